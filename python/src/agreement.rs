@@ -54,7 +54,7 @@ impl Agreement {
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
         use vesica_engine::agreement::Agreement;
         let loaded = py.detach(|| Agreement::load(&path));
-        let agreement = loaded.map_err(|error| Failed::agreement(error).raise(py))?;
+        let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
         let text = std::fs::read_to_string(&path).ok();
         // A file that has just been replaced may hold another one.
         let same = |text: &String| Agreement::parse(text).is_ok_and(|other| other == agreement);
@@ -65,7 +65,7 @@ impl Agreement {
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
         let parsed = vesica_engine::agreement::Agreement::parse(text);
-        Ok(Self(parsed.map_err(|error| Failed::agreement(error).raise(py))?))
+        Ok(Self(parsed.map_err(|error| Failed::agreement(&error).raise(py))?))
     }
 
     #[getter]

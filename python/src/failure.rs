@@ -2,10 +2,15 @@
 
 use pyo3::prelude::*;
 use std::panic;
-use vesica_engine::agreement::AgreementError;
-use vesica_engine::{ConfigFault, Error, Incompatible};
-use vesica_link::IdentityError;
+use std::path::PathBuf;
+use vesica_engine::agreement::{Agreement, AgreementError};
+use vesica_engine::{Error, Incompatible};
+use vesica_link::{IdentityError, LinkOptions};
+use vesica_messages::with_helper::{Aided, AidedFailure};
+use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, with_helper};
 use vesica_records::InputError;
+
+const SPEECH: Speech = Speech::Python;
 
 /// The exception classes of `vesica._errors`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,18 +37,17 @@ impl Kind {
         }
     }
 
-    fn of(error: &Error) -> Self {
-        match error {
-            Error::Input(_) => Kind::Data,
-            Error::Config(_) | Error::AlreadyFinished => Kind::Settings,
-            Error::PeerIncompatible(Incompatible::Link(_)) => Kind::Peer,
-            Error::PeerIncompatible(_) => Kind::Mismatch,
-            Error::PeerMisbehaved { .. } | Error::Refused { .. } | Error::Letter { .. } => {
-                Kind::Peer
-            }
-            Error::Transport { .. } => Kind::Network,
-            Error::Interrupted { .. } => Kind::Cancelled,
-            _ => Kind::Internal,
+    fn of(error: &Error, who: Who) -> Self {
+        match (error, who) {
+            (Error::Input(_), _) => Kind::Data,
+            (Error::AlreadyFinished, _) => Kind::Settings,
+            (Error::PeerIncompatible(Incompatible::Link(_)), _) => Kind::Peer,
+            (Error::PeerIncompatible(_), _) => Kind::Mismatch,
+            (_, Who::Caller | Who::You) => Kind::Settings,
+            (_, Who::Peers) => Kind::Peer,
+            (_, Who::Network) => Kind::Network,
+            (_, Who::Nobody) => Kind::Cancelled,
+            (_, Who::Vesica) => Kind::Internal,
         }
     }
 }
@@ -60,37 +64,75 @@ pub(crate) struct Failed {
     differences: Vec<Difference>,
 }
 
+/// What the message of a failed run needs.
+pub(crate) struct Circumstances {
+    pub(crate) agreement: Agreement,
+    pub(crate) link: LinkOptions,
+    /// The folder of a run with a helper.
+    pub(crate) folder: Option<PathBuf>,
+}
+
 impl Failed {
     pub(crate) fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: hint.into(), differences: Vec::new() }
     }
 
-    pub(crate) fn run(error: &Error) -> Self {
-        let mut failed = Self::new(Kind::of(error), error.to_string(), "");
+    pub(crate) fn of(kind: Kind, message: Message) -> Self {
+        Self::new(kind, message.error, message.hint)
+    }
+
+    /// A run that failed; `absent` are the parties that it has waited for in vain.
+    pub(crate) fn run(error: Error, absent: Option<Vec<String>>, run: &Circumstances) -> Self {
+        let Circumstances { agreement, link, folder } = run;
+        if let Error::AlreadyFinished = error {
+            return Self::new(
+                Kind::Settings,
+                "this run was finished before: its result was given to an earlier process",
+                "give `restart=True` for a new run",
+            );
+        }
+        let what = match (&error, absent) {
+            (Error::Interrupted { .. }, Some(parties)) => {
+                let what = AidedFailure::Absent { parties, wait: link.wait };
+                let aided = Aided::new(what, agreement, link, folder.clone());
+                return Self::of(Kind::Network, with_helper::error(&aided, SPEECH));
+            }
+            _ if agreement.helper.is_none() => engine::error(&error, Some(&link.endpoint), SPEECH),
+            _ => {
+                let what = AidedFailure::Run(error.clone());
+                let aided = Aided::new(what, agreement, link, folder.clone());
+                with_helper::error(&aided, SPEECH)
+            }
+        };
+        let mut failed = Self::of(Kind::of(&error, what.who), what);
         if let Error::PeerIncompatible(Incompatible::Agreement(differences)) = error {
-            failed.differences = differences
-                .iter()
-                .map(|one| (one.field.clone(), one.here.clone(), one.there.clone()))
-                .collect();
+            failed.differences =
+                differences.into_iter().map(|one| (one.field, one.here, one.there)).collect();
         }
         failed
     }
 
-    pub(crate) fn input(error: InputError) -> Self {
-        Self::run(&vesica_engine::InputFault::from(error).into())
+    /// An error of this side alone.
+    pub(crate) fn here(error: &Error) -> Self {
+        let message = engine::error(error, None, SPEECH);
+        Self::of(Kind::of(error, message.who), message)
     }
 
-    pub(crate) fn agreement(error: AgreementError) -> Self {
-        Self::run(&ConfigFault::from(error).into())
+    pub(crate) fn input(error: &InputError) -> Self {
+        Self::of(Kind::Data, input::data(error, SPEECH))
+    }
+
+    pub(crate) fn agreement(error: &AgreementError) -> Self {
+        Self::of(Kind::Settings, agreement::error(error))
     }
 
     pub(crate) fn identity(error: &IdentityError) -> Self {
-        Self::new(Kind::Settings, error.to_string(), "")
+        Self::of(Kind::Settings, link::identity(error, SPEECH))
     }
 
-    /// The failure of work that ended by a panic, which has no text: it could quote data.
+    /// The failure of work that ended by a panic. Its own text could quote data.
     pub(crate) fn panic() -> Self {
-        Self::new(Kind::Internal, "internal error", "this is a defect of Vesica: please report it")
+        Self::of(Kind::Internal, vesica_messages::defect("a part of a run broke", SPEECH))
     }
 
     /// The exception.

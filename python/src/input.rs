@@ -12,9 +12,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_records::{Batches, Format, ReadOptions, Source};
 
-/// What errors call a frame, where they have the path of a file.
-const FRAME: &str = "the frame";
-
 const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
@@ -38,7 +35,7 @@ pub(crate) struct Input {
 
 impl Input {
     fn of(py: Python<'_>, source: Result<Source, vesica_records::InputError>) -> PyResult<Self> {
-        let source = source.map_err(|error| Failed::input(error).raise(py))?;
+        let source = source.map_err(|error| Failed::input(&error).raise(py))?;
         let columns = source.columns().to_vec();
         Ok(Self { source: Mutex::new(Some(source)), columns })
     }
@@ -80,7 +77,7 @@ impl Input {
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
         let reader = py.detach(|| ArrowArrayStreamReader::try_new(stream));
         let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
-        Self::of(py, Source::of_batches(FRAME, Box::new(reader), rows))
+        Self::of(py, Source::of_batches(Box::new(reader), rows))
     }
 
     /// The one batch of two capsules from `__arrow_c_array__`.
@@ -107,7 +104,7 @@ impl Input {
         let batch = RecordBatch::from(StructArray::from(data));
         let (schema, rows) = (batch.schema(), batch.num_rows() as u64);
         let batches: Batches = Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(&schema)));
-        Self::of(py, Source::of_batches(FRAME, batches, Some(rows)))
+        Self::of(py, Source::of_batches(batches, Some(rows)))
     }
 
     #[getter]

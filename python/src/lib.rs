@@ -4,10 +4,11 @@
 //!
 //! * [`identity`], [`agreement`] — key files and agreements.
 //! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces. The unsafe code is there.
-//! * [`running`] — a run on threads of its own: waited for, cancelled, asked for its progress.
+//! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
+//! * [`place`] — who this side is, and whom it reaches.
 //! * [`failure`] — errors as the exceptions of the package.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -19,10 +20,12 @@ mod identity;
 mod input;
 mod log;
 mod outcome;
+mod place;
 mod running;
 mod service;
 mod shares;
 mod tables;
+mod watch;
 
 use pyo3::prelude::*;
 

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use vesica_helper::{Service as Helper, Settings};
+use vesica_messages::Speech;
+use vesica_messages::helper::{self, HelperFailure, HelperPlaces};
 
 /// How long a helper takes to tell waiting parties that it ends.
 const GRACE: Duration = Duration::from_secs(5);
@@ -36,8 +38,7 @@ impl Service {
     ) -> PyResult<Self> {
         let identity = identity.0.clone();
         let started = py.detach(|| {
-            let failed = |error: String| Failed::new(Kind::Settings, error, "");
-            let mut settings = Settings::load(config).map_err(|error| failed(error.to_string()))?;
+            let mut settings = Settings::load(config).map_err(HelperFailure::Settings)?;
             settings.listen = listen.unwrap_or(settings.listen);
             if let Some(state) = state {
                 settings.state = state;
@@ -50,10 +51,16 @@ impl Service {
             if metrics_off {
                 settings.metrics = None;
             }
-            let options = settings.options(identity).map_err(|error| failed(error.to_string()))?;
-            Helper::start(options).map_err(|error| failed(error.to_string()))
+            let at = HelperPlaces::of(&settings);
+            let options = settings
+                .options(identity)
+                .map_err(|error| HelperFailure::Options { error, at: at.clone() })?;
+            Helper::start(options).map_err(|error| HelperFailure::Start { error, at })
         });
-        let helper = started.map_err(|failed| failed.raise(py))?;
+        let helper = started.map_err(|failure| {
+            let message = helper::failure(&failure, Speech::Python);
+            Failed::of(Kind::Settings, message).raise(py)
+        })?;
         Ok(Self {
             addresses: helper.addresses().iter().map(ToString::to_string).collect(),
             metrics: helper.metrics_address().map(|address| address.to_string()),

@@ -6,6 +6,7 @@ use crate::tables;
 use pyo3::prelude::*;
 use std::path::Path;
 use vesica_engine::shares::{self, SharesError, SharesFile};
+use vesica_messages::Speech;
 
 /// The content of two documents of shares.
 #[pyfunction]
@@ -18,8 +19,8 @@ pub(crate) fn combine(py: Python<'_>, one: &str, other: &str) -> PyResult<Table>
         Ok::<_, SharesError>(tables::combined(&combined))
     });
     let batch = batch.map_err(|error| {
-        let hint = "give the shares of both parties of one run, as they were written";
-        Failed::new(Kind::Data, error.to_string(), hint).raise(py)
+        let message = vesica_messages::shares::error(&error, Speech::Python);
+        Failed::of(Kind::Data, message).raise(py)
     })?;
     Ok(Table(batch.map_err(|_| Failed::panic().raise(py))?))
 }

@@ -158,5 +158,9 @@ class Follower:
                 LOG.info("protocol %s", text)
             elif kind == "checked":
                 LOG.info("the result is checked")
+            elif kind == "waiting":
+                LOG.info("waiting for %s", text or f"{self._peer}, which compares the lists")
+            elif kind == "state":
+                LOG.info("the state of the run is in %s", text)
             elif kind == "warning":
                 LOG.warning("%s", text)

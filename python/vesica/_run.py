@@ -194,16 +194,10 @@ class Started:
         check_process()
         self.agreement = agreement_of(agreement)
         identity = key_of(key)
-        self.party = party_of(self.agreement, identity, party)
+        self.party = self.agreement.party_of(identity)
         mapped = dict(columns or {})
         self.frame = frame(data, delimiter, header, format)
         is_aided = self.agreement.helper is not None
-        check_address(connect, listen, is_aided)
-        if not is_aided and (state is not None or memory is not None or restart):
-            raise SettingsError(
-                "state, memory and restart are for runs with a helper, and the agreement has none",
-                "leave them out: a run between two parties keeps no state",
-            )
         if threads is not None and not 1 <= threads <= 1024:
             raise SettingsError("the number of threads is from 1 to 1024")
         if output is not None and self.agreement.operation == "intersection":
@@ -217,6 +211,7 @@ class Started:
             identity._inner,
             self.frame.input(needed(self.agreement, self.party, mapped)),
             mapped,
+            party=party,
             listen=listen,
             connect=connect,
             wait=limit if wait is None else seconds("wait", wait) or LONGEST,
@@ -291,42 +286,6 @@ def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
 
 def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
     return key if isinstance(key, Identity) else Identity.load(key)
-
-
-def party_of(agreement: Agreement, key: Identity | None, asked: str | None) -> str | None:
-    """The party with this key, or the one that is asked for; None if neither says it."""
-    names = [party.name for party in agreement.parties]
-    if asked is not None and asked not in names:
-        raise SettingsError(
-            f"the agreement has no party {asked!r}", f"its parties are {', '.join(names)}"
-        )
-    if key is None:
-        return asked
-    is_party = agreement.party_of(key)
-    if is_party is None:
-        raise SettingsError(
-            f"{key.public} is not a party of the agreement",
-            "give the key that belongs to the agreement, or correct its identity there",
-        )
-    if asked is not None and asked != is_party:
-        raise SettingsError(
-            f"the key belongs to {is_party}, not to {asked}",
-            f"give the key of {asked}, or leave out party",
-        )
-    return is_party
-
-
-def check_address(connect: str | None, listen: str | None, is_aided: bool) -> None:
-    if is_aided and connect is None:
-        raise SettingsError(
-            "all parties of a run with a helper connect to it",
-            'give its address, for example connect="helper.example:7500"',
-        )
-    if (connect is None) == (listen is None):
-        raise SettingsError(
-            "a run needs one address",
-            'give connect="host:port" on one side and listen="0.0.0.0:7400" on the other',
-        )
 
 
 def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:

@@ -108,6 +108,7 @@ class Running:
         input: Input,
         columns: dict[str, str],
         *,
+        party: str | None,
         listen: str | None,
         connect: str | None,
         wait: float,

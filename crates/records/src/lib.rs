@@ -70,7 +70,7 @@ pub use row_numbers::RowNumbers;
 pub use second_pass::{Written, write_rows};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
 pub use sort::sort_distinct;
-pub use source::{ReadOptions, Source};
+pub use source::{FRAME, ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use texts::{KeyTexts, key_values};
 pub use unnamed::UnnamedFile;

@@ -13,6 +13,9 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+/// What stands in errors about a frame where the path of a file would.
+pub const FRAME: &str = "the frame";
+
 /// Who may read results that are written beside a frame.
 const OWNERS_MODE: u32 = 0o600;
 
@@ -130,8 +133,8 @@ impl Source {
         Ok(source)
     }
 
-    /// The rows of record batches, with their column names; `name` is what errors call them, and stands where the path
-    /// of a file does. `rows` is their number, if it is known beforehand.
+    /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
+    /// errors [`FRAME`] stands where the path of a file would.
     ///
     /// The keys are those of a Parquet file with the same columns. Batches are read when the first pass asks for them,
     /// and no column is copied that has a text form already; a second pass is an error
@@ -139,14 +142,10 @@ impl Source {
     ///
     /// # Errors
     /// Two columns have the same name.
-    pub fn of_batches(
-        name: impl Into<PathBuf>,
-        batches: Batches,
-        rows: Option<u64>,
-    ) -> Result<Self, InputError> {
+    pub fn of_batches(batches: Batches, rows: Option<u64>) -> Result<Self, InputError> {
         let frame = Frame::new(batches, rows);
         let source = Self {
-            path: name.into(),
+            path: FRAME.into(),
             format: FileFormat { format: Format::Arrow, codec: Codec::Plain },
             columns: frame.names(),
             identity: None,
@@ -158,7 +157,7 @@ impl Source {
         Ok(source)
     }
 
-    /// The path as given, or the name of a frame.
+    /// The path as given, or [`FRAME`].
     pub fn path(&self) -> &Path {
         &self.path
     }

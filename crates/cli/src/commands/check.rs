@@ -4,10 +4,8 @@ use super::output::NamedFile;
 use super::run::{cancel_on_interrupt, no_address};
 use super::{AGREEMENT, output, protocols, seat};
 use crate::args::CheckArgs;
-use crate::failure::{AidedFailure, Failure};
+use crate::failure::Failure;
 use crate::logging;
-use crate::messages::input::{kind_of, refusal, warnings};
-use crate::messages::{and, counted, list};
 use crate::progress::{Reporter, short_hash};
 use std::convert::Infallible;
 use std::io::Write;
@@ -20,6 +18,10 @@ use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::input::{kind_of, refusal, warnings};
+use vesica_messages::with_helper::AidedFailure;
+use vesica_messages::words::{and, counted, list};
 use vesica_records::{
     Beside, ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, KeyItems, KeyLimits, NO_ITEM,
     Place, Source, StreamError, shapes, sort_distinct, survey_items, survey_keys,
@@ -30,7 +32,7 @@ const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
-        return Err(Failure::NoKey);
+        return Err(ArgumentFault::NoKey.into());
     }
     if let Some(log) = args.talk.log_file.as_deref() {
         let mut read = vec![
