@@ -1,0 +1,105 @@
+//! Counts and shapes.
+
+use crate::support::{AIDED, SUM, TERMS};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use vesica_check::{Options, Read};
+use vesica_engine::{ConfigFault, Error};
+use vesica_records::{Place, Refusal, Shape};
+
+const TABLE: &str =
+    "id,email\n1,ann@a.example\n2,Ann@A.example\n3,\n4,bob\n5,cy@c.example\n6,eve\n";
+
+fn shape(pattern: &str, count: u64) -> Shape {
+    Shape { pattern: pattern.to_owned(), count }
+}
+
+#[test]
+fn every_row_is_counted_once_with_a_helper_and_without() {
+    for terms in [TERMS, AIDED] {
+        let checked = terms.check(TABLE, &Options::default());
+        assert_eq!(checked.refused, None);
+        assert!(checked.faults.is_empty());
+        assert_eq!(checked.party.as_deref(), Some("one"));
+        let read = checked.read.unwrap();
+        let counts = &read.counts;
+        assert_eq!((counts.rows, counts.empty, counts.refused), (6, 1, 2));
+        assert_eq!((read.keyed(), read.duplicates(), read.distinct), (3, Some(1), Some(2)));
+        let [refused] = &counts.refused_by[..] else { panic!("{counts:?}") };
+        assert_eq!((&*refused.column, refused.reason), ("email", Refusal::NotAnEmail));
+        assert_eq!((refused.count, &refused.first[..]), (2, &[5, 7].map(Place::Line)[..]));
+    }
+}
+
+#[test]
+fn the_shapes_are_those_of_the_first_rows_and_the_counts_of_all() {
+    for terms in [TERMS, AIDED] {
+        let checked = terms.check(TABLE, &Options { shape_rows: 4, ..Options::default() });
+        assert_eq!(checked.read.unwrap().counts.rows, 6);
+        let [key] = &checked.key[..] else { panic!("one column") };
+        assert_eq!(
+            (&*key.name, &*key.profile.to_string(), key.shape_rows()),
+            ("email", "email", 4)
+        );
+        let shapes = ["", "Aa+@A.a+", "a+", "a+@a.a+"].map(|pattern| shape(pattern, 1));
+        assert_eq!(key.shapes.shapes, shapes);
+        let shapes = &key.shapes;
+        assert_eq!((&*shapes.column, shapes.normalised, shapes.empty), ("email", 2, 1));
+        assert_eq!(shapes.refused, [(Refusal::NotAnEmail, 1)]);
+        let all = terms.check(TABLE, &Options::default());
+        assert_eq!(all.key[0].shape_rows(), 6);
+        assert!(all.key[0].shapes.shapes.contains(&shape("a+", 2)));
+    }
+}
+
+#[test]
+fn columns_are_named_as_the_data_names_them() {
+    let columns = [("email", "mail"), ("amount", "sum in full")];
+    let columns = columns.map(|(name, column)| (name.to_owned(), column.to_owned()));
+    let options = Options { columns: BTreeMap::from(columns), ..Options::default() };
+    let table = "mail,sum in full\na@a.example,1\nb@b.example,\n,\nc@c.example,\n";
+    let checked = SUM.check(table, &options);
+    assert_eq!(checked.refused, None);
+    assert_eq!((&*checked.key[0].name, &*checked.key[0].shapes.column), ("email", "mail"));
+    assert_eq!(checked.value_columns, ["sum in full"]);
+    assert_eq!(checked.read.unwrap().counts.without_value, 2);
+}
+
+#[test]
+fn a_column_that_belongs_to_nothing_is_refused_before_anything_is_read() {
+    let columns = BTreeMap::from([("phone".to_owned(), "x".to_owned())]);
+    let agreement = TERMS.agreement();
+    let options = Options { columns, ..Options::default() };
+    let check = vesica_check::Check::new(&agreement, Some("one"), &options);
+    let Err(Error::Config(ConfigFault::UnknownKey { given, known })) = check else {
+        panic!("{check:?}")
+    };
+    assert_eq!((&*given, &known[..]), ("phone", &["email".to_owned()][..]));
+}
+
+#[test]
+fn rows_of_nobody_in_particular_have_no_limits() {
+    let go_on = &mut |_| ControlFlow::Continue(());
+    let table = format!("email\n{}", "a@a.example\n".repeat(200));
+    let checked = TERMS.check_with(&table, None, &Options::default(), go_on);
+    assert_eq!((checked.party, checked.limits, checked.refused), (None, None, None));
+    let Read { counts, distinct } = checked.read.unwrap();
+    assert_eq!((counts.rows, counts.duplicates, distinct), (200, 199, Some(1)));
+}
+
+/// Progress comes once in so many rows, and at the end: a second pass would begin again.
+#[test]
+fn the_data_is_read_once() {
+    let table = format!("email\n{}", "a@a.example\n".repeat(100_000));
+    for terms in [TERMS, AIDED] {
+        let (mut last, mut ends) = (0, 0);
+        let checked = terms.check_with(&table, None, &Options::default(), &mut |progress| {
+            assert!(progress.rows >= last, "{} after {last}", progress.rows);
+            last = progress.rows;
+            ends += u64::from(progress.bytes_done == progress.bytes_total);
+            ControlFlow::Continue(())
+        });
+        assert_eq!((last, ends), (100_000, 1));
+        assert_eq!(checked.key[0].shape_rows(), 100_000);
+    }
+}
