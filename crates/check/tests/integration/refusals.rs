@@ -107,14 +107,14 @@ fn data_without_a_key_is_refused_unless_it_may_be_empty() {
 
 #[test]
 fn an_agreement_that_is_over_is_told_last() {
-    let over = Terms { fields: "expires = \"2001-02-03\"", ..TERMS };
+    let over = Terms { fields: "expires = 2001-02-03", ..TERMS };
     let checked = over.check("email\na@a.example\n", &Options::default());
     let refused = checked.refused.unwrap();
     assert_eq!(refused.to_string(), "the agreement expired on 2001-02-03");
     assert!(matches!(refused.error(), Some(Error::Config(ConfigFault::Expired { .. }))));
     let checked = over.check("email\nx,y\n", &Options::default());
     assert_eq!((checked.refused, checked.expired.is_some()), (Some(Refused::Faults), true));
-    let lasts = Terms { fields: "expires = \"2999-02-03\"", ..over };
+    let lasts = Terms { fields: "expires = 2999-02-03", ..over };
     let checked = lasts.check("email\na@a.example\n", &Options::default());
     assert_eq!((checked.refused, checked.expired), (None, None));
 }
