@@ -3,20 +3,22 @@
 use crate::args::Arguments;
 use crate::bench::BenchError;
 use crate::demo::DemoError;
-use crate::messages::{self, Message};
+use crate::messages::{self, SPEECH};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 use vesica_engine::agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_heap::{OutOfMemoryMessage, set_message};
-use vesica_helper::{OptionsError, SettingsError, StartError};
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::helper::HelperFailure;
+use vesica_messages::with_helper::{Aided, AidedFailure};
+use vesica_messages::{Message, Who, defect, no_memory, no_threads};
 use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
@@ -44,22 +46,12 @@ pub(crate) enum Failure {
     Aided(Box<Aided>),
     /// The helper's service.
     Helper(Box<HelperFailure>),
-    /// An option that is only for runs with a helper.
-    OnlyWithHelper { option: &'static str },
-    /// An option that is only for runs without a helper.
-    NotWithHelper { option: &'static str },
-    /// The address of the helper is missing.
-    NoHelperAddress { helper: String },
-    /// `--as` names another party than the key file.
-    OtherParty { asked: String, is: String },
-    /// `--as` names a party that the agreement does not have.
-    NoSuchParty { asked: String, known: Vec<String> },
+    /// Two options both name the helper's directory.
+    HelperDirectoryTwice { option: &'static str, other: &'static str },
+    /// Addresses, keys and names that do not go together.
+    Arguments(ArgumentFault),
     /// One key was given two columns.
     ColumnTwice { key: String },
-    /// Neither `--listen` nor `--connect`.
-    NoAddress,
-    /// Meeting the other side needs a key file.
-    NoKey,
     /// `VESICA_SIMD` names kernels that this machine does not have.
     Kernels { name: String, available: Vec<&'static str> },
     /// A file that the command writes itself could not be written.
@@ -101,48 +93,6 @@ pub(crate) enum Failure {
     Demo(DemoError),
 }
 
-/// Why a run with a helper failed, and what its message needs.
-#[derive(Debug)]
-pub(crate) struct Aided {
-    pub(crate) what: AidedFailure,
-    /// The helper's name.
-    pub(crate) helper: String,
-    /// The helper's address.
-    pub(crate) address: String,
-    /// The folder of the run; `None` for a check.
-    pub(crate) folder: Option<PathBuf>,
-}
-
-/// Why a run with a helper failed.
-#[derive(Debug)]
-pub(crate) enum AidedFailure {
-    /// The engine's error.
-    Run(Error),
-    /// Other parties did not connect in time.
-    Absent { parties: Vec<String>, wait: Duration },
-}
-
-/// Why a helper could not start.
-#[derive(Debug)]
-pub(crate) enum HelperFailure {
-    /// The settings file.
-    Settings(SettingsError),
-    /// The values of the settings.
-    Options { error: OptionsError, at: HelperPlaces },
-    /// The start of the service.
-    Start { error: StartError, at: HelperPlaces },
-    /// Two options exclude each other.
-    Conflict { option: &'static str, other: &'static str },
-}
-
-/// The addresses of a helper, for messages; the backend without its password.
-#[derive(Clone, Debug)]
-pub(crate) struct HelperPlaces {
-    pub(crate) listen: String,
-    pub(crate) metrics: String,
-    pub(crate) backend: String,
-}
-
 impl Failure {
     /// The failure of a run with a peer at `endpoint`.
     pub(crate) fn of_engine(error: Error, endpoint: Option<&Endpoint>) -> Self {
@@ -157,9 +107,7 @@ impl Failure {
         link: &LinkOptions,
         folder: Option<PathBuf>,
     ) -> Self {
-        let helper = agreement.helper.as_ref().map_or(String::new(), |helper| helper.name.clone());
-        let (Endpoint::Connect(address) | Endpoint::Listen(address)) = link.endpoint.clone();
-        Failure::Aided(Box::new(Aided { what, helper, address, folder }))
+        Failure::Aided(Box::new(Aided::new(what, agreement, link, folder)))
     }
 
     /// Prints the message and gives the exit code.
@@ -170,7 +118,7 @@ impl Failure {
         {
             return ExitCode::SUCCESS;
         }
-        messages::of(self).print()
+        messages::print(&messages::of(self))
     }
 }
 
@@ -207,6 +155,12 @@ impl From<InputFault> for Failure {
 impl From<HelperFailure> for Failure {
     fn from(failure: HelperFailure) -> Self {
         Failure::Helper(Box::new(failure))
+    }
+}
+
+impl From<ArgumentFault> for Failure {
+    fn from(fault: ArgumentFault) -> Self {
+        Failure::Arguments(fault)
     }
 }
 
@@ -252,9 +206,9 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
             error: "no command is given".to_owned(),
             hint: "choose one of the commands above; `vesica demo` shows what Vesica does"
                 .to_owned(),
-            code: code::USAGE,
+            who: Who::Caller,
         };
-        return message.print();
+        return messages::print(&message);
     }
     let text = error.render().to_string();
     let (text, _) = text.split_once("\n\nFor more information").unwrap_or((text.trim_end(), ""));
@@ -273,7 +227,8 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
 
 /// Makes the message for exhausted memory a line of JSON.
 pub(crate) fn use_json_message_for_no_memory() {
-    let Message { error, hint, code } = messages::no_memory();
+    let Message { error, hint, who } = no_memory(SPEECH);
+    let code = messages::exit_code(who);
     let fields = json!({ "message": error, "hint": hint, "exit_code": code });
     let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
     set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
@@ -289,8 +244,8 @@ pub(crate) fn turn_panics_into_messages() {
         let text = panic.payload_as_str().unwrap_or_default();
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let message = of_panic(text, place);
-        message.print();
-        std::process::exit(message.code.into());
+        messages::print(&message);
+        std::process::exit(messages::exit_code(message.who).into());
     }));
 }
 
@@ -306,13 +261,9 @@ const NO_THREAD: [&str; 4] = [
 /// The message for a panic with this `text` at `place`.
 fn of_panic(text: &str, place: Option<String>) -> Message {
     if NO_THREAD.iter().any(|begin| text.starts_with(begin)) {
-        return messages::no_threads();
+        return no_threads(SPEECH);
     }
-    Message {
-        error: messages::defect(&place.unwrap_or_else(|| "an unknown place".to_owned())),
-        hint: messages::REPORT_DEFECT.to_owned(),
-        code: code::BUG,
-    }
+    defect(&place.unwrap_or_else(|| "an unknown place".to_owned()), SPEECH)
 }
 
 #[cfg(test)]
@@ -328,26 +279,26 @@ mod tests {
             "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: \
              IOError(..) }",
         ] {
-            let Message { error, code, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
+            let Message { error, who, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
             assert_eq!(
-                (&*error, code),
-                ("the system cannot give this process any more threads", code::HERE)
+                (&*error, who),
+                ("the system cannot give this process any more threads", Who::You)
             );
         }
     }
 
     #[test]
     fn the_prepared_message_is_that_of_any_failure() {
-        let Message { error, hint, code } = messages::no_memory();
+        let Message { error, hint, who } = no_memory(SPEECH);
         let words = messages::OUT_OF_MEMORY;
         assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
-        assert_eq!(words.exit_code, code);
+        assert_eq!(words.exit_code, messages::exit_code(who));
     }
 
     #[test]
     fn any_other_panic_is_a_defect_and_shows_only_its_place() {
         let message = of_panic("index out of bounds: user@example.com", Some("a.rs:7".to_owned()));
-        assert_eq!((&*message.error, message.code), ("internal error: a.rs:7", code::BUG));
-        assert_eq!(of_panic("", None).code, code::BUG);
+        assert_eq!((&*message.error, message.who), ("internal error: a.rs:7", Who::Vesica));
+        assert_eq!(of_panic("", None).who, Who::Vesica);
     }
 }

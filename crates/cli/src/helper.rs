@@ -2,7 +2,7 @@
 
 use crate::args::{TalkArgs, thread_count};
 use crate::commands::run::cancel_on_interrupt;
-use crate::failure::{Failure, HelperFailure, HelperPlaces};
+use crate::failure::Failure;
 use crate::logging;
 use crate::settings::{ByteSize, keep_hours};
 use clap::{Args, ValueHint};
@@ -14,6 +14,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 use vesica_helper::{MetricsOptions, Service, Settings};
 use vesica_link::Identity;
+use vesica_messages::helper::{HelperFailure, HelperPlaces};
 
 /// The value of `--metrics` that turns the pages off.
 const OFF: &str = "off";
@@ -86,7 +87,7 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
     let settings = args.over(Settings::load(&args.config).map_err(HelperFailure::Settings)?)?;
     let identity = Identity::load(&args.key)?;
     let public = identity.public();
-    let at = places(&settings);
+    let at = HelperPlaces::of(&settings);
     let options = settings
         .options(identity)
         .map_err(|error| HelperFailure::Options { error, at: at.clone() })?;
@@ -213,7 +214,7 @@ impl HelperArgs {
         let is_disk = |url: &str| url.starts_with(DISK);
         if self.state.is_some() && self.backend.as_deref().is_some_and(is_disk) {
             let (option, other) = ("--state", "--backend disk:DIR");
-            return Err(HelperFailure::Conflict { option, other }.into());
+            return Err(Failure::HelperDirectoryTwice { option, other });
         }
         if let Some(listen) = &self.listen {
             settings.listen.clone_from(listen);
@@ -239,16 +240,5 @@ impl HelperArgs {
         settings.memory_bytes = self.memory.map_or(settings.memory_bytes, ByteSize::bytes);
         settings.threads = self.threads.or(settings.threads);
         Ok(settings)
-    }
-}
-
-fn places(settings: &Settings) -> HelperPlaces {
-    HelperPlaces {
-        listen: settings.listen.clone(),
-        metrics: settings.metrics.as_ref().map_or(OFF, |metrics| &metrics.listen).to_owned(),
-        backend: match &settings.backend {
-            Some(url) => vesica_backends::redacted(url),
-            None => format!("{DISK}{}", settings.state.display()),
-        },
     }
 }

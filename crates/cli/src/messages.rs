@@ -1,18 +1,7 @@
-//! The error messages: what is wrong, and what to do next.
+//! The command's error messages: those of failures that only the command has, and how all are printed.
 //!
-//! All error messages of the project are here, one function for each family of errors. They start in lower case and
-//! end without a full stop. They name files, lines, columns, peers and phases; never a key, an item or the value of a
-//! cell.
-
-pub(crate) mod agreement;
-mod engine;
-mod files;
-pub(crate) mod helper;
-pub(crate) mod input;
-pub(crate) mod link;
-mod shares;
-mod tables;
-mod with_helper;
+//! All others are in `vesica-messages`. The same rules hold: messages start in lower case and end without a full stop.
+//! They name files, lines, columns, peers and phases; never a key, an item or the value of a cell.
 
 use crate::args::LogFormat;
 use crate::bench::BenchError;
@@ -21,49 +10,42 @@ use crate::failure::{Failure, code};
 use crate::logging;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use vesica_engine::explain::grouped;
 use vesica_heap::OutOfMemoryMessage;
+use vesica_messages::{
+    Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, shares,
+    with_helper,
+};
 
-pub(crate) const REPORT_DEFECT: &str = "this is a defect of Vesica, not of your data: please \
-                                        report it with the version (`vesica --version`) and the \
-                                        command line";
+/// Messages name the options of the command.
+pub(crate) const SPEECH: Speech = Speech::Command;
 
-/// The message for a failure.
-pub(crate) struct Message {
-    /// What is wrong.
-    pub(crate) error: String,
-    /// What to do next.
-    pub(crate) hint: String,
-    /// The exit code.
-    pub(crate) code: u8,
+/// The exit code of a failure after which `who` must act.
+pub(crate) fn exit_code(who: Who) -> u8 {
+    match who {
+        Who::Caller => code::USAGE,
+        Who::You => code::HERE,
+        Who::Peers => code::PEER,
+        Who::Network => code::NETWORK,
+        Who::Vesica => code::BUG,
+        Who::Nobody => code::INTERRUPTED,
+    }
 }
 
-impl Message {
-    /// A fault on this side: data, settings or files.
-    pub(crate) fn here(error: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { error: error.into(), hint: hint.into(), code: code::HERE }
+/// Prints `message` on standard error and gives the exit code.
+pub(crate) fn print(message: &Message) -> ExitCode {
+    let (error, hint) = (harmless(&message.error), harmless(&message.hint));
+    let code = exit_code(message.who);
+    // Standard error gets the message once: as one line if it carries a JSON log, otherwise as these two.
+    let on_stderr = logging::on_stderr();
+    if on_stderr != Some(LogFormat::Text) {
+        tracing::error!(hint, exit_code = code, "{error}");
     }
-
-    fn with_code(self, code: u8) -> Self {
-        Self { code, ..self }
+    if on_stderr != Some(LogFormat::Json) {
+        let mut stderr = io::stderr().lock();
+        let _ = writeln!(stderr, "error: {error}");
+        let _ = writeln!(stderr, "hint: {hint}");
     }
-
-    /// Prints the message on standard error and gives the exit code.
-    pub(crate) fn print(&self) -> ExitCode {
-        let Message { error, hint, code } = self;
-        let (error, hint) = (harmless(error), harmless(hint));
-        // Standard error gets the message once: as one line if it carries a JSON log, otherwise as these two.
-        let on_stderr = logging::on_stderr();
-        if on_stderr != Some(LogFormat::Text) {
-            tracing::error!(hint, exit_code = code, "{error}");
-        }
-        if on_stderr != Some(LogFormat::Json) {
-            let mut stderr = io::stderr().lock();
-            let _ = writeln!(stderr, "error: {error}");
-            let _ = writeln!(stderr, "hint: {hint}");
-        }
-        ExitCode::from(*code)
-    }
+    ExitCode::from(code)
 }
 
 /// `text` without characters that could move the cursor or colour the terminal: file and column names come from
@@ -72,95 +54,27 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// The system refuses to start a thread.
-pub(crate) fn no_threads() -> Message {
-    Message::here(
-        "the system cannot give this process any more threads",
-        "raise the limit on processes and threads (ulimit -u, or the limit of the container) or on \
-         memory (ulimit -v), or use fewer with --threads",
-    )
-}
-
-macro_rules! no_memory {
-    () => {
-        "the system cannot give this process any more memory"
-    };
-}
-
-macro_rules! no_memory_hint {
-    () => {
-        "raise the limit (ulimit -v, or the limit of the container), or use less memory: fewer \
-         --threads, or a smaller --memory in a run with a helper"
-    };
-}
-
-/// What [`no_memory()`] prints, prepared in advance: without memory no text can be built.
-pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage = OutOfMemoryMessage {
-    text: concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n"),
-    exit_code: code::HERE,
-};
-
-/// The system refuses an allocation.
-pub(crate) fn no_memory() -> Message {
-    Message::here(no_memory!(), no_memory_hint!())
-}
-
-/// The error line of a defect.
-pub(crate) fn defect(what: &str) -> String {
-    format!("internal error: {what}")
-}
+/// What is printed when the system gives no more memory.
+pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
+    OutOfMemoryMessage { text: NO_MEMORY, exit_code: code::HERE };
 
 /// The message of `failure`.
 pub(crate) fn of(failure: &Failure) -> Message {
     match failure {
-        Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref()),
-        Failure::Aided(failure) => with_helper::error(failure),
-        Failure::Helper(failure) => helper::failure(failure),
-        Failure::OnlyWithHelper { option } => Message::here(
-            format!("{option} is only for runs with a helper, and the agreement has no helper"),
-            format!(
-                "leave out {option}: a run between two parties keeps no state and always \
-                     starts from the beginning"
-            ),
+        Failure::Engine { error, endpoint } => engine::error(error, endpoint.as_ref(), SPEECH),
+        Failure::Aided(failure) => with_helper::error(failure, SPEECH),
+        Failure::Helper(failure) => helper::failure(failure, SPEECH),
+        Failure::HelperDirectoryTwice { option, other } => Message::here(
+            format!("{option} and {other} both name the helper's directory"),
+            format!("leave out {option}"),
         )
-        .with_code(code::USAGE),
-        Failure::NotWithHelper { option } => Message::here(
-            format!(
-                "{option} cannot be used here: the agreement has a helper, and all parties \
-                     connect to it"
-            ),
-            "give the helper's address, for example --connect helper.example:7500",
-        )
-        .with_code(code::USAGE),
-        Failure::NoHelperAddress { helper } => Message::here(
-            format!("--connect is missing: the address of {helper} is not known"),
-            "give the helper's address, for example --connect helper.example:7500",
-        )
-        .with_code(code::USAGE),
-        Failure::OtherParty { asked, is } => Message::here(
-            format!("the key file belongs to {is}, not to {asked}"),
-            format!("give the key file of {asked}, or leave out --as"),
-        ),
-        Failure::NoSuchParty { asked, known } => Message::here(
-            format!("the agreement has no party {asked:?}"),
-            format!("its parties are {}", list(known)),
-        ),
+        .by(Who::Caller),
+        Failure::Arguments(fault) => arguments::error(fault, SPEECH),
         Failure::ColumnTwice { key } => Message::here(
             format!("--column is given twice for the key {key:?}"),
             "give one column for each key",
         )
-        .with_code(code::USAGE),
-        Failure::NoAddress => Message::here(
-            "neither --listen nor --connect is given",
-            "one side listens, for example --listen 0.0.0.0:7400; the other connects to it, for \
-             example --connect partner.example:7400",
-        )
-        .with_code(code::USAGE),
-        Failure::NoKey => Message::here(
-            "meeting the other side needs your key file",
-            "add --key FILE, or leave out --listen and --connect",
-        )
-        .with_code(code::USAGE),
+        .by(Who::Caller),
         Failure::Clock => Message::here(
             "the clock of this machine shows a time before 1970",
             "set the clock: it decides when agreements expire, and reports and logs use its time",
@@ -198,7 +112,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "give --party twice, for example --party shop --party publisher; with --helper you can \
              give up to 16",
         )
-        .with_code(code::USAGE),
+        .by(Who::Caller),
         Failure::PartyCount { found, with_helper: true } => Message::here(
             format!(
                 "an agreement with a helper has 2 to 16 parties; number of --party options: \
@@ -206,8 +120,8 @@ pub(crate) fn of(failure: &Failure) -> Message {
             ),
             "give one --party for each, for example --party north --party south --party east",
         )
-        .with_code(code::USAGE),
-        Failure::Shares(error) => shares::error(error),
+        .by(Who::Caller),
+        Failure::Shares(error) => shares::error(error, SPEECH),
         Failure::OtherAgreement => Message::here(
             "the shares were made under a different agreement",
             "give the agreement of that run: the hash that `vesica agree show` prints must equal \
@@ -267,7 +181,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 }
             },
         ),
-        Failure::Faults(faults) => input::faults(faults),
+        Failure::Faults(faults) => input::faults(faults, SPEECH),
         Failure::InState { what, path, folder } => Message::here(
             format!(
                 "the {what} file {} is in {}, which is removed when the run is over",
@@ -316,12 +230,12 @@ fn bench(error: &BenchError) -> Message {
             "--min-matches is above --max-matches",
             "make --min-matches the smaller one",
         )
-        .with_code(code::USAGE),
+        .by(Who::Caller),
         BenchError::TooManyCommon => Message::here(
             "there are more common items than the smaller set has items",
             "make --common smaller, or the sets larger",
         )
-        .with_code(code::USAGE),
+        .by(Who::Caller),
         BenchError::Parties(id) => Message::here(
             format!("{id} does not take this number of parties"),
             "`vesica protocols ID` shows how many it takes; --parties sets the number",
@@ -342,11 +256,7 @@ fn bench(error: &BenchError) -> Message {
             format!("the {role} of the benchmark failed"),
             "see its message above; a smaller --size needs less memory",
         ),
-        BenchError::WrongResult => Message {
-            error: defect("a run gave a wrong result"),
-            hint: REPORT_DEFECT.to_owned(),
-            code: code::BUG,
-        },
+        BenchError::WrongResult => defect("a run gave a wrong result", SPEECH),
     }
 }
 
@@ -367,45 +277,15 @@ fn demo(error: &DemoError) -> Message {
         DemoError::Command(command) => {
             Message::here(format!("`vesica {command}` failed in the demo"), "see its message above")
         }
-        DemoError::WrongResult(what) => Message {
-            error: defect(&format!("the demo's result is wrong: {what}")),
-            hint: REPORT_DEFECT.to_owned(),
-            code: code::BUG,
-        },
-    }
-}
-
-/// `"a", "b" and "c"`.
-pub(crate) fn list<T: AsRef<str>>(words: &[T]) -> String {
-    and(&words.iter().map(|word| format!("{:?}", word.as_ref())).collect::<Vec<_>>())
-}
-
-/// `1 row`, `2 rows`.
-pub(crate) fn counted(n: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
-}
-
-/// `a, b and c`.
-pub(crate) fn and<T: AsRef<str>>(words: &[T]) -> String {
-    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
-    match words.split_last() {
-        None => String::new(),
-        Some((only, [])) => (*only).to_owned(),
-        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+        DemoError::WrongResult(what) => {
+            defect(&format!("the demo's result is wrong: {what}"), SPEECH)
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_list_reads_like_a_sentence() {
-        assert_eq!(list(&["a"]), "\"a\"");
-        assert_eq!(list(&["a", "b", "c"]), "\"a\", \"b\" and \"c\"");
-        assert_eq!(list::<&str>(&[]), "");
-        assert_eq!(and(&["a", "b"]), "a and b");
-    }
 
     #[test]
     fn control_characters_in_names_are_replaced() {

@@ -7,9 +7,6 @@ pub(crate) use helper::short_hash;
 pub(crate) use screen::{Progress, Screen};
 
 use crate::args::TalkArgs;
-use crate::messages::counted;
-use crate::messages::input::warnings;
-use crate::messages::link::reason;
 use helper::HelperReporter;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -18,6 +15,9 @@ use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_link::LinkEvent;
+use vesica_messages::input::warnings;
+use vesica_messages::link::reason;
+use vesica_messages::words::counted;
 use vesica_records::KeyCounts;
 
 /// Shows the progress of a run.
@@ -250,18 +250,6 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
     }
 }
 
-/// A time for people: `1.5 s`, `42 s`, `3 min 20 s`, `2 h 5 min`.
-pub(crate) fn duration(time: Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds {
-        0..10 if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
-        0..60 => format!("{seconds} s"),
-        60..3600 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -272,20 +260,5 @@ mod tests {
         let due =
             [None, None, Some("a"), Some("a"), Some("b"), None, None].map(|why| waits.is_due(why));
         assert_eq!(due, [true, false, true, false, true, true, false]);
-    }
-
-    #[test]
-    fn times_are_shown_in_suitable_units() {
-        let cases = [
-            (0, "0 s"),
-            (1500, "1.5 s"),
-            (42_000, "42 s"),
-            (60_000, "1 min"),
-            (200_000, "3 min 20 s"),
-            (7_500_000, "2 h 5 min"),
-        ];
-        for (ms, expected) in cases {
-            assert_eq!(duration(Duration::from_millis(ms)), expected);
-        }
     }
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::explain::bytes;
 use vesica_link::{Endpoint, LinkOptions, check_address, check_peer_address};
+use vesica_messages::arguments::ArgumentFault;
 use vesica_records::ReadOptions;
 use vesica_simd::Backend;
 
@@ -254,7 +255,7 @@ impl PlaceArgs {
     /// and waits longer by default for it and for the other parties.
     ///
     /// # Errors
-    /// [`Failure::NotWithHelper`] for `--listen` with a helper.
+    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,
@@ -275,7 +276,7 @@ impl PlaceArgs {
         agreement: &Agreement,
     ) -> Result<Option<LinkOptions>, Failure> {
         match (&agreement.helper, &self.listen) {
-            (Some(_), Some(_)) => Err(Failure::NotWithHelper { option: "--listen" }),
+            (Some(_), Some(_)) => Err(ArgumentFault::ListenWithHelper.into()),
             _ => Ok(self.link_options()),
         }
     }
@@ -326,8 +327,8 @@ pub(crate) fn choose_kernels() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::failure::code;
     use crate::messages;
+    use vesica_messages::Who;
 
     fn time(text: &str) -> Result<Option<Duration>, TimeLimitError> {
         text.parse::<TimeLimit>().map(TimeLimit::limit)
@@ -340,7 +341,7 @@ mod tests {
         let refused =
             check_clock(epoch - Duration::from_nanos(1)).expect_err("a clock before 1970");
         let message = messages::of(&refused);
-        assert_eq!(message.code, code::HERE);
+        assert_eq!(message.who, Who::You);
         assert!(message.error.contains("before 1970"), "{}", message.error);
     }
 

@@ -1,6 +1,7 @@
-//! Parquet: a table of typed columns, read column by column, compared by text forms.
+//! Tables of typed columns, Parquet or Arrow, read column by column, compared by text forms.
 //!
-//! * [`table`] — the file's columns and types.
+//! * [`table`] — a Parquet file's columns and types.
+//! * [`frame`] — record batches that are in memory.
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
 //! * [`file`] — the file, whose end is an error.
@@ -9,9 +10,12 @@
 mod batches;
 pub(crate) mod cells;
 mod file;
+mod frame;
 mod guard;
 mod table;
 
-pub(crate) use batches::{KeyBatches, RowBatches, check_texts, no_text};
+pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text};
+pub use frame::Batches;
+pub(crate) use frame::Frame;
 pub use guard::panic_is_caught;
 pub(crate) use table::Table;

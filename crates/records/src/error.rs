@@ -446,6 +446,18 @@ pub enum InputError {
         /// The file.
         path: PathBuf,
     },
+    /// The rows can be read only once, and were read before.
+    #[error("{} was read before, and can be read only once", path.display())]
+    AlreadyRead {
+        /// The name of the frame.
+        path: PathBuf,
+    },
+    /// What gives the record batches failed, or gave one that its own schema does not describe.
+    #[error("{}: a record batch could not be read", path.display())]
+    BadBatch {
+        /// The name of the frame.
+        path: PathBuf,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,

@@ -12,6 +12,8 @@ pub enum Format {
     Tsv,
     /// Apache Parquet.
     Parquet,
+    /// Arrow record batches in memory; never a file.
+    Arrow,
 }
 
 impl fmt::Display for Format {
@@ -20,6 +22,7 @@ impl fmt::Display for Format {
             Format::Csv => "CSV",
             Format::Tsv => "TSV",
             Format::Parquet => "Parquet",
+            Format::Arrow => "Arrow",
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
 //!
-//! * [`Source`] — a file of rows, opened and checked once, read any number of times.
+//! * [`Source`] — a file of rows, opened and checked once, read any number of times; or a frame, read once.
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
 //! * [`KeyColumn`] — a column of the key, and its profile.
 //! * [`encoding`] — the injective encoding of a composite key.
@@ -48,7 +48,7 @@ mod texts;
 mod unnamed;
 mod values;
 
-pub use columnar::panic_is_caught;
+pub use columnar::{Batches, panic_is_caught};
 pub use error::{
     EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault,
     WriteError,
@@ -71,7 +71,7 @@ pub use row_numbers::RowNumbers;
 pub use second_pass::{Written, write_rows};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
 pub use sort::sort_distinct;
-pub use source::{ReadOptions, Source};
+pub use source::{FRAME, ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};

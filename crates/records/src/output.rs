@@ -3,6 +3,7 @@
 use crate::columnar::{self, Table};
 use crate::error::{FileKind, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
+use crate::second_pass::already_read;
 use crate::source::{Layout, Source, kind_of};
 use crate::unnamed::UnnamedFile;
 use std::fs::{File, Metadata};
@@ -35,6 +36,7 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
         Layout::Parquet(table) if output.format.format != Format::Parquet => {
             columnar::check_texts(source, table)
         }
+        Layout::Frame(_) => Err(already_read(source).into()),
         _ => Ok(()),
     }
 }

@@ -1,6 +1,6 @@
 //! A pass over the key columns of a file, whatever its format.
 
-use crate::columnar;
+use crate::columnar::{self, KeyBatch};
 use crate::error::{InputError, Misquoted, Place};
 use crate::progress::Meter;
 use crate::source::{Layout, Source};
@@ -103,28 +103,49 @@ pub(crate) fn visit(
         }
         Layout::Parquet(table) => {
             let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
-            loop {
-                let batch = match batches.next() {
-                    Ok(Some(batch)) => batch,
-                    Ok(None) => break,
-                    Err(error) => {
-                        visitor.fault(error, true)?;
-                        break;
-                    }
-                };
-                for row in batch.rows() {
-                    rows += 1;
-                    if visitor.row(&row)?.is_break() {
-                        return Ok(rows);
-                    }
-                    if rows.is_multiple_of(ROWS_PER_TICK) {
-                        meter.tick(source.bytes_at_row(rows, table), rows)?;
-                    }
-                }
+            let bytes_at = |row| source.bytes_at_row(row, table);
+            if visit_batches(|| batches.next(), bytes_at, &mut rows, meter, visitor)?.is_break() {
+                return Ok(rows);
+            }
+        }
+        Layout::Frame(frame) => {
+            let mut batches = frame.read(source.path(), columns)?;
+            if visit_batches(|| batches.next(), |_| 0, &mut rows, meter, visitor)?.is_break() {
+                return Ok(rows);
             }
         }
     }
     source.check_unchanged()?;
     meter.finish(rows)?;
     Ok(rows)
+}
+
+/// Shows the rows of all batches to `visitor`, and adds their number to `rows`. `Break` if the visitor ended the pass.
+fn visit_batches(
+    mut next: impl FnMut() -> Result<Option<KeyBatch>, InputError>,
+    bytes_at: impl Fn(u64) -> u64,
+    rows: &mut u64,
+    meter: &mut Meter<'_>,
+    visitor: &mut impl Visit,
+) -> Result<ControlFlow<()>, InputError> {
+    loop {
+        let batch = match next() {
+            Ok(Some(batch)) => batch,
+            Ok(None) => break,
+            Err(error) => {
+                visitor.fault(error, true)?;
+                break;
+            }
+        };
+        for row in batch.rows() {
+            *rows += 1;
+            if visitor.row(&row)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            if rows.is_multiple_of(ROWS_PER_TICK) {
+                meter.tick(bytes_at(*rows), *rows)?;
+            }
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }

@@ -37,7 +37,7 @@ pub struct Written {
 /// the earlier pass read: a caller that lost the [`Source`] of that pass must know by other means.
 ///
 /// # Errors
-/// [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any
+/// [`InputError::AlreadyRead`] for a frame. [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any
 /// other error of reading, and any error of writing.
 ///
 /// # Panics
@@ -69,6 +69,7 @@ pub fn write_rows(
             sink.finish()?;
         }
         (Layout::Parquet(table), format) => pass.table_to_text(table, format, out, &output)?,
+        (Layout::Frame(_), _) => return Err(already_read(source).into()),
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
@@ -77,6 +78,11 @@ pub fn write_rows(
     }
     output.commit()?;
     Ok(Written { rows: written })
+}
+
+/// The error for rows that no second pass can read.
+pub(crate) fn already_read(source: &Source) -> InputError {
+    InputError::AlreadyRead { path: source.path().to_path_buf() }
 }
 
 fn changed(source: &Source) -> WriteError {

@@ -1,6 +1,6 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
-use crate::columnar::Table;
+use crate::columnar::{Batches, Frame, Table};
 use crate::error::{EncodingGuess, FileKind, InputError, Place};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
@@ -12,6 +12,12 @@ use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What stands in errors about a frame where the path of a file would.
+pub const FRAME: &str = "the frame";
+
+/// Who may read results that are written beside a frame.
+const OWNERS_MODE: u32 = 0o600;
 
 /// Decompressed bytes looked at to find the delimiter.
 const HEAD_BYTES: usize = 1 << 16;
@@ -70,15 +76,17 @@ pub(crate) struct TextLayout {
 pub(crate) enum Layout {
     Text(TextLayout),
     Parquet(Table),
+    Frame(Frame),
 }
 
-/// A regular file of rows with named columns.
+/// Rows with named columns: a regular file, which can be read again, or a frame, which is read once.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
     format: FileFormat,
     columns: Vec<String>,
-    identity: Identity,
+    /// Of a file.
+    identity: Option<Identity>,
     layout: Layout,
     /// The delimiter, where it was found by looking at the file.
     guessed: Option<u8>,
@@ -105,10 +113,10 @@ impl Source {
         }
         let format = FileFormat::of(&path, options.format)
             .ok_or_else(|| InputError::UnknownFormat { path: path.clone() })?;
-        let identity = Identity::of(&metadata);
-        if identity.len_bytes == 0 {
+        if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
+        let identity = Some(Identity::of(&metadata));
         let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
         let mode = metadata.permissions().mode();
         let columns = Vec::new();
@@ -125,7 +133,31 @@ impl Source {
         Ok(source)
     }
 
-    /// The path as given.
+    /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
+    /// errors [`FRAME`] stands where the path of a file would.
+    ///
+    /// The keys are those of a Parquet file with the same columns. Batches are read when the first pass asks for them,
+    /// and no column is copied that has a text form already; a second pass is an error
+    /// ([`InputError::AlreadyRead`]).
+    ///
+    /// # Errors
+    /// Two columns have the same name.
+    pub fn of_batches(batches: Batches, rows: Option<u64>) -> Result<Self, InputError> {
+        let frame = Frame::new(batches, rows);
+        let source = Self {
+            path: FRAME.into(),
+            format: FileFormat { format: Format::Arrow, codec: Codec::Plain },
+            columns: frame.names(),
+            identity: None,
+            layout: Layout::Frame(frame),
+            guessed: None,
+            mode: OWNERS_MODE,
+        };
+        source.check_names()?;
+        Ok(source)
+    }
+
+    /// The path as given, or [`FRAME`].
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -149,20 +181,21 @@ impl Source {
     pub fn delimiter(&self) -> Option<u8> {
         match &self.layout {
             Layout::Text(text) => Some(text.delimiter),
-            Layout::Parquet(_) => None,
+            Layout::Parquet(_) | Layout::Frame(_) => None,
         }
     }
 
-    /// Length of the file in bytes, as it lies on disk.
+    /// Length of the file in bytes, as it lies on disk; 0 for a frame.
     pub fn len_bytes(&self) -> u64 {
-        self.identity.len_bytes
+        self.identity.map_or(0, |identity| identity.len_bytes)
     }
 
-    /// Number of rows where the file itself says it (Parquet).
+    /// Number of rows where the file itself (Parquet) or the maker of a frame says it.
     pub fn rows(&self) -> Option<u64> {
         match &self.layout {
             Layout::Text(_) => None,
             Layout::Parquet(table) => Some(table.rows()),
+            Layout::Frame(frame) => frame.rows(),
         }
     }
 
@@ -186,9 +219,7 @@ impl Source {
         let mut indices = Vec::with_capacity(columns.len());
         for column in columns {
             let index = self.column_index(&column.column)?;
-            if let Layout::Parquet(table) = &self.layout
-                && let Some(type_name) = table.unsupported_as_key(index)
-            {
+            if let Some(type_name) = self.unsupported_as_key(index) {
                 return Err(InputError::UnsupportedKeyType {
                     path: self.path.clone(),
                     column: column.column.clone(),
@@ -203,13 +234,20 @@ impl Source {
     /// Position of a column of values; checks that it can hold some.
     pub(crate) fn value_index(&self, column: &str) -> Result<usize, InputError> {
         let index = self.column_index(column)?;
-        if let Layout::Parquet(table) = &self.layout
-            && let Some(type_name) = table.unsupported_as_key(index)
-        {
+        if let Some(type_name) = self.unsupported_as_key(index) {
             let (path, column) = (self.path.clone(), column.to_owned());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }
         Ok(index)
+    }
+
+    /// The type's name, if the column cannot be a key.
+    fn unsupported_as_key(&self, column: usize) -> Option<String> {
+        match &self.layout {
+            Layout::Text(_) => None,
+            Layout::Parquet(table) => table.unsupported_as_key(column),
+            Layout::Frame(frame) => frame.unsupported_as_key(column),
+        }
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -218,7 +256,8 @@ impl Source {
 
     /// Whether `metadata` is that of this file, by device and inode.
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
-        (metadata.dev(), metadata.ino()) == (self.identity.device, self.identity.inode)
+        let own = self.identity.map(|identity| (identity.device, identity.inode));
+        own == Some((metadata.dev(), metadata.ino()))
     }
 
     /// Who may do what with the file.
@@ -234,7 +273,7 @@ impl Source {
             _ => InputError::io(&self.path, &error),
         };
         let file = File::open(&self.path).map_err(failed)?;
-        if Identity::of(&file.metadata().map_err(failed)?) != self.identity {
+        if Some(Identity::of(&file.metadata().map_err(failed)?)) != self.identity {
             return Err(InputError::Changed { path: self.path.clone() });
         }
         Ok(file)
@@ -242,7 +281,10 @@ impl Source {
 
     /// Checks, after a pass, that nothing was written to the file meanwhile.
     pub(crate) fn check_unchanged(&self) -> Result<(), InputError> {
-        self.reopen().map(drop)
+        match self.layout {
+            Layout::Frame(_) => Ok(()),
+            _ => self.reopen().map(drop),
+        }
     }
 
     /// The records after the header, and the header as it is in the file.
@@ -251,7 +293,7 @@ impl Source {
         let layout = match &self.layout {
             Layout::Text(text) => *text,
             // Only the text passes ask for records.
-            Layout::Parquet(_) => TextLayout { delimiter: b',', header: true },
+            Layout::Parquet(_) | Layout::Frame(_) => TextLayout { delimiter: b',', header: true },
         };
         let mut reader = RecordReader::new(stream, layout.delimiter)?;
         let mut header = Header { had_bom: reader.had_bom(), raw: Vec::new(), body_len: 0 };
@@ -269,7 +311,7 @@ impl Source {
     /// How far in the file a row of a Parquet file is, about.
     pub(crate) fn bytes_at_row(&self, row: u64, table: &Table) -> u64 {
         let part = row as f64 / table.rows().max(1) as f64;
-        (part * self.identity.len_bytes as f64) as u64
+        (part * self.len_bytes() as f64) as u64
     }
 
     /// Compares the first bytes with the name.
@@ -279,7 +321,7 @@ impl Source {
         let len = plain.fill(&mut head)?;
         let found = sniff(&head[..len]);
         let expected = match (self.format.format, self.format.codec) {
-            (Format::Parquet, _) => Content::Parquet,
+            (Format::Parquet | Format::Arrow, _) => Content::Parquet,
             (_, Codec::Gzip) => Content::Gzip,
             (_, Codec::Zstd) => Content::Zstd,
             (_, Codec::Plain) => Content::Text,

@@ -12,8 +12,8 @@ use std::process::Command;
 const HEADING: &str = "## Who may depend on whom";
 const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"];
 
-/// The only crates that may hold unsafe code: vector kernels, and the global allocator.
-const UNSAFE_CRATES: [&str; 2] = ["heap", "simd"];
+/// The only crates that may hold unsafe code: vector kernels, the global allocator, and what Python hands over.
+const UNSAFE_CRATES: [&str; 3] = ["heap", "python", "simd"];
 
 /// Crates that only tests use.
 const TEST_CRATES: [&str; 3] = ["fuzz", "servers", "testkit"];
@@ -26,7 +26,7 @@ const CRATE_MAX_LINES: usize = 6000;
 
 /// Crates that are larger still, each with a limit that may only fall.
 const LARGER_CRATES: [(&str, usize); 5] =
-    [("cli", 9700), ("engine", 11000), ("helper", 7000), ("records", 7200), ("simd", 7100)];
+    [("cli", 7200), ("engine", 11000), ("helper", 7000), ("records", 7200), ("simd", 7100)];
 
 /// Crates of one module per protocol.
 const CRATES_OF_PROTOCOLS: [&str; 5] =

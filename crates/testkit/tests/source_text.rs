@@ -11,7 +11,7 @@ const CODE_MAX_COLUMNS: usize = 100;
 const CONTINUED_MIN_COLUMNS: usize = CODE_MAX_COLUMNS / 2;
 
 /// The folders with sources.
-const FOLDERS: [&str; 3] = ["crates", "bench", "fuzz"];
+const FOLDERS: [&str; 4] = ["crates", "bench", "fuzz", "python"];
 
 /// A fault and its line, counted from 1.
 type Fault = (usize, &'static str);

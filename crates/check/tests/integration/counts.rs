@@ -1,12 +1,15 @@
 //! Counts and shapes.
 
 use crate::support::{AIDED, SUM, TERMS};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::collections::BTreeMap;
 use std::fs;
 use std::ops::ControlFlow;
-use vesica_check::{Check, Options, Read};
+use std::sync::Arc;
+use vesica_check::{Check, Options, Read, Refused};
 use vesica_engine::{ConfigFault, Error};
-use vesica_records::{Place, ReadOptions, Refusal, Shape, Source};
+use vesica_records::{InputError, Place, ReadOptions, Refusal, Shape, Source};
 
 const TABLE: &str =
     "id,email\n1,ann@a.example\n2,Ann@A.example\n3,\n4,bob\n5,cy@c.example\n6,eve\n";
@@ -108,5 +111,41 @@ fn the_data_is_read_once() {
         assert_eq!((calls, checked.refused), (1, None));
         assert_eq!(checked.read.unwrap().distinct, Some(2));
         assert_eq!(checked.key[0].shape_rows(), 6);
+    }
+}
+
+/// A frame of the columns `id` and `email` in two batches.
+fn frame() -> Source {
+    let schema = ["id", "email"].map(|name| Field::new(name, DataType::Utf8, true));
+    let schema = SchemaRef::new(Schema::new(schema.to_vec()));
+    let batch = |rows: &[[Option<&str>; 2]]| {
+        let column = |at: usize| -> ArrayRef {
+            Arc::new(rows.iter().map(|row| row[at]).collect::<StringArray>())
+        };
+        RecordBatch::try_new(SchemaRef::clone(&schema), vec![column(0), column(1)])
+    };
+    let batches = [
+        batch(&[[Some("1"), Some("ann@a.example")], [Some("2"), None], [None, Some("bob")]]),
+        batch(&[[Some("4"), Some("Ann@A.example")]]),
+    ];
+    Source::of_batches(Box::new(RecordBatchIterator::new(batches, schema)), Some(4)).unwrap()
+}
+
+#[test]
+fn a_frame_can_be_checked_once() {
+    for terms in [TERMS, AIDED] {
+        let agreement = terms.agreement();
+        let check = Check::new(&agreement, Some("one"), &Options::default()).unwrap();
+        let (source, go_on) = (frame(), &mut |_| ControlFlow::Continue(()));
+        let checked = check.run(&source, go_on);
+        assert_eq!(checked.refused, None);
+        let read = checked.read.unwrap();
+        assert_eq!((read.counts.rows, read.counts.empty, read.distinct), (4, 1, Some(1)));
+        assert_eq!(read.counts.refused_by[0].first, [Place::Row(3)]);
+        assert_eq!(checked.key[0].shape_rows(), 4);
+        let again = check.run(&source, go_on);
+        let Some(Refused::Data(error)) = again.refused else { panic!("it is refused") };
+        assert!(matches!(error, InputError::AlreadyRead { .. }), "{error:?}");
+        assert_eq!(again.read, None);
     }
 }

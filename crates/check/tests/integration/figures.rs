@@ -6,7 +6,8 @@ use vesica_check::Options;
 
 #[test]
 fn every_field_is_there_and_no_value() {
-    let table = "email,amount\nanneliese@a.example,1\nAnneliese@a.example,\nsecret,7\n'hidden',8\n,9\n\
+    let table = "email,amount\nanneliese@a.example,1\nAnneliese@a.example,\nsecret,7\n\
+                 'hidden',8\n,9\n\
                  veiled@b.example,-77\n,,\n";
     let checked = Terms { min_rows: 3, ..SUM }.check(table, &Options::default());
     let found = serde_json::to_value(&checked).unwrap();

@@ -4,10 +4,8 @@ use super::output::NamedFile;
 use super::run::{cancel_on_interrupt, no_address};
 use super::{AGREEMENT, output, protocols, seat};
 use crate::args::CheckArgs;
-use crate::failure::{AidedFailure, Failure};
+use crate::failure::Failure;
 use crate::logging;
-use crate::messages::input::{kind_of, refusal, warnings};
-use crate::messages::{and, counted, list};
 use crate::progress::{Reporter, short_hash};
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -18,11 +16,15 @@ use vesica_engine::aided::{HelperSeen, look};
 use vesica_engine::explain::{bytes, grouped};
 use vesica_engine::{Event, Observer};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::input::{kind_of, refusal, warnings};
+use vesica_messages::with_helper::AidedFailure;
+use vesica_messages::words::{and, counted, list};
 use vesica_records::{Faults, InputError, KeyCounts, Place, Source};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
-        return Err(Failure::NoKey);
+        return Err(ArgumentFault::NoKey.into());
     }
     if let Some(log) = args.talk.log_file.as_deref() {
         let mut read = vec![

@@ -6,7 +6,7 @@ mod summary;
 use super::output::{NamedFile, Pending};
 use super::{AGREEMENT, REPORT, open_report, output, seat};
 use crate::args::RunArgs;
-use crate::failure::{AidedFailure, Failure, code};
+use crate::failure::{Failure, code};
 use crate::logging;
 use crate::progress::Reporter;
 use patience::Patience;
@@ -25,6 +25,8 @@ use vesica_core::{Operation, StopReason};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Report, leave_word};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::with_helper::AidedFailure;
 use vesica_records::{OutputOptions, Source};
 
 /// What a run needs in addition to agreement, key and address.
@@ -49,7 +51,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     let agreement = Agreement::load(&args.agreement)?;
     let link = args.place.link_options_for(&agreement)?.ok_or_else(|| no_address(&agreement))?;
     if let (None, Some(option)) = (&agreement.helper, args.state.given()) {
-        return Err(Failure::OnlyWithHelper { option });
+        return Err(ArgumentFault::OnlyWithHelper { option }.into());
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
@@ -156,8 +158,8 @@ fn log_start(agreement: &Agreement, party: Option<&str>) {
 /// The failure of a command line without an address.
 pub(super) fn no_address(agreement: &Agreement) -> Failure {
     match &agreement.helper {
-        Some(helper) => Failure::NoHelperAddress { helper: helper.name.clone() },
-        None => Failure::NoAddress,
+        Some(helper) => ArgumentFault::NoHelperAddress { helper: helper.name.clone() }.into(),
+        None => ArgumentFault::NoAddress.into(),
     }
 }
 

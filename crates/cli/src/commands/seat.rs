@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use vesica_engine::agreement::{Agreement, PartyTerms};
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
+use vesica_messages::arguments::ArgumentFault;
 
 /// The party with this `identity`, or the one that is `asked` for if there is no identity.
 pub(super) fn party(
@@ -25,7 +26,7 @@ fn place(
         && named(asked).is_none()
     {
         let known = parties.iter().map(|party| party.name.clone()).collect();
-        return Err(Failure::NoSuchParty { asked: asked.to_owned(), known });
+        return Err(ArgumentFault::NoSuchParty { asked: asked.to_owned(), known }.into());
     }
     let Some(identity) = identity.map(Identity::public) else {
         return Ok(asked.and_then(named));
@@ -36,7 +37,8 @@ fn place(
         .ok_or(Error::Config(ConfigFault::NotAParty { identity }))?;
     match asked {
         Some(asked) if asked != parties[is].name => {
-            Err(Failure::OtherParty { asked: asked.to_owned(), is: parties[is].name.clone() })
+            let (asked, is) = (asked.to_owned(), parties[is].name.clone());
+            Err(ArgumentFault::OtherParty { asked, is }.into())
         }
         _ => Ok(Some(is)),
     }

@@ -1,13 +1,14 @@
 //! The progress of a run with a helper.
 
 use super::{Progress, Screen, WaitLog};
-use crate::messages::{and, helper, link};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_engine::agreement::{Agreement, HelperTerms};
 use vesica_engine::{Event, Phase};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
+use vesica_messages::words::and;
+use vesica_messages::{helper, link};
 
 /// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show` prints.
 const SHORT_HASH_BYTES: usize = 8;

@@ -1,7 +1,6 @@
 //! Bars on a terminal, lines elsewhere, nothing when quiet.
 
 use crate::args::TalkArgs;
-use crate::messages::link::reason;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
@@ -9,6 +8,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_engine::explain::grouped;
 use vesica_link::LinkError;
+use vesica_messages::link::reason;
+use vesica_messages::words::duration;
 
 /// How often a running step prints a line when there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
@@ -75,7 +76,7 @@ impl Screen {
     /// Shows that this party waits for `whom`, for how much longer, and which attempt failed `last`.
     pub(crate) fn waiting_for(&self, whom: &str, remaining: Duration, last: &Option<LinkError>) {
         let why = last.as_ref().map_or(String::new(), |last| format!(" ({})", reason(last)));
-        let left = super::duration(remaining);
+        let left = duration(remaining);
         self.waiting(format!("waiting for {whom}, {left} left{why}"), false);
     }
 
@@ -145,7 +146,7 @@ impl Screen {
                 "{}: {:.0}%, {message}, {} left",
                 progress.name,
                 100.0 * share,
-                super::duration(left)
+                duration(left)
             );
             drop(steps);
             self.say(&line);

@@ -187,7 +187,11 @@ impl SharesFile {
         Self::parse(&text, path)
     }
 
-    pub(crate) fn parse(text: &[u8], path: &Path) -> Result<Self, SharesError> {
+    /// Reads the document `text`; `path` is where errors say that it is from.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load).
+    pub fn parse(text: &[u8], path: &Path) -> Result<Self, SharesError> {
         let not_shares = || SharesError::NotShares { path: path.to_path_buf() };
         let head: Head = serde_json::from_slice(text).map_err(|_| not_shares())?;
         if head.format != FORMAT {

@@ -14,7 +14,7 @@ use parquet::arrow::arrow_reader::{
 };
 use std::path::PathBuf;
 
-const BATCH_ROWS: usize = 4096;
+pub(super) const BATCH_ROWS: usize = 4096;
 
 /// The key columns of a table in text form.
 pub(crate) struct KeyBatches {
@@ -169,6 +169,11 @@ fn unwritable_row(array: &ArrayRef) -> Option<usize> {
 }
 
 impl KeyBatch {
+    /// `len` rows from number `first_row` on, which counts from 1.
+    pub(super) fn new(columns: Vec<TextColumn>, first_row: u64, len: usize) -> Self {
+        Self { columns, first_row, len }
+    }
+
     pub(crate) fn rows(&self) -> impl Iterator<Item = KeyRow<'_>> {
         (0..self.len).map(|row| KeyRow { batch: self, row })
     }

@@ -1,8 +1,6 @@
 //! The summary of a run, in a few lines.
 
 use crate::failure::Failure;
-use crate::messages::{and, counted};
-use crate::progress::duration;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
@@ -10,6 +8,7 @@ use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_engine::Report;
 use vesica_engine::agreement::{Agreement, AidedAgreement, chance};
 use vesica_engine::explain::{bytes, grouped, grouped_digits};
+use vesica_messages::words::{and, counted, duration};
 use vesica_protocols::kmrs14::Variant;
 
 pub(super) fn write(

@@ -1,51 +1,110 @@
 //! Runs with a helper that ended without a result.
 
-use super::engine::{self, doing};
-use super::{Message, and, files, link};
-use crate::failure::{Aided, AidedFailure, code};
-use crate::progress::duration;
+use crate::engine::{self, doing};
+use crate::words::{and, duration};
+use crate::{Message, Speech, Who, files, link};
+use std::path::PathBuf;
+use std::time::Duration;
 use vesica_core::{Refusal, TransportError};
+use vesica_engine::agreement::Agreement;
 use vesica_engine::{Error, Incompatible, Phase, TransportFault};
 use vesica_link::letters::LetterError;
-use vesica_link::{Endpoint, LinkError};
+use vesica_link::{Endpoint, LinkError, LinkOptions};
 
 /// What to do when nothing is lost.
-const GO_ON: &str = "run the same command again: the run continues where it stopped";
+fn continue_it(say: Speech) -> String {
+    format!("{}: the run continues where it stopped", say.again())
+}
 
 /// What to do when a side does not follow the protocol.
 const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged \
                       software before you try again";
 
-pub(super) fn error(failure: &Aided) -> Message {
+/// Why a run with a helper failed, and what its message needs.
+#[derive(Debug)]
+pub struct Aided {
+    /// Why it failed.
+    pub what: AidedFailure,
+    /// The helper's name.
+    pub helper: String,
+    /// The helper's address.
+    pub address: String,
+    /// The folder of the run; `None` for a check.
+    pub folder: Option<PathBuf>,
+}
+
+/// Why a run with a helper failed.
+#[derive(Debug)]
+pub enum AidedFailure {
+    /// The engine's error.
+    Run(Error),
+    /// Other parties did not connect in time.
+    Absent {
+        /// Their names.
+        parties: Vec<String>,
+        /// How long this party waited for them.
+        wait: Duration,
+    },
+}
+
+impl Aided {
+    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the folder of the run,
+    /// or `None` for a check.
+    pub fn new(
+        what: AidedFailure,
+        agreement: &Agreement,
+        link: &LinkOptions,
+        folder: Option<PathBuf>,
+    ) -> Self {
+        let helper = agreement.helper.as_ref().map_or(String::new(), |helper| helper.name.clone());
+        let (Endpoint::Connect(address) | Endpoint::Listen(address)) = link.endpoint.clone();
+        Self { what, helper, address, folder }
+    }
+}
+
+/// A run with a helper that ended without a result.
+pub fn error(failure: &Aided, say: Speech) -> Message {
     let error = match &failure.what {
         AidedFailure::Run(error) => error,
         AidedFailure::Absent { parties, wait } => {
             return network(
                 format!("{} did not connect within {}", and(parties), duration(*wait)),
-                format!("{GO_ON}; --wait sets how long to wait for the others"),
+                format!(
+                    "{}; {} sets how long to wait for the others",
+                    continue_it(say),
+                    say.wait()
+                ),
             );
         }
     };
     match error {
         Error::Refused { helper, refusal, party, phase } => {
-            refused(failure, helper, *phase, *refusal, party.as_deref())
+            refused(failure, helper, *phase, *refusal, party.as_deref(), say)
         }
         Error::Letter { party, kind } => letter(&failure.helper, party.as_deref(), *kind),
         Error::Interrupted { phase } => Message {
             error: format!("interrupted while {}", doing(*phase)),
             hint: match failure.folder {
-                Some(_) => {
-                    "the same command continues where the run stopped; with --restart it begins a \
-                     new run"
-                        .to_owned()
-                }
+                Some(_) => format!(
+                    "the same {} continues where the run stopped; with {} it begins a new run",
+                    say.either("command", "call"),
+                    say.restart()
+                ),
                 None => "you can run it again at any time".to_owned(),
             },
-            code: code::INTERRUPTED,
+            who: Who::Nobody,
         },
-        Error::PeerIncompatible(Incompatible::Link(error)) => incompatible(failure, error),
-        Error::Transport { peer, phase, kind } => transport(failure, peer, *phase, kind),
-        error => engine::error(error, Some(&endpoint(failure))),
+        Error::PeerIncompatible(Incompatible::Link(error)) => incompatible(failure, error, say),
+        Error::Transport { peer, phase, kind } => transport(failure, peer, *phase, kind, say),
+        error => engine::error(error, Some(&endpoint(failure)), say),
+    }
+}
+
+/// What to do once the cause of the failure is gone.
+fn go_on(failure: &Aided, say: Speech) -> String {
+    match failure.folder {
+        Some(_) => continue_it(say),
+        None => "try again later".to_owned(),
     }
 }
 
@@ -54,11 +113,11 @@ fn endpoint(failure: &Aided) -> Endpoint {
 }
 
 fn network(error: String, hint: impl Into<String>) -> Message {
-    Message { error, hint: hint.into(), code: code::NETWORK }
+    Message { error, hint: hint.into(), who: Who::Network }
 }
 
 fn peer(error: String, hint: impl Into<String>) -> Message {
-    Message { error, hint: hint.into(), code: code::PEER }
+    Message { error, hint: hint.into(), who: Who::Peers }
 }
 
 fn refused(
@@ -67,18 +126,19 @@ fn refused(
     phase: Phase,
     refusal: Refusal,
     party: Option<&str>,
+    say: Speech,
 ) -> Message {
     let party = party.unwrap_or("a party");
-    let go_on = if failure.folder.is_some() { GO_ON } else { "try again later" };
+    let (go_on, again) = (go_on(failure, say), say.again());
     match refusal {
         Refusal::Version => peer(
             format!("{helper} uses another version of the protocol"),
-            "install the same version on all sides; `vesica --version` shows it",
+            format!("install the same version on all sides; {} shows it", say.version()),
         ),
         Refusal::UnknownIdentity => unknown_identity(helper),
         Refusal::NotAParty => Message::here(
             format!("{helper} serves this identity, but it is not a party of this run"),
-            "give the key file (--key) that belongs to the agreement",
+            format!("give the key file ({}) that belongs to the agreement", say.key()),
         ),
         Refusal::BadRun => Message::here(
             format!("{helper} does not accept this run"),
@@ -87,17 +147,21 @@ fn refused(
         ),
         Refusal::OverLimit => Message::here(
             format!("the run needs more than {helper} allows this party"),
-            "the helper limits rows (max_rows of the agreement), runs and connections at once \
-             (--threads), and stored bytes: agree on less, or ask its operator to raise the limits \
-             in its settings",
+            format!(
+                "the helper limits rows (max_rows of the agreement), runs and connections at once \
+                 ({}), and stored bytes: agree on less, or ask its operator to raise the limits in \
+                 its settings",
+                say.threads()
+            ),
         ),
         Refusal::AlreadyThere => Message::here(
             format!("{helper} already has other data of this party for this run"),
             match &failure.folder {
                 Some(folder) => format!(
                     "this party runs twice, or has lost its folder {}: end the other process, or \
-                     add --restart, which ends the run for all parties and begins a new one",
-                    folder.display()
+                     add {}, which ends the run for all parties and begins a new one",
+                    folder.display(),
+                    say.restart()
                 ),
                 None => "this party is already running".to_owned(),
             },
@@ -120,29 +184,37 @@ fn refused(
         ),
         Refusal::Broken => network(
             format!("{helper} had an internal error, which ended the run"),
-            "ask its operator for the error in its log and report it; then run the same command \
-             again, which begins a new run",
+            format!(
+                "ask its operator for the error in its log and report it; then {again}, which \
+                 begins a new run"
+            ),
         ),
         Refusal::TooFew { .. } => peer(
             format!("{helper} reports that {party} has fewer different keys than agreed"),
-            "that party must provide more rows, or all agree on a smaller min_rows for it; then \
-             run the same command again, which begins a new run",
+            format!(
+                "that party must provide more rows, or all agree on a smaller min_rows for it; \
+                 then {again}, which begins a new run"
+            ),
         ),
         Refusal::TooLate => network(
             "the run can no longer be ended: both parties have opened their lists".to_owned(),
-            "run the same command without --restart, which gets the answer; then begin a new run",
+            format!(
+                "{} without {}, which gets the answer; then begin a new run",
+                say.either("run the same command", "make the same call"),
+                say.restart()
+            ),
         ),
         Refusal::Ended { .. } => network(
             format!("{party} ended the run while {}", doing(phase)),
-            "see the messages of that party; then run the same command again, which begins a new \
-             run",
+            format!("see the messages of that party; then {again}, which begins a new run"),
         ),
         Refusal::Expired => network(
             format!("{helper} no longer has this run"),
             format!(
-                "another party ended it (by --restart or after a failed check), it took longer \
-                 than {helper} keeps runs, or {helper} lost it; run the same command again, which \
-                 begins a new run; all other parties must do the same"
+                "another party ended it (by {} or after a failed check), it took longer than \
+                 {helper} keeps runs, or {helper} lost it; {again}, which begins a new run; all \
+                 other parties must do the same",
+                say.restart()
             ),
         ),
         Refusal::Storage => network(
@@ -165,8 +237,10 @@ fn refused(
         ),
         Refusal::Revoked { .. } => network(
             format!("{helper} no longer serves {party}, so the run is over"),
-            "ask the helper's operator; once its settings list that party again, run the same \
-             command again, which begins a new run",
+            format!(
+                "ask the helper's operator; once its settings list that party again, {again}, \
+                 which begins a new run"
+            ),
         ),
         Refusal::Backend => network(
             format!("the database of {helper} cannot be reached"),
@@ -177,8 +251,11 @@ fn refused(
         }
         _ => network(
             format!("{helper} had an internal error while {}", doing(phase)),
-            "ask its operator for the error in its log and report it; then run the same command \
-             again, and if it fails again, add --restart",
+            format!(
+                "ask its operator for the error in its log and report it; then {again}, and if it \
+                 fails again, add {}",
+                say.restart()
+            ),
         ),
     }
 }
@@ -227,7 +304,7 @@ fn letter(helper: &str, party: Option<&str>, kind: LetterError) -> Message {
     )
 }
 
-fn incompatible(failure: &Aided, error: &LinkError) -> Message {
+fn incompatible(failure: &Aided, error: &LinkError, say: Speech) -> Message {
     let Aided { helper, address, .. } = failure;
     match error {
         LinkError::WrongIdentity { presented } => peer(
@@ -241,16 +318,23 @@ fn incompatible(failure: &Aided, error: &LinkError) -> Message {
         LinkError::OwnIdentity => peer(
             format!("the server at {address} uses this party's own identity"),
             format!(
-                "give the address of {helper}, and use a different key file (--key) on each side"
+                "give the address of {helper}, and use a different key file ({}) on each side",
+                say.key()
             ),
         ),
-        error => link::incompatible(error, Some(&endpoint(failure))),
+        error => link::incompatible(error, Some(&endpoint(failure)), say),
     }
 }
 
-fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault) -> Message {
+fn transport(
+    failure: &Aided,
+    helper: &str,
+    phase: Phase,
+    kind: &TransportFault,
+    say: Speech,
+) -> Message {
     let address = &failure.address;
-    let go_on = if failure.folder.is_some() { GO_ON } else { "try again later" };
+    let go_on = go_on(failure, say);
     let (what, hint) = match kind {
         TransportFault::Link(LinkError::NoPeer { waited, last }) => {
             let why =
@@ -261,8 +345,9 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
                     duration(*waited)
                 ),
                 format!(
-                    "is it running? are host and port right? then {go_on}; --wait sets how long to \
-                     wait"
+                    "is it running? are host and port right? then {go_on}; {} sets how long to \
+                     wait",
+                    say.wait()
                 ),
             );
         }
@@ -274,20 +359,17 @@ fn transport(failure: &Aided, helper: &str, phase: Phase, kind: &TransportFault)
         }
         TransportFault::Stream(TransportError::Deadline(limit)) => (
             format!("{helper} could not be reached for {}", duration(*limit)),
-            format!("--wait and --total set the limits; {go_on}"),
+            format!("{} and {} set the limits; {go_on}", say.wait(), say.total()),
         ),
         TransportFault::Stream(TransportError::Idle(limit)) => (
             format!("received nothing from {helper} for {}", duration(*limit)),
             format!("the helper or the network is stalled; {go_on}"),
         ),
-        TransportFault::Stream(TransportError::Io(kind)) => (
-            format!("the connection to {helper} failed: {}", files::cause(*kind)),
-            go_on.to_owned(),
-        ),
-        TransportFault::Stream(_) => {
-            (format!("the connection to {helper} was lost"), go_on.to_owned())
+        TransportFault::Stream(TransportError::Io(kind)) => {
+            (format!("the connection to {helper} failed: {}", files::cause(*kind)), go_on)
         }
-        kind => (format!("no connection to {helper}: {kind}"), go_on.to_owned()),
+        TransportFault::Stream(_) => (format!("the connection to {helper} was lost"), go_on),
+        kind => (format!("no connection to {helper}: {kind}"), go_on),
     };
     network(format!("{what} while {}", doing(phase)), hint)
 }

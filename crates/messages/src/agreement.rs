@@ -2,8 +2,9 @@
 
 mod helper;
 
-use super::tables::Written;
-use super::{Message, list};
+use crate::Message;
+use crate::tables::Written;
+use crate::words::list;
 use vesica_engine::agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
 use vesica_engine::explain::grouped;
 use vesica_link::ParseIdentityError;
@@ -13,7 +14,7 @@ const AGREEMENT: Written =
     Written { name: "agreement", example: "`vesica agree new agreement.toml` writes an example" };
 
 /// An error in an agreement file, with its place.
-pub(super) fn error(error: &AgreementError) -> Message {
+pub fn error(error: &AgreementError) -> Message {
     let (what, hint) = match &*error.fault {
         AgreementFault::File(fault) => return AGREEMENT.unreadable(error, fault),
         AgreementFault::Table(fault) => AGREEMENT.words(fault),

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 /// The cause of an error, for the end of a sentence.
-pub(super) fn cause(kind: ErrorKind) -> String {
+pub fn cause(kind: ErrorKind) -> String {
     match kind {
         ErrorKind::NotFound => "no such file or directory".to_owned(),
         ErrorKind::PermissionDenied => "permission denied".to_owned(),
@@ -20,11 +20,11 @@ pub(super) fn cause(kind: ErrorKind) -> String {
 }
 
 /// What to do when no more files can be opened.
-pub(super) const MORE_FILES: &str = "raise the limit on open files, for example with `ulimit -n \
+pub(crate) const MORE_FILES: &str = "raise the limit on open files, for example with `ulimit -n \
                                      1024` in the same shell";
 
 /// What to do when a file cannot be written.
-pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
+pub fn write_hint(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "create the directory first, or choose another place",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
@@ -39,7 +39,7 @@ pub(super) fn write_hint(kind: ErrorKind) -> &'static str {
 }
 
 /// What to do when a file cannot be read.
-pub(super) fn read_hint(kind: ErrorKind) -> &'static str {
+pub fn read_hint(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::NotFound => "check the name and the directory you are in",
         ErrorKind::PermissionDenied => "check its permissions with `ls -l`",

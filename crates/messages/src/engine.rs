@@ -1,10 +1,7 @@
 //! Runs that ended without a result.
 
-use super::{
-    Message, REPORT_DEFECT, agreement, defect, files, input, link, list, no_memory, no_threads,
-};
-use crate::failure::code;
-use crate::progress::duration;
+use crate::words::{duration, list};
+use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
 use std::fmt::Write;
 use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_engine::agreement::Difference;
@@ -13,31 +10,25 @@ use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::Endpoint;
 
 /// A run, a check or a benchmark party with a peer at `endpoint`.
-pub(super) fn error(error: &Error, endpoint: Option<&Endpoint>) -> Message {
+pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     match error {
-        Error::Input(fault) => input::fault(fault),
-        Error::Config(fault) => config(fault, endpoint),
-        Error::PeerIncompatible(how) => incompatible(how, endpoint),
+        Error::Input(fault) => input::fault(fault, say),
+        Error::Config(fault) => config(fault, endpoint, say),
+        Error::PeerIncompatible(how) => incompatible(how, endpoint, say),
         Error::PeerMisbehaved { peer, phase, kind } => misbehaved(peer, *phase, kind),
-        Error::Transport { peer, phase, kind } => transport(peer, *phase, kind, endpoint),
+        Error::Transport { peer, phase, kind } => transport(peer, *phase, kind, endpoint, say),
         Error::Interrupted { phase } => Message {
             error: format!("interrupted while {}", doing(*phase)),
             hint: "no result was written; you can run it again at any time".to_owned(),
-            code: code::INTERRUPTED,
+            who: Who::Nobody,
         },
-        Error::Bug(what) => {
-            Message { error: defect(what), hint: REPORT_DEFECT.to_owned(), code: code::BUG }
-        }
-        error => Message {
-            error: defect(&error.to_string()),
-            hint: REPORT_DEFECT.to_owned(),
-            code: code::BUG,
-        },
+        Error::Bug(what) => defect(what, say),
+        error => defect(&error.to_string(), say),
     }
 }
 
 /// The phase after "while".
-pub(super) fn doing(phase: Phase) -> &'static str {
+pub(crate) fn doing(phase: Phase) -> &'static str {
     match phase {
         Phase::Preparing => "preparing",
         Phase::Reading => "reading the input",
@@ -53,11 +44,11 @@ pub(super) fn doing(phase: Phase) -> &'static str {
     }
 }
 
-fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
+fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     match fault {
         ConfigFault::Agreement(error) => agreement::error(error),
-        ConfigFault::Identity(error) => link::identity(error),
-        ConfigFault::Link(error) => link::setting(error, endpoint),
+        ConfigFault::Identity(error) => link::identity(error, say),
+        ConfigFault::Link(error) => link::setting(error, endpoint, say),
         ConfigFault::NotAParty { identity } => Message::here(
             format!(
                 "the identity of this key file is not that of any party in the agreement: \
@@ -72,7 +63,10 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
         ),
         ConfigFault::Insecure { protocol } => Message::here(
             format!("the agreement names the insecure protocol {protocol:?}"),
-            "use protocol = \"auto\" for real data; for made-up data add --insecure",
+            format!(
+                "use protocol = \"auto\" for real data; for made-up data add {}",
+                say.insecure()
+            ),
         ),
         ConfigFault::SetTooLarge { items, max } => Message::here(
             format!(
@@ -93,8 +87,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             "a run needs about 40 bytes for each item; with hide_sizes every set has max_rows \
              items, so agree on a smaller max_rows",
         ),
-        ConfigFault::NoMemory => no_memory(),
-        ConfigFault::NoThreads => no_threads(),
+        ConfigFault::NoMemory => no_memory(say),
+        ConfigFault::NoThreads => no_threads(say),
         ConfigFault::Scratch { folder, kind } => Message::here(
             format!(
                 "intermediate data cannot be kept in {}: {}",
@@ -102,21 +96,26 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
                 files::cause(*kind)
             ),
             match kind {
-                std::io::ErrorKind::InvalidData => {
-                    "its contents are damaged: add --restart, which ends the run for all parties \
-                     and begins a new one"
-                }
-                kind => files::write_hint(*kind),
+                std::io::ErrorKind::InvalidData => format!(
+                    "its contents are damaged: add {}, which ends the run for all parties and \
+                     begins a new one",
+                    say.restart()
+                ),
+                kind => files::write_hint(*kind).to_owned(),
             },
         ),
         ConfigFault::StateNotOurs { folder } => Message::here(
             format!("{} contains other files", folder.display()),
-            "give --state a folder of its own; it is created if it does not exist",
+            format!("give {} a folder of its own; it is created if it does not exist", say.state()),
         ),
         ConfigFault::StateOfAnotherUser { folder } => Message::here(
             format!("{} belongs to another user of this machine", folder.display()),
-            "run the command as that user, if it began the run; otherwise give --state a folder of \
-             your own, which is created if it does not exist",
+            format!(
+                "run {} as that user, if it began the run; otherwise give {} a folder of your own, \
+                 which is created if it does not exist",
+                say.program(),
+                say.state()
+            ),
         ),
         ConfigFault::StateTooOpen { folder, mode } => Message::here(
             format!(
@@ -125,8 +124,9 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
             ),
             format!(
                 "run `chmod 700 {}` if nobody else has changed anything in it; otherwise \
-                 remove it and add --restart",
-                folder.display()
+                 remove it and add {}",
+                folder.display(),
+                say.restart()
             ),
         ),
         ConfigFault::StateOfAnother { folder } => Message::here(
@@ -134,29 +134,45 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>) -> Message {
                 "{} belongs to an interrupted run of another agreement or another party",
                 folder.display()
             ),
-            "give each agreement and party a folder of its own with --state, or finish that run",
+            format!(
+                "give each agreement and party a folder of its own with {}, or finish that run",
+                say.state()
+            ),
         ),
         ConfigFault::StateInUse { folder } => Message::here(
             format!("another process uses {}: this party is already running", folder.display()),
-            "wait for that process or end it; for a different run give another folder with --state",
+            format!(
+                "wait for that process or end it; for a different run give another folder with {}",
+                say.state()
+            ),
         ),
         ConfigFault::OutputMissing { party } => Message::here(
-            format!("{party} receives the result, but --output is missing"),
-            "add --output FILE, for example --output matched.csv",
+            format!("{party} receives the result, but {} is missing", say.output()),
+            format!(
+                "add {}, for example {}",
+                say.output_file(),
+                say.either("--output matched.csv", "`output=\"matched.csv\"`")
+            ),
         ),
         ConfigFault::OutputNotLearned { party } => Message::here(
-            format!("{party} does not receive the result, but --output is given"),
-            "leave out --output; --report FILE keeps a report of the run",
+            format!("{party} does not receive the result, but {} is given", say.output()),
+            say.either(
+                "leave out --output; --report FILE keeps a report of the run",
+                "leave out `output=`",
+            ),
         ),
         ConfigFault::UnknownKey { given, known } => Message::here(
-            format!("--column names {given:?}, which is not a key of the agreement"),
-            format!("write --column KEY=COLUMN; keys of the agreement: {}", list(known)),
+            format!("{} names {given:?}, which is not a key of the agreement", say.column()),
+            format!("write {}; keys of the agreement: {}", say.key_column(), list(known)),
         ),
-        fault => Message::here(fault.to_string(), "check the agreement and the command line"),
+        fault => Message::here(
+            fault.to_string(),
+            format!("check the agreement and the {}", say.either("command line", "arguments")),
+        ),
     }
 }
 
-fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
+fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     let message = match how {
         Incompatible::Agreement(differences) => Message::here(
             format!("the two sides' agreements differ{}", shown(differences)),
@@ -165,28 +181,37 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>) -> Message {
         ),
         Incompatible::Version { here, there } => Message::here(
             format!("the other side uses session version {there}, this side {here}"),
-            "install the same version on both sides; `vesica --version` shows it",
+            format!("install the same version on both sides; {} shows it", say.version()),
         ),
-        Incompatible::Purpose { only_checking_here: true } => Message::here(
-            "the other side uses `vesica run`, this side `vesica check`",
-            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both \
-             sides",
-        ),
-        Incompatible::Purpose { only_checking_here: false } => Message::here(
-            "the other side uses `vesica check`, this side `vesica run`",
-            "use `vesica run` on both sides, or `vesica check` with --listen or --connect on both \
-             sides",
-        ),
+        Incompatible::Purpose { only_checking_here } => {
+            let (there, here) = match only_checking_here {
+                true => (say.run(), say.check()),
+                false => (say.check(), say.run()),
+            };
+            Message::here(
+                format!("the other side uses {there}, this side {here}"),
+                format!(
+                    "use {} on both sides, or {} with {} or {} on both sides",
+                    say.run(),
+                    say.check(),
+                    say.listen(),
+                    say.connect()
+                ),
+            )
+        }
         Incompatible::Candidates => Message::here(
             "the agreement leaves the choice of the protocol open, and the two sides have \
              different protocols to choose from",
-            "install the same version on both sides (`vesica --version` shows it), or name a \
-             protocol in the agreement",
+            format!(
+                "install the same version on both sides ({} shows it), or name a protocol in the \
+                 agreement",
+                say.version()
+            ),
         ),
-        Incompatible::Link(error) => link::incompatible(error, endpoint),
+        Incompatible::Link(error) => link::incompatible(error, endpoint, say),
         how => Message::here(how.to_string(), "compare versions and settings with the other side"),
     };
-    Message { code: code::PEER, ..message }
+    Message { who: Who::Peers, ..message }
 }
 
 /// One line for each field, the first ones of many.
@@ -281,7 +306,7 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
     Message {
         error: format!("{peer} {what} while {}", doing(phase)),
         hint: hint.to_owned(),
-        code: code::PEER,
+        who: Who::Peers,
     }
 }
 
@@ -290,89 +315,96 @@ fn transport(
     phase: Phase,
     kind: &TransportFault,
     endpoint: Option<&Endpoint>,
+    say: Speech,
 ) -> Message {
     let error = match kind {
-        TransportFault::Link(error) => return link::transport(error, peer, endpoint),
+        TransportFault::Link(error) => return link::transport(error, peer, endpoint, say),
         TransportFault::Stream(error) => error,
         kind => {
             return Message {
                 error: format!("no connection to {peer} while {}: {kind}", doing(phase)),
                 hint: "start both sides again".to_owned(),
-                code: code::NETWORK,
+                who: Who::Network,
             };
         }
     };
-    let again = "no result was written; start both sides again";
+    let again = || "no result was written; start both sides again".to_owned();
     let (what, hint) = match error {
         TransportError::Closed => (
             format!("{peer} closed the connection"),
             "the other side ended, or the network failed: look at the other side's messages, then \
-             start both sides again",
+             start both sides again"
+                .to_owned(),
         ),
-        TransportError::PeerStopped(reason) => stopped(peer, *reason),
-        TransportError::CancelledHere => ("the session was ended here".to_owned(), again),
+        TransportError::PeerStopped(reason) => stopped(peer, *reason, say),
+        TransportError::CancelledHere => ("the session was ended here".to_owned(), again()),
         TransportError::Idle(limit) => (
             format!("received nothing from {peer} for {}", duration(*limit)),
-            "the other side or the network is stalled; --idle sets a longer limit; start both \
-             sides again",
+            format!(
+                "the other side or the network is stalled; {} sets a longer limit; start both \
+                 sides again",
+                say.idle()
+            ),
         ),
         TransportError::Deadline(limit) => (
             format!("the session with {peer} reached its limit of {}", duration(*limit)),
-            "--total sets a longer limit; start both sides again",
+            format!("{} sets a longer limit; start both sides again", say.total()),
         ),
-        TransportError::Io(kind) => (format!("the connection to {peer} failed ({kind})"), again),
+        TransportError::Io(kind) => (format!("the connection to {peer} failed ({kind})"), again()),
         TransportError::Tls => (
             format!("the secure channel to {peer} failed"),
-            "something between the two sides changes the data; start both sides again",
+            "something between the two sides changes the data; start both sides again".to_owned(),
         ),
         TransportError::PeerBrokeFraming | TransportError::PeerFlood => (
             format!("{peer} sent bytes that are not valid session messages"),
-            "both sides need the same version of Vesica",
+            "both sides need the same version of Vesica".to_owned(),
         ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {
-            let error = defect(&format!("{error} while {}", doing(phase)));
-            return Message { error, hint: REPORT_DEFECT.to_owned(), code: code::BUG };
+            return defect(&format!("{error} while {}", doing(phase)), say);
         }
-        error => (format!("the connection to {peer} failed: {error}"), again),
+        error => (format!("the connection to {peer} failed: {error}"), again()),
     };
-    Message {
-        error: format!("{what} while {}", doing(phase)),
-        hint: hint.to_owned(),
-        code: code::NETWORK,
-    }
+    Message { error: format!("{what} while {}", doing(phase)), hint, who: Who::Network }
 }
 
-fn stopped(peer: &str, reason: StopReason) -> (String, &'static str) {
+fn stopped(peer: &str, reason: StopReason, say: Speech) -> (String, String) {
     let (why, hint) = match reason {
         StopReason::Cancelled => {
-            ("was interrupted by its user", "start both sides again at any time")
+            ("was interrupted by its user", "start both sides again at any time".to_owned())
         }
         StopReason::Input => (
             "stopped because of its own data",
             "nothing is wrong on this side; when the other side has corrected its file, start both \
-             sides again",
+             sides again"
+                .to_owned(),
         ),
         StopReason::Config => (
             "stopped because of its own settings",
             "nothing is wrong on this side; when the other side has followed its own error \
-             message, start both sides again",
+             message, start both sides again"
+                .to_owned(),
         ),
         StopReason::Incompatible => (
             "stopped because the two sides' settings differ",
-            "compare `vesica agree show` and `vesica --version` on both sides",
+            format!("compare `vesica agree show` and {} on both sides", say.version()),
         ),
         StopReason::Misbehaviour => (
             "stopped because it saw this side break the protocol",
-            "look at the other side's message; if both run unchanged software, please report it",
+            "look at the other side's message; if both run unchanged software, please report it"
+                .to_owned(),
         ),
         StopReason::Timeout => (
             "ran into one of its time limits",
-            "this side or the network was too slow: raise --idle or --total on the other side, or \
-             find what caused the delay",
+            format!(
+                "this side or the network was too slow: raise {} or {} on the other side, or find \
+                 what caused the delay",
+                say.idle(),
+                say.total()
+            ),
         ),
         _ => (
             "had an internal error",
-            "look at the other side's message, then start both sides again",
+            "look at the other side's message, then start both sides again".to_owned(),
         ),
     };
     (format!("{peer} {why}"), hint)

@@ -1,50 +1,102 @@
 //! Failures of the helper's service, and why a helper cannot be reached.
 
-use super::tables::Written;
-use super::{Message, files, link, no_threads};
-use crate::failure::{HelperFailure, HelperPlaces, code};
+use crate::tables::Written;
+use crate::{Message, Speech, Who, files, link, no_threads};
 use std::io::ErrorKind;
 use vesica_backends::{BackendError, BadUrl};
 use vesica_core::{Error, Refusal, TransportError};
-use vesica_helper::{OptionsError, SettingsError, SettingsFault, StartError, StoreError};
+use vesica_helper::{OptionsError, Settings, SettingsError, SettingsFault, StartError, StoreError};
 use vesica_link::{Endpoint, LinkError, ParseIdentityError};
 
-pub(super) fn failure(failure: &HelperFailure) -> Message {
-    match failure {
-        HelperFailure::Settings(error) => settings(error),
-        HelperFailure::Options { error: OptionsError::Backend(error), at }
-        | HelperFailure::Start { error: StartError::Backend(error), at } => backend(error, at),
-        HelperFailure::Options { error: OptionsError::Threads(_), .. } => no_threads(),
-        HelperFailure::Options { error, .. } => Message::here(
-            error.to_string(),
-            "the machine may lack memory or threads: --threads sets how many threads are used",
-        ),
-        HelperFailure::Start { error, at } => start(error, at),
-        HelperFailure::Conflict { option, other } => Message {
-            error: format!("{option} and {other} both name the helper's directory"),
-            hint: format!("leave out {option}"),
-            code: code::USAGE,
-        },
+/// Why a helper could not start.
+#[derive(Debug)]
+pub enum HelperFailure {
+    /// The settings file.
+    Settings(SettingsError),
+    /// The values of the settings.
+    Options {
+        /// What is wrong.
+        error: OptionsError,
+        /// The helper's addresses.
+        at: HelperPlaces,
+    },
+    /// The start of the service.
+    Start {
+        /// What is wrong.
+        error: StartError,
+        /// The helper's addresses.
+        at: HelperPlaces,
+    },
+}
+
+/// The addresses of a helper.
+#[derive(Clone, Debug)]
+pub struct HelperPlaces {
+    /// Where parties connect to.
+    pub listen: String,
+    /// Where the pages on health and metrics are, or `off`.
+    pub metrics: String,
+    /// The backend, without its password.
+    pub backend: String,
+}
+
+impl HelperPlaces {
+    /// The addresses in `settings`.
+    pub fn of(settings: &Settings) -> Self {
+        Self {
+            listen: settings.listen.clone(),
+            metrics: settings.metrics.as_ref().map_or("off", |metrics| &metrics.listen).to_owned(),
+            backend: match &settings.backend {
+                Some(url) => vesica_backends::redacted(url),
+                None => format!("disk:{}", settings.state.display()),
+            },
+        }
     }
 }
 
-fn start(error: &StartError, at: &HelperPlaces) -> Message {
+/// A helper that could not start.
+pub fn failure(failure: &HelperFailure, say: Speech) -> Message {
+    match failure {
+        HelperFailure::Settings(error) => settings(error, say),
+        HelperFailure::Options { error: OptionsError::Backend(error), at }
+        | HelperFailure::Start { error: StartError::Backend(error), at } => backend(error, at),
+        HelperFailure::Options { error: OptionsError::Threads(_), .. } => no_threads(say),
+        HelperFailure::Options { error, .. } => Message::here(
+            error.to_string(),
+            format!(
+                "the machine may lack memory or threads: {} sets how many threads are used",
+                say.threads()
+            ),
+        ),
+        HelperFailure::Start { error, at } => start(error, at, say),
+    }
+}
+
+fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
     match error {
         StartError::Link(LinkError::PortInUse) => Message::here(
             format!("the port of {} is in use by another program", at.listen),
-            "choose another port with --listen and tell the parties, or end the other program",
+            format!(
+                "choose another port with {} and tell the parties, or end the other program",
+                say.listen()
+            ),
         ),
-        StartError::Link(error) => link::setting(error, Some(&Endpoint::Listen(at.listen.clone()))),
+        StartError::Link(error) => {
+            link::setting(error, Some(&Endpoint::Listen(at.listen.clone())), say)
+        }
         StartError::Store(StoreError::InUse { path }) => Message::here(
             format!("another helper uses the directory {}", path.display()),
-            "end it, or give this one a directory of its own with --state",
+            format!("end it, or give this one a directory of its own with {}", say.state()),
         ),
         StartError::Store(StoreError::NotOurs { path }) => Message::here(
             format!(
                 "the helper's directory {} belongs to another user of this machine",
                 path.display()
             ),
-            "run the helper as that user, or give it a directory of its own with --state",
+            format!(
+                "run the helper as that user, or give it a directory of its own with {}",
+                say.state()
+            ),
         ),
         StartError::Store(StoreError::Writable { path, mode }) => Message::here(
             format!(
@@ -60,8 +112,11 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
         StartError::Store(StoreError::Unusable { path, kind: ErrorKind::DirectoryNotEmpty }) => {
             Message::here(
                 format!("{} is not a helper's directory: it contains other files", path.display()),
-                "give the helper a directory of its own with --state; if this is a helper's \
-                 directory that lost its file `lock`, create an empty file of that name in it",
+                format!(
+                    "give the helper a directory of its own with {}; if this is a helper's \
+                     directory that lost its file `lock`, create an empty file of that name in it",
+                    say.state()
+                ),
             )
         }
         StartError::Store(StoreError::Unusable { path, kind }) => Message::here(
@@ -81,7 +136,7 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
                     kind => files::cause(*kind),
                 }
             ),
-            "choose another address with --metrics, or --metrics off",
+            format!("choose another address with {}, or {}", say.metrics(), say.metrics_off()),
         ),
         StartError::MetricsNotLoopback => Message::here(
             format!("other machines could read health and metrics at {}", at.metrics),
@@ -92,7 +147,7 @@ fn start(error: &StartError, at: &HelperPlaces) -> Message {
             format!("the settings list the party {name:?} twice, by its name or by its identity"),
             "give each party a table of its own, with its own identity",
         ),
-        StartError::NoThread(_) => no_threads(),
+        StartError::NoThread(_) => no_threads(say),
         error => Message::here(error.to_string(), "check the settings and the options"),
     }
 }
@@ -116,7 +171,7 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
         BackendError::Unreachable(kind) => Message {
             error: format!("the backend {url} cannot be reached: {}", files::cause(*kind)),
             hint: "start the database; are host and port right?".to_owned(),
-            code: code::NETWORK,
+            who: Who::Network,
         },
         BackendError::Refused => Message::here(
             format!(
@@ -146,15 +201,18 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
     }
 }
 
-const SETTINGS: Written = Written {
-    name: "settings",
-    example: "`vesica helper --help` shows an example of the settings",
-};
-
-fn settings(error: &SettingsError) -> Message {
+/// A settings file that cannot be used.
+pub fn settings(error: &SettingsError, say: Speech) -> Message {
+    let written = Written {
+        name: "settings",
+        example: say.either(
+            "`vesica helper --help` shows an example of the settings",
+            "the page of the documentation about the helper has an example of the settings",
+        ),
+    };
     let (what, hint) = match &*error.fault {
-        SettingsFault::File(fault) => return SETTINGS.unreadable(error, fault),
-        SettingsFault::Table(fault) => SETTINGS.words(fault),
+        SettingsFault::File(fault) => return written.unreadable(error, fault),
+        SettingsFault::Table(fault) => written.words(fault),
         SettingsFault::Backend(error) => (
             error.to_string(),
             "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
@@ -188,13 +246,13 @@ fn settings(error: &SettingsError) -> Message {
             "add a table for each party, for example [party.north] with identity = \"vesica1...\""
                 .to_owned(),
         ),
-        fault => (fault.to_string(), SETTINGS.example.to_owned()),
+        fault => (fault.to_string(), written.example.to_owned()),
     };
-    Message::here(format!("{}: {what}", SETTINGS.place(error)), hint)
+    Message::here(format!("{}: {what}", written.place(error)), hint)
 }
 
 /// Why a helper cannot be reached or cannot serve now, in a few words.
-pub(crate) fn away(error: &Error) -> String {
+pub fn away(error: &Error) -> String {
     match error {
         Error::Refused(refusal) => match refusal {
             Refusal::Storage => "its disk is full or faulty".to_owned(),

@@ -1,6 +1,6 @@
 //! Faults in files that people write, agreements and settings: unreadable, or not of the right form.
 
-use super::{Message, files};
+use crate::{Message, files};
 use vesica_engine::explain::grouped;
 use vesica_tables::{FileFault, Located, TableFault};
 

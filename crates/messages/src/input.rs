@@ -1,18 +1,20 @@
 //! Data that cannot be used, and results that cannot be written.
 
-use super::{Message, counted, files, list};
+use crate::words::{counted, list};
+use crate::{Message, Speech, files};
+use std::path::Path;
 use vesica_engine::InputFault;
 use vesica_engine::explain::grouped;
 use vesica_records::{
-    Content, EncodingGuess, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
+    Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
     Refusal, Stray, ValueFault,
 };
 
 /// An input file, or an output, that cannot be used.
-pub(super) fn fault(fault: &InputFault) -> Message {
+pub fn fault(fault: &InputFault, say: Speech) -> Message {
     match fault {
-        InputFault::Data(error) => data(error),
-        InputFault::Output(error) => output(error),
+        InputFault::Data(error) => data(error, say),
+        InputFault::Output(error) => output(error, say),
         InputFault::TooFewKeys { distinct, min } => Message::here(
             format!(
                 "the input has {} different keys; the agreement requires at least {} (min_rows)",
@@ -31,25 +33,34 @@ pub(super) fn fault(fault: &InputFault) -> Message {
              with the other side",
         ),
         InputFault::OtherRows { state } => Message::here(
-            format!("the file changed since the run in {} began", state.display()),
-            "restore the file and run the same command again; or add --restart, which ends the run \
-             for all parties and begins a new one",
+            format!("{} changed since the run in {} began", say.input(), state.display()),
+            format!(
+                "restore {} and {}; or add {}, which ends the run for all parties and begins a new \
+                 one",
+                say.input(),
+                say.again(),
+                say.restart()
+            ),
         ),
-        fault => Message::here(fault.to_string(), "run `vesica check` on the file"),
+        fault => Message::here(fault.to_string(), check_it(say)),
     }
 }
 
+fn check_it(say: Speech) -> &'static str {
+    say.either("run `vesica check` on the file", "call `vesica.check` on the input")
+}
+
 /// What is wrong with rows of the file; the list of faults has been printed before.
-pub(super) fn faults(faults: &Faults) -> Message {
+pub fn faults(faults: &Faults, say: Speech) -> Message {
     match faults.kinds() {
-        [kind] if kind.count == 1 => data(&kind.example),
+        [kind] if kind.count == 1 => data(&kind.example, say),
         [kind] => Message::here(
             format!(
                 "{} rows of the input have the same fault: {}",
                 grouped(kind.count),
                 kind_of(&kind.example)
             ),
-            data(&kind.example).hint,
+            data(&kind.example, say).hint,
         ),
         kinds => Message::here(
             format!(
@@ -57,13 +68,16 @@ pub(super) fn faults(faults: &Faults) -> Message {
                 grouped(faults.total()),
                 kinds.len()
             ),
-            "fix all those listed above: `vesica run` stops at the first",
+            say.either(
+                "fix all those listed above: `vesica run` stops at the first",
+                "fix all of them: `vesica.run` stops at the first",
+            ),
         ),
     }
 }
 
 /// What is wrong with rows of one kind, anywhere in the file.
-pub(crate) fn kind_of(error: &InputError) -> String {
+pub fn kind_of(error: &InputError) -> String {
     match error {
         InputError::Ragged { expected, .. } => {
             format!("more or fewer than {}", counted(*expected as u64, "field"))
@@ -100,7 +114,7 @@ pub(crate) fn kind_of(error: &InputError) -> String {
 }
 
 /// Warnings about a usable file: contents that may cost matches.
-pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
+pub fn warnings(counts: &KeyCounts) -> Vec<String> {
     let quoted = counts.single_quoted.iter().map(|quoted| {
         let places: Vec<String> = quoted.first.iter().map(ToString::to_string).collect();
         let more = if quoted.count > places.len() as u64 { " and more" } else { "" };
@@ -115,7 +129,16 @@ pub(crate) fn warnings(counts: &KeyCounts) -> Vec<String> {
     quoted.collect()
 }
 
-fn data(error: &InputError) -> Message {
+/// An input as the subject of a sentence.
+fn input(path: &Path) -> String {
+    match path == Path::new(FRAME) {
+        true => FRAME.to_owned(),
+        false => format!("the input file {}", path.display()),
+    }
+}
+
+/// An input file that cannot be used.
+pub fn data(error: &InputError, say: Speech) -> Message {
     match error {
         InputError::Missing { path } => Message::here(
             format!("the input file {} does not exist", path.display()),
@@ -131,8 +154,14 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::UnknownFormat { path } => Message::here(
             format!("the name of {} does not show its format", path.display()),
-            "add --format csv, tsv or parquet, or use a name that ends in .csv, .tsv, .txt or \
-             .parquet; .gz or .zst may follow the first three",
+            format!(
+                "add {}, or use a name that ends in .csv, .tsv, .txt or .parquet; .gz or .zst may \
+                 follow the first three",
+                say.either(
+                    "--format csv, tsv or parquet",
+                    "`format=` with \"csv\", \"tsv\" or \"parquet\""
+                )
+            ),
         ),
         InputError::BadDelimiter { delimiter } => Message::here(
             format!("the byte {delimiter:#04x} cannot be a delimiter"),
@@ -141,24 +170,29 @@ fn data(error: &InputError) -> Message {
         InputError::WrongContent { path, expected, found } => Message::here(
             format!("{} should be {expected} but holds {found}", path.display()),
             match found {
-                Content::Zip => "save the workbook as CSV, and give that file",
-                Content::Gzip => "give it a name that ends in .gz",
-                Content::Zstd => "give it a name that ends in .zst",
-                Content::Parquet => "give it a name that ends in .parquet, or add --format parquet",
-                _ => "check the file, or name its format with --format",
+                Content::Zip => "save the workbook as CSV, and give that file".to_owned(),
+                Content::Gzip => "give it a name that ends in .gz".to_owned(),
+                Content::Zstd => "give it a name that ends in .zst".to_owned(),
+                Content::Parquet => {
+                    format!("give it a name that ends in .parquet, or add {}", say.parquet())
+                }
+                _ => format!("check the file, or name its format with {}", say.format()),
             },
         ),
-        InputError::Empty { path } => Message::here(
-            format!("the input file {} is empty", path.display()),
-            "check how it was exported",
-        ),
+        InputError::Empty { path } => {
+            Message::here(format!("{} is empty", input(path)), "check how it was exported")
+        }
         InputError::NoRows { path } => Message::here(
-            format!("the input file {} has column names but no rows", path.display()),
-            "check how it was exported; if its first row is data, add --no-header; an empty file \
-             is allowed only with min_rows = 0 in the agreement",
+            format!("{} has column names but no rows", input(path)),
+            say.either(
+                "check how it was exported; if its first row is data, add --no-header; an empty \
+                 file is allowed only with min_rows = 0 in the agreement",
+                "check how it was made; if the first row of a file is data, add `header=False`; \
+                 an input without rows is allowed only with min_rows = 0 in the agreement",
+            ),
         ),
         InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
-            format!("the input file {} has no column {column:?}", path.display()),
+            format!("{} has no column {column:?}", input(path)),
             if nearest.is_empty() {
                 let delimiter = guessed.map_or(String::new(), |guessed| {
                     let by = match guessed {
@@ -166,38 +200,48 @@ fn data(error: &InputError) -> Message {
                         byte => format!("{:?}", char::from(byte)),
                     };
                     format!(
-                        "; its fields seem to be separated by {by}, --delimiter sets another \
-                             character"
+                        "; its fields seem to be separated by {by}, {} sets another character",
+                        say.delimiter()
                     )
                 });
                 format!(
-                    "choose a column of the file with --column KEY=COLUMN, where KEY is its name \
-                     in the agreement; if the first row is data, add --no-header and give the \
-                     number of the column{delimiter}"
+                    "choose a column {}with {}, where KEY is its name in the agreement; if the \
+                     first row {}is data, add {} and give the number of the column{delimiter}",
+                    say.either("of the file ", ""),
+                    say.key_column(),
+                    say.either("", "of a file "),
+                    say.no_header()
                 )
             } else {
                 format!(
-                    "similar columns: {}; choose one with --column KEY=COLUMN, where KEY is its \
-                     name in the agreement",
-                    list(nearest)
+                    "similar columns: {}; choose one with {}, where KEY is its name in the \
+                     agreement",
+                    list(nearest),
+                    say.key_column()
                 )
             },
         ),
         InputError::DuplicateColumn { path, first, second } => Message::here(
             format!(
-                "the input file {} has two columns with the same name, column {first} and column \
-                 {second}",
-                path.display()
+                "{} has two columns with the same name, column {first} and column {second}",
+                input(path)
             ),
-            "rename one of them; if the first row is data, add --no-header",
+            format!(
+                "rename one of them; if the first row {}is data, add {}",
+                say.either("", "of a file "),
+                say.no_header()
+            ),
         ),
         InputError::Ragged { path, line, expected, found } => Message::here(
             format!(
                 "{}, line {line}: the row has {found} fields instead of {expected}",
                 path.display()
             ),
-            "look at the line: often a delimiter or a quote inside a value is not quoted; \
-             --delimiter sets another delimiter",
+            format!(
+                "look at the line: often a delimiter or a quote inside a value is not quoted; {} \
+                 sets another delimiter",
+                say.delimiter()
+            ),
         ),
         InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
             format!(
@@ -256,8 +300,11 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::WindowTooLarge { path } => Message::here(
             format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
-            "the file is intact, but was compressed with `zstd --long=28` or more: compress it \
-             again without that option, or give it uncompressed",
+            format!(
+                "the file is intact, but was compressed with {} or more: compress it again without \
+                 that option, or give it uncompressed",
+                say.either("`zstd --long=28`", "a window of 2^28 bytes (zstd's option `long`)")
+            ),
         ),
         InputError::TooManyOpen { path } => Message::here(
             format!(
@@ -272,14 +319,20 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
             format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
-            "export the column as text, a whole number, a decimal or a date",
+            say.either(
+                "export the column as text, a whole number, a decimal or a date",
+                "make the column text, whole numbers, decimals or dates",
+            ),
         ),
         InputError::UnsupportedValueType { path, column, type_name } => Message::here(
             format!(
                 "{}: column {column:?} of type {type_name} does not hold whole numbers",
                 path.display()
             ),
-            "export the column as whole numbers, or as text",
+            say.either(
+                "export the column as whole numbers, or as text",
+                "make the column whole numbers, or text",
+            ),
         ),
         InputError::BadValue { path, place, column, fault } => Message::here(
             format!("{}, {place}: column {column:?} {fault}", path.display()),
@@ -317,7 +370,10 @@ fn data(error: &InputError) -> Message {
         ),
         InputError::Refused { path, place, column, reason } => Message::here(
             format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),
-            "correct the value, or leave out --strict to skip and count such rows",
+            format!(
+                "correct the value, or {} to skip and count such rows",
+                say.either("leave out --strict", "give `strict=False`")
+            ),
         ),
         InputError::NoKeys { path, rows, empty, refused } => Message::here(
             format!(
@@ -327,26 +383,34 @@ fn data(error: &InputError) -> Message {
                 grouped(*empty),
                 grouped(*refused)
             ),
-            "the column (--column) or the profile may be wrong; `vesica check` shows the shapes of \
-             the values",
+            format!(
+                "the column ({}) or the profile may be wrong; {} shows the shapes of the values",
+                say.column(),
+                say.check()
+            ),
+        ),
+        InputError::AlreadyRead { path } => Message::here(
+            format!("{} was read before, and can be read only once", input(path)),
+            "give the frame, or the path of the file, again",
+        ),
+        InputError::BadBatch { path } => Message::here(
+            format!("{}: what hands it over failed, or handed over damaged columns", input(path)),
+            "read it to its end without Vesica: the library that made it says what is wrong",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
             format!("{} has more than {}", path.display(), counted(*limit, "row")),
             "this is max_rows in the agreement: agree on a larger number, or provide fewer rows",
         ),
         InputError::Changed { path } => Message::here(
-            format!(
-                "the input file {} was changed, replaced or removed during the run",
-                path.display()
-            ),
+            format!("{} was changed, replaced or removed during the run", input(path)),
             "no result was written; run again with a file that does not change during the run",
         ),
-        error => Message::here(error.to_string(), "run `vesica check` on the file"),
+        error => Message::here(error.to_string(), check_it(say)),
     }
 }
 
 /// Why a value was refused, completing "the column …".
-pub(crate) fn refusal(reason: Refusal) -> String {
+pub fn refusal(reason: Refusal) -> String {
     match reason {
         Refusal::AmbiguousDate => {
             "holds a date whose day and month could be swapped (the profile date:dmy or date:mdy \
@@ -360,7 +424,8 @@ pub(crate) fn refusal(reason: Refusal) -> String {
     }
 }
 
-fn output(error: &OutputError) -> Message {
+/// A result that cannot be written.
+pub fn output(error: &OutputError, say: Speech) -> Message {
     match error {
         OutputError::UnknownFormat { path } => Message::here(
             format!("the name of the output {} does not show its format", path.display()),
@@ -372,7 +437,7 @@ fn output(error: &OutputError) -> Message {
         ),
         OutputError::Exists { path } => Message::here(
             format!("the output file {} already exists", path.display()),
-            "choose another name, or add --force to replace it",
+            format!("choose another name, or add {} to replace it", say.force()),
         ),
         OutputError::NotAFile { path, kind } => Message::here(
             format!("the output {} is {kind}", path.display()),
@@ -415,7 +480,10 @@ fn output(error: &OutputError) -> Message {
         ),
         OutputError::UnsupportedParquetType { column, type_name } => Message::here(
             format!("column {column:?} of type {type_name} cannot be written as Parquet"),
-            "leave the column out of the input, or export it as another type",
+            say.either(
+                "leave the column out of the input, or export it as another type",
+                "leave the column out of the input, or convert it to another type",
+            ),
         ),
         error => Message::here(error.to_string(), "choose another place for the output"),
     }

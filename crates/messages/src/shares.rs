@@ -1,9 +1,10 @@
 //! Files of shares that cannot be combined.
 
-use super::{Message, files};
+use crate::{Message, Speech, files};
 use vesica_engine::shares::SharesError;
 
-pub(super) fn error(error: &SharesError) -> Message {
+/// Files of shares that cannot be combined.
+pub fn error(error: &SharesError, say: Speech) -> Message {
     match error {
         SharesError::Unreadable { path, kind } => Message::here(
             format!(
@@ -15,7 +16,11 @@ pub(super) fn error(error: &SharesError) -> Message {
         ),
         SharesError::NotShares { path } => Message::here(
             format!("{} is not a file of shares", path.display()),
-            "give the .json files that both sides' `vesica run` wrote as --output",
+            format!(
+                "give the .json files that both sides' {} wrote as {}",
+                say.run(),
+                say.output()
+            ),
         ),
         SharesError::Version { path, found, known } => Message::here(
             format!(

@@ -1,13 +1,12 @@
 //! Keys, addresses and connections.
 
-use super::{Message, REPORT_DEFECT, defect, files, no_memory, no_threads};
-use crate::failure::code;
-use crate::progress::duration;
+use crate::words::duration;
+use crate::{Message, Speech, Who, defect, files, no_memory, no_threads};
 use std::io;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 
 /// A key file.
-pub(super) fn identity(error: &IdentityError) -> Message {
+pub fn identity(error: &IdentityError, say: Speech) -> Message {
     match error {
         IdentityError::Missing { path } => Message::here(
             format!("the key file {} does not exist", path.display()),
@@ -32,8 +31,11 @@ pub(super) fn identity(error: &IdentityError) -> Message {
         ),
         IdentityError::OfAnother { path } => Message::here(
             format!("the key file {} belongs to another user of this machine", path.display()),
-            "run the command as that user, or use a key of your own: whoever owns the file can \
-             read it and act as you",
+            format!(
+                "run {} as that user, or use a key of your own: whoever owns the file can read it \
+                 and act as you",
+                say.program()
+            ),
         ),
         IdentityError::TooOpen { path, mode } => Message::here(
             format!("other users can access the key file {} (mode {mode:03o})", path.display()),
@@ -67,7 +69,7 @@ fn address(endpoint: Option<&Endpoint>) -> &str {
 }
 
 /// An address of this side that cannot be used.
-pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+pub fn setting(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     let address = address(endpoint);
     match error {
         LinkError::BadAddress => Message::here(
@@ -76,7 +78,10 @@ pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message
         ),
         LinkError::PortInUse => Message::here(
             format!("the port of {address} is in use by another program"),
-            "choose another port with --listen and tell the other side, or end the other program",
+            format!(
+                "choose another port with {} and tell the other side, or end the other program",
+                say.listen()
+            ),
         ),
         LinkError::PortForbidden => Message::here(
             format!("this user may not listen on {address}"),
@@ -91,19 +96,22 @@ pub(super) fn setting(error: &LinkError, endpoint: Option<&Endpoint>) -> Message
             "choose another address or port",
         ),
         LinkError::NoResources(kind) => match kind {
-            io::ErrorKind::WouldBlock => no_threads(),
-            io::ErrorKind::OutOfMemory => no_memory(),
+            io::ErrorKind::WouldBlock => no_threads(say),
+            io::ErrorKind::OutOfMemory => no_memory(say),
             kind => Message::here(
                 format!("this machine has no resources for a connection: {}", files::cause(*kind)),
                 "end other programs, or raise the limits on threads and open files",
             ),
         },
-        error => Message::here(error.to_string(), "check --listen and --connect"),
+        error => Message::here(
+            error.to_string(),
+            format!("check {} and {}", say.listen(), say.connect()),
+        ),
     }
 }
 
 /// The other side has the wrong identity, or uses another protocol.
-pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Message {
+pub fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     let at = address(endpoint);
     let message = match error {
         LinkError::WrongIdentity { presented } => Message::here(
@@ -115,7 +123,7 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
         ),
         LinkError::OwnIdentity => Message::here(
             "the other side uses the same identity as this side",
-            "use a different key file (--key) on each side",
+            format!("use a different key file ({}) on each side", say.key()),
         ),
         LinkError::RefusedByPeer => Message::here(
             format!("the other side at {at} does not accept this side's identity"),
@@ -127,8 +135,11 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
                 "the program at {at} uses TLS, but not this session protocol: it is another \
                  version of Vesica, or another program"
             ),
-            "check the address and the port, and install the same version on both sides; `vesica \
-             --version` shows it",
+            format!(
+                "check the address and the port, and install the same version on both sides; {} \
+                 shows it",
+                say.version()
+            ),
         ),
         LinkError::OtherProtocol => Message::here(
             format!("the program at {at} is not Vesica"),
@@ -138,34 +149,33 @@ pub(super) fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>) -> Me
             Message::here(error.to_string(), "compare versions and settings with the other side")
         }
     };
-    Message { code: code::PEER, ..message }
+    Message { who: Who::Peers, ..message }
 }
 
 /// There is no connection.
-pub(super) fn transport(error: &LinkError, peer: &str, endpoint: Option<&Endpoint>) -> Message {
+pub fn transport(
+    error: &LinkError,
+    peer: &str,
+    endpoint: Option<&Endpoint>,
+    say: Speech,
+) -> Message {
     let at = address(endpoint);
     let message = match error {
         LinkError::NoPeer { waited, last } => {
-            no_peer(peer, &duration(*waited), last.as_deref(), endpoint)
+            no_peer(peer, &duration(*waited), last.as_deref(), endpoint, say)
         }
         LinkError::UnknownHost => Message::here(
             format!("the host name in {at} cannot be resolved, so {peer} cannot be reached"),
             "check the spelling and the name server",
         ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
-        LinkError::NoPeerGiven => {
-            return Message {
-                error: defect("no peer was named to the link"),
-                hint: REPORT_DEFECT.to_owned(),
-                code: code::BUG,
-            };
-        }
+        LinkError::NoPeerGiven => return defect("no peer was named to the link", say),
         error => Message::here(
             format!("no connection to {peer} at {at}: {}", reason(error)),
             "check the address, and that the other side is running",
         ),
     };
-    Message { code: code::NETWORK, ..message }
+    Message { who: Who::Network, ..message }
 }
 
 fn no_peer(
@@ -173,6 +183,7 @@ fn no_peer(
     waited: &str,
     last: Option<&LinkError>,
     endpoint: Option<&Endpoint>,
+    say: Speech,
 ) -> Message {
     let at = address(endpoint);
     let why = last.map_or(String::new(), |last| format!(": {}", reason(last)));
@@ -183,19 +194,27 @@ fn no_peer(
         ),
         (Some(Endpoint::Listen(_)), _) => Message::here(
             format!("{peer} did not connect to {at} within {waited}{why}"),
-            "is the other side running with --connect and this address? is the port open in the \
-             firewall? to wait longer, add for example --wait 10m",
+            format!(
+                "is the other side running with {} and this address? is the port open in the \
+                 firewall? to wait longer, add for example {}",
+                say.connect(),
+                say.wait_longer()
+            ),
         ),
         _ => Message::here(
             format!("{peer} could not be reached at {at} within {waited}{why}"),
-            "is the other side running with --listen? are host and port right? to wait longer, add \
-             for example --wait 10m",
+            format!(
+                "is the other side running with {}? are host and port right? to wait longer, add \
+                 for example {}",
+                say.listen(),
+                say.wait_longer()
+            ),
         ),
     }
 }
 
 /// Why a connection was not established, in a few words.
-pub(crate) fn reason(error: &LinkError) -> String {
+pub fn reason(error: &LinkError) -> String {
     match error {
         LinkError::UnknownHost => "the host name cannot be resolved".to_owned(),
         LinkError::ConnectFailed(kind) => match kind {

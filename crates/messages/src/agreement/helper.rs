@@ -92,7 +92,7 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use crate::messages::agreement::error;
+    use crate::agreement::error;
     use vesica_engine::agreement::Agreement;
     use vesica_link::PublicIdentity;
 

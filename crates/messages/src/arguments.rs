@@ -1,0 +1,94 @@
+//! Addresses, keys and names that do not go together, or not with the agreement.
+
+use crate::words::list;
+use crate::{Message, Speech, Who};
+
+/// What is wrong with what a run or a check was called with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArgumentFault {
+    /// An option that is only for runs with a helper.
+    OnlyWithHelper {
+        /// Its name, as the caller writes it.
+        option: &'static str,
+    },
+    /// A party that is to listen, although the agreement has a helper.
+    ListenWithHelper,
+    /// The address of the helper is missing.
+    NoHelperAddress {
+        /// The helper's name.
+        helper: String,
+    },
+    /// Neither side of a run between two parties is given: to listen, or to connect.
+    NoAddress,
+    /// Meeting the other side needs a key file.
+    NoKey,
+    /// The asked party is another than that of the key file.
+    OtherParty {
+        /// The party that was asked for.
+        asked: String,
+        /// The party of the key file.
+        is: String,
+    },
+    /// The agreement has no such party.
+    NoSuchParty {
+        /// The party that was asked for.
+        asked: String,
+        /// The agreement's parties.
+        known: Vec<String>,
+    },
+}
+
+/// Arguments that cannot be used.
+pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
+    let helper_address = || {
+        format!(
+            "give the helper's address, for example {}",
+            say.either("--connect helper.example:7500", "`connect=\"helper.example:7500\"`")
+        )
+    };
+    match fault {
+        ArgumentFault::OnlyWithHelper { option } => Message::here(
+            format!("{option} is only for runs with a helper, and the agreement has no helper"),
+            format!(
+                "leave out {option}: a run between two parties keeps no state and always starts \
+                 from the beginning"
+            ),
+        )
+        .by(Who::Caller),
+        ArgumentFault::ListenWithHelper => Message::here(
+            format!(
+                "{} cannot be used here: the agreement has a helper, and all parties connect to it",
+                say.listen()
+            ),
+            helper_address(),
+        )
+        .by(Who::Caller),
+        ArgumentFault::NoHelperAddress { helper } => Message::here(
+            format!("{} is missing: the address of {helper} is not known", say.connect()),
+            helper_address(),
+        )
+        .by(Who::Caller),
+        ArgumentFault::NoAddress => Message::here(
+            format!("neither {} nor {} is given", say.listen(), say.connect()),
+            format!(
+                "one side listens, for example {}; the other connects to it, for example {}",
+                say.either("--listen 0.0.0.0:7400", "`listen=\"0.0.0.0:7400\"`"),
+                say.either("--connect partner.example:7400", "`connect=\"partner.example:7400\"`"),
+            ),
+        )
+        .by(Who::Caller),
+        ArgumentFault::NoKey => Message::here(
+            "meeting the other side needs your key file",
+            format!("add {}, or leave out {} and {}", say.key_file(), say.listen(), say.connect()),
+        )
+        .by(Who::Caller),
+        ArgumentFault::OtherParty { asked, is } => Message::here(
+            format!("the key file belongs to {is}, not to {asked}"),
+            format!("give the key file of {asked}, or leave out {}", say.party()),
+        ),
+        ArgumentFault::NoSuchParty { asked, known } => Message::here(
+            format!("the agreement has no party {asked:?}"),
+            format!("its parties are {}", list(known)),
+        ),
+    }
+}

@@ -1,0 +1,64 @@
+//! Lists, counts and times in words.
+
+use std::time::Duration;
+use vesica_engine::explain::grouped;
+
+/// `"a", "b" and "c"`.
+pub fn list<T: AsRef<str>>(words: &[T]) -> String {
+    and(&words.iter().map(|word| format!("{:?}", word.as_ref())).collect::<Vec<_>>())
+}
+
+/// `1 row`, `2 rows`.
+pub fn counted(n: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(n), if n == 1 { "" } else { "s" })
+}
+
+/// `a, b and c`.
+pub fn and<T: AsRef<str>>(words: &[T]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match words.split_last() {
+        None => String::new(),
+        Some((only, [])) => (*only).to_owned(),
+        Some((last, first)) => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A time for people: `1.5 s`, `42 s`, `3 min 20 s`, `2 h 5 min`.
+pub fn duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds {
+        0..10 if time.subsec_millis() > 0 => format!("{:.1} s", time.as_secs_f64()),
+        0..60 => format!("{seconds} s"),
+        60..3600 if seconds.is_multiple_of(60) => format!("{} min", seconds / 60),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_reads_like_a_sentence() {
+        assert_eq!(list(&["a"]), "\"a\"");
+        assert_eq!(list(&["a", "b", "c"]), "\"a\", \"b\" and \"c\"");
+        assert_eq!(list::<&str>(&[]), "");
+        assert_eq!(and(&["a", "b"]), "a and b");
+    }
+
+    #[test]
+    fn times_are_shown_in_suitable_units() {
+        let cases = [
+            (0, "0 s"),
+            (1500, "1.5 s"),
+            (42_000, "42 s"),
+            (60_000, "1 min"),
+            (200_000, "3 min 20 s"),
+            (7_500_000, "2 h 5 min"),
+        ];
+        for (ms, expected) in cases {
+            assert_eq!(duration(Duration::from_millis(ms)), expected);
+        }
+    }
+}

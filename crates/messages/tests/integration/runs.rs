@@ -1,0 +1,219 @@
+//! The messages of runs, between two parties and with a helper.
+
+use crate::samples::{identity, path};
+use std::io::ErrorKind;
+use std::time::Duration;
+use vesica_core::{Misbehaviour, Refusal, StopReason, TransportError};
+use vesica_engine::agreement::{Agreement, Difference};
+use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
+use vesica_link::letters::LetterError;
+use vesica_link::{Endpoint, IdentityError, LinkError};
+use vesica_messages::with_helper::{Aided, AidedFailure};
+use vesica_messages::{Message, Speech, engine, with_helper};
+
+const TIME: Duration = Duration::from_secs(90);
+
+/// The messages of each failure, with each kind of address.
+pub(crate) fn all(say: Speech) -> Vec<Message> {
+    let mut messages = Vec::new();
+    for address in [None, Some("listen"), Some("connect")] {
+        let endpoint = address.map(|kind| match kind {
+            "listen" => Endpoint::Listen("0.0.0.0:7400".to_owned()),
+            _ => Endpoint::Connect("partner.example:7400".to_owned()),
+        });
+        messages.extend(errors().iter().map(|error| engine::error(error, endpoint.as_ref(), say)));
+    }
+    for folder in [None, Some(path())] {
+        let runs = errors().into_iter().map(AidedFailure::Run);
+        let parties = vec!["north".to_owned(), "south".to_owned()];
+        let failures = runs.chain([AidedFailure::Absent { parties, wait: TIME }]);
+        messages.extend(failures.map(|what| {
+            let (helper, address) = ("cloud".to_owned(), "helper.example:7500".to_owned());
+            let aided = Aided { what, helper, address, folder: folder.clone() };
+            with_helper::error(&aided, say)
+        }));
+    }
+    messages
+}
+
+fn errors() -> Vec<Error> {
+    let (peer, helper) = ("north".to_owned(), "cloud".to_owned());
+    let mut errors = vec![
+        Error::Input(InputFault::TooFewKeys { distinct: 3, min: 5 }),
+        Error::AlreadyFinished,
+        Error::Bug("the test"),
+    ];
+    errors.extend(config_faults().into_iter().map(Error::Config));
+    errors.extend(incompatible().into_iter().map(Error::PeerIncompatible));
+    errors.extend(misbehaviours().map(|kind| Error::PeerMisbehaved {
+        peer: peer.clone(),
+        phase: Phase::Matching,
+        kind,
+    }));
+    errors.extend(transport_faults().into_iter().map(|kind| Error::Transport {
+        peer: peer.clone(),
+        phase: Phase::Checking,
+        kind,
+    }));
+    errors.extend(refusals().map(|refusal| {
+        let (helper, party) = (helper.clone(), Some(peer.clone()));
+        Error::Refused { helper, phase: Phase::Meeting, refusal, party }
+    }));
+    errors.extend(letters().map(|kind| Error::Letter { party: Some(peer.clone()), kind }));
+    errors.extend(phases().map(|phase| Error::Interrupted { phase }));
+    errors
+}
+
+fn phases() -> [Phase; 10] {
+    [
+        Phase::Preparing,
+        Phase::Reading,
+        Phase::Connecting,
+        Phase::Agreeing,
+        Phase::Meeting,
+        Phase::Sizes,
+        Phase::Choosing,
+        Phase::Matching,
+        Phase::Checking,
+        Phase::Writing,
+    ]
+}
+
+fn link_errors() -> Vec<LinkError> {
+    let waited = TIME;
+    let mut errors = vec![
+        LinkError::BadAddress,
+        LinkError::UnknownHost,
+        LinkError::PortInUse,
+        LinkError::PortForbidden,
+        LinkError::NotOurAddress,
+        LinkError::ListenFailed(ErrorKind::Other),
+        LinkError::ConnectFailed(ErrorKind::ConnectionRefused),
+        LinkError::ConnectFailed(ErrorKind::TimedOut),
+        LinkError::NoPeerGiven,
+        LinkError::WrongIdentity { presented: identity() },
+        LinkError::OwnIdentity,
+        LinkError::RefusedByPeer,
+        LinkError::OtherVersion,
+        LinkError::OtherProtocol,
+        LinkError::Silent(TIME),
+        LinkError::Disconnected,
+        LinkError::Crowded,
+        LinkError::Cancelled,
+        LinkError::NoResources(ErrorKind::WouldBlock),
+        LinkError::NoResources(ErrorKind::OutOfMemory),
+        LinkError::NoResources(ErrorKind::Other),
+    ];
+    let last = errors.iter().cloned().map(|last| Some(Box::new(last)));
+    let no_peer: Vec<_> =
+        last.chain([None]).map(|last| LinkError::NoPeer { waited, last }).collect();
+    errors.extend(no_peer);
+    errors
+}
+
+fn config_faults() -> Vec<ConfigFault> {
+    let (folder, party) = (path(), "north".to_owned());
+    let mut faults = vec![
+        ConfigFault::Agreement(Agreement::parse("").expect_err("an empty agreement")),
+        ConfigFault::Identity(IdentityError::OfAnother { path: path() }),
+        ConfigFault::NotAParty { identity: identity() },
+        ConfigFault::Expired { on: "2027-06-30".parse().unwrap() },
+        ConfigFault::Insecure { protocol: "naive_hashing" },
+        ConfigFault::OutOfMemory { items: 1 << 40 },
+        ConfigFault::NoMemory,
+        ConfigFault::NoThreads,
+        ConfigFault::SetTooLarge { items: 1 << 30, max: 1 << 20 },
+        ConfigFault::HashingFailed,
+        ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::InvalidData },
+        ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::StorageFull },
+        ConfigFault::StateInUse { folder: folder.clone() },
+        ConfigFault::StateNotOurs { folder: folder.clone() },
+        ConfigFault::StateOfAnotherUser { folder: folder.clone() },
+        ConfigFault::StateTooOpen { folder: folder.clone(), mode: 0o755 },
+        ConfigFault::StateOfAnother { folder },
+        ConfigFault::OutputMissing { party: party.clone() },
+        ConfigFault::OutputNotLearned { party: party.clone() },
+        ConfigFault::UnknownKey { given: "mail".to_owned(), known: vec!["email".to_owned()] },
+    ];
+    faults.extend(link_errors().into_iter().map(ConfigFault::Link));
+    faults
+}
+
+fn incompatible() -> Vec<Incompatible> {
+    let difference =
+        Difference { field: "protocol".to_owned(), here: Some("auto".to_owned()), there: None };
+    let mut all = vec![
+        Incompatible::Agreement(vec![difference; 50]),
+        Incompatible::Version { here: 3, there: 2 },
+        Incompatible::Purpose { only_checking_here: true },
+        Incompatible::Purpose { only_checking_here: false },
+        Incompatible::Candidates,
+    ];
+    all.extend(link_errors().into_iter().map(Incompatible::Link));
+    all
+}
+
+fn misbehaviours() -> [Misbehaviour; 16] {
+    [
+        Misbehaviour::WrongMessageLen { expected: 16, actual: 17 },
+        Misbehaviour::InvalidPoint { index: 3 },
+        Misbehaviour::InvalidPublicKey,
+        Misbehaviour::InvalidValue,
+        Misbehaviour::SelfCheckFailed,
+        Misbehaviour::SharedNotProved,
+        Misbehaviour::SizeOutsideAgreement { len: 9, min: 1, max: 5 },
+        Misbehaviour::CorrelationCheckFailed,
+        Misbehaviour::CutAndChooseFailed,
+        Misbehaviour::CommitmentBroken,
+        Misbehaviour::CommonMissing,
+        Misbehaviour::OwnFound,
+        Misbehaviour::CopiesDiffer,
+        Misbehaviour::CountsDiffer,
+        Misbehaviour::BrokenFraming,
+        Misbehaviour::Flood,
+    ]
+}
+
+fn transport_faults() -> Vec<TransportFault> {
+    let mut streams = vec![
+        TransportError::Closed,
+        TransportError::CancelledHere,
+        TransportError::Idle(TIME),
+        TransportError::Deadline(TIME),
+        TransportError::Io(ErrorKind::ConnectionReset),
+        TransportError::Tls,
+        TransportError::PeerBrokeFraming,
+        TransportError::PeerFlood,
+        TransportError::AlreadyOpen,
+        TransportError::Poisoned,
+    ];
+    let reasons = [
+        StopReason::Cancelled,
+        StopReason::Input,
+        StopReason::Config,
+        StopReason::Incompatible,
+        StopReason::Misbehaviour,
+        StopReason::Timeout,
+        StopReason::Internal,
+    ];
+    streams.extend(reasons.map(TransportError::PeerStopped));
+    let links = link_errors().into_iter().map(TransportFault::Link);
+    links.chain(streams.into_iter().map(TransportFault::Stream)).collect()
+}
+
+/// All refusals that have a code, and one for a code that none has.
+fn refusals() -> impl Iterator<Item = Refusal> {
+    (1..=64).map(|code| Refusal::from_code([code, 0]))
+}
+
+fn letters() -> [LetterError; 7] {
+    [
+        LetterError::WrongParties,
+        LetterError::Malformed { party: 1 },
+        LetterError::BadSignature { party: 1 },
+        LetterError::NotOurHello,
+        LetterError::NotSealedForUs { party: 1 },
+        LetterError::NotTheCommitment { party: 1 },
+        LetterError::NoRandomness,
+    ]
+}

@@ -1,0 +1,274 @@
+//! Every message that a test can construct: of this side's data, settings and service. `runs.rs` has those of runs.
+
+use crate::runs;
+use std::io::ErrorKind;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use vesica_backends::{BackendError, BadUrl};
+use vesica_core::Error;
+use vesica_engine::InputFault;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::shares::SharesError;
+use vesica_helper::{OptionsError, Settings, StartError, StoreError};
+use vesica_link::{IdentityError, LinkError, PublicIdentity};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::helper::{HelperFailure, HelperPlaces};
+use vesica_messages::{
+    Message, Speech, agreement, arguments, defect, helper, input, link, no_memory, no_threads,
+    shares,
+};
+use vesica_records::{
+    Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
+    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, ValueFault,
+    survey_keys,
+};
+
+/// The messages for a reader who calls Vesica as in `say`.
+pub(crate) fn all(say: Speech) -> Vec<Message> {
+    let mut messages = vec![defect("the test", say), no_threads(say), no_memory(say)];
+    messages.extend(argument_faults().iter().map(|fault| arguments::error(fault, say)));
+    messages.extend(identity_errors().iter().map(|error| link::identity(error, say)));
+    messages.extend(input_errors().iter().map(|error| input::data(error, say)));
+    messages.extend(output_errors().iter().map(|error| input::output(error, say)));
+    messages.extend(input_faults().iter().map(|fault| input::fault(fault, say)));
+    messages.extend(
+        ["x,1\n", "x,1\nx,2\n", "x,1\nx,2\n7,1,2\n"]
+            .map(|rows| input::faults(&faults_of(rows), say)),
+    );
+    messages.extend(share_errors().iter().map(|error| shares::error(error, say)));
+    messages.extend(helper_failures().iter().map(|failure| helper::failure(failure, say)));
+    messages.extend(["", "version = 1", "version = \"\"", "version = 2\nhidden = 1"].map(|text| {
+        agreement::error(&Agreement::parse(text).expect_err("an agreement that lacks a field"))
+    }));
+    messages.extend(runs::all(say));
+    messages
+}
+
+pub(crate) fn path() -> PathBuf {
+    PathBuf::from("a folder/a file")
+}
+
+pub(crate) fn identity() -> PublicIdentity {
+    PublicIdentity::from_bytes([7; 32])
+}
+
+fn argument_faults() -> Vec<ArgumentFault> {
+    let name = || "north".to_owned();
+    vec![
+        ArgumentFault::OnlyWithHelper { option: "the option" },
+        ArgumentFault::ListenWithHelper,
+        ArgumentFault::NoHelperAddress { helper: name() },
+        ArgumentFault::NoAddress,
+        ArgumentFault::NoKey,
+        ArgumentFault::OtherParty { asked: name(), is: name() },
+        ArgumentFault::NoSuchParty { asked: name(), known: vec![name(), name()] },
+    ]
+}
+
+fn identity_errors() -> Vec<IdentityError> {
+    let kind = ErrorKind::PermissionDenied;
+    vec![
+        IdentityError::Missing { path: path() },
+        IdentityError::Unreadable { path: path(), kind },
+        IdentityError::NotAKeyFile { path: path() },
+        IdentityError::BadChecksum { path: path() },
+        IdentityError::IsPublic { path: path() },
+        IdentityError::OfAnother { path: path() },
+        IdentityError::TooOpen { path: path(), mode: 0o644 },
+        IdentityError::Exists { path: path() },
+        IdentityError::Unwritable { path: path(), kind },
+        IdentityError::NoRandomness,
+    ]
+}
+
+fn input_faults() -> Vec<InputFault> {
+    vec![
+        InputFault::Data(InputError::Empty { path: path() }),
+        InputFault::Output(OutputError::DiskFull { path: path() }),
+        InputFault::TooFewKeys { distinct: 3, min: 5 },
+        InputFault::TooFewDifferent { min: 5 },
+        InputFault::OtherRows { state: path() },
+    ]
+}
+
+fn input_errors() -> Vec<InputError> {
+    let (path, place, line, reason) = (path(), Place::Line(3), 3, ErrorKind::PermissionDenied);
+    let column = || "email".to_owned();
+    let path = || path.clone();
+    let type_name = || "Struct".to_owned();
+    let missing = |nearest: &[&str], guessed| InputError::ColumnMissing {
+        path: path(),
+        column: column(),
+        nearest: nearest.iter().map(ToString::to_string).collect(),
+        guessed,
+    };
+    let mut errors = vec![
+        InputError::Missing { path: path() },
+        InputError::NotAFile { path: path(), kind: FileKind::Pipe },
+        InputError::Unreadable { path: path(), reason },
+        InputError::UnknownFormat { path: path() },
+        InputError::BadDelimiter { delimiter: b'"' },
+        InputError::Empty { path: path() },
+        InputError::NoRows { path: path() },
+        missing(&["mail", "e_mail"], None),
+        missing(&[], None),
+        missing(&[], Some(b'\t')),
+        missing(&[], Some(b';')),
+        InputError::DuplicateColumn { path: path(), first: 1, second: 2 },
+        InputError::Ragged { path: path(), line, expected: 2, found: 3 },
+        InputError::UnterminatedQuote { path: path(), line },
+        InputError::RecordTooLong { path: path(), line, limit_bytes: 1 << 20 },
+        InputError::DamagedCompression { path: path(), codec: Codec::Gzip },
+        InputError::WindowTooLarge { path: path() },
+        InputError::TooManyOpen { path: path() },
+        InputError::DamagedParquet { path: path() },
+        InputError::UnsupportedKeyType { path: path(), column: column(), type_name: type_name() },
+        InputError::UnsupportedValueType { path: path(), column: column(), type_name: type_name() },
+        InputError::TotalTooLarge { path: path(), place, column: column(), bits: 8, signed: true },
+        InputError::DuplicateKey { path: path(), first: Place::Row(2), second: Place::Row(4) },
+        InputError::KeyTooLong { path: path(), place, column: column(), max_bytes: 64 },
+        InputError::NoKeys { path: path(), rows: 9, empty: 4, refused: 5 },
+        InputError::TooManyRows { path: path(), limit: 10 },
+        InputError::Changed { path: path() },
+        InputError::Interrupted,
+    ];
+    let contents = [Content::Parquet, Content::Gzip, Content::Zstd, Content::Zip, Content::Unknown];
+    errors.extend(contents.map(|found| InputError::WrongContent {
+        path: path(),
+        expected: Content::Text,
+        found,
+    }));
+    for guess in [EncodingGuess::SingleByte, EncodingGuess::Utf16, EncodingGuess::Unknown] {
+        let column = Some(column());
+        errors.push(InputError::InvalidUtf8 { path: path(), place, byte: 5, column, guess });
+    }
+    for stray in [Stray::Nul, Stray::AfterQuote] {
+        errors.push(InputError::Stray { path: path(), line, byte: 5, stray });
+    }
+    for how in [Misquoted::BlankBeforeQuote, Misquoted::SingleQuotes] {
+        errors.push(InputError::Misquoted { path: path(), place, column: column(), how });
+    }
+    let (bits, column) = (8, column());
+    for fault in [
+        ValueFault::Negative,
+        ValueFault::NotPlain,
+        ValueFault::TooLarge { bits },
+        ValueFault::OutOfRange { bits },
+        ValueFault::NotANumber,
+    ] {
+        errors.push(InputError::BadValue { path: path(), place, column: column.clone(), fault });
+    }
+    for reason in [Refusal::NotAnEmail, Refusal::AmbiguousDate, Refusal::TooLong] {
+        errors.push(InputError::Refused { path: path(), place, column: column.clone(), reason });
+    }
+    errors
+}
+
+fn output_errors() -> Vec<OutputError> {
+    let (column, type_name) = ("tags".to_owned(), "List".to_owned());
+    vec![
+        OutputError::UnknownFormat { path: path() },
+        OutputError::Exists { path: path() },
+        OutputError::NotAFile { path: path(), kind: FileKind::Directory },
+        OutputError::SameAsInput { path: path() },
+        OutputError::NoDirectory { directory: path() },
+        OutputError::DiskFull { path: path() },
+        OutputError::Unwritable { path: path(), reason: ErrorKind::ReadOnlyFilesystem },
+        OutputError::TooManyOpen { path: path() },
+        OutputError::NotJson { path: path() },
+        OutputError::UnsupportedTextType { column: column.clone(), type_name: type_name.clone() },
+        OutputError::UnwritableCell {
+            place: Place::Row(4),
+            column: column.clone(),
+            type_name: type_name.clone(),
+        },
+        OutputError::UnsupportedParquetType { column, type_name },
+    ]
+}
+
+/// The faults of a file with these rows of a key and a value, where the key must be a number.
+fn faults_of(rows: &str) -> Faults {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("faults.csv");
+    std::fs::write(&file, format!("number,value\n5,1\n{rows}")).unwrap();
+    let source = Source::open(&file, &ReadOptions::default()).unwrap();
+    let (name, profile) = ("number".to_owned(), "integer:32".parse().unwrap());
+    let columns = [KeyColumn { column: name.clone(), name, profile }];
+    let hash = KeyItems::integers(&columns, 1 << 40).expect("one column of integers");
+    let limits = KeyLimits { strict: true, ..KeyLimits::default() };
+    let mut faults = Faults::default();
+    let mut progress = |_| ControlFlow::Continue(());
+    survey_keys(&source, &columns, Beside::default(), &hash, &limits, &mut faults, &mut progress)
+        .unwrap();
+    faults
+}
+
+fn share_errors() -> Vec<SharesError> {
+    vec![
+        SharesError::Unreadable { path: path(), kind: ErrorKind::NotFound },
+        SharesError::NotShares { path: path() },
+        SharesError::Version { path: path(), found: 9, known: 1 },
+        SharesError::Damaged { path: path(), what: "keys".to_owned() },
+        SharesError::Checksum { path: path() },
+        SharesError::OutOfRange { column: "amount".to_owned(), bits: 8 },
+        SharesError::SameShare { share: 1 },
+        SharesError::OtherComputation,
+        SharesError::Differ { field: "bits" },
+    ]
+}
+
+fn helper_failures() -> Vec<HelperFailure> {
+    let kind = ErrorKind::PermissionDenied;
+    let at = || HelperPlaces {
+        listen: "0.0.0.0:7500".to_owned(),
+        metrics: "127.0.0.1:7501".to_owned(),
+        backend: "redis://host:6379/0".to_owned(),
+    };
+    let started = [
+        StartError::Link(LinkError::PortInUse),
+        StartError::Link(LinkError::PortForbidden),
+        StartError::Store(StoreError::InUse { path: path() }),
+        StartError::Store(StoreError::NotOurs { path: path() }),
+        StartError::Store(StoreError::Writable { path: path(), mode: 0o777 }),
+        StartError::Store(StoreError::Unusable {
+            path: path(),
+            kind: ErrorKind::DirectoryNotEmpty,
+        }),
+        StartError::Store(StoreError::Unusable { path: path(), kind }),
+        StartError::Metrics(ErrorKind::AddrInUse),
+        StartError::Metrics(kind),
+        StartError::MetricsNotLoopback,
+        StartError::SameParty { name: "north".to_owned() },
+        StartError::OwnIdentity { name: "north".to_owned() },
+        StartError::NoThread(ErrorKind::WouldBlock),
+        StartError::Backend(BackendError::BadUrl(BadUrl::Encoding)),
+        StartError::Backend(BackendError::BadUrl(BadUrl::Port)),
+        StartError::Backend(BackendError::Unreachable(ErrorKind::ConnectionRefused)),
+        StartError::Backend(BackendError::Refused),
+        StartError::Backend(BackendError::WeakAuthentication),
+        StartError::Backend(BackendError::Directory(kind)),
+        StartError::Backend(BackendError::OutOfSpace),
+        StartError::Backend(BackendError::Nonsense),
+    ];
+    let options = [
+        OptionsError::Backend(BackendError::Threads),
+        OptionsError::Threads(Error::Bug("the test")),
+    ];
+    let settings = [
+        "",
+        "a",
+        "other = 1",
+        "[helper]\nlisten = 1",
+        "[helper]\nbackend = \"other:\"",
+        "[party.NORTH]",
+        "[party.north]",
+        "[party.north]\nidentity = \"vesica1x\"",
+        "[party.north]\nidentity = \"vesica1x\"\nmax_rows = -1",
+    ];
+    let parsed = settings.map(|text| Settings::parse(text).expect_err("faulty settings"));
+    let missing = Settings::load(path()).expect_err("no file");
+    let started = started.map(|error| HelperFailure::Start { error, at: at() });
+    let options = options.map(|error| HelperFailure::Options { error, at: at() });
+    let settings = parsed.into_iter().chain([missing]).map(HelperFailure::Settings);
+    started.into_iter().chain(options).chain(settings).collect()
+}

@@ -1,0 +1,112 @@
+//! A frame: rows as Arrow record batches, from memory or from something that makes them. Read once.
+
+use super::batches::{BATCH_ROWS, KeyBatch, no_text};
+use super::cells::{TextColumn, can_be_key};
+use crate::error::InputError;
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
+use arrow_schema::SchemaRef;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Record batches with one schema.
+pub type Batches = Box<dyn RecordBatchReader + Send>;
+
+/// The batches of a frame until they are read, and their schema.
+pub(crate) struct Frame {
+    schema: SchemaRef,
+    rows: Option<u64>,
+    batches: Mutex<Option<Batches>>,
+}
+
+impl std::fmt::Debug for Frame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frame").field("rows", &self.rows).finish_non_exhaustive()
+    }
+}
+
+impl Frame {
+    pub(crate) fn new(batches: Batches, rows: Option<u64>) -> Self {
+        Self { schema: batches.schema(), rows, batches: Mutex::new(Some(batches)) }
+    }
+
+    pub(crate) fn names(&self) -> Vec<String> {
+        self.schema.fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// The type's name, if the column cannot be a key.
+    pub(crate) fn unsupported_as_key(&self, column: usize) -> Option<String> {
+        let data_type = self.schema.field(column).data_type();
+        (!can_be_key(data_type)).then(|| data_type.to_string())
+    }
+
+    /// The key columns at `indices`, in text form, from the first row on.
+    pub(crate) fn read(&self, path: &Path, indices: &[usize]) -> Result<FrameBatches, InputError> {
+        let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let batches =
+            batches.ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
+        let name = |index: &usize| self.schema.field(*index).name().clone();
+        Ok(FrameBatches {
+            batches,
+            schema: SchemaRef::clone(&self.schema),
+            columns: indices.iter().map(|index| (*index, name(index))).collect(),
+            batch: None,
+            next_row: 1,
+            path: path.to_path_buf(),
+        })
+    }
+}
+
+/// The key columns of a frame in text form.
+pub(crate) struct FrameBatches {
+    batches: Batches,
+    schema: SchemaRef,
+    /// For each position in the key: the column of the frame, and its name.
+    columns: Vec<(usize, String)>,
+    /// The key columns of a batch, and how many of its rows were given already.
+    batch: Option<(Vec<ArrayRef>, usize)>,
+    next_row: u64,
+    path: PathBuf,
+}
+
+impl FrameBatches {
+    pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
+        loop {
+            if let Some((arrays, done)) = &mut self.batch
+                && let Some(left) = arrays.first().map(|array| array.len() - *done)
+                && left > 0
+            {
+                // A whole frame may be one batch: the text form of all its rows would take as much memory again.
+                let len = left.min(BATCH_ROWS);
+                let (first_row, path) = (self.next_row, &self.path);
+                let text = |(array, (_, name)): (&ArrayRef, &(usize, String))| {
+                    TextColumn::new(&array.slice(*done, len))
+                        .map_err(|reason| no_text(&reason, path, first_row, name))
+                };
+                let columns =
+                    arrays.iter().zip(&self.columns).map(text).collect::<Result<_, _>>()?;
+                *done += len;
+                self.next_row += len as u64;
+                return Ok(Some(KeyBatch::new(columns, first_row, len)));
+            }
+            let unusable = || InputError::BadBatch { path: self.path.clone() };
+            let Some(batch) = self.batches.next() else { return Ok(None) };
+            let batch = batch.map_err(|_| unusable())?;
+            let arrays = self.key_arrays(&batch).ok_or_else(unusable)?;
+            self.batch = Some((arrays, 0));
+        }
+    }
+
+    /// The key columns of a batch, if they are what the schema says. Nobody has checked them yet.
+    fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
+        let array = |(index, _): &(usize, String)| {
+            let array = batch.columns().get(*index)?;
+            let same_type = array.data_type() == self.schema.field(*index).data_type();
+            (same_type && array.to_data().validate_full().is_ok()).then(|| ArrayRef::clone(array))
+        };
+        self.columns.iter().map(array).collect()
+    }
+}

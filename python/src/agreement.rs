@@ -1,0 +1,153 @@
+//! Agreements.
+
+use crate::failure::Failed;
+use pyo3::prelude::*;
+use std::path::PathBuf;
+use vesica_engine::explain;
+use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::find_aided;
+use vesica_protocols::{Operation, Security, catalogue};
+
+/// Whether the operation gives each party a result of its own; also if there is no such operation.
+#[pyfunction]
+pub(crate) fn is_for_both(operation: &str) -> bool {
+    find(operation).is_some_and(|operation| operation.is_for_both())
+}
+
+/// The strongest security that a protocol offers for an operation, with bounds or without; with a helper that of
+/// `protocol` against the helper.
+#[pyfunction]
+pub(crate) fn strongest(
+    operation: &str,
+    is_bounded: bool,
+    is_aided: bool,
+    protocol: &str,
+) -> &'static str {
+    let security = match find(operation) {
+        _ if is_aided => {
+            find_aided(protocol).map_or(Security::SemiHonest, |row| row.helper_security)
+        }
+        None => Security::SemiHonest,
+        Some(operation) if is_bounded => catalogue()
+            .iter()
+            .filter(|row| row.bounds.are_kept() && row.operations.contains(&operation))
+            .map(|row| row.security)
+            .max()
+            .unwrap_or(Security::Insecure),
+        Some(operation) => vesica_protocols::strongest(operation),
+    };
+    security.name()
+}
+
+fn find(operation: &str) -> Option<Operation> {
+    Operation::ALL.iter().find(|known| known.name() == operation).copied()
+}
+
+/// A checked agreement.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Agreement(pub(crate) vesica_engine::agreement::Agreement);
+
+#[pymethods]
+impl Agreement {
+    /// The agreement in a file, and its text.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
+        use vesica_engine::agreement::Agreement;
+        let loaded = py.detach(|| Agreement::load(&path));
+        let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
+        let text = std::fs::read_to_string(&path).ok();
+        // A file that has just been replaced may hold another one.
+        let same = |text: &String| Agreement::parse(text).is_ok_and(|other| other == agreement);
+        let text = text.filter(same).unwrap_or_else(|| agreement.canonical());
+        Ok((Self(agreement), text))
+    }
+
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let parsed = vesica_engine::agreement::Agreement::parse(text);
+        Ok(Self(parsed.map_err(|error| Failed::agreement(&error).raise(py))?))
+    }
+
+    #[getter]
+    fn hash(&self) -> String {
+        self.0.hash().to_string()
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    #[getter]
+    fn operation(&self) -> &'static str {
+        self.0.operation().name()
+    }
+
+    #[getter]
+    fn protocol(&self) -> &'static str {
+        self.0.protocol_word()
+    }
+
+    #[getter]
+    fn receives(&self) -> Vec<&str> {
+        self.0.receiver_names().collect()
+    }
+
+    /// The name and the profile of each key column.
+    #[getter]
+    fn keys(&self) -> Vec<(&str, String)> {
+        self.0.keys.iter().map(|key| (&*key.name, key.profile.to_string())).collect()
+    }
+
+    /// The name, the identity, `min_rows` and `max_rows` of each party.
+    #[getter]
+    fn parties(&self) -> Vec<(&str, String, u64, u64)> {
+        let of = |party: &'_ vesica_engine::agreement::PartyTerms| {
+            (party.identity.to_string(), party.min_rows, party.max_rows)
+        };
+        self.0
+            .parties
+            .iter()
+            .map(|party| {
+                let (identity, min_rows, max_rows) = of(party);
+                (&*party.name, identity, min_rows, max_rows)
+            })
+            .collect()
+    }
+
+    /// The name and the identity of the helper.
+    #[getter]
+    fn helper(&self) -> Option<(&str, String)> {
+        self.0.helper.as_ref().map(|helper| (&*helper.name, helper.identity.to_string()))
+    }
+
+    /// The party whose values it is about, and the columns of the values.
+    #[getter]
+    fn values(&self) -> Option<(&str, Vec<&str>)> {
+        let values = self.0.question.values()?;
+        Some((&*values.of, values.columns.iter().map(String::as_str).collect()))
+    }
+
+    /// The last day, as `2027-06-30`.
+    #[getter]
+    fn expires(&self) -> Option<String> {
+        self.0.expires.map(|day| day.to_string())
+    }
+
+    #[getter]
+    fn is_expired(&self) -> bool {
+        self.0.is_expired(jiff::Timestamp::now())
+    }
+
+    /// The name of the party with this public identity.
+    fn party_of(&self, identity: &str) -> Option<&str> {
+        let identity: PublicIdentity = identity.parse().ok()?;
+        self.0.party_of(&identity)
+    }
+
+    /// The explanation as text, and as JSON.
+    fn explain(&self) -> (String, String) {
+        let explanation = explain::explain(&self.0);
+        (explanation.to_string(), serde_json::to_string(&explanation).unwrap_or_default())
+    }
+}

@@ -1,0 +1,140 @@
+//! Columns and tables that other libraries take over by the Arrow C interfaces, without a copy.
+
+use arrow_array::cast::AsArray;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::{Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchIterator};
+use pyo3::exceptions::{PyIndexError, PyRuntimeError, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule, PyTuple};
+use std::sync::Arc;
+
+/// A column of truth values, of row numbers or of texts.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Column(pub(crate) ArrayRef);
+
+fn failed(error: &arrow_schema::ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Column {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        // The interface lets a producer ignore what it cannot cast to.
+        let _ = requested_schema;
+        let data = self.0.to_data();
+        let schema = FFI_ArrowSchema::try_from(data.data_type()).map_err(|error| failed(&error))?;
+        let schema = PyCapsule::new_with_value(py, schema, c"arrow_schema")?;
+        let array = PyCapsule::new_with_value(py, FFI_ArrowArray::new(&data), c"arrow_array")?;
+        PyTuple::new(py, [schema, array])
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema =
+            FFI_ArrowSchema::try_from(self.0.data_type()).map_err(|error| failed(&error))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.0.len();
+        let index = if index < 0 { index.wrapping_add_unsigned(len) } else { index };
+        let index = usize::try_from(index).ok().filter(|index| *index < len);
+        let index = index.ok_or_else(|| PyIndexError::new_err("no such row"))?;
+        cell(py, &self.0, index)
+    }
+
+    fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        (0..self.0.len()).map(|index| cell(py, &self.0, index)).collect()
+    }
+
+    /// The values as an array of bytes (truth values) or of 64-bit integers in the machine's order.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        if let Some(truths) = self.0.as_boolean_opt() {
+            return PyBytes::new_with(py, truths.len(), |bytes| {
+                for (byte, is) in bytes.iter_mut().zip(truths.values()) {
+                    *byte = u8::from(is);
+                }
+                Ok(())
+            });
+        }
+        match self.0.as_primitive_opt::<Int64Type>() {
+            Some(numbers) => Ok(PyBytes::new(py, numbers.values().inner().as_slice())),
+            None => Err(PyTypeError::new_err("texts have no fixed width")),
+        }
+    }
+}
+
+fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Bound<'py, PyAny>> {
+    if array.is_null(index) {
+        return Ok(py.None().into_bound(py));
+    }
+    if let Some(truths) = array.as_boolean_opt() {
+        return Ok(truths.value(index).into_pyobject(py)?.to_owned().into_any());
+    }
+    if let Some(numbers) = array.as_primitive_opt::<Int64Type>() {
+        return Ok(numbers.value(index).into_pyobject(py)?.into_any());
+    }
+    if let Some(numbers) = array.as_primitive_opt::<UInt64Type>() {
+        return Ok(numbers.value(index).into_pyobject(py)?.into_any());
+    }
+    if let Some(texts) = array.as_string_opt::<i32>() {
+        return Ok(texts.value(index).into_pyobject(py)?.into_any());
+    }
+    match array.as_list_opt::<i32>() {
+        Some(lists) => {
+            let list = lists.value(index);
+            let cells: Vec<_> =
+                (0..list.len()).map(|at| cell(py, &list, at)).collect::<PyResult<_>>()?;
+            Ok(cells.into_pyobject(py)?.into_any())
+        }
+        None => Err(PyTypeError::new_err("no value of Python's")),
+    }
+}
+
+/// Named columns.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Table(pub(crate) RecordBatch);
+
+#[pymethods]
+impl Table {
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema =
+            FFI_ArrowSchema::try_from(self.0.schema().as_ref()).map_err(|error| failed(&error))?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.num_rows()
+    }
+
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        self.0.schema().fields().iter().map(|field| field.name().clone()).collect()
+    }
+
+    fn column(&self, name: &str) -> Option<Column> {
+        self.0.column_by_name(name).map(|array| Column(Arc::clone(array)))
+    }
+}

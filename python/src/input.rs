@@ -1,0 +1,123 @@
+//! The rows of a party: a file, or a frame that is handed over by the Arrow C interfaces.
+
+use crate::failure::{Failed, Kind};
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
+use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow_array::{RecordBatch, RecordBatchIterator, StructArray};
+use arrow_schema::ArrowError;
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::CStr;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use vesica_records::{Batches, Format, ReadOptions, Source};
+
+const STREAM: &CStr = c"arrow_array_stream";
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+
+/// The format of that name.
+pub(crate) fn format_of(name: &str) -> Option<Format> {
+    match name {
+        "csv" => Some(Format::Csv),
+        "tsv" => Some(Format::Tsv),
+        "parquet" => Some(Format::Parquet),
+        _ => None,
+    }
+}
+
+/// Rows that one run, or one check, takes.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Input {
+    source: Mutex<Option<Source>>,
+    columns: Vec<String>,
+}
+
+impl Input {
+    fn of(py: Python<'_>, source: Result<Source, vesica_records::InputError>) -> PyResult<Self> {
+        let source = source.map_err(|error| Failed::input(&error).raise(py))?;
+        let columns = source.columns().to_vec();
+        Ok(Self { source: Mutex::new(Some(source)), columns })
+    }
+
+    /// The rows; an error the second time.
+    pub(crate) fn take(&self, py: Python<'_>) -> PyResult<Source> {
+        let source = self.source.lock().unwrap_or_else(PoisonError::into_inner).take();
+        source.ok_or_else(|| {
+            Failed::new(Kind::Data, "this input was used before", "make it again").raise(py)
+        })
+    }
+}
+
+#[pymethods]
+impl Input {
+    /// A CSV or Parquet file.
+    #[staticmethod]
+    fn file(
+        py: Python<'_>,
+        path: PathBuf,
+        delimiter: Option<u8>,
+        header: bool,
+        format: Option<&str>,
+    ) -> PyResult<Self> {
+        if format.is_some_and(|name| format_of(name).is_none()) {
+            let hint = "the formats are csv, tsv and parquet";
+            return Err(Failed::new(Kind::Settings, "unknown file format", hint).raise(py));
+        }
+        let format = format.and_then(format_of);
+        let options = ReadOptions { delimiter, header, format };
+        Self::of(py, py.detach(|| Source::open(path, &options)))
+    }
+
+    /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
+    #[staticmethod]
+    fn stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>, rows: Option<u64>) -> PyResult<Self> {
+        let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
+        // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+        let reader = py.detach(|| ArrowArrayStreamReader::try_new(stream));
+        let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
+        Self::of(py, Source::of_batches(Box::new(reader), rows))
+    }
+
+    /// The one batch of two capsules from `__arrow_c_array__`.
+    #[staticmethod]
+    fn array(
+        py: Python<'_>,
+        schema: &Bound<'_, PyCapsule>,
+        array: &Bound<'_, PyCapsule>,
+    ) -> PyResult<Self> {
+        let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
+        let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
+        // SAFETY: capsules of these names point to a valid schema and a valid array, which these calls take over and
+        // mark as released; the array is of that schema.
+        let data = unsafe {
+            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
+            from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
+        };
+        let data = data.map_err(|error| no_frame(&error).raise(py))?;
+        let is_table = matches!(data.data_type(), arrow_schema::DataType::Struct(_));
+        if !is_table || data.null_count() > 0 {
+            let error = ArrowError::SchemaError(String::new());
+            return Err(no_frame(&error).raise(py));
+        }
+        let batch = RecordBatch::from(StructArray::from(data));
+        let (schema, rows) = (batch.schema(), batch.num_rows() as u64);
+        let batches: Batches = Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(&schema)));
+        Self::of(py, Source::of_batches(batches, Some(rows)))
+    }
+
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.columns.clone()
+    }
+}
+
+/// The failure of a frame that does not have the shape of a table. Arrow's own text may quote a value.
+fn no_frame(_: &ArrowError) -> Failed {
+    Failed::new(
+        Kind::Data,
+        "the frame is not a table of named columns that Arrow can describe",
+        "give a data frame or a table; leave out columns of unusual types, which no key needs",
+    )
+}

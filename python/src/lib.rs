@@ -1,0 +1,61 @@
+//! The native module of the Python package, `vesica._vesica`.
+//!
+//! The package in `python/vesica` is what people use; this module has what it stands on.
+//!
+//! * [`identity`], [`agreement`] — key files and agreements.
+//! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces. The unsafe code is there.
+//! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
+//! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
+//!   libraries.
+//! * [`service`] — the helper of runs with one; [`log`] — its log lines.
+//! * [`place`] — who this side is, and whom it reaches.
+//! * [`failure`] — errors as the exceptions of the package.
+
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod agreement;
+mod export;
+mod failure;
+mod identity;
+mod input;
+mod log;
+mod outcome;
+mod place;
+mod running;
+mod service;
+mod shares;
+mod tables;
+mod watch;
+
+use pyo3::prelude::*;
+
+/// What the package stands on; not for direct use.
+#[pymodule(gil_used = false)]
+mod _vesica {
+    #[pymodule_export]
+    use super::agreement::{Agreement, is_for_both, strongest};
+    #[pymodule_export]
+    use super::export::{Column, Table};
+    #[pymodule_export]
+    use super::identity::Identity;
+    #[pymodule_export]
+    use super::input::Input;
+    #[pymodule_export]
+    use super::log::log_lines;
+    #[pymodule_export]
+    use super::outcome::Outcome;
+    #[pymodule_export]
+    use super::running::Running;
+    #[pymodule_export]
+    use super::service::Service;
+    #[pymodule_export]
+    use super::shares::combine;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        super::failure::keep_panics_quiet();
+        super::log::start();
+        module.add("__version__", env!("CARGO_PKG_VERSION"))
+    }
+}

@@ -1,0 +1,150 @@
+//! What a run gave.
+
+use crate::export::{Column, Table};
+use crate::failure::Failed;
+use crate::tables;
+use arrow_array::builder::StringBuilder;
+use arrow_array::{BooleanArray, Int64Array, RecordBatch, RecordBatchIterator};
+use arrow_buffer::{BooleanBuffer, Buffer};
+use arrow_schema::Schema;
+use pyo3::prelude::*;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::Arc;
+use vesica_engine::{Finished, RowSet, RunResult};
+use vesica_records::{OutputOptions, Source};
+
+/// The result of a run, and its report.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Outcome {
+    result: RunResult,
+    report: String,
+    /// The file of the rows, opened before the run.
+    file: Option<Source>,
+}
+
+impl Outcome {
+    pub(crate) fn new(finished: Finished, file: Option<Source>) -> Self {
+        let Finished { report, output } = finished;
+        let report = serde_json::to_string(&report).unwrap_or_default();
+        Self { result: output, report, file }
+    }
+
+    fn row_set(&self) -> Option<&RowSet> {
+        self.result.rows()
+    }
+}
+
+#[pymethods]
+impl Outcome {
+    /// The name of the variant.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        match &self.result {
+            RunResult::Nothing => "nothing",
+            RunResult::OutsideBounds => "outside-bounds",
+            RunResult::Rows(_) => "rows",
+            RunResult::Cardinality(_) => "cardinality",
+            RunResult::Threshold { .. } => "threshold",
+            RunResult::Sums { .. } => "sums",
+            RunResult::Union(_) => "union",
+            RunResult::Ids(_) => "ids",
+            RunResult::Shares(_) => "shares",
+        }
+    }
+
+    /// The report, as JSON.
+    #[getter]
+    fn report(&self) -> &str {
+        &self.report
+    }
+
+    /// Different keys in common, if this party learns it.
+    #[getter]
+    fn keys_in_common(&self) -> Option<u64> {
+        self.result.keys_in_common()
+    }
+
+    /// Rows in the result, and of the input.
+    #[getter]
+    fn rows(&self) -> Option<(u64, u64)> {
+        self.row_set().map(|rows| (rows.count(), rows.len()))
+    }
+
+    /// For each row of the input whether it is in the result.
+    fn mask(&self) -> Option<Column> {
+        let rows = self.row_set()?;
+        let bits = Buffer::from_iter(rows.words().iter().map(|word| word.to_le()));
+        let bits = BooleanBuffer::new(bits, 0, usize::try_from(rows.len()).ok()?);
+        Some(Column(Arc::new(BooleanArray::new(bits, None))))
+    }
+
+    /// The rows in the result, from 0, ascending.
+    fn positions(&self) -> Option<Column> {
+        let positions = self.row_set()?.iter().map(|row| row as i64);
+        Some(Column(Arc::new(Int64Array::from_iter_values(positions))))
+    }
+
+    /// The threshold, and whether it is reached.
+    #[getter]
+    fn threshold(&self) -> Option<(u64, bool)> {
+        match self.result {
+            RunResult::Threshold { min, reached } => Some((min, reached)),
+            _ => None,
+        }
+    }
+
+    #[getter]
+    fn sums(&self) -> Option<Vec<(&str, i128)>> {
+        match &self.result {
+            RunResult::Sums { columns, .. } => {
+                Some(columns.iter().map(|one| (&*one.column, one.sum)).collect())
+            }
+            _ => None,
+        }
+    }
+
+    /// The keys of a union, the identifiers, or one row of figures.
+    fn table(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let batch = py.detach(|| match &self.result {
+            RunResult::Union(union) => tables::union(union).map(Some),
+            RunResult::Ids(ids) => tables::ids(ids).map(Some),
+            other => tables::figures(other),
+        });
+        Ok(batch.map_err(|_| Failed::panic().raise(py))?.map(Table))
+    }
+
+    /// The identifier of each row of the input; `None` for a row without a usable key.
+    fn ids(&self) -> Option<Column> {
+        let RunResult::Ids(ids) = &self.result else { return None };
+        let mut column = StringBuilder::new();
+        ids.by_row().iter().for_each(|id| column.append_option(id.as_ref().map(tables::hex)));
+        Some(Column(Arc::new(column.finish())))
+    }
+
+    /// The shares, as the JSON document that the command writes.
+    fn shares(&self) -> Option<String> {
+        let RunResult::Shares(file) = &self.result else { return None };
+        let mut text = Vec::new();
+        file.write(&mut text).ok()?;
+        String::from_utf8(text).ok()
+    }
+
+    /// Writes the file that the command would write. Not for rows of a frame.
+    fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<Option<u64>> {
+        let schema = Arc::new(Schema::empty());
+        let none: [Result<RecordBatch, _>; 0] = [];
+        let written = py.detach(|| {
+            let options = OutputOptions { path, force };
+            let mut go_on = |_| ControlFlow::Continue(());
+            if let Some(file) = &self.file {
+                return self.result.write(file, &options, &mut go_on);
+            }
+            let batches = Box::new(RecordBatchIterator::new(none, schema));
+            let frame =
+                Source::of_batches(batches, None).map_err(vesica_engine::InputFault::from)?;
+            self.result.write(&frame, &options, &mut go_on)
+        });
+        written.map_err(|error| Failed::here(&error).raise(py))
+    }
+}

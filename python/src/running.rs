@@ -1,0 +1,194 @@
+//! A run on threads of its own.
+
+use crate::agreement::Agreement;
+use crate::failure::{Circumstances, Failed, Kind};
+use crate::identity::Identity;
+use crate::input::{Input, format_of};
+use crate::outcome::Outcome;
+use crate::place;
+use crate::watch::{Note, Watch};
+use pyo3::prelude::*;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::available_parallelism;
+use std::time::Duration;
+use vesica_engine::{Job, MEMORY_BYTES_DEFAULT, Observer, StateOptions};
+use vesica_link::{CancelToken, LinkOptions};
+use vesica_messages::Speech;
+use vesica_records::{OutputOptions, ReadOptions, Source};
+
+/// A run that was started.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Running {
+    watch: Arc<Watch>,
+    cancel: CancelToken,
+    file: Mutex<Option<Source>>,
+    /// The process that started it. In a fork of it nothing works on the run, and what it holds is not ours to end.
+    process: u32,
+}
+
+/// The path of a file, its delimiter, whether it has a header, and its format.
+type Again = (PathBuf, Option<u8>, bool, Option<String>);
+
+/// The file of an input, opened once more: for rows that are written after the run.
+fn file_of(again: Option<Again>) -> Option<Source> {
+    let (path, delimiter, header, format) = again?;
+    let format = format.as_deref().and_then(format_of);
+    Source::open(path, &ReadOptions { delimiter, header, format }).ok()
+}
+
+#[pymethods]
+impl Running {
+    /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
+    #[staticmethod]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle, total, threads, state,
+        memory, restart, insecure, strict, output, force, again))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are named, and one function in Python calls it"
+    )]
+    fn start(
+        py: Python<'_>,
+        agreement: &Agreement,
+        identity: &Identity,
+        input: &Input,
+        columns: BTreeMap<String, String>,
+        party: Option<String>,
+        listen: Option<String>,
+        connect: Option<String>,
+        wait: f64,
+        idle: f64,
+        total: f64,
+        threads: Option<NonZeroUsize>,
+        state: Option<PathBuf>,
+        memory: Option<u64>,
+        restart: bool,
+        insecure: bool,
+        strict: bool,
+        output: Option<PathBuf>,
+        force: bool,
+        again: Option<Again>,
+    ) -> PyResult<Self> {
+        let agreement = agreement.0.clone();
+        let given = [
+            ("`state=`", state.is_some()),
+            ("`memory=`", memory.is_some()),
+            ("`restart=`", restart),
+        ];
+        let place = place::endpoint(&agreement, listen, connect).and_then(|endpoint| {
+            place::check_aided(&agreement, given)?;
+            Ok((endpoint, place::party(&agreement, Some(&identity.0), party.as_deref())?))
+        });
+        let (endpoint, party) = place.map_err(|failed| failed.raise(py))?;
+        // Python has checked their ranges.
+        let seconds = |time: f64| Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO);
+        let link = LinkOptions {
+            endpoint,
+            wait: seconds(wait),
+            idle: seconds(idle),
+            total: (total > 0.0).then(|| seconds(total)),
+        };
+        let memory_bytes = memory.unwrap_or(MEMORY_BYTES_DEFAULT);
+        let state = StateOptions { folder: state, memory_bytes, restart };
+        let folder = match (&agreement.helper, &party) {
+            (Some(_), Some(party)) => Some(state.folder_of(&agreement, party)),
+            _ => None,
+        };
+        let run = Circumstances { agreement: agreement.clone(), link: link.clone(), folder };
+        let (cancel, watch) = (CancelToken::new(), Arc::new(Watch::new(&agreement, link.wait)));
+        let job = Job {
+            agreement,
+            identity: identity.0.clone(),
+            source: input.take(py)?,
+            columns,
+            output: output.map(|path| OutputOptions { path, force }),
+            link,
+            threads: threads
+                .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+            state,
+            allow_insecure: insecure,
+            strict,
+        };
+        let running = Self {
+            watch: Arc::clone(&watch),
+            cancel: cancel.clone(),
+            file: Mutex::new(py.detach(|| file_of(again))),
+            process: std::process::id(),
+        };
+        let work = move || {
+            let observer = Arc::clone(&watch) as Arc<dyn Observer>;
+            let result =
+                catch_unwind(AssertUnwindSafe(|| vesica_engine::run(job, observer, &cancel)));
+            watch.end(match result {
+                Ok(Ok(finished)) => Ok(Box::new(finished)),
+                Ok(Err(error)) => Err(Failed::run(error, watch.absent(), &run)),
+                Err(_) => Err(Failed::panic()),
+            });
+        };
+        let started = std::thread::Builder::new().name("vesica-run".to_owned()).spawn(work);
+        match started {
+            Ok(_) => Ok(running),
+            Err(_) => {
+                let message = vesica_messages::no_threads(Speech::Python);
+                Err(Failed::of(Kind::Settings, message).raise(py))
+            }
+        }
+    }
+
+    /// Waits at most so many seconds for the end; returns whether the run has ended.
+    fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
+        self.check_process(py)?;
+        if self.watch.has_lost_patience() {
+            py.detach(|| self.cancel.cancel());
+        }
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        Ok(py.detach(|| self.watch.wait(limit)))
+    }
+
+    /// Asks the run to end.
+    fn cancel(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process(py)?;
+        py.detach(|| self.cancel.cancel());
+        Ok(())
+    }
+
+    /// What has happened since the last call.
+    fn notes(&self, py: Python<'_>) -> PyResult<Vec<Note>> {
+        self.check_process(py)?;
+        Ok(self.watch.take_notes())
+    }
+
+    /// The result of a run that has ended; only once.
+    fn finish(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
+        self.check_process(py)?;
+        let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match self.watch.take_result() {
+            Some(Ok(finished)) => Ok(Some(Outcome::new(*finished, file()))),
+            Some(Err(failed)) => Err(failed.raise(py)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Running {
+    fn check_process(&self, py: Python<'_>) -> PyResult<()> {
+        if self.process == std::process::id() {
+            return Ok(());
+        }
+        let what = "this process was forked from the one in which the run is";
+        let hint = "start a run in the process that waits for it; \
+                    use multiprocessing's start method \"spawn\"";
+        Err(Failed::new(Kind::Settings, what, hint).raise(py))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.process == std::process::id() {
+            self.cancel.cancel();
+        }
+    }
+}

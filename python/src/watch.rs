@@ -1,0 +1,209 @@
+//! What the threads of a run and Python share: what has happened, and the result.
+
+use crate::failure::Failed;
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::{Event, Finished, Observer};
+use vesica_helper::RemoteEvent;
+use vesica_link::LinkEvent;
+use vesica_messages::helper::away;
+use vesica_messages::input::warnings;
+use vesica_messages::link::reason;
+
+/// Most events that wait for Python to look at them.
+const MAX_NOTES: usize = 256;
+
+/// An event for Python: its kind, a text, and two numbers (how much is done, and of how much).
+pub(crate) type Note = (&'static str, String, u64, u64);
+
+/// What has happened in a run, and its result.
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    ended: Condvar,
+    /// The names of the parties.
+    parties: Vec<String>,
+    /// How long the run may wait for other parties at the helper; the link watches over other waits.
+    limit: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    notes: VecDeque<Note>,
+    /// The latest progress of a step.
+    step: Option<Note>,
+    result: Option<Result<Box<Finished>, Failed>>,
+    has_ended: bool,
+    /// Since when nothing came from the helper, and for which parties it waits.
+    waits: Option<(Instant, Vec<u8>)>,
+    received_bytes: u64,
+    /// The parties that did not come in time.
+    absent: Option<Vec<String>>,
+}
+
+impl Watch {
+    pub(crate) fn new(agreement: &Agreement, limit: Duration) -> Self {
+        let parties = agreement.parties.iter().map(|party| party.name.clone()).collect();
+        Self { state: Mutex::default(), ended: Condvar::new(), parties, limit }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn note(&self, kind: &'static str, text: impl Into<String>, done: u64, total: u64) {
+        let mut state = self.lock();
+        if state.notes.len() < MAX_NOTES {
+            state.notes.push_back((kind, text.into(), done, total));
+        }
+    }
+
+    /// The latest progress takes the place of an earlier one.
+    fn step(&self, label: &str, done: u64, total: u64) {
+        self.lock().step = Some(("step", label.to_owned(), done, total));
+    }
+
+    /// The run has ended.
+    pub(crate) fn end(&self, result: Result<Box<Finished>, Failed>) {
+        let mut state = self.lock();
+        state.result = Some(result);
+        state.has_ended = true;
+        self.ended.notify_all();
+    }
+
+    /// Waits so long for the end; returns whether it has come.
+    pub(crate) fn wait(&self, limit: Duration) -> bool {
+        let until = Instant::now() + limit;
+        let mut state = self.lock();
+        while !state.has_ended {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let waited = self.ended.wait_timeout(state, left);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    pub(crate) fn take_notes(&self) -> Vec<Note> {
+        let mut state = self.lock();
+        let step = state.step.take();
+        state.notes.drain(..).chain(step).collect()
+    }
+
+    pub(crate) fn take_result(&self) -> Option<Result<Box<Finished>, Failed>> {
+        self.lock().result.take()
+    }
+
+    /// Whether the run has waited too long for other parties; notes which.
+    pub(crate) fn has_lost_patience(&self) -> bool {
+        let mut state = self.lock();
+        let Some((since, parties)) = &state.waits else { return false };
+        if parties.is_empty() || since.elapsed() < self.limit {
+            return false;
+        }
+        state.absent = Some(self.names(parties));
+        true
+    }
+
+    /// The parties for which the run was ended, because they did not come in time.
+    pub(crate) fn absent(&self) -> Option<Vec<String>> {
+        self.lock().absent.take()
+    }
+
+    fn names(&self, parties: &[u8]) -> Vec<String> {
+        let known = parties.iter().filter_map(|party| self.parties.get(usize::from(*party)));
+        known.cloned().collect()
+    }
+
+    fn link(&self, event: &LinkEvent) {
+        match event {
+            LinkEvent::Listening { address } => self.note("listening", address.to_string(), 0, 0),
+            LinkEvent::Connected { address, .. } => {
+                self.note("connected", address.to_string(), 0, 0);
+            }
+            LinkEvent::Waiting { remaining, .. } => {
+                self.step("waiting", 0, remaining.as_secs());
+            }
+            LinkEvent::Rejected { from, reason: why, count } => {
+                let text = format!("a connection from {from} was rejected: {}", reason(why));
+                self.note("warning", text, *count, 0);
+            }
+            _ => {}
+        }
+    }
+
+    fn remote(&self, event: &RemoteEvent) {
+        match event {
+            RemoteEvent::Link(event) => self.link(event),
+            RemoteEvent::Waiting { parties } => self.waiting(parties),
+            RemoteEvent::OtherAgreement { .. } => {
+                self.note("warning", "another party waits with a different agreement", 0, 0);
+            }
+            RemoteEvent::Reconnecting { error, .. } => {
+                let text = format!("the helper cannot be reached ({}); trying again", away(error));
+                self.note("warning", text, 0, 0);
+            }
+            RemoteEvent::Moved { received_bytes, .. } => {
+                let mut state = self.lock();
+                // Data sent meanwhile says nothing about the other parties.
+                if *received_bytes > state.received_bytes {
+                    state.received_bytes = *received_bytes;
+                    state.waits = None;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn waiting(&self, parties: &[u8]) {
+        let is_news = {
+            let mut state = self.lock();
+            match &mut state.waits {
+                // Only some of the parties have connected: the wait for the others goes on.
+                Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
+                    let is_news = known != parties;
+                    *known = parties.to_vec();
+                    is_news
+                }
+                waits => {
+                    let is_news =
+                        waits.as_ref().is_none_or(|(_, known)| known.as_slice() != parties);
+                    *waits = Some((Instant::now(), parties.to_vec()));
+                    is_news
+                }
+            }
+        };
+        if is_news {
+            self.note("waiting", self.names(parties).join(", "), 0, 0);
+        }
+    }
+}
+
+impl Observer for Watch {
+    fn event(&self, event: &Event<'_>) {
+        match event {
+            Event::Phase(phase) => self.note("phase", phase.name(), 0, 0),
+            Event::Reading { rows, .. } => self.step("reading", *rows, 0),
+            Event::Writing { rows, .. } => self.step("writing", *rows, 0),
+            Event::Step { label, done, total } => self.step(label, *done, *total),
+            Event::KeysRead(counts) => {
+                self.note("keys", "", counts.distinct, counts.rows);
+                for text in warnings(counts) {
+                    self.note("warning", text, 0, 0);
+                }
+            }
+            Event::State { folder, .. } => {
+                self.note("state", folder.display().to_string(), 0, 0);
+            }
+            Event::Link(event) => self.link(event),
+            Event::Helper(event) => self.remote(event),
+            Event::Sizes { here, there } => self.note("sizes", "", *here, *there),
+            Event::Chosen(choice) => self.note("protocol", choice.row.id, 0, 0),
+            Event::Checked => self.note("checked", "", 0, 0),
+            _ => {}
+        }
+    }
+}

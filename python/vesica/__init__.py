@@ -1,0 +1,67 @@
+"""Match a data frame with another organisation's, and learn only what you have in common.
+
+>>> import vesica as v
+>>> me = v.Identity.generate()
+>>> me.public.startswith("vesica1")
+True
+
+A run takes an agreement that all parties have, the own rows, and the own key:
+
+    deal = v.Agreement.load("agreement.toml")
+    r = v.run(deal, df, key="grocer.key", connect="airline.example:7400")
+    r.rows()
+
+``help(v.run)`` says what else it takes; ``v.demo()`` runs both sides in this process.
+"""
+
+from vesica._agreement import Agreement, Explanation, Key, Party, Values
+from vesica._demo import Demo, demo
+from vesica._errors import (
+    AgreementMismatch,
+    Cancelled,
+    DataError,
+    Difference,
+    InternalError,
+    NetworkError,
+    PeerError,
+    SettingsError,
+    VesicaError,
+)
+from vesica._figures import Figure
+from vesica._helper import Helper, serve_helper
+from vesica._identity import Identity
+from vesica._progress import Progress
+from vesica._result import Report, Result, Shares, combine
+from vesica._run import run, run_async
+from vesica._vesica import __version__
+
+__all__ = [
+    "Agreement",
+    "AgreementMismatch",
+    "Cancelled",
+    "DataError",
+    "Demo",
+    "Difference",
+    "Explanation",
+    "Figure",
+    "Helper",
+    "Identity",
+    "InternalError",
+    "Key",
+    "NetworkError",
+    "Party",
+    "PeerError",
+    "Progress",
+    "Report",
+    "Result",
+    "SettingsError",
+    "Shares",
+    "Values",
+    "VesicaError",
+    "__version__",
+    "combine",
+    "demo",
+    "run",
+    "run_async",
+    "serve_helper",
+]

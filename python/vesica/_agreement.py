@@ -1,0 +1,332 @@
+"""Agreements: what the parties compute together, and who learns it."""
+
+from __future__ import annotations
+
+import datetime
+import html
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from vesica import _vesica
+from vesica._errors import SettingsError
+from vesica._html import table
+from vesica._identity import Identity
+
+#: Rows that a party may have, by default.
+MAX_ROWS = 1_000_000
+#: Profiles that are the likely ones for a column of their name.
+NAMED_PROFILES = ("email", "date", "digits", "hex")
+
+
+class Key(NamedTuple):
+    """A column of the key, and the profile that makes equal what is spelled differently."""
+
+    name: str
+    profile: str
+
+
+class Party(NamedTuple):
+    """A party of an agreement."""
+
+    name: str
+    #: Its public identity.
+    identity: str
+    #: The fewest different keys that it must have.
+    min_rows: int
+    #: The most rows that it may have.
+    max_rows: int
+
+
+class Values(NamedTuple):
+    """Columns of whole numbers that one party has beside its keys, to be summed or shared."""
+
+    #: The party that has them.
+    of: str
+    #: Their columns, as the agreement names them.
+    columns: list[str]
+
+
+class Agreement:
+    """What the parties agreed on. All of them have the same agreement, and nothing runs otherwise.
+
+    Make one from the text of its file, or with `Agreement.load` or `Agreement.new`. An agreement
+    never changes, and every one is valid.
+    """
+
+    __slots__ = ("_inner", "_text")
+
+    def __init__(self, text: str) -> None:
+        self._inner = _vesica.Agreement.parse(text)
+        self._text = text
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Agreement:
+        """Read the file of an agreement (TOML)."""
+        agreement = object.__new__(Agreement)
+        agreement._inner, agreement._text = _vesica.Agreement.load(os.fspath(path))
+        return agreement
+
+    @staticmethod
+    def new(
+        parties: Mapping[str, str | Identity | Mapping[str, Any]],
+        keys: str | Iterable[str] | Mapping[str, str] = "email",
+        *,
+        operation: str = "intersection",
+        receives: str | Iterable[str] | None = None,
+        title: str = "Customers in common",
+        security: str | None = None,
+        protocol: str = "auto",
+        max_rows: int = MAX_ROWS,
+        expires: str | datetime.date | None = None,
+        helper: str | Identity | Mapping[str, Any] | None = None,
+        values_of: str | None = None,
+        values: str | Iterable[str] | None = None,
+        bits: int = 32,
+        signed: bool = False,
+        duplicates: str = "sum",
+        default: int = 0,
+        threshold: int | None = None,
+        min_matches: int | None = None,
+        max_matches: int | None = None,
+        hide_sizes: bool = False,
+        key_bytes: int | None = None,
+    ) -> Agreement:
+        """Make an agreement, like ``vesica agree new``.
+
+        `parties` has the public identity of each party by its name, or a mapping with ``identity``,
+        ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
+        a column named like a profile has that profile, others have ``trim``. By default the first
+        party receives the result, all of them with a helper or where the operation gives each party
+        its own, and the security is the strongest that there is.
+
+        >>> shop, club = Identity.generate(), Identity.generate()
+        >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
+        >>> deal.operation, [party.name for party in deal.parties]
+        ('cardinality', ['club', 'shop'])
+        """
+        names = list(parties)
+        for_all = helper is not None or _vesica.is_for_both(operation)
+        if receives is None and names:
+            receives = "all" if for_all else names[0]
+        if security is None:
+            bounded = min_matches is not None or max_matches is not None
+            security = _vesica.strongest(operation, bounded, helper is not None, protocol)
+        top: dict[str, Any] = {
+            "version": 2,
+            "title": title,
+            "operation": operation,
+            "receives": receives,
+            "security": security,
+            "protocol": protocol,
+            "expires": day(expires),
+            "threshold": threshold,
+            "min_matches": min_matches,
+            "max_matches": max_matches,
+            "hide_sizes": hide_sizes or None,
+        }
+        parts = [fields(top)]
+        if key_bytes is not None:
+            parts.append(section("union", {"key_bytes": key_bytes}))
+        if values is not None:
+            columns = [values] if isinstance(values, str) else list(values)
+            shared = operation == "shared-values"
+            terms = {
+                "of": values_of or (names[0] if names else None),
+                "columns": columns,
+                "bits": bits,
+                "signed": signed or None,
+                "duplicates": duplicates,
+                "default": default if shared else None,
+            }
+            parts.append(section("sum" if operation == "sum" else "shares", terms))
+        if helper is not None:
+            terms = {"name": "helper", **one_party(helper)}
+            parts.append(section("helper", terms))
+        for name, profile in named_keys(keys):
+            parts.append("[[key]]\n" + fields({"name": name, "profile": profile}))
+        for name, party in parties.items():
+            terms = {"max_rows": max_rows, **one_party(party)}
+            parts.append(section(f"party.{quoted(name)}", terms))
+        return Agreement("\n".join(parts))
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the file of the agreement. An existing file is replaced only with `force`."""
+        try:
+            with open(path, "w" if force else "x", encoding="utf-8") as file:
+                file.write(self._text)
+        except FileExistsError:
+            raise SettingsError(f"{os.fspath(path)} exists", "add force=True to replace it") from None
+
+    @property
+    def text(self) -> str:
+        """The text of its file."""
+        return self._text
+
+    @property
+    def hash(self) -> str:
+        """Names this agreement: parties with the same hash have agreed on the same."""
+        return self._inner.hash
+
+    @property
+    def title(self) -> str:
+        """Its title, for readers."""
+        return self._inner.title
+
+    @property
+    def operation(self) -> str:
+        """What is computed: ``intersection``, ``cardinality``, ``sum``, ..."""
+        return self._inner.operation
+
+    @property
+    def protocol(self) -> str:
+        """The protocol, or ``auto``."""
+        return self._inner.protocol
+
+    @property
+    def receives(self) -> list[str]:
+        """The names of the parties that receive the result."""
+        return self._inner.receives
+
+    @property
+    def parties(self) -> list[Party]:
+        """The parties, sorted by name."""
+        return [Party(*party) for party in self._inner.parties]
+
+    @property
+    def keys(self) -> list[Key]:
+        """The columns of the key, sorted by name."""
+        return [Key(*key) for key in self._inner.keys]
+
+    @property
+    def values(self) -> Values | None:
+        """The columns of values, if the operation is about some."""
+        values = self._inner.values
+        return None if values is None else Values(*values)
+
+    @property
+    def helper(self) -> str | None:
+        """The name of the helper, if there is one."""
+        helper = self._inner.helper
+        return None if helper is None else helper[0]
+
+    @property
+    def expires(self) -> datetime.date | None:
+        """The last day on which it may run, in UTC."""
+        day = self._inner.expires
+        return None if day is None else datetime.date.fromisoformat(day)
+
+    def party_of(self, key: Identity | str) -> str | None:
+        """The name of the party with this key or public identity."""
+        return self._inner.party_of(key.public if isinstance(key, Identity) else key)
+
+    def explain(self) -> Explanation:
+        """Say in plain words who learns what, what is assumed, what it costs, what is not protected."""
+        return Explanation(*self._inner.explain())
+
+    def check(self) -> None:
+        """Raise `SettingsError` if it cannot run any more: every agreement is valid, but may expire."""
+        if self._inner.is_expired:
+            raise SettingsError(
+                f"the agreement expired on {self._inner.expires}",
+                "make a new one with a later last day, with all parties",
+            )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Agreement) and other.hash == self.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __reduce__(self) -> tuple[type[Agreement], tuple[str]]:
+        return Agreement, (self._text,)
+
+    def __repr__(self) -> str:
+        return f"<Agreement {self.title!r}: {self.operation}, hash {self.hash[:16]}>"
+
+    def _repr_html_(self) -> str:
+        rows: list[tuple[str, object]] = [
+            ("computes", f"{self.operation}, received by {', '.join(self.receives)}"),
+            ("key", ", ".join(f"{key.name} ({key.profile})" for key in self.keys)),
+            *((party.name, party.identity) for party in self.parties),
+        ]
+        if self.values is not None:
+            rows.insert(2, ("values", f"{', '.join(self.values.columns)} of {self.values.of}"))
+        if self.helper is not None:
+            rows.append(("helper", self.helper))
+        if self.expires is not None:
+            rows.append(("last day", self.expires))
+        rows.append(("hash", self.hash))
+        return table(self.title, rows)
+
+
+class Explanation(str):
+    """What an agreement means, in plain words: a text; in a notebook with headings."""
+
+    #: Title, hash and sections, as ``vesica explain --json`` prints them.
+    data: dict[str, Any]
+
+    def __new__(cls, text: str, data: str) -> Explanation:
+        explanation = super().__new__(cls, text)
+        explanation.data = json.loads(data)
+        return explanation
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        parts = [f"<h3>{html.escape(self.data['title'])}</h3>"]
+        for part in self.data["sections"]:
+            points = "".join(f"<li>{html.escape(point)}</li>" for point in part["points"])
+            if points:
+                parts.append(f"<h4>{html.escape(part['title'])}</h4><ul>{points}</ul>")
+        return "".join(parts)
+
+
+def named_keys(keys: str | Iterable[str] | Mapping[str, str]) -> Iterable[tuple[str, str]]:
+    """The columns of a key with their profiles."""
+    if isinstance(keys, Mapping):
+        return keys.items()
+    names = [keys] if isinstance(keys, str) else keys
+    return [(name, name if name in NAMED_PROFILES else "trim") for name in names]
+
+
+def one_party(party: str | Identity | Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(party, Mapping):
+        terms = dict(party)
+    else:
+        terms = {"identity": party}
+    if isinstance(terms.get("identity"), Identity):
+        terms["identity"] = terms["identity"].public
+    return terms
+
+
+def section(name: str, terms: Mapping[str, Any]) -> str:
+    return f"[{name}]\n" + fields(terms)
+
+
+def fields(terms: Mapping[str, Any]) -> str:
+    """Lines of TOML; a field that is None is left out."""
+    return "".join(f"{name} = {value(it)}\n" for name, it in terms.items() if it is not None)
+
+
+def value(it: Any) -> str:
+    if isinstance(it, bool):
+        return "true" if it else "false"
+    if isinstance(it, (int, datetime.date)):
+        return str(it)
+    if isinstance(it, str):
+        return quoted(it)
+    return "[" + ", ".join(quoted(str(one)) for one in it) + "]"
+
+
+def day(given: str | datetime.date | None) -> datetime.date | None:
+    try:
+        return datetime.date.fromisoformat(given) if isinstance(given, str) else given
+    except ValueError:
+        raise SettingsError("a last day is written as 2027-06-30") from None
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)

@@ -1,0 +1,90 @@
+"""Both sides of a match in one process, on made-up customers."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import csv
+import os
+import random
+import socket
+import tempfile
+from typing import Any, NamedTuple
+
+from vesica._agreement import Agreement
+from vesica._identity import Identity
+from vesica._result import Result
+from vesica._run import run
+
+FIRST = "ann bob cem dua eve fay gus hal ida jan kim lea max noa oda pia".split()
+LAST = "archer baker cooper dyer eaton fisher gray hunter irving jones king lane".split()
+
+
+class Demo(NamedTuple):
+    """What both sides of the demo learned."""
+
+    agreement: Agreement
+    #: The grocer receives the result: its customers who are members of the airline's club.
+    grocer: Result
+    #: The airline learns how many customers the grocer has.
+    airline: Result
+
+    def _repr_html_(self) -> str:
+        parts = (self.agreement, self.grocer, self.airline)
+        return "<hr>".join(part._repr_html_() for part in parts)
+
+
+def people(count: int, seed: int) -> dict[str, list[Any]]:
+    """Made-up customers, among which those of two seeds have many in common."""
+    rng = random.Random(seed)
+    numbers = rng.sample(range(2 * count), count)
+    names = [(FIRST[n % len(FIRST)], LAST[n // len(FIRST) % len(LAST)], n) for n in numbers]
+    return {
+        "email": [f"{first.title()}.{last}{n}@example.org" for first, last, n in names],
+        "spent_cents": [rng.randrange(100, 100_000) for _ in names],
+    }
+
+
+def demo(rows: int = 1000) -> Demo:
+    """Run both sides of a match in this process, over TLS, and return what each of them learned.
+
+    The lists are made up, and have `rows` rows each. They are frames of the library that is
+    imported (polars, pandas or pyarrow), or files if there is none.
+
+    >>> both = demo(rows=100)
+    >>> both.airline.count is None, both.grocer.count > 0
+    (True, True)
+    """
+    grocer, airline = Identity.generate(), Identity.generate()
+    agreement = Agreement.new(
+        {"grocer": grocer, "airline": airline}, title="Customers who are members", max_rows=rows
+    )
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(1) as other:
+        lists = [frame_of(people(rows, seed), folder, seed) for seed in (1, 2)]
+        # Somebody else can take the port before the grocer does; the demo then fails, and can be run again.
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{free.getsockname()[1]}"
+        there = other.submit(run, agreement, lists[1], key=airline, connect=address)
+        here = run(agreement, lists[0], key=grocer, listen=address)
+        result = Demo(agreement, here, there.result())
+        # While the files are there.
+        result.grocer.report, result.airline.report
+        return result
+
+
+def frame_of(columns: dict[str, list[Any]], folder: str, seed: int) -> Any:
+    """The columns as a frame of an imported library, or as a file in `folder`."""
+    import sys
+
+    if "polars" in sys.modules:
+        return sys.modules["polars"].DataFrame(columns)
+    if "pandas" in sys.modules:
+        return sys.modules["pandas"].DataFrame(columns)
+    if "pyarrow" in sys.modules:
+        return sys.modules["pyarrow"].table(columns)
+    path = os.path.join(folder, f"{seed}.csv")
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+    return path

@@ -1,0 +1,324 @@
+"""Data frames of other libraries: their rows in; rows, columns and tables of the same library out.
+
+A library is never imported here for its frames: who has a frame has imported it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from vesica import _vesica
+from vesica._errors import DataError, SettingsError
+
+
+class Frame:
+    """The rows that a run reads, and how their library takes results back.
+
+    This class is for rows that come from any object with an Arrow C interface.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.data = data
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        """The rows, for one run; `needed` are the columns that it uses."""
+        return to_input(self.data, None)
+
+    def column(self, column: _vesica.Column) -> Any:
+        """A column of this library."""
+        return column
+
+    def mask(self, mask: _vesica.Column) -> Any:
+        """The mask of the rows as a column of this library."""
+        return self.column(mask)
+
+    def table(self, table: _vesica.Table) -> Any:
+        """A table of this library."""
+        return table
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        """The rows of the frame for which `mask` is true."""
+        try:
+            import narwhals
+
+            rows = narwhals.from_native(self.data, eager_only=True)
+        except (ImportError, TypeError):
+            rows = None
+        if rows is None or len(rows) != len(mask):
+            raise DataError(
+                "these rows cannot be read a second time",
+                "use mask or positions, or give a data frame or a table",
+            )
+        return rows.filter(mask.to_list()).to_native()
+
+    def to_parquet(self, rows: Any, file: Any) -> None:
+        """Write rows of this library to an open file."""
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise DataError("to_parquet needs pyarrow", "pip install pyarrow") from None
+        pyarrow.parquet.write_table(pyarrow.table(rows), file)
+
+
+class Pandas(Frame):
+    def __init__(self, data: Any) -> None:
+        # With copy on write (pandas 3) this keeps the rows as they are now, and copies nothing.
+        super().__init__(data.copy(deep=False))
+        self.pandas = sys.modules["pandas"]
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        data = self.data
+        if not data.columns.is_unique:
+            raise DataError(
+                "the frame has the same column name twice", "give each column a name of its own"
+            )
+        if set(needed) <= set(data.columns):
+            # Not the others: each would be converted, and may be of a kind that Arrow does not know.
+            data = data[unique(needed)].reset_index(drop=True)
+        return to_input(data, len(data))
+
+    def column(self, column: _vesica.Column) -> Any:
+        values = numpy_of(column)
+        index = self.data.index if len(column) == len(self.data) else None
+        return self.pandas.Series(column.to_list() if values is None else values, index=index)
+
+    def mask(self, mask: _vesica.Column) -> Any:
+        self.check_len(mask)
+        return self.pandas.Series(numpy_of(mask), index=self.data.index)
+
+    def table(self, table: _vesica.Table) -> Any:
+        columns = {name: table.column(name) for name in table.names}
+        listed = {name: column.to_list() for name, column in columns.items() if column is not None}
+        return self.pandas.DataFrame(listed)
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        self.check_len(mask)
+        return self.data[numpy_of(mask)]
+
+    def check_len(self, mask: _vesica.Column) -> None:
+        if len(mask) != len(self.data):
+            raise DataError(
+                "the frame has another number of rows than during the run",
+                "give the run a copy of the frame, and change the other one",
+            )
+
+    def to_parquet(self, rows: Any, file: Any) -> None:
+        rows.to_parquet(file)
+
+
+class Polars(Frame):
+    def input(self, needed: list[str]) -> _vesica.Input:
+        data = self.data
+        if set(needed) <= set(data.columns):
+            data = data.select(unique(needed))
+        return to_input(data, data.height)
+
+    def column(self, column: _vesica.Column) -> Any:
+        return sys.modules["polars"].Series(column)
+
+    def table(self, table: _vesica.Table) -> Any:
+        return sys.modules["polars"].DataFrame(table)
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        return self.data.filter(self.column(mask))
+
+    def to_parquet(self, rows: Any, file: Any) -> None:
+        rows.write_parquet(file)
+
+
+class Arrow(Frame):
+    """A table or a record batch of pyarrow."""
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        data, names = self.data, self.data.schema.names
+        if set(needed) <= set(names) and len(set(names)) == len(names):
+            data = data.select(unique(needed))
+        return to_input(data, data.num_rows)
+
+    def column(self, column: _vesica.Column) -> Any:
+        return sys.modules["pyarrow"].array(column)
+
+    def table(self, table: _vesica.Table) -> Any:
+        return sys.modules["pyarrow"].table(table)
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        return self.data.filter(self.column(mask))
+
+
+class Relation(Arrow):
+    """A relation of DuckDB: the rows that it has when the run starts."""
+
+    def __init__(self, data: Any) -> None:
+        # Each evaluation of a relation may give other rows, or another order.
+        super().__init__(relation_rows(data))
+
+    def table(self, table: _vesica.Table) -> Any:
+        return sys.modules["duckdb"].from_arrow(super().table(table))
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        return sys.modules["duckdb"].from_arrow(super().filter(mask))
+
+    def to_parquet(self, rows: Any, file: Any) -> None:
+        super().to_parquet(relation_rows(rows), file)
+
+
+class Narwhals(Frame):
+    """A frame of narwhals, around one of another library."""
+
+    def __init__(self, data: Any) -> None:
+        native = data.to_native()
+        super().__init__(native)
+        self.inner = frame(native)
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        return self.inner.input(needed)
+
+    def column(self, column: _vesica.Column) -> Any:
+        return sys.modules["narwhals"].from_native(self.inner.column(column), allow_series=True)
+
+    def table(self, table: _vesica.Table) -> Any:
+        return sys.modules["narwhals"].from_native(self.inner.table(table))
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        return sys.modules["narwhals"].from_native(self.inner.filter(mask))
+
+    def to_parquet(self, rows: Any, file: Any) -> None:
+        self.inner.to_parquet(rows.to_native(), file)
+
+
+class File(Frame):
+    """A CSV or Parquet file."""
+
+    def __init__(self, path: str, delimiter: int | None, header: bool, format: str | None) -> None:
+        super().__init__(path)
+        self.options = (delimiter, header, format)
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        return _vesica.Input.file(self.data, *self.options)
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        raise DataError(
+            "the rows are in a file, not in a frame",
+            "write them with write(), or read them with to_arrow(), to_pandas() or to_polars()",
+        )
+
+
+def frame(
+    data: Any, delimiter: str | None = None, header: bool = True, format: str | None = None
+) -> Frame:
+    """What `data` is: the path of a file, or a frame of a known or of any other library."""
+    if isinstance(data, (str, os.PathLike)):
+        return File(os.fspath(data), one_byte(delimiter), header, format)
+    if (pandas := library_of(data, "pandas")) and isinstance(data, pandas.DataFrame):
+        return Pandas(data)
+    if polars := library_of(data, "polars"):
+        if isinstance(data, polars.LazyFrame):
+            raise DataError("a LazyFrame has no rows yet", "give frame.collect()")
+        if isinstance(data, polars.DataFrame):
+            return Polars(data)
+    if (pyarrow := library_of(data, "pyarrow")) and isinstance(
+        data, (pyarrow.Table, pyarrow.RecordBatch)
+    ):
+        return Arrow(data)
+    if library_of(data, "duckdb", "_duckdb") and hasattr(data, "to_arrow_table"):
+        return Relation(data)
+    if library_of(data, "narwhals") and hasattr(data, "to_native"):
+        return Narwhals(data)
+    return Frame(data)
+
+
+def library_of(data: object, *names: str) -> Any:
+    """The imported library of the first of `names` that the class of `data` comes from."""
+    root = type(data).__module__.split(".")[0]
+    return sys.modules.get(names[0]) if root in names else None
+
+
+def relation_rows(relation: Any) -> Any:
+    try:
+        return relation.to_arrow_table()
+    except ImportError:
+        raise DataError("a relation of DuckDB needs pyarrow", "pip install pyarrow") from None
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def numpy_of(column: _vesica.Column) -> Any:
+    """A numpy array of a column of truth values or row numbers; None of another one."""
+    try:
+        data = column.to_bytes()
+    except TypeError:
+        return None
+    import numpy
+
+    return numpy.frombuffer(data, dtype=bool if len(data) == len(column) else "int64")
+
+
+def to_input(data: Any, rows: int | None) -> _vesica.Input:
+    """The batches of `data`, by the Arrow C interfaces."""
+    failed: type[BaseException] | None = None
+    try:
+        if hasattr(data, "__arrow_c_stream__"):
+            return _vesica.Input.stream(data.__arrow_c_stream__(), rows)
+        if hasattr(data, "__arrow_c_array__"):
+            return _vesica.Input.array(*data.__arrow_c_array__())
+    except DataError:
+        raise
+    except Exception as error:
+        failed = type(error)
+    # Outside the handler: the error of the other library may quote a cell, and is not shown beside this one.
+    if failed is None:
+        raise DataError(
+            f"{type(data).__name__} is neither a path nor a table that Arrow can read",
+            "give a path, or a data frame of pandas, polars, pyarrow or DuckDB",
+        )
+    if issubclass(failed, ImportError):
+        library = type(data).__module__.split(".")[0]
+        raise DataError(f"{library} needs pyarrow to hand over its rows", "pip install pyarrow")
+    raise DataError(
+        f"the frame cannot be handed over as Arrow ({failed.__name__})",
+        "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream "
+        "is handed over only once",
+    )
+
+
+def one_byte(delimiter: str | None) -> int | None:
+    if delimiter is None:
+        return None
+    if len(delimiter) != 1 or not delimiter.isascii():
+        raise SettingsError("a delimiter is one ASCII character", 'for example delimiter=";"')
+    return ord(delimiter)
+
+
+def write_whole(
+    path: str | os.PathLike[str], force: bool, write: Callable[[Any], object]
+) -> None:
+    """Let `write` fill a file that only its owner can read, and give it its name when it is whole."""
+    path = os.fspath(path)
+    exists = SettingsError(f"{path} exists", "choose another name, or add force=True to replace it")
+    if os.path.lexists(path) and not force:
+        raise exists
+    folder, name = os.path.split(path)
+    descriptor, partial = tempfile.mkstemp(prefix=f".{name}-", suffix=".partial", dir=folder or ".")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        if force:
+            os.replace(partial, path)
+        else:
+            # Unlike a rename, a link does not replace what has appeared meanwhile.
+            try:
+                os.link(partial, path)
+            except FileExistsError:
+                raise exists from None
+    finally:
+        if os.path.lexists(partial):
+            os.unlink(partial)

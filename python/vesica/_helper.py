@@ -1,0 +1,95 @@
+"""The helper of runs with one: a service that other parties connect to."""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+
+from vesica import _vesica
+from vesica._identity import Identity
+from vesica._progress import log_pending
+from vesica._run import check_process, key_of
+
+#: How often log lines of the service go to `logging`, in seconds.
+LOG_EVERY = 0.2
+
+
+class Helper:
+    """A helper that serves its parties until it is closed, or until the end of its ``with`` block.
+
+    It finds the keys that all parties of a run have in common, and sees neither keys nor rows. The
+    parties rely on it not to collude with any of them.
+    """
+
+    def __init__(self, service: _vesica.Service) -> None:
+        self._service = service
+        self._closing = threading.Event()
+        self._logs = threading.Thread(target=self._log, name="vesica-log", daemon=True)
+        self._logs.start()
+
+    @property
+    def address(self) -> str:
+        """The address that parties connect to, ``host:port``."""
+        return self._service.addresses[0]
+
+    @property
+    def metrics(self) -> str | None:
+        """The address of the pages ``/healthz``, ``/readyz`` and ``/metrics``."""
+        return self._service.metrics
+
+    def close(self) -> None:
+        """End the service. Runs continue when a helper is started again with the same settings."""
+        self._service.close()
+        self._closing.set()
+        self._logs.join()
+
+    def _log(self) -> None:
+        while not self._closing.wait(LOG_EVERY):
+            log_pending()
+        log_pending()
+
+    def __enter__(self) -> Helper:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Helper at {self.address}>"
+
+
+def serve_helper(
+    config: str | os.PathLike[str],
+    *,
+    key: Identity | str | os.PathLike[str],
+    listen: str | None = None,
+    state: str | os.PathLike[str] | None = None,
+    backend: str | None = None,
+    metrics: bool = True,
+) -> Helper:
+    """Serve parties as the helper of their runs, like ``vesica helper``, on threads of its own.
+
+    `config` is its settings file (TOML) with a table for each party; the other arguments take
+    precedence over it. What it does goes to the logger ``vesica``.
+
+        with v.serve_helper("helper.toml", key="helper.key") as helper:
+            print(helper.address)
+            ...
+    """
+    check_process()
+    return Helper(
+        _vesica.Service.start(
+            os.fspath(config),
+            key_of(key)._inner,
+            listen,
+            None if state is None else os.fspath(state),
+            backend,
+            not metrics,
+        )
+    )

@@ -1,0 +1,166 @@
+"""The progress of a run: a bar, a callback, the log."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias
+
+from vesica import _vesica
+
+LOG = logging.getLogger("vesica")
+
+Note = tuple[str, str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a run is."""
+
+    #: The phase: ``reading``, ``connecting``, ``agreeing``, ``sizes``, ``matching``, ...
+    phase: str
+    #: The step within it, such as ``matching/points``; empty at the start of a phase.
+    step: str = ""
+    #: How much of the step is done: rows or items.
+    done: int = 0
+    #: How much there is; 0 if it is not known.
+    total: int = 0
+
+
+Callback: TypeAlias = Callable[[Progress], object]
+
+
+class Display(Protocol):
+    """Something that shows progress."""
+
+    def show(self, progress: Progress) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def show(self, progress: Progress) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Calls:
+    """Passes progress to a function."""
+
+    def __init__(self, function: Callback) -> None:
+        self._function = function
+
+    def show(self, progress: Progress) -> None:
+        self._function(progress)
+
+    def close(self) -> None:
+        pass
+
+
+class Lines:
+    """Prints a line for each phase, where tqdm is not installed."""
+
+    def __init__(self) -> None:
+        self._phase = ""
+
+    def show(self, progress: Progress) -> None:
+        if progress.phase != self._phase:
+            self._phase = progress.phase
+            print(f"vesica: {progress.phase}", file=sys.stderr)
+
+    def close(self) -> None:
+        pass
+
+
+class Bars:
+    """A bar of tqdm for each step."""
+
+    def __init__(self, tqdm: Any) -> None:
+        self._tqdm = tqdm
+        self._bar: Any = None
+        self._step = ""
+
+    def show(self, progress: Progress) -> None:
+        step = progress.step or progress.phase
+        if step != self._step or self._bar is None:
+            self.close()
+            self._step = step
+            self._bar = self._tqdm(desc=step.replace("/", ": "), total=None, unit_scale=True)
+        if progress.total and self._bar.total != progress.total:
+            self._bar.total = progress.total
+        self._bar.update(max(0, progress.done - self._bar.n))
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def display(progress: bool | Callback) -> Display:
+    """What shows the progress of a run with this argument ``progress``."""
+    if callable(progress):
+        return Calls(progress)
+    if not progress:
+        return Silent()
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        return Lines()
+    return Bars(tqdm)
+
+
+LEVELS = {"error": logging.ERROR, "warning": logging.WARNING, "info": logging.INFO}
+
+
+def log_pending() -> None:
+    """Pass the log lines of the native module on to `logging`."""
+    for level, text in _vesica.log_lines():
+        LOG.log(LEVELS[level], "%s", text)
+
+
+class Follower:
+    """Turns the notes of a run into progress and log lines."""
+
+    def __init__(self, shown: Display, peer: str) -> None:
+        self._shown = shown
+        self._peer = peer
+        self._phase = "preparing"
+
+    def close(self) -> None:
+        self._shown.close()
+
+    def follow(self, notes: list[Note]) -> None:
+        """Show and log what has happened."""
+        log_pending()
+        for kind, text, one, two in notes:
+            if kind == "phase":
+                self._phase = text
+                LOG.info("%s", text)
+                self._shown.show(Progress(text))
+            elif kind == "step":
+                phase = text.split("/")[0]
+                self._shown.show(Progress(phase, text, one, two))
+            elif kind == "listening":
+                LOG.info("listening on %s for %s", text, self._peer)
+            elif kind == "connected":
+                LOG.info("connected to %s at %s", self._peer, text)
+            elif kind == "keys":
+                LOG.info("read %d rows", two)
+            elif kind == "sizes":
+                LOG.info("%d keys here, %d at %s", one, two, self._peer)
+            elif kind == "protocol":
+                LOG.info("protocol %s", text)
+            elif kind == "checked":
+                LOG.info("the result is checked")
+            elif kind == "waiting":
+                LOG.info("waiting for %s", text or f"{self._peer}, which compares the lists")
+            elif kind == "state":
+                LOG.info("the state of the run is in %s", text)
+            elif kind == "warning":
+                LOG.warning("%s", text)

@@ -1,0 +1,326 @@
+"""What a party has learned."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from typing import Any
+
+from vesica import _vesica
+from vesica._agreement import Agreement
+from vesica._errors import DataError
+from vesica._figures import Figure, bars, overlap
+from vesica._frames import File, Frame, write_whole
+from vesica._html import table
+
+
+class Report(dict[str, Any]):
+    """What a run did: counts, times and parameters, never a key or a row. The JSON of the command."""
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the report, as ``vesica run --report`` does."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self, file, indent=2, ensure_ascii=False)
+            file.write("\n")
+
+    def _repr_html_(self) -> str:
+        network, used = self["network"], self["resources"]
+        rows: list[tuple[str, object]] = [
+            ("agreement", f"{self['agreement']['title']} ({self['agreement']['hash'][:16]})"),
+            ("party", self["party"]),
+            *((f"keys of {party['name']}", f"{party['keys']:,}") for party in self["parties"]),
+            ("protocol", self["protocol"]["id"]),
+            ("rows", f"{self['input']['rows']:,}"),
+            ("self-check", self["result"]["self_check"]),
+            ("seconds", f"{used['wall_s']:.2f}"),
+            ("bytes on the network", f"{network['wire_sent'] + network['wire_received']:,}"),
+        ]
+        return table("Report", rows)
+
+
+class Result:
+    """What this party has learned from a run.
+
+    Which parts there are depends on the operation of the agreement, and on whether this party
+    receives the result; the others are None.
+    """
+
+    __slots__ = ("_frame", "_outcome", "_report", "agreement")
+
+    def __init__(self, outcome: _vesica.Outcome, frame: Frame, agreement: Agreement) -> None:
+        self._outcome = outcome
+        self._frame = frame
+        self._report: Report | None = None
+        #: The agreement of the run.
+        self.agreement = agreement
+
+    @property
+    def kind(self) -> str:
+        """``rows``, ``cardinality``, ``threshold``, ``sums``, ``union``, ``ids`` or ``shares``.
+
+        ``nothing`` if this party does not receive the result, and ``outside-bounds`` if the number
+        of common keys is outside the agreed bounds.
+        """
+        return self._outcome.kind
+
+    @property
+    def report(self) -> Report:
+        """What the run did."""
+        if self._report is None:
+            self._report = Report(json.loads(self._outcome.report))
+        return self._report
+
+    @property
+    def party(self) -> str:
+        """The name of this party in the agreement."""
+        name: str = self.report["party"]
+        return name
+
+    @property
+    def count(self) -> int | None:
+        """How many different keys are in common."""
+        return self._outcome.keys_in_common
+
+    @property
+    def is_outside_bounds(self) -> bool:
+        """Whether there is no answer because the number of common keys is outside the agreed bounds."""
+        return self.kind == "outside-bounds"
+
+    @property
+    def mask(self) -> Any:
+        """For each row of the input, whether its key is in common: a column of the input's library.
+
+        ``df[r.mask]`` in pandas and ``df.filter(r.mask)`` in polars and pyarrow are the rows.
+        """
+        mask = self._outcome.mask()
+        return None if mask is None else self._frame.mask(mask)
+
+    @property
+    def positions(self) -> Any:
+        """The rows whose key is in common, from 0, ascending: a column of the input's library."""
+        positions = self._outcome.positions()
+        return None if positions is None else self._frame.column(positions)
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the threshold is reached."""
+        threshold = self._outcome.threshold
+        return None if threshold is None else threshold[1]
+
+    @property
+    def sums(self) -> dict[str, int] | None:
+        """The sum of each column of values over the common keys."""
+        sums = self._outcome.sums
+        return None if sums is None else dict(sums)
+
+    @property
+    def ids(self) -> Any:
+        """The random identifier of each own row: a column of the input's library.
+
+        Both parties have the same identifier for a common key. None for a row without a usable key.
+        """
+        ids = self._outcome.ids()
+        return None if ids is None else self._frame.column(ids)
+
+    @property
+    def shares(self) -> Shares | None:
+        """This party's shares. `combine` takes those of both parties."""
+        document = self._outcome.shares()
+        return None if document is None else Shares(document)
+
+    def rows(self) -> Any:
+        """The result as a frame of the input's kind.
+
+        After an intersection these are the own rows whose key is in common, as they are in the
+        input. After a union they are the keys, with ``new`` for those of the other party alone; with
+        private ids the identifiers, with the key and the rows of those that are one's own; otherwise
+        one row with the figures.
+        """
+        mask = self._outcome.mask()
+        if mask is not None:
+            return self._frame.filter(mask)
+        return None if self.kind in NO_ROWS else self._frame.table(self._table())
+
+    def to_arrow(self) -> Any:
+        """The rows of `rows` as a table of pyarrow."""
+        import pyarrow
+
+        return pyarrow.table(self._arrow()) if self.kind not in NO_ROWS else None
+
+    def to_pandas(self) -> Any:
+        """The rows of `rows` as a frame of pandas."""
+        import pandas
+
+        if self.kind in NO_ROWS:
+            return None
+        rows = self._arrow()
+        if isinstance(rows, pandas.DataFrame):
+            return rows
+        import pyarrow
+
+        return pyarrow.table(rows).to_pandas()
+
+    def to_polars(self) -> Any:
+        """The rows of `rows` as a frame of polars."""
+        import polars
+
+        if self.kind in NO_ROWS:
+            return None
+        rows = self._arrow()
+        return rows if isinstance(rows, polars.DataFrame) else polars.DataFrame(rows)
+
+    def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the rows of `rows` to a Parquet file, which only you can read.
+
+        The file appears whole or not at all. An existing one is replaced only with `force`.
+        """
+        if self._outcome.rows is None or isinstance(self._frame, File):
+            self.write(path, force=force)
+        else:
+            write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
+
+    def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the file that ``vesica run --output`` would write; its ending sets the format.
+
+        Not for rows of a frame: it has writers of its own, and `to_parquet`.
+        """
+        if self._outcome.rows is not None and not isinstance(self._frame, File):
+            if os.fspath(path).lower().endswith((".parquet", ".pq")):
+                self.to_parquet(path, force=force)
+                return
+            raise DataError(
+                "rows of a frame are written by its own library",
+                "use rows() and its writers, or to_parquet()",
+            )
+        self._outcome.write(os.fspath(path), force)
+
+    @property
+    def overlap(self) -> Figure | None:
+        """The two lists as circles to scale, where the sizes and the number of common keys are known."""
+        parties = self.report["parties"]
+        if len(parties) != 2 or self.count is None or self.report["sizes"]["hidden"]:
+            return None
+        own = [party for party in parties if party["name"] == self.party][0]
+        other = [party for party in parties if party["name"] != self.party][0]
+        names = (f"{own['name']} (here)", own["keys"]), (other["name"], other["keys"])
+        return overlap(*names, self.count)
+
+    @property
+    def lost(self) -> Figure:
+        """What became of the rows of the input, as bars: in common, not in common, left out and why."""
+        return bars(list(self.fates().items()))
+
+    def fates(self) -> dict[str, int]:
+        """How many rows of the input are in common, are not, or were left out, and why."""
+        given = self.report["input"]
+        left_out = {"without a key": given["empty"]}
+        for one in given["refused_by"]:
+            left_out[f"{one['column']}: {one['reason']}"] = one["count"]
+        usable = given["rows"] - given["empty"] - given["refused"]
+        matched = self._outcome.rows
+        if matched is None:
+            return {"with a key": usable, **{name: n for name, n in left_out.items() if n}}
+        parts = {"in common": matched[0], "not in common": usable - matched[0], **left_out}
+        return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
+
+    def _table(self) -> _vesica.Table:
+        return self._outcome.table()
+
+    def _arrow(self) -> Any:
+        """The rows, as something that any library can take."""
+        if self._outcome.rows is None:
+            return self._table()
+        if not isinstance(self._frame, File):
+            return self.rows()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "rows.parquet")
+            self.write(path)
+            return read_parquet(path)
+
+    def _figures(self) -> list[tuple[str, object]]:
+        rows = self._outcome.rows
+        figures: list[tuple[str, object]] = []
+        if rows is not None:
+            figures.append(("rows", f"{rows[0]:,} of {rows[1]:,}"))
+        if self.count is not None:
+            figures.append(("keys in common", f"{self.count:,}"))
+        if self.reached is not None:
+            figures.append(("reached", "yes" if self.reached else "no"))
+        figures.extend((f"sum of {name}", total) for name, total in (self.sums or {}).items())
+        learned = self.report["result"]
+        if self.kind in ("union", "ids"):
+            figures.append(("keys of either side", f"{learned['union_keys']:,}"))
+        if self.kind == "shares":
+            figures.append(("shared entries", f"{learned['shared_entries']:,}"))
+        if self.kind == "nothing":
+            figures.append(("result", "not received by this party"))
+        if self.is_outside_bounds:
+            figures.append(("result", "none: the common keys are outside the agreed bounds"))
+        return figures
+
+    def __repr__(self) -> str:
+        figures = ", ".join(f"{name}: {value}" for name, value in self._figures())
+        return f"<Result of {self.agreement.title!r} for {self.party}: {figures}>"
+
+    def _repr_html_(self) -> str:
+        figure = self.overlap
+        drawing = "" if figure is None else figure.svg
+        title = f"{self.agreement.title}: {self.agreement.operation}, {self.party}"
+        return table(title, self._figures()) + drawing
+
+
+#: Kinds of results without rows.
+NO_ROWS = ("nothing", "outside-bounds", "shares")
+
+
+class Shares:
+    """One party's shares: a JSON document that says nothing without that of the other party."""
+
+    __slots__ = ("document",)
+
+    def __init__(self, document: str) -> None:
+        #: The document, as ``vesica run --output shares.json`` writes it.
+        self.document = document
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Shares:
+        """Read the file of a party's shares."""
+        with open(path, encoding="utf-8") as file:
+            return Shares(file.read())
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write the file, which only you can read."""
+        write_whole(path, force, lambda file: file.write(self.document.encode()))
+
+    def __repr__(self) -> str:
+        return f"<Shares, {len(self.document)} bytes>"
+
+
+def combine(one: Shares | str | os.PathLike[str], other: Shares | str | os.PathLike[str]) -> Any:
+    """Combine the shares of both parties, or the files of them: what they shared, in the clear.
+
+    A table with the Arrow C stream interface: ``polars.DataFrame(combine(a, b))`` or
+    ``pyarrow.table(combine(a, b))``. It has a row for each common key: its item, a digest of the
+    key, and its values.
+    """
+    documents = [part if isinstance(part, Shares) else Shares.load(part) for part in (one, other)]
+    return _vesica.combine(*(part.document for part in documents))
+
+
+def read_parquet(path: str) -> Any:
+    """The rows of a Parquet file, by the library that is installed."""
+    try:
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(path)
+    except ImportError:
+        pass
+    try:
+        import polars
+
+        return polars.read_parquet(path)
+    except ImportError:
+        raise DataError(
+            "no library to read the rows with is installed", "pip install pyarrow"
+        ) from None

@@ -1,0 +1,317 @@
+"""Runs: what every function that talks to another party shares, and the functions."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import os
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from vesica import _vesica
+from vesica._agreement import Agreement
+from vesica._errors import SettingsError
+from vesica._frames import File, Frame, frame
+from vesica._identity import Identity
+from vesica._progress import Callback, Follower, display
+from vesica._result import Result
+
+#: How often someone who waits for a run lets Python look at signals, and shows progress, in seconds.
+TICK = 0.05
+#: The same for asyncio.
+ASYNC_TICK = 0.02
+#: How long a run that was asked to stop is waited for, in seconds.
+GRACE = 0.9
+#: How long to wait for the other side, and with a helper for the other parties, in seconds.
+WAIT, WAIT_AIDED = 60.0, 24 * 3600.0
+#: The longest time, and what 0 stands for: a year.
+LONGEST = 366 * 24 * 3600.0
+
+#: A time in seconds, or as a timedelta.
+Time = float | datetime.timedelta
+
+
+def run(
+    agreement: Agreement | str | os.PathLike[str],
+    data: Any,
+    *,
+    key: Identity | str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+    connect: str | None = None,
+    listen: str | None = None,
+    progress: bool | Callback = False,
+    party: str | None = None,
+    wait: Time | None = None,
+    idle: Time = 60.0,
+    total: Time = 0.0,
+    threads: int | None = None,
+    strict: bool = False,
+    insecure: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    state: str | os.PathLike[str] | None = None,
+    memory: int | None = None,
+    restart: bool = False,
+    delimiter: str | None = None,
+    header: bool = True,
+    format: str | None = None,
+) -> Result:
+    """Match `data` with the data of the other parties, and return what this party learns.
+
+    Both sides call this, or ``vesica run``, with the same agreement; one listens, the other
+    connects, and either may start first. With a helper, all parties connect to it.
+
+    The GIL is released meanwhile. Ctrl-C, or an exception in a callback, ends both sides.
+
+    Args:
+        agreement: The agreement, or the path of its file.
+        data: The path of a CSV or Parquet file, or a data frame: of pandas, polars, pyarrow,
+            DuckDB, or anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+        key: Your key, or the path of its file; it says which party you are.
+        columns: The column of the data for a key or a value of the agreement, where names differ.
+        connect: The address of the other side or of the helper, ``host:port``.
+        listen: The address at which to wait for the other side.
+        progress: True for bars (of tqdm, where it is installed), or a function that takes a
+            `Progress`.
+        party: The party that you are; an error if the key belongs to another one.
+        wait: How long to wait for the other side, in seconds (60), or for the helper and each of
+            the other parties (a day); 0 for no limit.
+        idle: How long the other side may send nothing, in seconds, at least 1.
+        total: How long the session may last, in seconds; 0 for no limit.
+        threads: CPU threads; all cores by default.
+        strict: Whether a value that its profile refuses is an error, not a row that is left out.
+        insecure: Allow the insecure protocol that the agreement names.
+        output: A file for the result, as well. Only for data in a file, or a result without rows.
+        force: Replace an existing `output`.
+        state: With a helper, the folder that lets an interrupted run continue.
+        memory: With a helper, about how many bytes of memory to use before files are used.
+        restart: With a helper, drop an interrupted run, end it for all, and begin a new one.
+        delimiter: The character between the fields of a text file; detected by default.
+        header: Whether the first row of a text file has the names of the columns.
+        format: ``csv``, ``tsv`` or ``parquet``; by default that of the file's name.
+
+    Raises:
+        DataError: Your data cannot be used.
+        SettingsError: Your agreement, key, address or another argument.
+        AgreementMismatch: The agreements of the two sides differ.
+        PeerError: The other side broke the protocol, or the helper refuses.
+        NetworkError: The connection could not be made, or failed.
+        Cancelled: The run was ended by somebody on this side.
+    """
+    started = Started(**locals())
+    try:
+        while not started.running.wait(TICK):
+            started.follow()
+        started.follow()
+    except BaseException as error:
+        started.stop()
+        started.keep(error)
+        raise
+    finally:
+        started.close()
+    return started.finish()
+
+
+async def run_async(
+    agreement: Agreement | str | os.PathLike[str],
+    data: Any,
+    *,
+    key: Identity | str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+    connect: str | None = None,
+    listen: str | None = None,
+    progress: bool | Callback = False,
+    party: str | None = None,
+    wait: Time | None = None,
+    idle: Time = 60.0,
+    total: Time = 0.0,
+    threads: int | None = None,
+    strict: bool = False,
+    insecure: bool = False,
+    output: str | os.PathLike[str] | None = None,
+    force: bool = False,
+    state: str | os.PathLike[str] | None = None,
+    memory: int | None = None,
+    restart: bool = False,
+    delimiter: str | None = None,
+    header: bool = True,
+    format: str | None = None,
+) -> Result:
+    """Like `run`, for asyncio: other tasks run meanwhile, and cancelling the task ends both sides."""
+    started = Started(**locals())
+    try:
+        while not started.running.wait(0):
+            started.follow()
+            await asyncio.sleep(ASYNC_TICK)
+        started.follow()
+    except asyncio.CancelledError as error:
+        started.running.cancel()
+        until = time.monotonic() + GRACE
+        while not started.running.wait(0) and time.monotonic() < until:
+            await asyncio.sleep(ASYNC_TICK)
+        started.keep(error)
+        raise
+    except BaseException as error:
+        # Also when the loop was closed, and nothing can be awaited.
+        started.stop()
+        started.keep(error)
+        raise
+    finally:
+        started.close()
+    return started.finish()
+
+
+class Started:
+    """A run in progress, and what its end needs."""
+
+    def __init__(
+        self,
+        *,
+        agreement: Agreement | str | os.PathLike[str],
+        data: Any,
+        key: Identity | str | os.PathLike[str],
+        columns: Mapping[str, str] | None,
+        progress: bool | Callback,
+        party: str | None,
+        wait: Time | None,
+        idle: Time,
+        total: Time,
+        threads: int | None,
+        output: str | os.PathLike[str] | None,
+        state: str | os.PathLike[str] | None,
+        memory: int | None,
+        restart: bool,
+        delimiter: str | None,
+        header: bool,
+        format: str | None,
+        connect: str | None,
+        listen: str | None,
+        strict: bool,
+        insecure: bool,
+        force: bool,
+    ) -> None:
+        check_process()
+        self.agreement = agreement_of(agreement)
+        identity = key_of(key)
+        self.party = self.agreement.party_of(identity)
+        mapped = dict(columns or {})
+        self.frame = frame(data, delimiter, header, format)
+        is_aided = self.agreement.helper is not None
+        if threads is not None and not 1 <= threads <= 1024:
+            raise SettingsError("the number of threads is from 1 to 1024")
+        if output is not None and self.agreement.operation == "intersection":
+            if not isinstance(self.frame, File):
+                raise SettingsError(
+                    "output is for the rows of a file", "use the rows() of the result"
+                )
+        limit = WAIT_AIDED if is_aided else WAIT
+        self.running = _vesica.Running.start(
+            self.agreement._inner,
+            identity._inner,
+            self.frame.input(needed(self.agreement, self.party, mapped)),
+            mapped,
+            party=party,
+            listen=listen,
+            connect=connect,
+            wait=limit if wait is None else seconds("wait", wait) or LONGEST,
+            idle=idle_seconds(idle),
+            total=seconds("total", total),
+            threads=threads,
+            state=None if state is None else os.fspath(state),
+            memory=memory,
+            restart=restart,
+            insecure=insecure,
+            strict=strict,
+            output=None if output is None else os.fspath(output),
+            force=force,
+            again=again(self.frame),
+        )
+        peers = [one.name for one in self.agreement.parties if one.name != self.party]
+        self.follower = Follower(display(progress), self.agreement.helper or ", ".join(peers))
+
+    def follow(self) -> None:
+        """Show what has happened."""
+        self.follower.follow(self.running.notes())
+
+    def stop(self) -> None:
+        """Ask the run to end, and wait a moment for it."""
+        self.running.cancel()
+        self.running.wait(GRACE)
+
+    def keep(self, error: BaseException) -> None:
+        """Put the result into `error` if the run had succeeded before that: the other side will not run again."""
+        try:
+            outcome = self.running.finish()
+        except Exception:
+            return
+        if outcome is not None:
+            error.result = Result(outcome, self.frame, self.agreement)  # type: ignore[attr-defined]
+            error.add_note("the run had finished: this exception's attribute `result` is its result")
+
+    def close(self) -> None:
+        """End the display."""
+        self.follower.close()
+
+    def finish(self) -> Result:
+        """The result, or the exception."""
+        outcome = self.running.finish()
+        if outcome is None:
+            raise SettingsError("the result of this run was taken before")
+        return Result(outcome, self.frame, self.agreement)
+
+
+#: The process in which this package was used first.
+_process: int | None = None
+
+
+def check_process() -> None:
+    """Refuse a process that was forked from one in which this package had been used.
+
+    Of the threads of that process a fork has none, and locks that they held stay locked.
+    """
+    global _process
+    if _process is None:
+        _process = os.getpid()
+    elif _process != os.getpid():
+        raise SettingsError(
+            "this process was forked from one that had used vesica",
+            'use multiprocessing.get_context("spawn"), or use vesica in the new process only',
+        )
+
+
+def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
+    return agreement if isinstance(agreement, Agreement) else Agreement.load(agreement)
+
+
+def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
+    return key if isinstance(key, Identity) else Identity.load(key)
+
+
+def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:
+    """The columns of the data that a run uses."""
+    names = [key.name for key in agreement.keys]
+    values = agreement.values
+    if values is not None and party in (None, values.of):
+        names += values.columns
+    return [columns.get(name, name) for name in names]
+
+
+def again(rows: Frame) -> tuple[str, int | None, bool, str | None] | None:
+    """What opens the file of `rows` again, if they are in one."""
+    return (rows.data, *rows.options) if isinstance(rows, File) else None
+
+
+def seconds(name: str, time: Time) -> float:
+    if isinstance(time, datetime.timedelta):
+        time = time.total_seconds()
+    if not 0 <= time <= LONGEST:
+        raise SettingsError(f"{name} is a time from 0 to {LONGEST:.0f} seconds")
+    return float(time)
+
+
+def idle_seconds(time: Time) -> float:
+    limit = seconds("idle", time)
+    if not 1 <= limit <= 24 * 3600:
+        raise SettingsError("idle is a time from 1 second to a day")
+    return limit
