@@ -9,8 +9,10 @@ use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
+use crate::shapes::Shaper;
 use crate::sort::{Groups, sort_distinct};
 use crate::source::Source;
+use crate::survey::{Found, Survey};
 use crate::texts::{KeyTexts, TextCollector};
 use crate::values::{Places, ValueColumns, Values};
 use std::ops::ControlFlow;
@@ -114,19 +116,22 @@ pub(crate) struct Tally<'a> {
     pub(crate) counts: KeyCounts,
     /// Where faults of rows are counted, unless the first of them ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
+    /// Where the shapes of the key are counted, if they are wanted.
+    shaper: Option<&'a mut Shaper>,
 }
 
 impl<'a> Tally<'a> {
-    /// For a pass over `source`, unless the file itself says that it has too many rows. With `faults` those of rows
-    /// are counted there, and the pass continues.
+    /// For a pass over `source`, unless the file itself says that it has too many rows. With `found` the faults of
+    /// rows are counted there, and the pass continues; and the shapes of the key.
     pub(crate) fn new(
         source: &'a Source,
         columns: &'a [KeyColumn],
         limits: &'a KeyLimits,
-        faults: Option<&'a mut Faults>,
+        found: Option<Found<'a>>,
     ) -> Result<Self, InputError> {
         let (path, counts) = (source.path(), KeyCounts::default());
-        let tally = Self { columns, limits, path, counts, faults };
+        let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
+        let tally = Self { columns, limits, path, counts, faults, shaper };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -163,9 +168,12 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Looks at how the keys of a row are quoted.
+    /// Looks at the shapes of a row's keys, and at how they are quoted.
     #[inline]
     pub(crate) fn look(&mut self, row: &impl Row) -> Result<(), InputError> {
+        if let Some(shaper) = &mut self.shaper {
+            shaper.look(self.columns, row);
+        }
         for key in 0..self.columns.len() {
             if let Some(how) = row.misquoted(key) {
                 self.misquoted(key, how, row.place())?;
@@ -402,21 +410,22 @@ pub fn read_keys_with(
     read(source, columns, beside, hash, limits, None, progress)
 }
 
-/// The same over a whole file, whatever is wrong with its rows: that goes to `faults`. What a row with a fault would
-/// have brought is left out, so that the set is of no use for a run unless there are none.
+/// The same over a whole file with the key of `survey`, whatever is wrong with its rows: that goes to `survey`, with the
+/// shapes of the key's columns. What a row with a fault would have brought is left out, so that the set is of no use for a
+/// run unless there are none. The file is read once.
 ///
 /// # Errors
 /// Those of [`read_keys_with`] that are no row's.
 pub fn survey_keys(
     source: &Source,
-    columns: &[KeyColumn],
     beside: Beside<'_>,
     hash: &KeyItems,
     limits: &KeyLimits,
-    faults: &mut Faults,
+    survey: &mut Survey,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    read(source, columns, beside, hash, limits, Some(faults), progress)
+    let (columns, found) = survey.parts();
+    read(source, columns, beside, hash, limits, Some(found), progress)
 }
 
 fn read<'a>(
@@ -425,7 +434,7 @@ fn read<'a>(
     beside: Beside<'a>,
     hash: &'a KeyItems,
     limits: &'a KeyLimits,
-    faults: Option<&'a mut Faults>,
+    found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
     let mut indices = source.key_indices(columns)?;
@@ -434,7 +443,7 @@ fn read<'a>(
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits, faults)?,
+        tally: Tally::new(source, columns, limits, found)?,
         items: Vec::new(),
         values: beside.values.map(|values| Values::new(values, columns.len(), source.path())),
         texts: beside.texts.map(TextCollector::new),

@@ -7,10 +7,10 @@
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — and the values of columns, and the texts of keys, beside them.
 //! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
-//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue.
+//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue; a [`Survey`] holds
+//!   these, and what the values of the key columns look like, without showing one.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
 //! * [`write_rows`] — second pass: the rows of a bitmap, in input order.
-//! * [`shapes`] — what the values of a key column look like, without showing one.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
 //! * [`InputError`], [`OutputError`] — errors in a file, and their places.
 //!
@@ -42,6 +42,7 @@ mod sink;
 mod sort;
 mod source;
 mod stream;
+mod survey;
 mod text;
 mod texts;
 mod unnamed;
@@ -68,10 +69,11 @@ pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
 pub use row_numbers::RowNumbers;
 pub use second_pass::{Written, write_rows};
-pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape, shapes};
+pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
 pub use sort::sort_distinct;
 pub use source::{FRAME, ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
+pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use unnamed::UnnamedFile;
 pub use values::{Duplicates, ValueColumns};

@@ -1,13 +1,9 @@
 //! The patterns of the values of a key column, without showing a value.
 
-use crate::error::InputError;
 use crate::key::KeyColumn;
 use crate::profile::{Normalised, Refusal};
-use crate::progress::Meter;
-use crate::rows::{Row, Visit, visit};
-use crate::source::Source;
+use crate::rows::Row;
 use std::collections::HashMap;
-use std::ops::ControlFlow;
 
 /// Longest shape, in characters; a longer one ends with `…`.
 pub const SHAPE_MAX_CHARS: usize = 40;
@@ -45,6 +41,7 @@ pub struct ColumnShapes {
     pub refused: Vec<(Refusal, u64)>,
 }
 
+#[derive(Default)]
 struct Tally {
     counts: HashMap<String, u64>,
     other: u64,
@@ -53,8 +50,10 @@ struct Tally {
     refused: Vec<(Refusal, u64)>,
 }
 
-struct Shaper<'a> {
-    columns: &'a [KeyColumn],
+/// Counts the shapes of the key columns in the first rows of a pass.
+///
+/// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
+pub(crate) struct Shaper {
     tallies: Vec<Tally>,
     left: u64,
     scratch: Vec<u8>,
@@ -62,10 +61,30 @@ struct Shaper<'a> {
     pattern: String,
 }
 
-impl Visit for Shaper<'_> {
-    fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
-        self.left = self.left.saturating_sub(1);
-        for (key, (column, tally)) in self.columns.iter().zip(&mut self.tallies).enumerate() {
+impl Shaper {
+    /// For a key of so many columns and the first `rows` rows, at least one.
+    pub(crate) fn new(columns: usize, rows: u64) -> Self {
+        Self {
+            tallies: (0..columns).map(|_| Tally::default()).collect(),
+            left: rows.max(1),
+            scratch: Vec::new(),
+            value: Vec::new(),
+            pattern: String::new(),
+        }
+    }
+
+    /// Looks at the next row of the pass.
+    #[inline]
+    pub(crate) fn look(&mut self, columns: &[KeyColumn], row: &impl Row) {
+        if self.left > 0 {
+            self.left -= 1;
+            self.take(columns, row);
+        }
+    }
+
+    #[inline(never)]
+    fn take(&mut self, columns: &[KeyColumn], row: &impl Row) {
+        for (key, (column, tally)) in columns.iter().zip(&mut self.tallies).enumerate() {
             let cell = row.cell(key, &mut self.scratch);
             self.value.clear();
             match column.profile.normalise_cell(cell, &mut self.value) {
@@ -86,48 +105,12 @@ impl Visit for Shaper<'_> {
                 None => tally.other += 1,
             }
         }
-        // The next row is not read.
-        Ok(if self.left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     }
 
-    /// Faulty rows are reported elsewhere.
-    fn goes_on(&self) -> bool {
-        true
+    /// The shapes of each of `columns`.
+    pub(crate) fn finish(self, columns: &[KeyColumn]) -> Vec<ColumnShapes> {
+        columns.iter().zip(self.tallies).map(|(column, tally)| tally.finish(column)).collect()
     }
-
-    fn fault(&mut self, error: InputError, _: bool) -> Result<(), InputError> {
-        error.place().map(drop).ok_or(error)
-    }
-}
-
-/// The shapes of the key columns in the first `rows` rows, at least one.
-///
-/// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
-///
-/// # Errors
-/// Any error of the file except faults of rows, or no row at all.
-pub fn shapes(
-    source: &Source,
-    columns: &[KeyColumn],
-    rows: u64,
-) -> Result<Vec<ColumnShapes>, InputError> {
-    let indices = source.key_indices(columns)?;
-    let tally =
-        || Tally { counts: HashMap::new(), other: 0, normalised: 0, empty: 0, refused: Vec::new() };
-    let mut shaper = Shaper {
-        columns,
-        tallies: columns.iter().map(|_| tally()).collect(),
-        left: rows,
-        scratch: Vec::new(),
-        value: Vec::new(),
-        pattern: String::new(),
-    };
-    let mut never_stop = |_| ControlFlow::Continue(());
-    let mut meter = Meter::new(source.len_bytes(), &mut never_stop);
-    if visit(source, &indices, &mut meter, &mut shaper)? == 0 {
-        return Err(InputError::NoRows { path: source.path().to_path_buf() });
-    }
-    Ok(columns.iter().zip(shaper.tallies).map(|(column, tally)| tally.finish(column)).collect())
 }
 
 impl Tally {

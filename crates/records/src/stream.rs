@@ -1,7 +1,6 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
 use crate::error::InputError;
-use crate::faults::Faults;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -9,6 +8,7 @@ use crate::keys::{KeyCounts, KeyLimits, Tally};
 use crate::progress::{Meter, Progress};
 use crate::rows::{Row, Visit, visit};
 use crate::source::Source;
+use crate::survey::{Found, Survey};
 use std::ops::ControlFlow;
 use vesica_core::Item;
 
@@ -63,21 +63,21 @@ pub fn stream_items<E>(
     stream(source, columns, hash, limits, None, sink, progress)
 }
 
-/// Like [`stream_items`], over a whole file whatever the faults in its rows, which are counted in
-/// `faults`.
+/// Like [`stream_items`], over a whole file with the key of `survey`, whatever the faults in its rows, which are counted
+/// in `survey` with the shapes of the key's columns. The file is read once.
 ///
 /// # Errors
 /// Errors of [`stream_items`] that do not concern a row.
 pub fn survey_items<E>(
     source: &Source,
-    columns: &[KeyColumn],
     hash: &KeyItems,
     limits: &KeyLimits,
-    faults: &mut Faults,
+    survey: &mut Survey,
     sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    stream(source, columns, hash, limits, Some(faults), sink, progress)
+    let (columns, found) = survey.parts();
+    stream(source, columns, hash, limits, Some(found), sink, progress)
 }
 
 fn stream<'a, E>(
@@ -85,14 +85,14 @@ fn stream<'a, E>(
     columns: &'a [KeyColumn],
     hash: &'a KeyItems,
     limits: &'a KeyLimits,
-    faults: Option<&'a mut Faults>,
+    found: Option<Found<'a>>,
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
     let indices = source.key_indices(columns)?;
     let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits, faults)?,
+        tally: Tally::new(source, columns, limits, found)?,
         block: Block::default(),
         sink,
         refused: None,

@@ -14,8 +14,8 @@ use vesica_engine::shares::combine;
 use vesica_link::letters::Meeting;
 use vesica_records::{
     Beside, Duplicates, Format, InputError, KeyColumn, KeyItems, KeyLimits, OutputOptions,
-    Progress, ReadOptions, Source, ValueColumns, read_keys, read_keys_with, shapes, stream_items,
-    write_rows,
+    Progress, ReadOptions, Source, Survey, ValueColumns, read_keys, read_keys_with, stream_items,
+    survey_keys, write_rows,
 };
 
 pub(super) const TEXT: Target = Target {
@@ -107,17 +107,18 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
         let profile = profile.parse().expect("the profile is known");
         vec![KeyColumn { name: column.clone(), column: column.clone(), profile }]
     };
-    let _ = shapes(&source, &key("email"), 100);
+    let mut survey = Survey::new(key("email"), 100);
+    let limits = KeyLimits::default();
+    let _ = survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut silent);
+    drop(survey.finish());
     if let Some(values) = source.columns().last() {
         let duplicates = if is_written { Duplicates::Sum } else { Duplicates::First };
         let values =
             ValueColumns { columns: vec![values.clone()], bits: 16, signed: true, duplicates };
         let beside = Beside { values: Some(&values), ..Beside::default() };
-        let limits = KeyLimits::default();
         let _ = read_keys_with(&source, &key("trim"), beside, &hash, &limits, &mut silent);
     }
     let columns = key("exact");
-    let limits = KeyLimits::default();
     let set = read_keys(&source, &columns, &hash, &limits, &mut silent)?;
     assert!(set.items.len() as u64 <= set.counts.rows);
     let mut streamed = 0;

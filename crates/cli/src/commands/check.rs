@@ -7,28 +7,20 @@ use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::logging;
 use crate::progress::{Reporter, short_hash};
-use std::convert::Infallible;
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use vesica_core::Item;
+use vesica_check::{Check, Checked, CheckedKey, Options, Read, Refused};
 use vesica_engine::agreement::Agreement;
 use vesica_engine::aided::{HelperSeen, look};
 use vesica_engine::explain::{bytes, grouped};
-use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
-use vesica_engine::{ConfigFault, Error, Event, InputFault, Observer};
+use vesica_engine::{Event, Observer};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::input::{kind_of, refusal, warnings};
 use vesica_messages::with_helper::AidedFailure;
 use vesica_messages::words::{and, counted, list};
-use vesica_records::{
-    Beside, ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, KeyItems, KeyLimits, NO_ITEM,
-    Place, Source, StreamError, shapes, sort_distinct, survey_items, survey_keys,
-};
-
-/// The most items that a check compares to count the different ones: 256 MiB.
-const MAX_COMPARED_ITEMS: usize = 1 << 24;
+use vesica_records::{Faults, InputError, KeyCounts, Place, Source};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
@@ -51,60 +43,30 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let identity = args.key.as_ref().map(Identity::load).transpose()?;
     let party = seat::party(agreement, identity.as_ref(), args.party.as_deref())?;
     let source = Source::open(&args.data.input, &args.data.form.read_options())?;
-    let choices = args.data.column_choices()?;
-    let key = key_columns(agreement, party.as_deref(), &choices)?;
-    let values = party.as_ref().and_then(|party| value_columns(agreement, party, &choices));
+    let options = Options {
+        columns: args.data.column_choices()?,
+        strict: args.data.strict,
+        shape_rows: args.rows,
+    };
+    let check = Check::new(agreement, party.as_deref(), &options)?;
 
     let cancel = cancel_on_interrupt();
     describe(args, agreement, party.as_deref(), &source, out)?;
     let reporter = Arc::new(Reporter::new(&args.talk, agreement, party.as_deref()));
-    let strict = args.data.strict;
-    let limits = match &party {
-        Some(party) => key_limits(agreement.terms_of(party), strict),
-        None => KeyLimits { strict, ..KeyLimits::default() },
-    };
-    let survey = Survey { key: &key, beside: beside(agreement, values.as_ref()), limits: &limits };
-    let mut faults = Faults::default();
-    let counted = count(agreement, &source, survey, &mut faults, &reporter, &cancel);
-    let Counts { counts, distinct } = match counted {
-        Ok(counted) => counted,
-        // The shapes of the values show what is wrong.
-        Err(error @ InputError::NoKeys { rows, .. }) => {
-            show_all_shapes(&source, &key, args.rows.min(rows), out)?;
-            return Err(error.into());
-        }
-        Err(error) => {
-            show_faults(&faults, out)?;
-            return Err(error.into());
-        }
-    };
-    show_counts(&counts, distinct, out)?;
-    show_faults(&faults, out)?;
-    if let Some(values) = values.as_ref().filter(|_| counts.without_value > 0) {
-        writeln!(
-            out,
-            "\nvalues\n{:>13}  with an empty value in {}, counted as 0",
-            grouped(counts.without_value),
-            match &values.columns[..] {
-                [column] => format!("column {column:?}"),
-                columns => format!("one of the columns {}", list(columns)),
-            }
-        )?;
-    }
-    if counts.rows > 0 {
-        show_all_shapes(&source, &key, args.rows.min(counts.rows), out)?;
-    }
-    refuse_faults(faults)?;
-    if let Some(party) = &party {
-        let terms = agreement.terms_of(party);
-        let distinct = distinct.unwrap_or(keyed(&counts));
-        if distinct < terms.min_rows {
-            let min = terms.min_rows;
-            return Err(InputFault::TooFewKeys { distinct, min }.into());
-        }
-    }
-    if let (Some(on), true) = (agreement.expires, agreement.is_expired(jiff::Timestamp::now())) {
-        return Err(Error::Config(ConfigFault::Expired { on }).into());
+    let checked = check.run(&source, &mut |progress| {
+        reporter.event(&Event::Reading {
+            bytes_done: progress.bytes_done,
+            bytes_total: progress.bytes_total,
+            rows: progress.rows,
+        });
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    reporter.finish();
+    show(&checked, args.rows, out)?;
+    if let Some(refused) = checked.refused {
+        return Err(refused
+            .error()
+            .map_or_else(|| Failure::Faults(Box::new(checked.faults)), Failure::from));
     }
     if let (Some(link), Some(identity)) = (link, identity) {
         out.flush()?;
@@ -200,102 +162,46 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
     Ok(())
 }
 
-/// The counts of a file.
-struct Counts {
-    counts: KeyCounts,
-    /// Different keys; `None` if there are too many to compare them here.
-    distinct: Option<u64>,
-}
-
-/// What the check reads of each row, and what it refuses.
-struct Survey<'a> {
-    key: &'a [KeyColumn],
-    beside: Beside<'a>,
-    limits: &'a KeyLimits,
-}
-
-/// Rows with a usable key.
-fn keyed(counts: &KeyCounts) -> u64 {
-    counts.rows - counts.empty - counts.refused
-}
-
-fn count(
-    agreement: &Agreement,
-    source: &Source,
-    survey: Survey<'_>,
-    faults: &mut Faults,
-    reporter: &Reporter,
-    cancel: &CancelToken,
-) -> Result<Counts, InputError> {
-    let mut progress = |progress: vesica_records::Progress| {
-        reporter.event(&Event::Reading {
-            bytes_done: progress.bytes_done,
-            bytes_total: progress.bytes_total,
-            rows: progress.rows,
-        });
-        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let Survey { key, beside, limits } = survey;
-    let hash = key_items(agreement, key);
-    let counts = match agreement.helper {
-        // A run with a helper does not keep all items in memory, and neither does its check.
-        Some(_) => count_streamed(source, key, &hash, limits, faults, &mut progress),
-        None => survey_keys(source, key, beside, &hash, limits, faults, &mut progress)
-            .map(|keys| Counts { distinct: Some(keys.counts.distinct), counts: keys.counts }),
-    };
-    reporter.finish();
-    counts
-}
-
-fn count_streamed(
-    source: &Source,
-    key: &[KeyColumn],
-    hash: &KeyItems,
-    limits: &KeyLimits,
-    faults: &mut Faults,
-    progress: &mut dyn FnMut(vesica_records::Progress) -> ControlFlow<()>,
-) -> Result<Counts, InputError> {
-    let mut items = Some(Vec::<Item>::new());
-    let mut sink = |batch: &[Item]| {
-        if let Some(kept) = &mut items {
-            kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
-        }
-        // Too many to compare here. The run compares them.
-        if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
-            items = None;
-        }
-        Ok::<_, Infallible>(())
-    };
-    let streamed = survey_items(source, key, hash, limits, faults, &mut sink, progress);
-    let mut counts = match streamed {
-        Ok(streamed) => streamed.counts,
-        Err(StreamError::Input(error)) => return Err(error),
-        Err(StreamError::Sink(never)) => match never {},
-    };
-    let distinct = items.map(|mut items| {
-        sort_distinct(&mut items);
-        items.len() as u64
-    });
-    if let Some(distinct) = distinct {
-        (counts.distinct, counts.duplicates) = (distinct, keyed(&counts) - distinct);
+/// Shows what was found, with the shapes of the first `rows` rows.
+fn show(checked: &Checked, rows: u64, out: &mut impl Write) -> Result<(), Failure> {
+    let Some(read) = &checked.read else { return show_faults(&checked.faults, out) };
+    let rows = rows.min(read.counts.rows);
+    match checked.refused {
+        Some(Refused::Data(InputError::NoRows { .. })) => return Ok(()),
+        // The shapes of the values show what is wrong.
+        Some(Refused::Data(_)) => return show_all_shapes(&checked.key, rows, out),
+        _ => {}
     }
-    Ok(Counts { counts, distinct })
+    show_counts(read, out)?;
+    show_faults(&checked.faults, out)?;
+    if read.counts.without_value > 0 {
+        writeln!(
+            out,
+            "\nvalues\n{:>13}  with an empty value in {}, counted as 0",
+            grouped(read.counts.without_value),
+            match &checked.value_columns[..] {
+                [column] => format!("column {column:?}"),
+                columns => format!("one of the columns {}", list(columns)),
+            }
+        )?;
+    }
+    if read.counts.rows > 0 {
+        show_all_shapes(&checked.key, rows, out)?;
+    }
+    Ok(())
 }
 
-fn show_counts(
-    counts: &KeyCounts,
-    distinct: Option<u64>,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+fn show_counts(read: &Read, out: &mut impl Write) -> Result<(), Failure> {
+    let counts = &read.counts;
     writeln!(out, "\n{:>13}  rows", grouped(counts.rows))?;
     writeln!(out, "{:>13}  without a key", grouped(counts.empty))?;
     writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
-    match distinct {
+    match read.distinct {
         Some(distinct) => {
             writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
             writeln!(out, "{:>13}  different keys", grouped(distinct))?;
         }
-        None => writeln!(out, "{:>13}  with a key", grouped(keyed(counts)))?,
+        None => writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?,
     }
     show_refused(counts, out)
 }
@@ -341,29 +247,12 @@ fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The failure of a check if a run would refuse the file.
-fn refuse_faults(faults: Faults) -> Result<(), Failure> {
-    if faults.is_empty() { Ok(()) } else { Err(Failure::Faults(Box::new(faults))) }
+fn show_all_shapes(key: &[CheckedKey], rows: u64, out: &mut impl Write) -> Result<(), Failure> {
+    key.iter().try_for_each(|key| show_shapes(key, rows, out))
 }
 
-fn show_all_shapes(
-    source: &Source,
-    key: &[KeyColumn],
-    rows: u64,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    for (key, column) in key.iter().zip(&shapes(source, key, rows)?) {
-        show_shapes(key, column, rows, out)?;
-    }
-    Ok(())
-}
-
-fn show_shapes(
-    key: &KeyColumn,
-    column: &ColumnShapes,
-    rows: u64,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+fn show_shapes(key: &CheckedKey, rows: u64, out: &mut impl Write) -> Result<(), Failure> {
+    let column = &key.shapes;
     writeln!(
         out,
         "\nkey {:?}, column {:?}, profile {}: shapes in the first {} rows",

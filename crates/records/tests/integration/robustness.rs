@@ -7,8 +7,8 @@ use std::convert::Infallible;
 use std::path::Path;
 use vesica_core::Item;
 use vesica_records::{
-    Format, InputError, KeyLimits, OutputOptions, ReadOptions, Source, read_keys, shapes,
-    stream_items, write_rows,
+    Beside, Format, InputError, KeyLimits, OutputOptions, ReadOptions, Source, Survey, read_keys,
+    stream_items, survey_keys, write_rows,
 };
 
 /// Runs every operation on a file.
@@ -16,17 +16,20 @@ fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
     let source = Source::open(path, options)?;
     let Some(column) = source.columns().first() else { return Ok(()) };
     let columns = key(&[(column, "email"), (column, "exact")]);
-    let _ = shapes(&source, &columns[..1], 100);
-    let _ = read_keys(&source, &columns, &common::hash(), &KeyLimits::default(), &mut silent);
+    let limits = KeyLimits::default();
+    let mut survey = Survey::new(columns[..1].to_vec(), 100);
+    let hash = common::hash();
+    let _ = survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut silent);
+    drop(survey.finish());
+    let _ = read_keys(&source, &columns, &hash, &limits, &mut silent);
     let columns = &columns[1..];
-    let set = read_keys(&source, columns, &common::hash(), &KeyLimits::default(), &mut silent)?;
+    let set = read_keys(&source, columns, &hash, &limits, &mut silent)?;
     let mut streamed = 0;
     let mut sink = |items: &[Item]| {
         streamed += items.len() as u64;
         Ok::<_, Infallible>(())
     };
-    let limits = KeyLimits::default();
-    let again = stream_items(&source, columns, &common::hash(), &limits, &mut sink, &mut silent);
+    let again = stream_items(&source, columns, &hash, &limits, &mut sink, &mut silent);
     assert_eq!(again.unwrap().rows, set.counts.rows);
     assert_eq!(streamed, set.counts.rows);
     let wanted = vec![u64::MAX; streamed.div_ceil(64) as usize];

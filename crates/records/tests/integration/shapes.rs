@@ -1,7 +1,29 @@
 //! Shapes describe a column and never show a value.
 
-use crate::common::{Scratch, key, open};
-use vesica_records::{InputError, Refusal, Shape, shapes};
+use crate::common::{Scratch, hash, key, open, silent};
+use std::convert::Infallible;
+use vesica_core::Item;
+use vesica_records::{
+    Beside, ColumnShapes, InputError, KeyColumn, KeyLimits, Refusal, Shape, Source, Survey,
+    survey_items, survey_keys,
+};
+
+/// The shapes in the first `rows` rows: the same from a pass that keeps the items and from one that streams them.
+fn shapes(
+    source: &Source,
+    columns: &[KeyColumn],
+    rows: u64,
+) -> Result<Vec<ColumnShapes>, InputError> {
+    let limits = KeyLimits::default();
+    let [mut kept, mut streamed] = [(); 2].map(|()| Survey::new(columns.to_vec(), rows));
+    let set = survey_keys(source, Beside::default(), &hash(), &limits, &mut kept, &mut silent);
+    let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
+    let items = survey_items(source, &hash(), &limits, &mut streamed, &mut sink, &mut silent);
+    assert_eq!(set.is_ok(), items.is_ok());
+    let (faults, shapes) = kept.finish();
+    assert_eq!(streamed.finish(), (faults, shapes.clone()));
+    set.map(|_| shapes)
+}
 
 #[test]
 fn shapes_and_outcomes_are_counted() {
@@ -20,12 +42,12 @@ fn shapes_and_outcomes_are_counted() {
 }
 
 #[test]
-fn only_the_first_rows_are_read() {
+fn only_the_first_rows_are_counted() {
     let dir = Scratch::new();
     let source = open(dir.file("a.csv", "id,b\n1,x\n22,y\nragged\n")).unwrap();
     let found = shapes(&source, &key(&[("id", "exact")]), 2).unwrap();
     assert_eq!(found[0].normalised, 2);
-    // The check reports a faulty row; it is skipped here.
+    // A faulty row is reported as a fault, and has no shape.
     assert_eq!(shapes(&source, &key(&[("id", "exact")]), 3).unwrap()[0].normalised, 2);
 }
 
@@ -38,6 +60,17 @@ fn at_most_ten_shapes_are_given() {
     let found = shapes(&source, &key(&[("id", "exact")]), 1000).unwrap();
     assert_eq!(found[0].shapes.len(), 10);
     assert_eq!(found[0].other, marks.len() as u64 - 10);
+}
+
+#[test]
+fn shapes_found_before_a_pass_ends_are_kept() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id\n1\n22\n333\n")).unwrap();
+    let mut survey = Survey::new(key(&[("id", "exact")]), 1000);
+    let limits = KeyLimits { max_rows: Some(2), ..KeyLimits::default() };
+    let set = survey_keys(&source, Beside::default(), &hash(), &limits, &mut survey, &mut silent);
+    assert!(matches!(set, Err(InputError::TooManyRows { limit: 2, .. })));
+    assert_eq!(survey.finish().1[0].normalised, 2);
 }
 
 #[test]

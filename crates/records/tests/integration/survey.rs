@@ -3,8 +3,8 @@
 use crate::common::{Scratch, hash, key, open, silent};
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Faults, InputError, KeyCounts, KeyLimits, KeySet, Place, ValueColumns,
-    read_keys_with, survey_items, survey_keys,
+    Beside, Duplicates, Faults, InputError, KeyCounts, KeyLimits, KeySet, Place, Survey,
+    ValueColumns, read_keys_with, survey_items, survey_keys,
 };
 
 struct Asked {
@@ -29,8 +29,9 @@ fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet)
     let columns = key(&[("mail", "email")]);
     let limits = KeyLimits { strict: asked.strict, ..KeyLimits::default() };
     let beside = Beside { values: asked.values.as_ref(), texts: asked.texts, ..Beside::default() };
-    let mut faults = Faults::default();
-    let set = survey_keys(&source, &columns, beside, &hash(), &limits, &mut faults, &mut silent);
+    let mut survey = Survey::new(columns.clone(), 100);
+    let set = survey_keys(&source, beside, &hash(), &limits, &mut survey, &mut silent);
+    let (faults, shapes) = survey.finish();
     let read = read_keys_with(&source, &columns, beside, &hash(), &limits, &mut silent);
     assert_eq!(read.is_err(), !faults.is_empty(), "a run refuses what a check finds: {read:?}");
     if let Err(error) = &read {
@@ -38,11 +39,10 @@ fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet)
         assert!(faults.kinds().iter().any(known), "{error:?} is not in {faults:?}");
     }
     if asked.values.is_none() && asked.texts.is_none() {
-        let mut streamed = Faults::default();
+        let mut streamed = Survey::new(columns, 100);
         let mut sink = |_: &[Item]| Ok::<_, ()>(());
-        survey_items(&source, &columns, &hash(), &limits, &mut streamed, &mut sink, &mut silent)
-            .unwrap();
-        assert_eq!(streamed, faults);
+        survey_items(&source, &hash(), &limits, &mut streamed, &mut sink, &mut silent).unwrap();
+        assert_eq!(streamed.finish(), (faults.clone(), shapes));
     }
     let line = |place: &Place| match place {
         Place::Line(line) | Place::Row(line) => *line,

@@ -1,0 +1,211 @@
+//! One pass over a party's rows.
+
+use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use vesica_core::Item;
+use vesica_engine::Error;
+use vesica_engine::agreement::Agreement;
+use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
+use vesica_records::{
+    InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
+    sort_distinct, survey_items, survey_keys,
+};
+
+/// The most items that a check compares to count the different ones: 256 MiB.
+const MAX_COMPARED_ITEMS: usize = 1 << 24;
+
+/// What a caller chooses.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// For a key or a column of values of the agreement the column of the data that holds it, if the names differ.
+    pub columns: BTreeMap<String, String>,
+    /// Whether a refused value is a fault rather than a skipped and counted row.
+    pub strict: bool,
+    /// Of how many rows the shapes are counted, from the first on, at least one.
+    pub shape_rows: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { columns: BTreeMap::new(), strict: false, shape_rows: 100_000 }
+    }
+}
+
+/// A check of a party's rows against an agreement.
+///
+/// ```
+/// # use std::{collections::BTreeMap, fs, ops::ControlFlow};
+/// use vesica_check::{Check, Options};
+/// use vesica_engine::agreement::Agreement;
+/// # use vesica_link::Identity;
+/// use vesica_records::{ReadOptions, Source};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("customers.csv");
+/// # fs::write(&path, "mail\nann@a.org\nAnn@a.org\n\nbob\n")?;
+/// # let [clinic, register] = [Identity::generate()?, Identity::generate()?];
+/// # let agreement = Agreement::parse(&format!(
+/// #     r#"
+/// # version = 2
+/// # title = "example"
+/// # operation = "intersection"
+/// # receives = "clinic"
+/// # security = "semi-honest"
+/// # [[key]]
+/// # name = "email"
+/// # profile = "email"
+/// # [party.clinic]
+/// # identity = "{}"
+/// # max_rows = 100
+/// # min_rows = 2
+/// # [party.register]
+/// # identity = "{}"
+/// # max_rows = 100
+/// # "#,
+/// #     clinic.public(),
+/// #     register.public(),
+/// # ))?;
+/// let source = Source::open(path, &ReadOptions::default())?;
+/// let columns = BTreeMap::from([("email".to_owned(), "mail".to_owned())]);
+/// let options = Options { columns, ..Options::default() };
+/// let check = Check::new(&agreement, Some("clinic"), &options)?;
+/// let checked = check.run(&source, &mut |_| ControlFlow::Continue(()));
+///
+/// let read = checked.read.as_ref().expect("the file was read to its end");
+/// assert_eq!((read.counts.rows, read.counts.refused, read.distinct), (3, 1, Some(1)));
+/// assert_eq!(checked.key[0].shapes.shapes[0].pattern, "Aa+@a.a+");
+/// let refused = checked.refused.expect("the agreement asks for more");
+/// assert_eq!(refused.to_string(), "1 different keys where the agreement asks for at least 2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Check<'a> {
+    agreement: &'a Agreement,
+    party: Option<&'a str>,
+    key: Vec<KeyColumn>,
+    values: Option<ValueColumns>,
+    strict: bool,
+    shape_rows: u64,
+}
+
+impl<'a> Check<'a> {
+    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits and no values.
+    ///
+    /// # Errors
+    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name something that is
+    /// neither a key of the agreement nor a column of values that may be this party's.
+    ///
+    /// # Panics
+    /// When the agreement has no such party, as [`Agreement::terms_of`].
+    pub fn new(
+        agreement: &'a Agreement,
+        party: Option<&str>,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let party = party.map(|party| &*agreement.terms_of(party).name);
+        let key = key_columns(agreement, party, &options.columns)?;
+        let values = party.and_then(|party| value_columns(agreement, party, &options.columns));
+        let Options { strict, shape_rows, .. } = *options;
+        Ok(Self { agreement, party, key, values, strict, shape_rows })
+    }
+
+    /// Reads all rows of `source` once, whatever is wrong with them.
+    ///
+    /// Memory is that of a run's first pass; for an agreement with a helper at most 256 MiB. `progress` is called at most
+    /// some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
+    pub fn run(
+        &self,
+        source: &Source,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Checked {
+        let terms = self.party.map(|party| self.agreement.terms_of(party));
+        let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, self.strict));
+        // A file without keys has counts and shapes too; whether it is refused is decided below.
+        let limits = KeyLimits { strict: self.strict, may_be_empty: true, ..agreed };
+        let mut survey = Survey::new(self.key.clone(), self.shape_rows);
+        let pass = match self.agreement.helper {
+            // A run with a helper does not keep all items in memory, and neither does its check.
+            Some(_) => self.stream(source, &limits, &mut survey, progress),
+            None => self.keep(source, &limits, &mut survey, progress),
+        };
+        let (faults, shapes) = survey.finish();
+        let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
+        let (read, ended) = match pass {
+            Ok(read) => (Some(read), None),
+            Err(error) => (None, Some(error)),
+        };
+        let mut checked = Checked {
+            party: self.party.map(str::to_owned),
+            read,
+            key: self
+                .key
+                .iter()
+                .zip(shapes)
+                .map(|(key, shapes)| CheckedKey::new(key, shapes))
+                .collect(),
+            value_columns: self.values.as_ref().map_or(Vec::new(), |values| values.columns.clone()),
+            faults,
+            limits: terms
+                .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),
+            expired: self.agreement.expires.filter(|_| has_expired),
+            refused: ended.map(Refused::Data),
+        };
+        checked.refused =
+            checked.refused.take().or_else(|| checked.judge(source.path(), agreed.may_be_empty));
+        checked
+    }
+
+    /// The pass of a run between two parties.
+    fn keep(
+        &self,
+        source: &Source,
+        limits: &KeyLimits,
+        survey: &mut Survey,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Read, InputError> {
+        let beside = beside(self.agreement, self.values.as_ref());
+        let hash = key_items(self.agreement, &self.key);
+        let set = survey_keys(source, beside, &hash, limits, survey, progress)?;
+        Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
+    }
+
+    /// The pass of a run with a helper.
+    fn stream(
+        &self,
+        source: &Source,
+        limits: &KeyLimits,
+        survey: &mut Survey,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Read, InputError> {
+        let mut items = Some(Vec::<Item>::new());
+        let mut sink = |batch: &[Item]| {
+            if let Some(kept) = &mut items {
+                kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
+            }
+            // Too many to compare here. The run compares them.
+            if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
+                items = None;
+            }
+            Ok::<_, Infallible>(())
+        };
+        let hash = key_items(self.agreement, &self.key);
+        let streamed = survey_items(source, &hash, limits, survey, &mut sink, progress);
+        let counts = match streamed {
+            Ok(streamed) => streamed.counts,
+            Err(StreamError::Input(error)) => return Err(error),
+            Err(StreamError::Sink(never)) => match never {},
+        };
+        let distinct = items.map(|mut items| {
+            sort_distinct(&mut items);
+            items.len() as u64
+        });
+        let mut read = Read { counts, distinct };
+        if let Some(distinct) = distinct {
+            let duplicates = read.keyed() - distinct;
+            (read.counts.distinct, read.counts.duplicates) = (distinct, duplicates);
+        }
+        Ok(read)
+    }
+}

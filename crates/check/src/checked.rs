@@ -1,0 +1,168 @@
+//! What a check found.
+
+use jiff::civil::Date;
+use std::path::Path;
+use vesica_engine::{ConfigFault, Error, InputFault};
+use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile};
+
+/// What a check found. Holds counts, names, places and shapes, never a value of a cell.
+///
+/// Serialised, it is one table of these fields; those of [`Read`] and its counts stand beside each other and are null where
+/// the data was not read to its end, and what only helps to show them is in words.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// The party whose rows these are, if that is known.
+    pub party: Option<String>,
+    /// What became of the rows; `None` if the pass ended before the end of the data, and [`Checked::refused`] says why.
+    pub read: Option<Read>,
+    /// The columns of the key, in the agreement's order.
+    pub key: Vec<CheckedKey>,
+    /// The columns of values that this party brings, as its data names them.
+    pub value_columns: Vec<String>,
+    /// What is wrong with rows so that a run would end; if the pass ended early, as far as it came.
+    pub faults: Faults,
+    /// What the agreement asks of the rows, if the party is known.
+    pub limits: Option<Limits>,
+    /// The last day of the agreement, if it is over.
+    pub expired: Option<Date>,
+    /// Why a run would refuse these rows now; `None` if it would take them.
+    pub refused: Option<Refused>,
+}
+
+/// What became of the rows, where all were read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    /// The counts of the rows; `duplicates` and `distinct` are 0 if `distinct` below is `None`.
+    pub counts: KeyCounts,
+    /// Different keys; `None` if there were too many to compare them, which happens only with a helper.
+    pub distinct: Option<u64>,
+}
+
+impl Read {
+    /// Rows with a usable key.
+    pub fn keyed(&self) -> u64 {
+        self.counts.rows - self.counts.empty - self.counts.refused
+    }
+
+    /// Different keys, or rows with a key where the different ones were not counted.
+    fn distinct_or_keyed(&self) -> u64 {
+        self.distinct.unwrap_or(self.keyed())
+    }
+
+    /// Rows whose key an earlier row has; `None` as [`Read::distinct`].
+    pub fn duplicates(&self) -> Option<u64> {
+        self.distinct.map(|_| self.counts.duplicates)
+    }
+}
+
+/// A column of the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckedKey {
+    /// Its name in the agreement.
+    pub name: String,
+    /// The rule that normalises its values.
+    pub profile: Profile,
+    /// Its name in the data, and the shapes of its values in the first rows.
+    pub shapes: ColumnShapes,
+}
+
+impl CheckedKey {
+    pub(crate) fn new(key: &KeyColumn, shapes: ColumnShapes) -> Self {
+        Self { name: key.name.clone(), profile: key.profile, shapes }
+    }
+
+    /// How many of the first rows were looked at for the shapes.
+    pub fn shape_rows(&self) -> u64 {
+        self.shapes.shapes.iter().map(|shape| shape.count).sum::<u64>() + self.shapes.other
+    }
+}
+
+/// What the agreement asks of a party's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The fewest different keys.
+    pub min_rows: u64,
+    /// The most rows.
+    pub max_rows: u64,
+}
+
+/// Why a run would refuse the rows. Of several reasons the first in this order.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refused {
+    /// The data cannot be read to its end, has more rows than agreed, or has no row with a key; or the caller ended the
+    /// pass.
+    #[error(transparent)]
+    Data(InputError),
+    /// Rows have faults: [`Checked::faults`].
+    #[error("rows have faults")]
+    Faults,
+    /// There are fewer different keys than agreed.
+    #[error("{distinct} different keys where the agreement asks for at least {min}")]
+    TooFewKeys {
+        /// Different keys; rows with a key, if the different ones were not counted.
+        distinct: u64,
+        /// `min_rows` of this party.
+        min: u64,
+    },
+    /// The agreement is over.
+    #[error("the agreement expired on {on}")]
+    Expired {
+        /// Its last day.
+        on: Date,
+    },
+}
+
+impl Refused {
+    /// The error of a run; `None` for [`Refused::Faults`], where it is that of the first fault.
+    pub fn error(&self) -> Option<Error> {
+        match self {
+            Refused::Data(error) => Some(error.clone().into()),
+            Refused::Faults => None,
+            Refused::TooFewKeys { distinct, min } => {
+                Some(InputFault::TooFewKeys { distinct: *distinct, min: *min }.into())
+            }
+            Refused::Expired { on } => Some(ConfigFault::Expired { on: *on }.into()),
+        }
+    }
+}
+
+impl Checked {
+    /// Whether there are fewer different keys than agreed, as far as they were counted; `None` if the data was not read to
+    /// its end or there are no limits.
+    pub fn has_too_few_keys(&self) -> Option<bool> {
+        let (read, limits) = (self.read.as_ref()?, self.limits?);
+        Some(read.distinct_or_keyed() < limits.min_rows)
+    }
+
+    /// Whether there are more rows than agreed. These are not read.
+    pub fn has_too_many_rows(&self) -> bool {
+        matches!(self.refused, Some(Refused::Data(InputError::TooManyRows { .. })))
+    }
+
+    /// Why a run would refuse the data at `path`, which was read to its end.
+    pub(crate) fn judge(&self, path: &Path, may_be_empty: bool) -> Option<Refused> {
+        let read = self.read.as_ref()?;
+        let distinct = read.distinct_or_keyed();
+        // Faults tell more than that nothing is left beside them.
+        if !self.faults.is_empty() {
+            return Some(Refused::Faults);
+        }
+        let KeyCounts { rows, empty, refused, .. } = read.counts;
+        let path = path.to_path_buf();
+        match (rows, distinct) {
+            (0, _) if !may_be_empty => return Some(Refused::Data(InputError::NoRows { path })),
+            (_, 0) if !may_be_empty => {
+                return Some(Refused::Data(InputError::NoKeys { path, rows, empty, refused }));
+            }
+            _ => {}
+        }
+        match (self.limits, self.expired) {
+            (Some(Limits { min_rows: min, .. }), _) if distinct < min => {
+                Some(Refused::TooFewKeys { distinct, min })
+            }
+            (_, Some(on)) => Some(Refused::Expired { on }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! How [`Checked`] is serialised: every field has one form, so that other programs can rely on it.
+
+use crate::checked::{Checked, CheckedKey, Limits, Refused};
+use serde::{Serialize, Serializer};
+use vesica_records::{FaultCount, InputError, Place, RefusedCount, Shape, SingleQuoted};
+
+/// All of [`Checked`]. Counts are of rows.
+#[derive(Serialize)]
+struct Figures<'a> {
+    party: Option<&'a str>,
+    rows: Option<u64>,
+    /// Without a key.
+    empty: Option<u64>,
+    /// With a key that its profile refuses.
+    refused: Option<u64>,
+    /// With a key that an earlier row has.
+    duplicates: Option<u64>,
+    /// Different keys.
+    distinct: Option<u64>,
+    /// With a key and an empty value, which counts as 0.
+    without_value: Option<u64>,
+    refused_by: Vec<Rows<'a>>,
+    /// With a key in single quotes, which are compared too.
+    single_quoted: Vec<Rows<'a>>,
+    key: Vec<KeyFigures<'a>>,
+    value_columns: &'a [String],
+    faults: Vec<Fault<'a>>,
+    /// Whether the last fault hides the rest of the data.
+    is_cut: bool,
+    limits: Option<LimitFigures>,
+    /// The last day of the agreement, if it is over.
+    expired: Option<String>,
+    /// Why a run would refuse the rows.
+    refusal: Option<RefusalFigures>,
+}
+
+/// Rows of one column that have something in common.
+#[derive(Serialize)]
+struct Rows<'a> {
+    column: &'a str,
+    /// Completes the sentence "the column …".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+    count: u64,
+    first: Vec<PlaceFigures>,
+}
+
+/// Rows with the same fault in the same column.
+#[derive(Serialize)]
+struct Fault<'a> {
+    kind: &'static str,
+    column: Option<&'a str>,
+    /// What there is to say beside the kind.
+    detail: Option<String>,
+    count: u64,
+    first: Vec<PlaceFigures>,
+}
+
+#[derive(Serialize)]
+struct KeyFigures<'a> {
+    name: &'a str,
+    column: &'a str,
+    profile: String,
+    /// How many of the first rows were looked at for the rest.
+    rows: u64,
+    shapes: Vec<ShapeFigures<'a>>,
+    /// With another shape.
+    other: u64,
+    normalised: u64,
+    empty: u64,
+    refused: Vec<ReasonFigures>,
+}
+
+#[derive(Serialize)]
+struct ShapeFigures<'a> {
+    pattern: &'a str,
+    count: u64,
+}
+
+#[derive(Serialize)]
+struct ReasonFigures {
+    reason: String,
+    count: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum PlaceFigures {
+    Line(u64),
+    Row(u64),
+}
+
+#[derive(Serialize)]
+struct LimitFigures {
+    min_rows: u64,
+    max_rows: u64,
+    /// Null where the keys were not counted.
+    has_too_few_keys: Option<bool>,
+    has_too_many_rows: bool,
+}
+
+#[derive(Serialize)]
+struct RefusalFigures {
+    kind: &'static str,
+    text: String,
+}
+
+impl Serialize for Checked {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        figures(self).serialize(serializer)
+    }
+}
+
+fn figures(checked: &Checked) -> Figures<'_> {
+    let read = checked.read.as_ref();
+    let counts = read.map(|read| &read.counts);
+    Figures {
+        party: checked.party.as_deref(),
+        rows: counts.map(|counts| counts.rows),
+        empty: counts.map(|counts| counts.empty),
+        refused: counts.map(|counts| counts.refused),
+        duplicates: read.and_then(|read| read.duplicates()),
+        distinct: read.and_then(|read| read.distinct),
+        without_value: counts.map(|counts| counts.without_value),
+        refused_by: counts.iter().flat_map(|counts| &counts.refused_by).map(refused).collect(),
+        single_quoted: counts.iter().flat_map(|counts| &counts.single_quoted).map(quoted).collect(),
+        key: checked.key.iter().map(key).collect(),
+        value_columns: &checked.value_columns,
+        faults: checked.faults.kinds().iter().map(fault).collect(),
+        is_cut: checked.faults.is_cut(),
+        limits: checked.limits.map(|limits| limit(checked, limits)),
+        expired: checked.expired.map(|on| on.to_string()),
+        refusal: checked.refused.as_ref().map(refusal),
+    }
+}
+
+fn places(first: &[Place]) -> Vec<PlaceFigures> {
+    let figure = |place: &Place| match place {
+        Place::Line(line) => PlaceFigures::Line(*line),
+        Place::Row(row) => PlaceFigures::Row(*row),
+    };
+    first.iter().map(figure).collect()
+}
+
+fn refused(rows: &RefusedCount) -> Rows<'_> {
+    let RefusedCount { column, reason, count, first } = rows;
+    Rows { column, reason: Some(reason.to_string()), count: *count, first: places(first) }
+}
+
+fn quoted(rows: &SingleQuoted) -> Rows<'_> {
+    let SingleQuoted { column, count, first } = rows;
+    Rows { column, reason: None, count: *count, first: places(first) }
+}
+
+fn key(key: &CheckedKey) -> KeyFigures<'_> {
+    let shapes = &key.shapes;
+    KeyFigures {
+        name: &key.name,
+        column: &shapes.column,
+        profile: key.profile.to_string(),
+        rows: key.shape_rows(),
+        shapes: shapes
+            .shapes
+            .iter()
+            .map(|Shape { pattern, count }| ShapeFigures { pattern, count: *count })
+            .collect(),
+        other: shapes.other,
+        normalised: shapes.normalised,
+        empty: shapes.empty,
+        refused: shapes
+            .refused
+            .iter()
+            .map(|(reason, count)| ReasonFigures { reason: reason.to_string(), count: *count })
+            .collect(),
+    }
+}
+
+fn fault(rows: &FaultCount) -> Fault<'_> {
+    let (kind, column, detail) = parts(&rows.example);
+    Fault { kind, column, detail, count: rows.count, first: places(&rows.first) }
+}
+
+/// The kind of a fault, its column, and what else all rows with it have in common.
+fn parts(error: &InputError) -> (&'static str, Option<&str>, Option<String>) {
+    match error {
+        InputError::Ragged { expected, .. } => {
+            ("ragged", None, Some(format!("{expected} fields were expected")))
+        }
+        InputError::InvalidUtf8 { column, .. } => ("not_utf8", column.as_deref(), None),
+        InputError::Stray { stray, .. } => ("stray", None, Some(stray.to_string())),
+        InputError::Misquoted { column, how, .. } => {
+            ("misquoted", Some(column), Some(how.to_string()))
+        }
+        InputError::UnterminatedQuote { .. } => ("unterminated_quote", None, None),
+        InputError::RecordTooLong { limit_bytes, .. } => {
+            ("record_too_long", None, Some(format!("more than {limit_bytes} bytes")))
+        }
+        InputError::BadValue { column, fault, .. } => {
+            ("bad_value", Some(column), Some(fault.to_string()))
+        }
+        InputError::TotalTooLarge { column, bits, .. } => {
+            ("total_too_large", Some(column), Some(format!("more than {bits} bits")))
+        }
+        InputError::DuplicateKey { .. } => ("duplicate_key", None, None),
+        InputError::KeyTooLong { column, max_bytes, .. } => {
+            ("key_too_long", Some(column), Some(format!("more than {max_bytes} bytes")))
+        }
+        InputError::Refused { column, reason, .. } => {
+            ("refused", Some(column), Some(reason.to_string()))
+        }
+        // No other error concerns a row.
+        error => ("other", None, Some(error.to_string())),
+    }
+}
+
+fn limit(checked: &Checked, limits: Limits) -> LimitFigures {
+    let Limits { min_rows, max_rows } = limits;
+    LimitFigures {
+        min_rows,
+        max_rows,
+        has_too_few_keys: checked.has_too_few_keys(),
+        has_too_many_rows: checked.has_too_many_rows(),
+    }
+}
+
+fn refusal(refused: &Refused) -> RefusalFigures {
+    let kind = match refused {
+        Refused::Data(InputError::TooManyRows { .. }) => "too_many_rows",
+        Refused::Data(InputError::NoRows { .. }) => "no_rows",
+        Refused::Data(InputError::NoKeys { .. }) => "no_keys",
+        Refused::Data(InputError::Interrupted) => "interrupted",
+        Refused::Data(_) => "data",
+        Refused::Faults => "faults",
+        Refused::TooFewKeys { .. } => "too_few_keys",
+        Refused::Expired { .. } => "expired",
+    };
+    RefusalFigures { kind, text: refused.to_string() }
+}

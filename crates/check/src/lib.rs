@@ -1,0 +1,15 @@
+//! A party's rows before a run: counts, shapes, faults, limits. Nothing leaves the machine, and no result holds a value.
+//!
+//! * [`Check`] — what to look at, from an agreement; it reads the rows once.
+//! * [`Checked`] — what was found, for a program to show; it can be serialised.
+//! * [`Refused`] — why a run would refuse these rows.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod check;
+mod checked;
+mod figures;
+
+pub use check::{Check, Options};
+pub use checked::{Checked, CheckedKey, Limits, Read, Refused};

@@ -1,0 +1,6 @@
+//! What a check says about small tables.
+
+mod counts;
+mod figures;
+mod refusals;
+mod support;
