@@ -5,6 +5,7 @@
 //! * [`identity`], [`agreement`] — key files and agreements.
 //! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces. The unsafe code is there.
 //! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
+//! * [`checking`] — what can be looked at before a run.
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
@@ -14,6 +15,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod agreement;
+mod checking;
 mod export;
 mod failure;
 mod identity;

@@ -1,12 +1,13 @@
 //! A run on threads of its own.
 
 use crate::agreement::Agreement;
+use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
 use crate::identity::Identity;
 use crate::input::{Input, format_of};
 use crate::outcome::Outcome;
 use crate::place;
-use crate::watch::{Note, Watch};
+use crate::watch::{Done, Note, Watch};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -28,6 +29,11 @@ pub(crate) struct Running {
     file: Mutex<Option<Source>>,
     /// The process that started it. In a fork of it nothing works on the run, and what it holds is not ours to end.
     process: u32,
+}
+
+/// A time whose range Python has checked.
+fn seconds(time: f64) -> Duration {
+    Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO)
 }
 
 /// The path of a file, its delimiter, whether it has a header, and its format.
@@ -83,8 +89,6 @@ impl Running {
             Ok((endpoint, place::party(&agreement, Some(&identity.0), party.as_deref())?))
         });
         let (endpoint, party) = place.map_err(|failed| failed.raise(py))?;
-        // Python has checked their ranges.
-        let seconds = |time: f64| Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO);
         let link = LinkOptions {
             endpoint,
             wait: seconds(wait),
@@ -112,30 +116,69 @@ impl Running {
             allow_insecure: insecure,
             strict,
         };
-        let running = Self {
-            watch: Arc::clone(&watch),
-            cancel: cancel.clone(),
-            file: Mutex::new(py.detach(|| file_of(again))),
-            process: std::process::id(),
+        let file = py.detach(|| file_of(again));
+        let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
+            let observer = Arc::clone(watch) as Arc<dyn Observer>;
+            vesica_engine::run(job, observer, cancel)
+                .map(|finished| Done::Run(Box::new(finished)))
+                .map_err(|error| Failed::run(error, watch.absent(), &run))
         };
-        let work = move || {
-            let observer = Arc::clone(&watch) as Arc<dyn Observer>;
-            let result =
-                catch_unwind(AssertUnwindSafe(|| vesica_engine::run(job, observer, &cancel)));
-            watch.end(match result {
-                Ok(Ok(finished)) => Ok(Box::new(finished)),
-                Ok(Err(error)) => Err(Failed::run(error, watch.absent(), &run)),
-                Err(_) => Err(Failed::panic()),
-            });
+        Self::spawn(py, watch, cancel, file, work)
+    }
+
+    /// Starts a check of rows, whose result is a JSON document.
+    #[staticmethod]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are named, and one function in Python calls it"
+    )]
+    fn check(
+        py: Python<'_>,
+        agreement: &Agreement,
+        identity: Option<&Identity>,
+        input: &Input,
+        columns: BTreeMap<String, String>,
+        party: Option<String>,
+        strict: bool,
+        shape_rows: u64,
+    ) -> PyResult<Self> {
+        let agreement = agreement.0.clone();
+        let identity = identity.map(|identity| &identity.0);
+        let party = place::party(&agreement, identity, party.as_deref())
+            .map_err(|failed| failed.raise(py))?;
+        let source = input.take(py)?;
+        let options = vesica_check::Options { columns, strict, shape_rows };
+        let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
+        let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
+            checking::check(&agreement, party.as_deref(), &source, &options, watch, cancel)
         };
-        let started = std::thread::Builder::new().name("vesica-run".to_owned()).spawn(work);
-        match started {
-            Ok(_) => Ok(running),
-            Err(_) => {
-                let message = vesica_messages::no_threads(Speech::Python);
-                Err(Failed::of(Kind::Settings, message).raise(py))
-            }
-        }
+        Self::spawn(py, watch, CancelToken::new(), None, work)
+    }
+
+    /// Starts to look for the other side, or the helper; the result is a JSON document.
+    #[staticmethod]
+    #[pyo3(signature = (agreement, identity, *, listen, connect, wait, idle))]
+    fn reach(
+        py: Python<'_>,
+        agreement: &Agreement,
+        identity: &Identity,
+        listen: Option<String>,
+        connect: Option<String>,
+        wait: f64,
+        idle: f64,
+    ) -> PyResult<Self> {
+        let agreement = agreement.0.clone();
+        let endpoint = place::endpoint(&agreement, listen, connect);
+        let endpoint = endpoint.map_err(|failed| failed.raise(py))?;
+        let (wait, idle) = (seconds(wait), seconds(idle));
+        let link = LinkOptions { endpoint, wait, idle, total: None };
+        let identity = identity.0.clone();
+        let watch = Arc::new(Watch::new(&agreement, link.wait));
+        let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
+            checking::reach(agreement, identity, link, watch, cancel)
+        };
+        Self::spawn(py, watch, CancelToken::new(), None, work)
     }
 
     /// Waits at most so many seconds for the end; returns whether the run has ended.
@@ -166,14 +209,51 @@ impl Running {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
         match self.watch.take_result() {
-            Some(Ok(finished)) => Ok(Some(Outcome::new(*finished, file()))),
+            Some(Ok(Done::Run(finished))) => Ok(Some(Outcome::new(*finished, file()))),
             Some(Err(failed)) => Err(failed.raise(py)),
-            None => Ok(None),
+            _ => Ok(None),
+        }
+    }
+
+    /// The document of something else that has ended; only once.
+    fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.check_process(py)?;
+        match self.watch.take_result() {
+            Some(Ok(Done::Document(document))) => Ok(Some(document)),
+            Some(Err(failed)) => Err(failed.raise(py)),
+            _ => Ok(None),
         }
     }
 }
 
 impl Running {
+    /// Starts `work` on a thread of its own.
+    fn spawn(
+        py: Python<'_>,
+        watch: Arc<Watch>,
+        cancel: CancelToken,
+        file: Option<Source>,
+        work: impl FnOnce(&Arc<Watch>, &CancelToken) -> Result<Done, Failed> + Send + 'static,
+    ) -> PyResult<Self> {
+        let running = Self {
+            watch: Arc::clone(&watch),
+            cancel: cancel.clone(),
+            file: Mutex::new(file),
+            process: std::process::id(),
+        };
+        let guarded = move || {
+            let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
+            watch.end(result.unwrap_or_else(|_| Err(Failed::panic())));
+        };
+        match std::thread::Builder::new().name("vesica-run".to_owned()).spawn(guarded) {
+            Ok(_) => Ok(running),
+            Err(_) => {
+                let message = vesica_messages::no_threads(Speech::Python);
+                Err(Failed::of(Kind::Settings, message).raise(py))
+            }
+        }
+    }
+
     fn check_process(&self, py: Python<'_>) -> PyResult<()> {
         if self.process == std::process::id() {
             return Ok(());

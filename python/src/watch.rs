@@ -18,6 +18,14 @@ const MAX_NOTES: usize = 256;
 /// An event for Python: its kind, a text, and two numbers (how much is done, and of how much).
 pub(crate) type Note = (&'static str, String, u64, u64);
 
+/// What came of it.
+pub(crate) enum Done {
+    /// Of a run.
+    Run(Box<Finished>),
+    /// Of anything else, as JSON.
+    Document(String),
+}
+
 /// What has happened in a run, and its result.
 pub(crate) struct Watch {
     state: Mutex<State>,
@@ -33,7 +41,7 @@ struct State {
     notes: VecDeque<Note>,
     /// The latest progress of a step.
     step: Option<Note>,
-    result: Option<Result<Box<Finished>, Failed>>,
+    result: Option<Result<Done, Failed>>,
     has_ended: bool,
     /// Since when nothing came from the helper, and for which parties it waits.
     waits: Option<(Instant, Vec<u8>)>,
@@ -64,8 +72,13 @@ impl Watch {
         self.lock().step = Some(("step", label.to_owned(), done, total));
     }
 
+    /// So many rows were read.
+    pub(crate) fn reading(&self, rows: u64) {
+        self.step("reading", rows, 0);
+    }
+
     /// The run has ended.
-    pub(crate) fn end(&self, result: Result<Box<Finished>, Failed>) {
+    pub(crate) fn end(&self, result: Result<Done, Failed>) {
         let mut state = self.lock();
         state.result = Some(result);
         state.has_ended = true;
@@ -93,7 +106,7 @@ impl Watch {
         state.notes.drain(..).chain(step).collect()
     }
 
-    pub(crate) fn take_result(&self) -> Option<Result<Box<Finished>, Failed>> {
+    pub(crate) fn take_result(&self) -> Option<Result<Done, Failed>> {
         self.lock().result.take()
     }
 
@@ -186,7 +199,7 @@ impl Observer for Watch {
     fn event(&self, event: &Event<'_>) {
         match event {
             Event::Phase(phase) => self.note("phase", phase.name(), 0, 0),
-            Event::Reading { rows, .. } => self.step("reading", *rows, 0),
+            Event::Reading { rows, .. } => self.reading(*rows),
             Event::Writing { rows, .. } => self.step("writing", *rows, 0),
             Event::Step { label, done, total } => self.step(label, *done, *total),
             Event::KeysRead(counts) => {

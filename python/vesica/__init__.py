@@ -15,6 +15,7 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 """
 
 from vesica._agreement import Agreement, Explanation, Key, Party, Values
+from vesica._check import Checked, check
 from vesica._demo import Demo, demo
 from vesica._errors import (
     AgreementMismatch,
@@ -39,6 +40,7 @@ __all__ = [
     "Agreement",
     "AgreementMismatch",
     "Cancelled",
+    "Checked",
     "DataError",
     "Demo",
     "Difference",
@@ -59,6 +61,7 @@ __all__ = [
     "Values",
     "VesicaError",
     "__version__",
+    "check",
     "combine",
     "demo",
     "run",

@@ -225,7 +225,10 @@ class Result:
         return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
 
     def _table(self) -> _vesica.Table:
-        return self._outcome.table()
+        table = self._outcome.table()
+        if table is None:
+            raise DataError("this result has no rows")
+        return table
 
     def _arrow(self) -> Any:
         """The rows, as something that any library can take."""

@@ -124,10 +124,32 @@ class Running:
         force: bool,
         again: tuple[str, int | None, bool, str | None] | None,
     ) -> Running: ...
+    @staticmethod
+    def check(
+        agreement: Agreement,
+        identity: Identity | None,
+        input: Input,
+        columns: dict[str, str],
+        *,
+        party: str | None,
+        strict: bool,
+        shape_rows: int,
+    ) -> Running: ...
+    @staticmethod
+    def reach(
+        agreement: Agreement,
+        identity: Identity,
+        *,
+        listen: str | None,
+        connect: str | None,
+        wait: float,
+        idle: float,
+    ) -> Running: ...
     def wait(self, seconds: float) -> bool: ...
     def cancel(self) -> None: ...
     def notes(self) -> list[tuple[str, str, int, int]]: ...
     def finish(self) -> Outcome | None: ...
+    def finish_document(self) -> str | None: ...
 
 @final
 class Service:

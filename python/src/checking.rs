@@ -1,0 +1,73 @@
+//! What can be looked at before a run: the rows, and whether the others are there.
+
+use crate::failure::{Circumstances, Failed};
+use crate::watch::{Done, Watch};
+use serde_json::json;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use vesica_check::{Check, Options, Refused};
+use vesica_engine::agreement::Agreement;
+use vesica_engine::aided::look;
+use vesica_engine::{Error, Observer, Phase};
+use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::{Speech, engine, input};
+use vesica_records::{InputError, Source};
+
+/// Reads the rows, and gives what was found. Rows that a run would refuse are no failure, unless they cannot be read.
+pub(crate) fn check(
+    agreement: &Agreement,
+    party: Option<&str>,
+    source: &Source,
+    options: &Options,
+    watch: &Watch,
+    cancel: &CancelToken,
+) -> Result<Done, Failed> {
+    let check = Check::new(agreement, party, options).map_err(|error| Failed::here(&error))?;
+    let checked = check.run(source, &mut |progress| {
+        watch.reading(progress.rows);
+        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let refused = match &checked.refused {
+        Some(Refused::Data(InputError::Interrupted)) => {
+            return Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }));
+        }
+        Some(Refused::Data(error)) if checked.read.is_none() => return Err(Failed::input(error)),
+        refused => refused.as_ref().map(|refused| match refused.error() {
+            Some(error) => engine::error(&error, None, Speech::Python),
+            None => input::faults(&checked.faults, Speech::Python),
+        }),
+    };
+    let mut document = json!(checked);
+    if let Some(message) = refused {
+        document["why"] = json!(message.error);
+        document["hint"] = json!(message.hint);
+    }
+    Ok(Done::Document(document.to_string()))
+}
+
+/// Meets the other side and compares the agreements; or asks the helper whether it would take this party.
+pub(crate) fn reach(
+    agreement: Agreement,
+    identity: Identity,
+    link: LinkOptions,
+    watch: &Arc<Watch>,
+    cancel: &CancelToken,
+) -> Result<Done, Failed> {
+    let observer = Arc::clone(watch) as Arc<dyn Observer>;
+    let run = Circumstances { agreement, link: link.clone(), folder: None };
+    let failed = |error| Failed::run(error, None, &run);
+    let document = match run.agreement.with_helper() {
+        Some(aided) => {
+            let seen = look(aided, identity, link, observer, cancel).map_err(failed)?;
+            json!({ "present": seen.present, "other_agreement": seen.other_agreement.is_some() })
+        }
+        None => {
+            vesica_engine::reach(&run.agreement, &identity, &link, &*observer, cancel)
+                .map_err(failed)?;
+            let own = run.agreement.party_of(&identity.public());
+            let peer = own.map(|own| &*run.agreement.peer_of(own).name);
+            json!({ "present": peer.into_iter().collect::<Vec<_>>(), "other_agreement": false })
+        }
+    };
+    Ok(Done::Document(document.to_string()))
+}

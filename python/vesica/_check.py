@@ -1,0 +1,196 @@
+"""What can be looked at before a run: the rows, and whether the others are there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from vesica import _vesica
+from vesica._agreement import Agreement
+from vesica._errors import SettingsError
+from vesica._figures import Figure, bars
+from vesica._frames import frame
+from vesica._html import table
+from vesica._identity import Identity
+from vesica._progress import Callback, Follower, display
+from vesica._run import (
+    GRACE,
+    LONGEST,
+    TICK,
+    WAIT,
+    Time,
+    agreement_of,
+    check_process,
+    idle_seconds,
+    key_of,
+    needed,
+    seconds,
+)
+
+#: Rows of which the shapes are counted, by default.
+SHAPE_ROWS = 100_000
+
+
+class Checked:
+    """What a check found: counts, names, places and shapes, never a value."""
+
+    __slots__ = ("data", "present")
+
+    def __init__(self, data: dict[str, Any], present: list[str] | None) -> None:
+        #: Everything that was found.
+        self.data = data
+        #: The parties that were there, if the check was to connect.
+        self.present = present
+
+    @property
+    def ok(self) -> bool:
+        """Whether a run would take these rows now."""
+        return self.data["refusal"] is None
+
+    @property
+    def why(self) -> str | None:
+        """Why a run would refuse these rows."""
+        why: str | None = self.data.get("why")
+        return why
+
+    @property
+    def hint(self) -> str | None:
+        """What to do about it."""
+        hint: str | None = self.data.get("hint")
+        return hint
+
+    @property
+    def rows(self) -> int:
+        """Rows of the input."""
+        rows: int = self.data["rows"]
+        return rows
+
+    @property
+    def distinct(self) -> int | None:
+        """Different keys; None if there are too many to count them here (with a helper)."""
+        distinct: int | None = self.data["distinct"]
+        return distinct
+
+    @property
+    def shapes(self) -> dict[str, dict[str, int]]:
+        """For each key column the shapes of its values, with the number of rows.
+
+        ``Aa+@a+.a+`` stands for a letter, more letters, an @, letters, a point, letters.
+        """
+        return {
+            key["column"]: {shape["pattern"]: shape["count"] for shape in key["shapes"]}
+            for key in self.data["key"]
+        }
+
+    @property
+    def fates(self) -> dict[str, int]:
+        """What became of the rows: how many have a key, and how many were left out and why."""
+        parts = {}
+        if self.distinct is not None:
+            parts["different keys"] = self.distinct
+            parts["with a key seen before"] = self.data["duplicates"]
+        else:
+            parts["with a key"] = self.rows - self.data["empty"] - self.data["refused"]
+        parts["without a key"] = self.data["empty"]
+        for one in self.data["refused_by"]:
+            parts[f"{one['column']}: {one['reason']}"] = one["count"]
+        return {name: count for at, (name, count) in enumerate(parts.items()) if count or at == 0}
+
+    @property
+    def lost(self) -> Figure:
+        """`fates` as bars."""
+        return bars(list(self.fates.items()))
+
+    def _figures(self) -> list[tuple[str, object]]:
+        lines: list[tuple[str, object]] = [("rows", f"{self.rows:,}")]
+        lines.extend((name, f"{count:,}") for name, count in self.fates.items())
+        for column, shapes in self.shapes.items():
+            lines.extend((f"{column} like", f"{shape}  ({n:,})") for shape, n in shapes.items())
+        if self.present is not None:
+            lines.append(("there", ", ".join(self.present) or "nobody yet"))
+        lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))
+        return lines
+
+    def __repr__(self) -> str:
+        lines = (f"{name:>24}  {value}" for name, value in self._figures())
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return table("Check", self._figures())
+
+
+def check(
+    agreement: Agreement | str | os.PathLike[str],
+    data: Any,
+    *,
+    key: Identity | str | os.PathLike[str] | None = None,
+    columns: Mapping[str, str] | None = None,
+    connect: str | None = None,
+    listen: str | None = None,
+    progress: bool | Callback = False,
+    party: str | None = None,
+    wait: Time = WAIT,
+    idle: Time = 60.0,
+    rows: int = SHAPE_ROWS,
+    strict: bool = False,
+    delimiter: str | None = None,
+    header: bool = True,
+    format: str | None = None,
+) -> Checked:
+    """Look at `data` before a run, and on request whether the other side is there.
+
+    Counts the rows with a key, without one, and with one that its profile refuses, and shows the
+    shapes of the values, but no value. With `connect` or `listen` it also meets the other side,
+    which must do the same, and compares the agreements; no data is sent. With a helper, `connect`
+    asks the helper whether it would take this party, and who is there.
+
+    The arguments are those of `run`; `rows` is of how many rows the shapes are counted.
+
+    Raises:
+        DataError: The data cannot be read. Rows that a run would refuse are no error: see
+            `Checked.ok`.
+    """
+    check_process()
+    agreed = agreement_of(agreement)
+    identity = None if key is None else key_of(key)
+    mapped = dict(columns or {})
+    if rows < 1:
+        raise SettingsError("rows is at least 1")
+    who = party if identity is None else agreed.party_of(identity)
+    given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
+    inner = None if identity is None else identity._inner
+    running = _vesica.Running.check(
+        agreed._inner, inner, given, mapped, party=party, strict=strict, shape_rows=rows
+    )
+    found = document(running, progress)
+    if connect is None and listen is None:
+        return Checked(found, None)
+    if identity is None:
+        raise SettingsError("meeting the other side needs a key", "give key=")
+    reaching = _vesica.Running.reach(
+        agreed._inner,
+        identity._inner,
+        listen=listen,
+        connect=connect,
+        wait=seconds("wait", wait) or LONGEST,
+        idle=idle_seconds(idle),
+    )
+    return Checked(found, document(reaching, progress)["present"])
+
+
+def document(running: _vesica.Running, progress: bool | Callback) -> dict[str, Any]:
+    """Wait for the end of `running`, and return its document."""
+    follower = Follower(display(progress), "the other side")
+    try:
+        while not running.wait(TICK):
+            follower.follow(running.notes())
+    except BaseException:
+        running.cancel()
+        running.wait(GRACE)
+        raise
+    finally:
+        follower.close()
+    found: dict[str, Any] = json.loads(running.finish_document() or "{}")
+    return found
