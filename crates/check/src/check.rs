@@ -113,7 +113,7 @@ impl<'a> Check<'a> {
 
     /// Reads all rows of `source` once, whatever is wrong with them.
     ///
-    /// Memory is that of a run's first pass; for an agreement with a helper at most 256 MiB. `progress` is called at most
+    /// Memory is that of a run's first pass; with a helper that of the items of at most 2^24 rows. `progress` is called at most
     /// some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
     pub fn run(
         &self,
@@ -150,10 +150,10 @@ impl<'a> Check<'a> {
             limits: terms
                 .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),
             expired: self.agreement.expires.filter(|_| has_expired),
-            refused: ended.map(Refused::Data),
+            refused: None,
         };
-        checked.refused =
-            checked.refused.take().or_else(|| checked.judge(source.path(), agreed.may_be_empty));
+        let judge = || checked.judge(source.path(), agreed.may_be_empty);
+        checked.refused = ended.map(Refused::Data).or_else(judge);
         checked
     }
 
