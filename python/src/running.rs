@@ -50,8 +50,8 @@ fn file_of(again: Option<Again>) -> Option<Source> {
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle, total, threads, state,
-        memory, restart, insecure, strict, output, force, again))]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle,
+        total, threads, state, memory, restart, insecure, strict, output, force, again))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
