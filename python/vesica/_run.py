@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import os
 import time
@@ -139,7 +138,11 @@ async def run_async(
     format: str | None = None,
 ) -> Result:
     """Like `run`, for asyncio: other tasks run meanwhile, and cancelling the task ends both sides."""
-    started = Started(**locals())
+    arguments = locals()
+    # Its import takes longer than that of this package.
+    import asyncio
+
+    started = Started(**arguments)
     try:
         while not started.running.wait(0):
             started.follow()
@@ -247,7 +250,9 @@ class Started:
             return
         if outcome is not None:
             error.result = Result(outcome, self.frame, self.agreement)  # type: ignore[attr-defined]
-            error.add_note("the run had finished: this exception's attribute `result` is its result")
+            error.add_note(
+                "the run had finished: this exception's attribute `result` is its result"
+            )
 
     def close(self) -> None:
         """End the display."""
