@@ -10,7 +10,7 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import SettingsError
+from vesica._errors import DataError, SettingsError
 from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
 from vesica._progress import Callback, Follower, display
@@ -208,11 +208,17 @@ class Started:
                 raise SettingsError(
                     "output is for the rows of a file", "use the rows() of the result"
                 )
+        try:
+            given = self.frame.input(needed(self.agreement, self.party, mapped))
+        except DataError:
+            # The other side may wait already.
+            _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect)
+            raise
         limit = WAIT_AIDED if is_aided else WAIT
         self.running = _vesica.Running.start(
             self.agreement._inner,
             identity._inner,
-            self.frame.input(needed(self.agreement, self.party, mapped)),
+            given,
             mapped,
             party=party,
             listen=listen,
