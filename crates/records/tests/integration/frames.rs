@@ -106,7 +106,8 @@ fn columns_that_cannot_be_keys_are_refused_before_they_are_read() {
         matches!(error, InputError::UnsupportedKeyType { ref type_name, .. } if type_name == "Float64")
     );
     let error = keys(&source, &[("Mail", "exact")]).unwrap_err();
-    assert!(matches!(error, InputError::ColumnMissing { ref nearest, .. } if nearest == &["mail"]));
+    let InputError::ColumnMissing { nearest, .. } = error else { panic!("{error}") };
+    assert_eq!(nearest, ["mail"]);
     assert_eq!(keys(&source, &[("b", "exact")]).unwrap().items.len(), 1);
 }
 
