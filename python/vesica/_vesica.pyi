@@ -66,6 +66,9 @@ class Input:
 
 @final
 class Column:
+    """A column with the Arrow C array interface; `numpy.asarray` takes it too."""
+
+    def __array__(self, dtype: object | None = None, copy: object | None = None) -> Any: ...
     def __arrow_c_array__(
         self, requested_schema: object | None = None
     ) -> tuple[object, object]: ...
@@ -77,6 +80,8 @@ class Column:
 
 @final
 class Table:
+    """Named columns with the Arrow C stream interface."""
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
     def __len__(self) -> int: ...
