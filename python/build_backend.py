@@ -49,6 +49,8 @@ __all__ = [
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "vesica"
+# Where Rust is missing, maturin says so, instead of fetching one of its choice.
+os.environ["MATURIN_NO_INSTALL_RUST"] = "1"
 #: The tag of the module with the stable interface of Python, and the end of its file's name.
 STABLE = ("cp311-abi3", "abi3.so")
 #: The packages of cargo, and their targets that a wheel has.
@@ -100,8 +102,8 @@ def build(
 ) -> dict[str, pathlib.Path]:
     """The files of the module and of the command, built by cargo.
 
-    `target` is a triple of Rust, and is built with zig for the given version of glibc. `like_tests` takes the features of
-    the workspace's tests, so that nothing is built again that the tests have built.
+    `target` is a triple of Rust, and is built with zig for the given version of glibc. `like_tests`
+    takes the features of the workspace's tests, so that nothing is built twice.
     """
     command = [os.environ.get("CARGO", "cargo"), "build" if target is None else "zigbuild"]
     command += ["--locked", "--profile", profile(), "--message-format", "json-render-diagnostics"]
@@ -158,7 +160,7 @@ def pack(
     tag = f"{python.tag}-{platform}"
     path = folder / f"{release}-{tag}.whl"
     folder.mkdir(parents=True, exist_ok=True)
-    records = []
+    records: list[str] = []
 
     def add(name: str, content: bytes, mode: int = 0o644) -> None:
         # The same content makes the same file: no time, no owner.
@@ -224,7 +226,7 @@ def build_wheel(
 
 def described(folder: str) -> pathlib.Path:
     """The metadata of the package, written into `folder`."""
-    return pathlib.Path(folder) / maturin.prepare_metadata_for_build_wheel(folder)
+    return pathlib.Path(folder, maturin.prepare_metadata_for_build_wheel(folder))
 
 
 def main() -> None:
