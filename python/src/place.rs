@@ -3,8 +3,8 @@
 use crate::failure::{Failed, Kind};
 use pyo3::prelude::*;
 use std::time::Duration;
+use vesica_agreement::Agreement;
 use vesica_core::StopReason;
-use vesica_engine::agreement::Agreement;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_messages::Speech;
