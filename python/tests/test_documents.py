@@ -1,4 +1,4 @@
-"""The page about the package is true: its code runs, its outputs are real, and no public name is missing."""
+"""The page about the package is true: its code runs with these outputs, and no public name is missing."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def airline(code: str) -> Iterator[str]:
 def execute(code: str, line: int, names: dict[str, Any]) -> None:
     """Run a block; what stands after prompts is compared with its output."""
     if not code.startswith(">>>"):
-        exec(compile("\n" * line + code, str(PAGE), "exec"), names)
+        exec(compile("\n" * line + code, "a page", "exec"), names)
         return
-    test = doctest.DocTestParser().get_doctest(code, names, PAGE.name, str(PAGE), line)
+    test = doctest.DocTestParser().get_doctest(code, names, "a page", None, line)
     said: list[str] = []
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     outcome = runner.run(test, out=said.append, clear_globs=False)
@@ -68,9 +68,7 @@ def execute(code: str, line: int, names: dict[str, Any]) -> None:
     names.update(test.globs)
 
 
-def test_the_code_on_the_page_runs(
-    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_code_on_the_page_runs(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     scene(tmp_path)
     names: dict[str, Any] = {"__name__": "page"}
@@ -81,6 +79,20 @@ def test_the_code_on_the_page_runs(
             execute(here, line, names)
         if line < 20:
             assert names["r"].rows().height == 60
+
+
+def test_the_code_in_the_readme_runs(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    scene(tmp_path)
+    names: dict[str, Any] = {}
+    found = blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(found) == 1
+    line, code = found[0]
+    with airline(code) as here:
+        execute(here, line, names)
+    assert names["r"].rows().height == 60
 
 
 def test_a_wrong_output_would_be_noticed() -> None:
