@@ -1,9 +1,11 @@
-"""The page about the package is true: its code runs with these outputs, and no public name is missing."""
+"""The page about the package is true: its code runs with these outputs, and no name is missing."""
 
 from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import datetime
+import decimal
 import doctest
 import inspect
 import pathlib
@@ -12,6 +14,9 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 import vesica as v
 
@@ -123,3 +128,55 @@ def test_every_attribute_of_a_result_is_on_the_page(kind: Any) -> None:
     text = PAGE.read_text(encoding="utf-8")
     public = [name for name in dir(kind) if not name.startswith("_")]
     assert not [name for name in public if not re.search(rf"\b{name}\b", text)]
+
+
+def texts(column: Any) -> list[str]:
+    """What the values of a column become as keys: those that a union has."""
+    sides = {name: v.Identity.generate() for name in ("here", "there")}
+    deal = v.Agreement.new(sides, {"key": "trim"}, operation="union")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"127.0.0.1:{free.getsockname()[1]}"
+    with concurrent.futures.ThreadPoolExecutor(1) as other:
+        frame = pl.DataFrame({"key": ["the other side's"]})
+        there = other.submit(v.run, deal, frame, key=sides["there"], connect=address, wait=10)
+        here = v.run(deal, column, key=sides["here"], listen=address)
+        there.result()
+    table = here.to_polars()
+    return table.filter(~pl.col("new"))["key"].to_list()
+
+
+NOON = datetime.datetime(2024, 2, 1, 12, 34, 56)
+PARIS = pd.to_datetime(["2024-02-01 00:30", None]).tz_localize("Europe/Paris")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [
+        (pl.Series([-42, None]), "-42"),
+        (pl.Series([decimal.Decimal("12.30")]), "12.30"),
+        (pl.Series([True]), "true"),
+        (pl.Series([NOON.date()]), "2024-02-01"),
+        (pl.Series([NOON]), "2024-02-01T12:34:56"),
+        (pl.Series([datetime.time(12, 3)]), "12:03:00"),
+        (pd.Series(PARIS), "2024-01-31T23:30:00Z"),
+        (pd.Series([-42, None], dtype="Int64"), "-42"),
+        (pa.array([None, "true"]).dictionary_encode(), "true"),
+        (pl.Series(["true", None], dtype=pl.Categorical), "true"),
+        (pl.Series(["true", None], dtype=pl.Enum(["true"])), "true"),
+        (pd.Series(["true", None, float("nan"), pd.NA], dtype=object), "true"),
+        (pa.array([b"\x01\xfe"], pa.binary(2)), "01fe"),
+        (pl.Series([b"true"]), "true"),
+    ],
+)
+def test_a_value_becomes_the_text_on_the_page(values: Any, text: str) -> None:
+    frame = {pl.Series: pl.DataFrame, pd.Series: pd.DataFrame}.get(type(values), pa.table)
+    assert texts(frame({"key": values})) == [text]
+    assert text == "01fe" or f"`{text}`" in PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("values", [[1.5], [datetime.timedelta(1)], [["a"]], [{"a": 1}]])
+def test_a_type_that_the_page_calls_refused_is(values: list[Any]) -> None:
+    deal = v.Agreement.new({name: v.Identity.generate() for name in ("here", "there")}, "key")
+    with pytest.raises(v.DataError, match="cannot be a key"):
+        v.check(deal, pl.DataFrame({"key": values}))
