@@ -25,6 +25,7 @@ from vesica._run import (
     check_process,
     idle_seconds,
     key_of,
+    names_of,
     needed,
     seconds,
 )
@@ -155,7 +156,7 @@ def check(
     check_process()
     agreed = agreement_of(agreement)
     identity = None if key is None else key_of(key)
-    mapped = dict(columns or {})
+    mapped = names_of(columns)
     if rows < 1:
         raise SettingsError("rows is at least 1")
     who = party if identity is None else agreed.party_of(identity)

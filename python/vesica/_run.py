@@ -195,7 +195,7 @@ class Started:
         self.agreement = agreement_of(agreement)
         identity = key_of(key)
         self.party = self.agreement.party_of(identity)
-        mapped = dict(columns or {})
+        mapped = names_of(columns)
         self.frame = frame(data, delimiter, header, format)
         is_aided = self.agreement.helper is not None
         if threads is not None and not 1 <= threads <= 1024:
@@ -286,6 +286,17 @@ def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
 
 def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
     return key if isinstance(key, Identity) else Identity.load(key)
+
+
+def names_of(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The names of `columns`."""
+    mapped = dict(columns or {})
+    if not all(isinstance(name, str) for pair in mapped.items() for name in pair):
+        raise SettingsError(
+            "columns has the names of columns, which are texts",
+            'a column that is named by a number: columns={"email": "0"}',
+        )
+    return mapped
 
 
 def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:
