@@ -53,6 +53,34 @@ impl Column {
         cell(py, &self.0, index)
     }
 
+    fn __repr__(&self) -> String {
+        format!("<Column, {} rows>", self.0.len())
+    }
+
+    /// For `numpy.asarray`.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: Option<&Bound<'py, PyAny>>,
+        copy: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        // It is always a copy.
+        let _ = copy;
+        let numpy = py.import("numpy")?;
+        let array = match self.to_bytes(py) {
+            Ok(bytes) => {
+                let own = if self.0.as_boolean_opt().is_some() { "bool" } else { "int64" };
+                numpy.call_method1("frombuffer", (bytes, own))?
+            }
+            Err(_) => numpy.call_method1("array", (self.to_list(py)?, "object"))?,
+        };
+        match dtype {
+            Some(dtype) => array.call_method1("astype", (dtype,)),
+            None => Ok(array),
+        }
+    }
+
     fn to_list<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         (0..self.0.len()).map(|index| cell(py, &self.0, index)).collect()
     }
@@ -127,6 +155,10 @@ impl Table {
 
     fn __len__(&self) -> usize {
         self.0.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Table of {}, {} rows>", self.names().join(", "), self.0.num_rows())
     }
 
     #[getter]

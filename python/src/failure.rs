@@ -59,7 +59,7 @@ type Difference = (String, Option<String>, Option<String>);
 #[derive(Clone, Debug)]
 pub(crate) struct Failed {
     kind: Kind,
-    message: String,
+    pub(crate) message: String,
     hint: String,
     differences: Vec<Difference>,
 }

@@ -49,6 +49,8 @@ mod _vesica {
     #[pymodule_export]
     use super::outcome::Outcome;
     #[pymodule_export]
+    use super::place::leave_word;
+    #[pymodule_export]
     use super::running::Running;
     #[pymodule_export]
     use super::service::Service;

@@ -1,11 +1,17 @@
 //! Who this side is, and whom it reaches: the arguments that must go together.
 
 use crate::failure::{Failed, Kind};
+use pyo3::prelude::*;
+use std::time::Duration;
+use vesica_core::StopReason;
 use vesica_engine::agreement::Agreement;
 use vesica_engine::{ConfigFault, Error};
-use vesica_link::{Endpoint, Identity};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
+
+/// Longer than the engine looks for the other side.
+const WORD_WAIT: Duration = Duration::from_secs(5);
 
 fn fault(fault: &ArgumentFault) -> Failed {
     Failed::of(Kind::Settings, arguments::error(fault, Speech::Python))
@@ -26,6 +32,24 @@ pub(crate) fn endpoint(
         (None, Some(address), None) => Ok(Endpoint::Listen(address)),
         (None, ..) => Err(fault(&ArgumentFault::NoAddress)),
     }
+}
+
+/// Tells the other side, if it is waiting, that this one cannot take part because of its data.
+#[pyfunction]
+pub(crate) fn leave_word(
+    py: Python<'_>,
+    agreement: &crate::agreement::Agreement,
+    identity: &crate::identity::Identity,
+    listen: Option<String>,
+    connect: Option<String>,
+) {
+    let (agreement, identity) = (&agreement.0, &identity.0);
+    let Ok(endpoint) = endpoint(agreement, listen, connect) else { return };
+    let link = LinkOptions { endpoint, wait: WORD_WAIT, idle: WORD_WAIT, total: None };
+    let cancel = CancelToken::new();
+    py.detach(|| {
+        vesica_engine::leave_word(agreement, identity, &link, StopReason::Input, &cancel);
+    });
 }
 
 /// The party with this `identity`, which must be the one that is `asked` for, or the one that is asked for.

@@ -50,8 +50,8 @@ fn file_of(again: Option<Again>) -> Option<Source> {
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle, total, threads, state,
-        memory, restart, insecure, strict, output, force, again))]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle,
+        total, threads, state, memory, restart, insecure, strict, output, force, again))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -119,9 +119,20 @@ impl Running {
         let file = py.detach(|| file_of(again));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let observer = Arc::clone(watch) as Arc<dyn Observer>;
-            vesica_engine::run(job, observer, cancel)
-                .map(|finished| Done::Run(Box::new(finished)))
-                .map_err(|error| Failed::run(error, watch.absent(), &run))
+            let mut is_handed_over = false;
+            let done = vesica_engine::run_and(job, observer, cancel, |finished| {
+                is_handed_over = true;
+                watch.hand_over(finished);
+            });
+            let failed = done.err().map(|error| Failed::run(error, watch.absent(), &run));
+            match failed {
+                Some(failed) if !is_handed_over => Some(Err(failed)),
+                Some(failed) => {
+                    watch.warn(failed.message);
+                    None
+                }
+                None => None,
+            }
         };
         Self::spawn(py, watch, cancel, file, work)
     }
@@ -151,7 +162,8 @@ impl Running {
         let options = vesica_check::Options { columns, strict, shape_rows };
         let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
-            checking::check(&agreement, party.as_deref(), &source, &options, watch, cancel)
+            let party = party.as_deref();
+            Some(checking::check(&agreement, party, &source, &options, watch, cancel))
         };
         Self::spawn(py, watch, CancelToken::new(), None, work)
     }
@@ -176,7 +188,7 @@ impl Running {
         let identity = identity.0.clone();
         let watch = Arc::new(Watch::new(&agreement, link.wait));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
-            checking::reach(agreement, identity, link, watch, cancel)
+            Some(checking::reach(agreement, identity, link, watch, cancel))
         };
         Self::spawn(py, watch, CancelToken::new(), None, work)
     }
@@ -208,7 +220,7 @@ impl Running {
     fn finish(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match self.watch.take_result() {
+        match py.detach(|| self.watch.take_result()) {
             Some(Ok(Done::Run(finished))) => Ok(Some(Outcome::new(*finished, file()))),
             Some(Err(failed)) => Err(failed.raise(py)),
             _ => Ok(None),
@@ -218,7 +230,7 @@ impl Running {
     /// The document of something else that has ended; only once.
     fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.check_process(py)?;
-        match self.watch.take_result() {
+        match py.detach(|| self.watch.take_result()) {
             Some(Ok(Done::Document(document))) => Ok(Some(document)),
             Some(Err(failed)) => Err(failed.raise(py)),
             _ => Ok(None),
@@ -227,13 +239,13 @@ impl Running {
 }
 
 impl Running {
-    /// Starts `work` on a thread of its own.
+    /// Starts `work` on a thread of its own. It returns its result, unless it has handed it over.
     fn spawn(
         py: Python<'_>,
         watch: Arc<Watch>,
         cancel: CancelToken,
         file: Option<Source>,
-        work: impl FnOnce(&Arc<Watch>, &CancelToken) -> Result<Done, Failed> + Send + 'static,
+        work: impl FnOnce(&Arc<Watch>, &CancelToken) -> Option<Result<Done, Failed>> + Send + 'static,
     ) -> PyResult<Self> {
         let running = Self {
             watch: Arc::clone(&watch),
@@ -243,7 +255,7 @@ impl Running {
         };
         let guarded = move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
-            watch.end(result.unwrap_or_else(|_| Err(Failed::panic())));
+            watch.close(result.unwrap_or_else(|_| Some(Err(Failed::panic()))));
         };
         match std::thread::Builder::new().name("vesica-run".to_owned()).spawn(guarded) {
             Ok(_) => Ok(running),
@@ -269,6 +281,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         if self.process == std::process::id() {
             self.cancel.cancel();
+            self.watch.abandon();
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) enum Done {
 /// What has happened in a run, and its result.
 pub(crate) struct Watch {
     state: Mutex<State>,
-    ended: Condvar,
+    changed: Condvar,
     /// The names of the parties.
     parties: Vec<String>,
     /// How long the run may wait for other parties at the helper; the link watches over other waits.
@@ -43,6 +43,10 @@ struct State {
     step: Option<Note>,
     result: Option<Result<Done, Failed>>,
     has_ended: bool,
+    /// Whether Python has the result, or nobody will ask for it.
+    is_taken: bool,
+    /// Whether the thread of the run has nothing left to do.
+    is_over: bool,
     /// Since when nothing came from the helper, and for which parties it waits.
     waits: Option<(Instant, Vec<u8>)>,
     received_bytes: u64,
@@ -53,7 +57,7 @@ struct State {
 impl Watch {
     pub(crate) fn new(agreement: &Agreement, limit: Duration) -> Self {
         let parties = agreement.parties.iter().map(|party| party.name.clone()).collect();
-        Self { state: Mutex::default(), ended: Condvar::new(), parties, limit }
+        Self { state: Mutex::default(), changed: Condvar::new(), parties, limit }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -77,27 +81,42 @@ impl Watch {
         self.step("reading", rows, 0);
     }
 
-    /// The run has ended.
-    pub(crate) fn end(&self, result: Result<Done, Failed>) {
+    /// The result is there.
+    fn end(&self, result: Result<Done, Failed>) {
         let mut state = self.lock();
         state.result = Some(result);
         state.has_ended = true;
-        self.ended.notify_all();
+        self.changed.notify_all();
+    }
+
+    /// Passes the result of a run to Python, and waits until Python has it: what a run with a helper needs to give its
+    /// result once more is then no longer needed.
+    pub(crate) fn hand_over(&self, finished: Finished) {
+        self.end(Ok(Done::Run(Box::new(finished))));
+        let taken = self.changed.wait_while(self.lock(), |state| !state.is_taken);
+        drop(taken);
+    }
+
+    /// The thread of the run has nothing left to do. `result` is its result, unless it was handed over.
+    pub(crate) fn close(&self, result: Option<Result<Done, Failed>>) {
+        if let Some(result) = result {
+            self.end(result);
+        }
+        self.lock().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Nobody will ask for the result.
+    pub(crate) fn abandon(&self) {
+        self.lock().is_taken = true;
+        self.changed.notify_all();
     }
 
     /// Waits so long for the end; returns whether it has come.
     pub(crate) fn wait(&self, limit: Duration) -> bool {
-        let until = Instant::now() + limit;
-        let mut state = self.lock();
-        while !state.has_ended {
-            let left = until.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return false;
-            }
-            let waited = self.ended.wait_timeout(state, left);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        true
+        let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !state.has_ended);
+        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        state.has_ended
     }
 
     pub(crate) fn take_notes(&self) -> Vec<Note> {
@@ -106,8 +125,20 @@ impl Watch {
         state.notes.drain(..).chain(step).collect()
     }
 
+    /// The result, if there is one, when the thread of the run has nothing left to do.
     pub(crate) fn take_result(&self) -> Option<Result<Done, Failed>> {
-        self.lock().result.take()
+        let mut state = self.lock();
+        let result = state.result.take()?;
+        state.is_taken = true;
+        self.changed.notify_all();
+        let over = self.changed.wait_while(state, |state| !state.is_over);
+        drop(over);
+        Some(result)
+    }
+
+    /// A warning for the log.
+    pub(crate) fn warn(&self, text: String) {
+        self.note("warning", text, 0, 0);
     }
 
     /// Whether the run has waited too long for other parties; notes which.

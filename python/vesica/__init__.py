@@ -34,13 +34,14 @@ from vesica._identity import Identity
 from vesica._progress import Progress
 from vesica._result import Report, Result, Shares, combine
 from vesica._run import run, run_async
-from vesica._vesica import __version__
+from vesica._vesica import Column, Table, __version__
 
 __all__ = [
     "Agreement",
     "AgreementMismatch",
     "Cancelled",
     "Checked",
+    "Column",
     "DataError",
     "Demo",
     "Difference",
@@ -58,6 +59,7 @@ __all__ = [
     "Result",
     "SettingsError",
     "Shares",
+    "Table",
     "Values",
     "VesicaError",
     "__version__",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import html
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -13,6 +12,7 @@ from vesica import _vesica
 from vesica._errors import SettingsError
 from vesica._html import table
 from vesica._identity import Identity
+from vesica._text import escape
 
 #: Rows that a party may have, by default.
 MAX_ROWS = 1_000_000
@@ -157,7 +157,9 @@ class Agreement:
             with open(path, "w" if force else "x", encoding="utf-8") as file:
                 file.write(self._text)
         except FileExistsError:
-            raise SettingsError(f"{os.fspath(path)} exists", "add force=True to replace it") from None
+            raise SettingsError(
+                f"{os.fspath(path)} exists", "add force=True to replace it"
+            ) from None
 
     @property
     def text(self) -> str:
@@ -276,11 +278,11 @@ class Explanation(str):
         return str(self)
 
     def _repr_html_(self) -> str:
-        parts = [f"<h3>{html.escape(self.data['title'])}</h3>"]
+        parts = [f"<h3>{escape(self.data['title'])}</h3>"]
         for part in self.data["sections"]:
-            points = "".join(f"<li>{html.escape(point)}</li>" for point in part["points"])
+            points = "".join(f"<li>{escape(point)}</li>" for point in part["points"])
             if points:
-                parts.append(f"<h4>{html.escape(part['title'])}</h4><ul>{points}</ul>")
+                parts.append(f"<h4>{escape(part['title'])}</h4><ul>{points}</ul>")
         return "".join(parts)
 
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import concurrent.futures
-import csv
 import os
-import random
-import socket
-import tempfile
+import sys
 from typing import Any, NamedTuple
 
 from vesica._agreement import Agreement
@@ -35,6 +31,8 @@ class Demo(NamedTuple):
 
 def people(count: int, seed: int) -> dict[str, list[Any]]:
     """Made-up customers, among which those of two seeds have many in common."""
+    import random
+
     rng = random.Random(seed)
     numbers = rng.sample(range(2 * count), count)
     names = [(FIRST[n % len(FIRST)], LAST[n // len(FIRST) % len(LAST)], n) for n in numbers]
@@ -54,6 +52,11 @@ def demo(rows: int = 1000) -> Demo:
     >>> both.airline.count is None, both.grocer.count > 0
     (True, True)
     """
+    # Not at the top: the package is imported more often than the demo is run.
+    import concurrent.futures
+    import socket
+    import tempfile
+
     grocer, airline = Identity.generate(), Identity.generate()
     agreement = Agreement.new(
         {"grocer": grocer, "airline": airline}, title="Customers who are members", max_rows=rows
@@ -74,14 +77,14 @@ def demo(rows: int = 1000) -> Demo:
 
 def frame_of(columns: dict[str, list[Any]], folder: str, seed: int) -> Any:
     """The columns as a frame of an imported library, or as a file in `folder`."""
-    import sys
-
     if "polars" in sys.modules:
         return sys.modules["polars"].DataFrame(columns)
     if "pandas" in sys.modules:
         return sys.modules["pandas"].DataFrame(columns)
     if "pyarrow" in sys.modules:
         return sys.modules["pyarrow"].table(columns)
+    import csv
+
     path = os.path.join(folder, f"{seed}.csv")
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 import os
 from collections.abc import Sequence
+
+from vesica._text import escape
 
 #: Colours that also people who cannot tell red from green tell apart.
 OWN, OTHER, COMMON, LOST = "#0072b2", "#e69f00", "#009e73", "#999999"
@@ -99,7 +100,7 @@ def bars(parts: Sequence[tuple[str, int]]) -> Figure:
         colour = COMMON if at == 0 else OWN if at == 1 else LOST
         width = 300 * count / largest
         lines.append(
-            f"<text x='190' y='{y + 14}' text-anchor='end' {FONT}>{html.escape(name)}</text>"
+            f"<text x='190' y='{y + 14}' text-anchor='end' {FONT}>{escape(name)}</text>"
             f"<rect x='200' y='{y}' width='{width:.1f}' height='18' fill='{colour}'/>"
             f"<text x='{206 + width:.1f}' y='{y + 14}' {FONT}>{count:,}</text>"
         )
@@ -107,7 +108,7 @@ def bars(parts: Sequence[tuple[str, int]]) -> Figure:
 
 
 def named(part: tuple[str, int]) -> str:
-    return html.escape(f"{part[0]}: {part[1]:,} keys")
+    return escape(f"{part[0]}: {part[1]:,} keys")
 
 
 def svg(width: float, height: float, inside: str) -> Figure:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
@@ -345,10 +344,10 @@ def one_byte(delimiter: str | None) -> int | None:
     return ord(delimiter)
 
 
-def write_whole(
-    path: str | os.PathLike[str], force: bool, write: Callable[[Any], object]
-) -> None:
+def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any], object]) -> None:
     """Let `write` fill a file that only its owner can read, and give it its name when it is whole."""
+    import tempfile
+
     path = os.fspath(path)
     exists = SettingsError(f"{path} exists", "choose another name, or add force=True to replace it")
     if os.path.lexists(path) and not force:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable
+
+from vesica._text import escape
 
 
 def table(title: str, rows: Iterable[tuple[str, object]]) -> str:
     """A title above rows of a name and a value."""
     lines = "".join(
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(str(value))}</td></tr>"
+        f"<tr><th style='text-align:left'>{escape(name)}</th>"
+        f"<td style='text-align:left'>{escape(str(value))}</td></tr>"
         for name, value in rows
     )
-    return f"<strong>{html.escape(title)}</strong><table>{lines}</table>"
+    return f"<strong>{escape(title)}</strong><table>{lines}</table>"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from typing import Any
 
 from vesica import _vesica
@@ -236,6 +235,8 @@ class Result:
             return self._table()
         if not isinstance(self._frame, File):
             return self.rows()
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "rows.parquet")
             self.write(path)

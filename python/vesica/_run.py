@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import datetime
 import os
 import time
@@ -11,7 +10,7 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import SettingsError
+from vesica._errors import DataError, SettingsError
 from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
 from vesica._progress import Callback, Follower, display
@@ -139,7 +138,11 @@ async def run_async(
     format: str | None = None,
 ) -> Result:
     """Like `run`, for asyncio: other tasks run meanwhile, and cancelling the task ends both sides."""
-    started = Started(**locals())
+    arguments = locals()
+    # Its import takes longer than that of this package.
+    import asyncio
+
+    started = Started(**arguments)
     try:
         while not started.running.wait(0):
             started.follow()
@@ -205,11 +208,17 @@ class Started:
                 raise SettingsError(
                     "output is for the rows of a file", "use the rows() of the result"
                 )
+        try:
+            given = self.frame.input(needed(self.agreement, self.party, mapped))
+        except DataError:
+            # The other side may wait already.
+            _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect)
+            raise
         limit = WAIT_AIDED if is_aided else WAIT
         self.running = _vesica.Running.start(
             self.agreement._inner,
             identity._inner,
-            self.frame.input(needed(self.agreement, self.party, mapped)),
+            given,
             mapped,
             party=party,
             listen=listen,
@@ -247,7 +256,9 @@ class Started:
             return
         if outcome is not None:
             error.result = Result(outcome, self.frame, self.agreement)  # type: ignore[attr-defined]
-            error.add_note("the run had finished: this exception's attribute `result` is its result")
+            error.add_note(
+                "the run had finished: this exception's attribute `result` is its result"
+            )
 
     def close(self) -> None:
         """End the display."""

@@ -19,8 +19,8 @@ use vesica_messages::{
 };
 use vesica_records::{
     Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
-    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, ValueFault,
-    survey_keys,
+    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, Survey,
+    ValueFault, survey_keys,
 };
 
 /// The messages for a reader who calls Vesica as in `say`.
@@ -196,11 +196,10 @@ fn faults_of(rows: &str) -> Faults {
     let columns = [KeyColumn { column: name.clone(), name, profile }];
     let hash = KeyItems::integers(&columns, 1 << 40).expect("one column of integers");
     let limits = KeyLimits { strict: true, ..KeyLimits::default() };
-    let mut faults = Faults::default();
+    let mut survey = Survey::new(columns.to_vec(), 1);
     let mut progress = |_| ControlFlow::Continue(());
-    survey_keys(&source, &columns, Beside::default(), &hash, &limits, &mut faults, &mut progress)
-        .unwrap();
-    faults
+    survey_keys(&source, Beside::default(), &hash, &limits, &mut survey, &mut progress).unwrap();
+    survey.finish().0
 }
 
 fn share_errors() -> Vec<SharesError> {

@@ -3,6 +3,7 @@
 mod common;
 mod encoding;
 mod formats;
+mod frames;
 mod matches;
 mod profiles;
 mod robustness;
