@@ -47,7 +47,7 @@ def free_address() -> str:
 
 def one(agreement: v.Agreement, data: Any, name: str, **options: Any) -> v.Result:
     """The run of one party."""
-    insecure = agreement.protocol == "naive_hash"
+    insecure = getattr(agreement, "protocol", "") == "naive_hash"
     options = {"key": IDENTITIES[name], "insecure": insecure, "wait": 20, **options}
     return v.run(agreement, data, **options)
 

@@ -158,7 +158,7 @@ def check(
     identity = None if key is None else key_of(key)
     mapped = names_of(columns)
     if rows < 1:
-        raise SettingsError("rows is at least 1")
+        raise SettingsError("rows is at least 1", "leave it out for the default")
     who = party if identity is None else agreed.party_of(identity)
     given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from vesica import _vesica
-from vesica._errors import DataError, SettingsError, VesicaError
+from vesica._errors import DataError, SettingsError, VesicaError, unwritable
 
 T = TypeVar("T")
 
@@ -285,6 +285,10 @@ UNWRITABLE = (
     "look at their columns: one of mixed types, for example, has no type in Parquet",
 )
 DAMAGED = ("the table is damaged", "table.validate(full=True) of pyarrow says what is wrong")
+NO_ARROW = (
+    "the rows cannot be converted",
+    "use rows(), and the functions of its library; columns of mixed types have no type in others",
+)
 UNUSABLE = (
     "the frame cannot be handed over as Arrow",
     "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream is "
@@ -353,7 +357,11 @@ def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any]
     if os.path.lexists(path) and not force:
         raise exists
     folder, name = os.path.split(path)
-    descriptor, partial = tempfile.mkstemp(prefix=f".{name}-", suffix=".partial", dir=folder or ".")
+    prefix, suffix = f".{name}-", ".partial"
+    try:
+        descriptor, partial = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=folder or ".")
+    except OSError as error:
+        raise unwritable(DataError, path, error) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
@@ -367,6 +375,8 @@ def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any]
                 os.link(partial, path)
             except FileExistsError:
                 raise exists from None
+    except OSError as error:
+        raise unwritable(DataError, path, error) from None
     finally:
         if os.path.lexists(partial):
             os.unlink(partial)
