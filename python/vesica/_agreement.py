@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from vesica import _vesica
-from vesica._errors import SettingsError
+from vesica._errors import SettingsError, unwritable
 from vesica._html import table
 from vesica._identity import Identity
 from vesica._text import escape
@@ -160,6 +160,8 @@ class Agreement:
             raise SettingsError(
                 f"{os.fspath(path)} exists", "add force=True to replace it"
             ) from None
+        except OSError as error:
+            raise unwritable(SettingsError, path, error) from None
 
     @property
     def text(self) -> str:
@@ -327,7 +329,7 @@ def day(given: str | datetime.date | None) -> datetime.date | None:
     try:
         return datetime.date.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:
-        raise SettingsError("a last day is written as 2027-06-30") from None
+        raise SettingsError("the last day is no date", 'write expires="2027-06-30"') from None
 
 
 def quoted(text: str) -> str:

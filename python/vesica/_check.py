@@ -25,6 +25,7 @@ from vesica._run import (
     check_process,
     idle_seconds,
     key_of,
+    names_of,
     needed,
     seconds,
 )
@@ -155,9 +156,9 @@ def check(
     check_process()
     agreed = agreement_of(agreement)
     identity = None if key is None else key_of(key)
-    mapped = dict(columns or {})
+    mapped = names_of(columns)
     if rows < 1:
-        raise SettingsError("rows is at least 1")
+        raise SettingsError("rows is at least 1", "leave it out for the default")
     who = party if identity is None else agreed.party_of(identity)
     given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner

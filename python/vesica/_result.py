@@ -8,9 +8,9 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError
+from vesica._errors import DataError, SettingsError, unwritable
 from vesica._figures import Figure, bars, overlap
-from vesica._frames import File, Frame, write_whole
+from vesica._frames import NO_ARROW, File, Frame, quietly, write_whole
 from vesica._html import table
 
 
@@ -19,9 +19,12 @@ class Report(dict[str, Any]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report, as ``vesica run --report`` does."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self, file, indent=2, ensure_ascii=False)
-            file.write("\n")
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(self, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+        except OSError as error:
+            raise unwritable(SettingsError, path, error) from None
 
     def _repr_html_(self) -> str:
         network, used = self["network"], self["resources"]
@@ -145,7 +148,10 @@ class Result:
         """The rows of `rows` as a table of pyarrow."""
         import pyarrow
 
-        return pyarrow.table(self._arrow()) if self.kind not in NO_ROWS else None
+        if self.kind in NO_ROWS:
+            return None
+        rows = self._arrow()
+        return quietly(NO_ARROW, lambda: pyarrow.table(rows))
 
     def to_pandas(self) -> Any:
         """The rows of `rows` as a frame of pandas."""
@@ -158,7 +164,7 @@ class Result:
             return rows
         import pyarrow
 
-        return pyarrow.table(rows).to_pandas()
+        return quietly(NO_ARROW, lambda: pyarrow.table(rows).to_pandas())
 
     def to_polars(self) -> Any:
         """The rows of `rows` as a frame of polars."""
@@ -167,7 +173,9 @@ class Result:
         if self.kind in NO_ROWS:
             return None
         rows = self._arrow()
-        return rows if isinstance(rows, polars.DataFrame) else polars.DataFrame(rows)
+        if isinstance(rows, polars.DataFrame):
+            return rows
+        return quietly(NO_ARROW, lambda: polars.DataFrame(rows))
 
     def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the rows of `rows` to a Parquet file, which only you can read.
@@ -226,7 +234,7 @@ class Result:
     def _table(self) -> _vesica.Table:
         table = self._outcome.table()
         if table is None:
-            raise DataError("this result has no rows")
+            raise DataError("this result has no rows", "see its `kind`")
         return table
 
     def _arrow(self) -> Any:
@@ -290,8 +298,20 @@ class Shares:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Shares:
         """Read the file of a party's shares."""
-        with open(path, encoding="utf-8") as file:
-            return Shares(file.read())
+        document = None
+        try:
+            with open(path, "rb") as file:
+                document = file.read().decode()
+        except OSError as error:
+            raise DataError(
+                f"{os.fspath(path)} cannot be read: {error.strerror}", "check the name of the file"
+            ) from None
+        except UnicodeDecodeError:
+            pass
+        if document is None:
+            # Outside the handler: the other exception has the content of the file.
+            raise DataError(f"{os.fspath(path)} holds no shares", "check the name of the file")
+        return Shares(document)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file, which only you can read."""
