@@ -30,7 +30,12 @@ pub(crate) fn endpoint(
         }
         (_, None, Some(address)) => Ok(Endpoint::Connect(address)),
         (None, Some(address), None) => Ok(Endpoint::Listen(address)),
-        (None, ..) => Err(fault(&ArgumentFault::NoAddress)),
+        (_, Some(_), Some(_)) => Err(Failed::new(
+            Kind::Settings,
+            "`listen=` and `connect=` are both given",
+            "one side listens, and the other connects: give one of them",
+        )),
+        (None, None, None) => Err(fault(&ArgumentFault::NoAddress)),
     }
 }
 
