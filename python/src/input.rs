@@ -1,10 +1,11 @@
 //! The rows of a party: a file, or a frame that is handed over by the Arrow C interfaces.
 
 use crate::failure::{Failed, Kind};
-use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi};
-use arrow_array::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
-use arrow_array::{RecordBatch, RecordBatchIterator, StructArray};
-use arrow_schema::ArrowError;
+use crate::stream::{Stream, batch_of, guarded};
+use arrow_array::RecordBatchIterator;
+use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_schema::{ArrowError, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::ffi::CStr;
@@ -75,7 +76,7 @@ impl Input {
         let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
         // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-        let reader = py.detach(|| ArrowArrayStreamReader::try_new(stream));
+        let reader = py.detach(|| guarded(|| Stream::new(stream)));
         let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
         Self::of(py, Source::of_batches(Box::new(reader), rows))
     }
@@ -90,18 +91,16 @@ impl Input {
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
         // SAFETY: capsules of these names point to a valid schema and a valid array, which these calls take over and
-        // mark as released; the array is of that schema.
-        let data = unsafe {
-            let schema = FFI_ArrowSchema::from_raw(schema.as_ptr());
-            from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), &schema)
+        // mark as released.
+        let (schema, array) = unsafe {
+            (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr()))
         };
-        let data = data.map_err(|error| no_frame(&error).raise(py))?;
-        let is_table = matches!(data.data_type(), arrow_schema::DataType::Struct(_));
-        if !is_table || data.null_count() > 0 {
-            let error = ArrowError::SchemaError(String::new());
-            return Err(no_frame(&error).raise(py));
-        }
-        let batch = RecordBatch::from(StructArray::from(data));
+        let batch = guarded(|| {
+            let schema = Arc::new(Schema::try_from(&schema)?);
+            // SAFETY: the producer has handed over the array with its schema.
+            unsafe { batch_of(array, &schema) }
+        });
+        let batch = batch.map_err(|error| no_frame(&error).raise(py))?;
         let (schema, rows) = (batch.schema(), batch.num_rows() as u64);
         let batches: Batches = Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(&schema)));
         Self::of(py, Source::of_batches(batches, Some(rows)))

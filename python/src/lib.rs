@@ -3,7 +3,8 @@
 //! The package in `python/vesica` is what people use; this module has what it stands on.
 //!
 //! * [`identity`], [`agreement`] — key files and agreements.
-//! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces. The unsafe code is there.
+//! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces; [`stream`] — its batches. The
+//!   unsafe code is in both.
 //! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
 //! * [`checking`] — what can be looked at before a run.
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
@@ -26,6 +27,7 @@ mod place;
 mod running;
 mod service;
 mod shares;
+mod stream;
 mod tables;
 mod watch;
 

@@ -25,6 +25,7 @@ from vesica._run import (
     check_process,
     idle_seconds,
     key_of,
+    names_of,
     needed,
     seconds,
 )
@@ -107,7 +108,9 @@ class Checked:
         lines: list[tuple[str, object]] = [("rows", f"{self.rows:,}")]
         lines.extend((name, f"{count:,}") for name, count in self.fates.items())
         for column, shapes in self.shapes.items():
-            lines.extend((f"{column} like", f"{shape}  ({n:,})") for shape, n in shapes.items())
+            lines.extend(
+                (f"{column} like", f"{shape or '(empty)'}  ({n:,})") for shape, n in shapes.items()
+            )
         if self.present is not None:
             lines.append(("there", ", ".join(self.present) or "nobody yet"))
         lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))
@@ -155,9 +158,9 @@ def check(
     check_process()
     agreed = agreement_of(agreement)
     identity = None if key is None else key_of(key)
-    mapped = dict(columns or {})
+    mapped = names_of(columns)
     if rows < 1:
-        raise SettingsError("rows is at least 1")
+        raise SettingsError("rows is at least 1", "leave it out for the default")
     who = party if identity is None else agreed.party_of(identity)
     given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner

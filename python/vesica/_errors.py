@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import os
+from typing import NamedTuple, TypeVar
 
 
 class Difference(NamedTuple):
@@ -71,3 +72,14 @@ class Cancelled(VesicaError):
 
 class InternalError(VesicaError):
     """A defect of Vesica."""
+
+
+E = TypeVar("E", bound=VesicaError)
+
+
+def unwritable(kind: type[E], path: str | os.PathLike[str], error: OSError) -> E:
+    """The exception for a file that cannot be written."""
+    return kind(
+        f"{os.fspath(path)} cannot be written: {error.strerror or type(error).__name__}",
+        "check the name, the folder and its permissions",
+    )

@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 from vesica import _vesica
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError, SettingsError, VesicaError, unwritable
+
+T = TypeVar("T")
 
 
 class Frame:
@@ -61,7 +63,7 @@ class Frame:
             import pyarrow.parquet
         except ImportError:
             raise DataError("to_parquet needs pyarrow", "pip install pyarrow") from None
-        pyarrow.parquet.write_table(pyarrow.table(rows), file)
+        quietly(UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(rows), file))
 
 
 class Pandas(Frame):
@@ -79,12 +81,27 @@ class Pandas(Frame):
         if set(needed) <= set(data.columns):
             # Not the others: each would be converted, and may be of a kind that Arrow does not know.
             data = data[unique(needed)].reset_index(drop=True)
+            for name, dtype in data.dtypes.items():
+                if isinstance(dtype, self.pandas.PeriodDtype):
+                    # Arrow gets their ordinals.
+                    raise DataError(
+                        f"column {name!r} holds periods, which Arrow does not know",
+                        f"make it text: df[{name!r}].astype(str)",
+                    )
+                if getattr(dtype, "kind", "") == "f":
+                    raise DataError(
+                        f"column {name!r} holds floating-point numbers, which cannot be compared",
+                        f'whole numbers with gaps are Int64: df[{name!r}].astype("Int64")',
+                    )
         return to_input(data, len(data))
 
     def column(self, column: _vesica.Column) -> Any:
         values = numpy_of(column)
-        index = self.data.index if len(column) == len(self.data) else None
-        return self.pandas.Series(column.to_list() if values is None else values, index=index)
+        if values is not None:
+            return self.pandas.Series(values)
+        # Identifiers, one for each row.
+        self.check_len(column)
+        return self.pandas.Series(column.to_list(), index=self.data.index)
 
     def mask(self, mask: _vesica.Column) -> Any:
         self.check_len(mask)
@@ -99,22 +116,33 @@ class Pandas(Frame):
         self.check_len(mask)
         return self.data[numpy_of(mask)]
 
-    def check_len(self, mask: _vesica.Column) -> None:
-        if len(mask) != len(self.data):
+    def check_len(self, column: _vesica.Column) -> None:
+        if len(column) != len(self.data):
             raise DataError(
                 "the frame has another number of rows than during the run",
                 "give the run a copy of the frame, and change the other one",
             )
 
     def to_parquet(self, rows: Any, file: Any) -> None:
-        rows.to_parquet(file)
+        quietly(UNWRITABLE, lambda: rows.to_parquet(file))
 
 
 class Polars(Frame):
+    def __init__(self, data: Any) -> None:
+        # Copies nothing; but `data` may be given other columns and rows.
+        super().__init__(data.clone())
+
     def input(self, needed: list[str]) -> _vesica.Input:
         data = self.data
         if set(needed) <= set(data.columns):
             data = data.select(unique(needed))
+        objects = [name for name, dtype in data.schema.items() if dtype.is_object()]
+        if objects:
+            # Polars hands over their addresses in memory.
+            raise DataError(
+                f"column {objects[0]!r} has objects of Python, which Arrow cannot describe",
+                "make the column text, whole numbers, decimals or dates",
+            )
         return to_input(data, data.height)
 
     def column(self, column: _vesica.Column) -> Any:
@@ -127,7 +155,7 @@ class Polars(Frame):
         return self.data.filter(self.column(mask))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
-        rows.write_parquet(file)
+        quietly(UNWRITABLE, lambda: rows.write_parquet(file))
 
 
 class Arrow(Frame):
@@ -137,6 +165,8 @@ class Arrow(Frame):
         data, names = self.data, self.data.schema.names
         if set(needed) <= set(names) and len(set(names)) == len(names):
             data = data.select(unique(needed))
+        # The lengths of buffers, which nobody could check later: the C interface does not tell them.
+        quietly(DAMAGED, data.validate)
         return to_input(data, data.num_rows)
 
     def column(self, column: _vesica.Column) -> Any:
@@ -178,7 +208,11 @@ class Narwhals(Frame):
         return self.inner.input(needed)
 
     def column(self, column: _vesica.Column) -> Any:
-        return sys.modules["narwhals"].from_native(self.inner.column(column), allow_series=True)
+        native = self.inner.column(column)
+        if (pyarrow := library_of(native, "pyarrow")) and isinstance(native, pyarrow.Array):
+            # The one kind of column of pyarrow that narwhals knows.
+            native = pyarrow.chunked_array([native])
+        return sys.modules["narwhals"].from_native(native, allow_series=True)
 
     def table(self, table: _vesica.Table) -> Any:
         return sys.modules["narwhals"].from_native(self.inner.table(table))
@@ -238,10 +272,45 @@ def library_of(data: object, *names: str) -> Any:
 
 
 def relation_rows(relation: Any) -> Any:
+    return quietly(UNREADABLE, relation.to_arrow_table)
+
+
+#: What cannot be done, and what to do about it.
+UNREADABLE = (
+    "the relation of DuckDB cannot be evaluated",
+    "fetch its rows without Vesica: DuckDB says what is wrong",
+)
+UNWRITABLE = (
+    "the rows cannot be written as Parquet",
+    "look at their columns: one of mixed types, for example, has no type in Parquet",
+)
+DAMAGED = ("the table is damaged", "table.validate(full=True) of pyarrow says what is wrong")
+NO_ARROW = (
+    "the rows cannot be converted",
+    "use rows(), and the functions of its library; columns of mixed types have no type in others",
+)
+UNUSABLE = (
+    "the frame cannot be handed over as Arrow",
+    "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream is "
+    "handed over only once",
+)
+
+
+def quietly(failure: tuple[str, str], work: Callable[[], T]) -> T:
+    """What `work` returns. What it raises, another library's, may quote a cell, and is not shown."""
     try:
-        return relation.to_arrow_table()
-    except ImportError:
-        raise DataError("a relation of DuckDB needs pyarrow", "pip install pyarrow") from None
+        return work()
+    except VesicaError:
+        raise
+    except BaseException as error:
+        # Libraries in Rust raise what is no Exception when they panic.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        failed = type(error)
+    # Outside the handler, so that the other exception is no context of this one.
+    if issubclass(failed, ImportError):
+        raise DataError(f"{failure[0]} without pyarrow", "pip install pyarrow")
+    raise DataError(f"{failure[0]} ({failed.__name__})", failure[1])
 
 
 def unique(names: Iterable[str]) -> list[str]:
@@ -261,29 +330,13 @@ def numpy_of(column: _vesica.Column) -> Any:
 
 def to_input(data: Any, rows: int | None) -> _vesica.Input:
     """The batches of `data`, by the Arrow C interfaces."""
-    failed: type[BaseException] | None = None
-    try:
-        if hasattr(data, "__arrow_c_stream__"):
-            return _vesica.Input.stream(data.__arrow_c_stream__(), rows)
-        if hasattr(data, "__arrow_c_array__"):
-            return _vesica.Input.array(*data.__arrow_c_array__())
-    except DataError:
-        raise
-    except Exception as error:
-        failed = type(error)
-    # Outside the handler: the error of the other library may quote a cell, and is not shown beside this one.
-    if failed is None:
-        raise DataError(
-            f"{type(data).__name__} is neither a path nor a table that Arrow can read",
-            "give a path, or a data frame of pandas, polars, pyarrow or DuckDB",
-        )
-    if issubclass(failed, ImportError):
-        library = type(data).__module__.split(".")[0]
-        raise DataError(f"{library} needs pyarrow to hand over its rows", "pip install pyarrow")
+    if hasattr(data, "__arrow_c_stream__"):
+        return quietly(UNUSABLE, lambda: _vesica.Input.stream(data.__arrow_c_stream__(), rows))
+    if hasattr(data, "__arrow_c_array__"):
+        return quietly(UNUSABLE, lambda: _vesica.Input.array(*data.__arrow_c_array__()))
     raise DataError(
-        f"the frame cannot be handed over as Arrow ({failed.__name__})",
-        "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream "
-        "is handed over only once",
+        f"{type(data).__name__} is neither a path nor a table that Arrow can read",
+        "give a path, or a data frame of pandas, polars, pyarrow or DuckDB",
     )
 
 
@@ -304,7 +357,11 @@ def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any]
     if os.path.lexists(path) and not force:
         raise exists
     folder, name = os.path.split(path)
-    descriptor, partial = tempfile.mkstemp(prefix=f".{name}-", suffix=".partial", dir=folder or ".")
+    prefix, suffix = f".{name}-", ".partial"
+    try:
+        descriptor, partial = tempfile.mkstemp(prefix=prefix, suffix=suffix, dir=folder or ".")
+    except OSError as error:
+        raise unwritable(DataError, path, error) from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             write(file)
@@ -318,6 +375,8 @@ def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any]
                 os.link(partial, path)
             except FileExistsError:
                 raise exists from None
+    except OSError as error:
+        raise unwritable(DataError, path, error) from None
     finally:
         if os.path.lexists(partial):
             os.unlink(partial)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError
+from vesica._errors import DataError, SettingsError, unwritable
 from vesica._figures import Figure, bars, overlap
-from vesica._frames import File, Frame, write_whole
+from vesica._frames import NO_ARROW, File, Frame, quietly, write_whole
 from vesica._html import table
 
 
@@ -19,9 +19,12 @@ class Report(dict[str, Any]):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report, as ``vesica run --report`` does."""
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(self, file, indent=2, ensure_ascii=False)
-            file.write("\n")
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(self, file, indent=2, ensure_ascii=False)
+                file.write("\n")
+        except OSError as error:
+            raise unwritable(SettingsError, path, error) from None
 
     def _repr_html_(self) -> str:
         network, used = self["network"], self["resources"]
@@ -145,7 +148,10 @@ class Result:
         """The rows of `rows` as a table of pyarrow."""
         import pyarrow
 
-        return pyarrow.table(self._arrow()) if self.kind not in NO_ROWS else None
+        if self.kind in NO_ROWS:
+            return None
+        rows = self._arrow()
+        return quietly(NO_ARROW, lambda: pyarrow.table(rows))
 
     def to_pandas(self) -> Any:
         """The rows of `rows` as a frame of pandas."""
@@ -158,7 +164,7 @@ class Result:
             return rows
         import pyarrow
 
-        return pyarrow.table(rows).to_pandas()
+        return quietly(NO_ARROW, lambda: pyarrow.table(rows).to_pandas())
 
     def to_polars(self) -> Any:
         """The rows of `rows` as a frame of polars."""
@@ -167,7 +173,9 @@ class Result:
         if self.kind in NO_ROWS:
             return None
         rows = self._arrow()
-        return rows if isinstance(rows, polars.DataFrame) else polars.DataFrame(rows)
+        if isinstance(rows, polars.DataFrame):
+            return rows
+        return quietly(NO_ARROW, lambda: polars.DataFrame(rows))
 
     def to_parquet(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the rows of `rows` to a Parquet file, which only you can read.
@@ -175,6 +183,8 @@ class Result:
         The file appears whole or not at all. An existing one is replaced only with `force`.
         """
         if self._outcome.rows is None or isinstance(self._frame, File):
+            if not os.fspath(path).lower().endswith((".parquet", ".pq")):
+                raise DataError("the name of a Parquet file ends in .parquet")
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
@@ -184,6 +194,8 @@ class Result:
 
         Not for rows of a frame: it has writers of its own, and `to_parquet`.
         """
+        if self.kind in ("nothing", "outside-bounds"):
+            raise DataError("there is no result to write", "see `kind` and `report`")
         if self._outcome.rows is not None and not isinstance(self._frame, File):
             if os.fspath(path).lower().endswith((".parquet", ".pq")):
                 self.to_parquet(path, force=force)
@@ -226,7 +238,7 @@ class Result:
     def _table(self) -> _vesica.Table:
         table = self._outcome.table()
         if table is None:
-            raise DataError("this result has no rows")
+            raise DataError("this result has no rows", "see its `kind`")
         return table
 
     def _arrow(self) -> Any:
@@ -263,6 +275,9 @@ class Result:
             figures.append(("result", "none: the common keys are outside the agreed bounds"))
         return figures
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a result is not pickled: keep its rows(), or write() them to a file")
+
     def __repr__(self) -> str:
         figures = ", ".join(f"{name}: {value}" for name, value in self._figures())
         return f"<Result of {self.agreement.title!r} for {self.party}: {figures}>"
@@ -290,8 +305,20 @@ class Shares:
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Shares:
         """Read the file of a party's shares."""
-        with open(path, encoding="utf-8") as file:
-            return Shares(file.read())
+        document = None
+        try:
+            with open(path, "rb") as file:
+                document = file.read().decode()
+        except OSError as error:
+            raise DataError(
+                f"{os.fspath(path)} cannot be read: {error.strerror}", "check the name of the file"
+            ) from None
+        except UnicodeDecodeError:
+            pass
+        if document is None:
+            # Outside the handler: the other exception has the content of the file.
+            raise DataError(f"{os.fspath(path)} holds no shares", "check the name of the file")
+        return Shares(document)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file, which only you can read."""
@@ -305,8 +332,9 @@ def combine(one: Shares | str | os.PathLike[str], other: Shares | str | os.PathL
     """Combine the shares of both parties, or the files of them: what they shared, in the clear.
 
     A table with the Arrow C stream interface: ``polars.DataFrame(combine(a, b))`` or
-    ``pyarrow.table(combine(a, b))``. It has a row for each common key: its item, a digest of the
-    key, and its values.
+    ``pyarrow.table(combine(a, b))``. It has a row for each common key: its ``item``, a digest of
+    the key, and its values. Of shared values it has a row for each key of the party that has them,
+    without the item.
     """
     documents = [part if isinstance(part, Shares) else Shares.load(part) for part in (one, other)]
     return _vesica.combine(*(part.document for part in documents))

@@ -198,11 +198,11 @@ class Started:
         self.agreement = agreement_of(agreement)
         identity = key_of(key)
         self.party = self.agreement.party_of(identity)
-        mapped = dict(columns or {})
+        mapped = names_of(columns)
         self.frame = frame(data, delimiter, header, format)
         is_aided = self.agreement.helper is not None
         if threads is not None and not 1 <= threads <= 1024:
-            raise SettingsError("the number of threads is from 1 to 1024")
+            raise SettingsError("the number of threads is from 1 to 1024", "None is all cores")
         if output is not None and self.agreement.operation == "intersection":
             if not isinstance(self.frame, File):
                 raise SettingsError(
@@ -243,6 +243,14 @@ class Started:
         """Show what has happened."""
         self.follower.follow(self.running.notes())
 
+    def listening(self) -> str:
+        """The address at which this side waits, when it does."""
+        while self.follower.address is None and not self.running.wait(TICK):
+            self.follow()
+        self.follow()
+        # If the run has ended before that, its end says why.
+        return self.follower.address or "127.0.0.1:0"
+
     def stop(self) -> None:
         """Ask the run to end, and wait a moment for it."""
         self.running.cancel()
@@ -268,7 +276,7 @@ class Started:
         """The result, or the exception."""
         outcome = self.running.finish()
         if outcome is None:
-            raise SettingsError("the result of this run was taken before")
+            raise SettingsError("the result of this run was taken before", "start a new run")
         return Result(outcome, self.frame, self.agreement)
 
 
@@ -296,7 +304,22 @@ def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
 
 
 def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
+    if isinstance(key, str) and key.startswith("vesica1"):
+        raise SettingsError(
+            "this is the public half of a key", "give the Identity, or the path of its file"
+        )
     return key if isinstance(key, Identity) else Identity.load(key)
+
+
+def names_of(columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The names of `columns`."""
+    mapped = dict(columns or {})
+    if not all(isinstance(name, str) for pair in mapped.items() for name in pair):
+        raise SettingsError(
+            "columns has the names of columns, which are texts",
+            'a column that is named by a number: columns={"email": "0"}',
+        )
+    return mapped
 
 
 def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:
@@ -316,13 +339,17 @@ def again(rows: Frame) -> tuple[str, int | None, bool, str | None] | None:
 def seconds(name: str, time: Time) -> float:
     if isinstance(time, datetime.timedelta):
         time = time.total_seconds()
+    if not isinstance(time, (int, float)):
+        raise SettingsError(f"{name} is a number of seconds, or a timedelta", f"{name}=60")
     if not 0 <= time <= LONGEST:
-        raise SettingsError(f"{name} is a time from 0 to {LONGEST:.0f} seconds")
+        raise SettingsError(
+            f"{name} is a time from 0 to {LONGEST:.0f} seconds", f"for example {name}=60"
+        )
     return float(time)
 
 
 def idle_seconds(time: Time) -> float:
     limit = seconds("idle", time)
     if not 1 <= limit <= 24 * 3600:
-        raise SettingsError("idle is a time from 1 second to a day")
+        raise SettingsError("idle is a time from 1 second to a day", "for example idle=60")
     return limit

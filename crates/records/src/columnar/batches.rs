@@ -1,6 +1,6 @@
 //! Key cells and whole rows, a batch at a time.
 
-use super::cells::{NoText, TextColumn, may_lack_text};
+use super::cells::{NoText, TextColumn, may_lack_text, type_name};
 use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
@@ -147,7 +147,7 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
         let Some((rows, bad)) = found else { return Ok(()) };
         if let Some((row, column)) = bad {
             let field = &fields[column];
-            let (column, type_name) = (field.name().clone(), field.data_type().to_string());
+            let (column, type_name) = (field.name().clone(), type_name(field.data_type()));
             let place = Place::Row(first_row + row as u64);
             return Err(OutputError::UnwritableCell { place, column, type_name }.into());
         }

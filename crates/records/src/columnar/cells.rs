@@ -239,6 +239,23 @@ pub(crate) fn may_lack_text(data_type: &DataType) -> bool {
     }
 }
 
+/// The type's name for a message: without what nested types carry, which can be values. The fields of a struct that was
+/// made of dictionaries are named by their keys, and a list of categories has them all in its metadata.
+pub(crate) fn type_name(data_type: &DataType) -> String {
+    match data_type {
+        DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "list".into(),
+        DataType::ListView(_) | DataType::LargeListView(_) => "list".into(),
+        DataType::Struct(_) => "struct".into(),
+        DataType::Map(..) => "map".into(),
+        DataType::Union(..) => "union".into(),
+        DataType::RunEndEncoded(_, values) => {
+            format!("run-end encoded {}", type_name(values.data_type()))
+        }
+        DataType::Dictionary(_, values) => format!("dictionary of {}", type_name(values)),
+        other => other.to_string(),
+    }
+}
+
 /// Whether cells of the type can be compared as text. Floating-point numbers cannot: equal numbers may
 /// have different texts after another export.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {
@@ -285,6 +302,7 @@ mod tests {
         TimestampNanosecondArray, TimestampSecondArray, UInt8Array, UInt16Array, UInt32Array,
     };
     use arrow_buffer::i256;
+    use arrow_schema::{Field, UnionFields, UnionMode};
     use std::sync::Arc;
 
     fn texts(array: &ArrayRef) -> Option<Vec<String>> {
@@ -387,6 +405,32 @@ mod tests {
             assert!(has_text_form(array.data_type()), "{}", array.data_type());
             assert_eq!(texts(&array).expect("text"), expected, "{}", array.data_type());
         }
+    }
+
+    #[test]
+    fn names_of_nested_types_quote_no_value() {
+        let secret = || {
+            let metadata = [("categories".to_owned(), "secret".to_owned())].into();
+            Arc::new(Field::new("secret", DataType::Utf8, true).with_metadata(metadata))
+        };
+        let entries = Arc::new(Field::new("e", DataType::Struct(vec![secret()].into()), false));
+        let union = UnionFields::from_iter([(0, secret())]);
+        let nested = [
+            (DataType::List(secret()), "list"),
+            (DataType::FixedSizeList(secret(), 2), "list"),
+            (DataType::LargeListView(secret()), "list"),
+            (DataType::Struct(vec![secret()].into()), "struct"),
+            (DataType::Map(entries, false), "map"),
+            (DataType::Union(union, UnionMode::Sparse), "union"),
+            (DataType::RunEndEncoded(secret(), secret()), "run-end encoded Utf8"),
+        ];
+        for (data_type, name) in nested {
+            assert_eq!(type_name(&data_type), name);
+            let inner = Box::new(data_type);
+            let outer = DataType::Dictionary(Box::new(DataType::Int8), inner);
+            assert_eq!(type_name(&outer), format!("dictionary of {name}"));
+        }
+        assert_eq!(type_name(&DataType::Float64), "Float64");
     }
 
     #[test]

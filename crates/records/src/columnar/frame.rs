@@ -1,7 +1,8 @@
 //! A frame: rows as Arrow record batches, from memory or from something that makes them. Read once.
 
 use super::batches::{BATCH_ROWS, KeyBatch, no_text};
-use super::cells::{TextColumn, can_be_key};
+use super::cells::{NoText, TextColumn, can_be_key, type_name};
+use super::guard::unless_it_panics;
 use crate::error::InputError;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -40,7 +41,7 @@ impl Frame {
     /// The type's name, if the column cannot be a key.
     pub(crate) fn unsupported_as_key(&self, column: usize) -> Option<String> {
         let data_type = self.schema.field(column).data_type();
-        (!can_be_key(data_type)).then(|| data_type.to_string())
+        (!can_be_key(data_type)).then(|| type_name(data_type))
     }
 
     /// The key columns at `indices`, in text form, from the first row on.
@@ -74,7 +75,14 @@ pub(crate) struct FrameBatches {
 
 impl FrameBatches {
     pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
+        let unusable = InputError::BadBatch { path: self.path.clone() };
+        // Arrow's own code panics on some batches that contradict themselves.
+        unless_it_panics(|| self.next_text()).unwrap_or(Err(unusable))
+    }
+
+    fn next_text(&mut self) -> Result<Option<KeyBatch>, InputError> {
         loop {
+            let unusable = || InputError::BadBatch { path: self.path.clone() };
             if let Some((arrays, done)) = &mut self.batch
                 && let Some(left) = arrays.first().map(|array| array.len() - *done)
                 && left > 0
@@ -83,8 +91,10 @@ impl FrameBatches {
                 let len = left.min(BATCH_ROWS);
                 let (first_row, path) = (self.next_row, &self.path);
                 let text = |(array, (_, name)): (&ArrayRef, &(usize, String))| {
-                    TextColumn::new(&array.slice(*done, len))
-                        .map_err(|reason| no_text(&reason, path, first_row, name))
+                    TextColumn::new(&array.slice(*done, len)).map_err(|reason| match reason {
+                        NoText::Damaged => unusable(),
+                        reason => no_text(&reason, path, first_row, name),
+                    })
                 };
                 let columns =
                     arrays.iter().zip(&self.columns).map(text).collect::<Result<_, _>>()?;
@@ -92,9 +102,12 @@ impl FrameBatches {
                 self.next_row += len as u64;
                 return Ok(Some(KeyBatch::new(columns, first_row, len)));
             }
-            let unusable = || InputError::BadBatch { path: self.path.clone() };
             let Some(batch) = self.batches.next() else { return Ok(None) };
             let batch = batch.map_err(|_| unusable())?;
+            // The offsets of an empty array that is a slice may lie outside the values that come with it.
+            if batch.num_rows() == 0 {
+                continue;
+            }
             let arrays = self.key_arrays(&batch).ok_or_else(unusable)?;
             self.batch = Some((arrays, 0));
         }

@@ -24,8 +24,14 @@ pub(super) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,
 ) -> Result<T, InputError> {
+    let damaged = || Err(InputError::DamagedParquet { path: path.to_path_buf() });
+    unless_it_panics(decode).unwrap_or_else(damaged)
+}
+
+/// What `work` gives; `None` if it panics. What it borrows may then be half changed.
+pub(super) fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     let outer = FENCED.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(decode));
+    let result = catch_unwind(AssertUnwindSafe(work));
     FENCED.set(outer);
-    result.unwrap_or_else(|_| Err(InputError::DamagedParquet { path: path.to_path_buf() }))
+    result.ok()
 }
