@@ -40,6 +40,7 @@ test: ## Run all tests but the slow ones.
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
+	scripts/python-tests -m slow
 
 fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
