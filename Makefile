@@ -1,5 +1,5 @@
 # Everything a newcomer needs is one target away. Needs: Rust 1.95 or newer (rustup), make and a C
-# compiler. What else a target needs it fetches itself, with cargo or apt.
+# compiler; for the Python package Python 3.11 or newer. What else a target needs it fetches itself, with cargo, pip or apt.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
