@@ -1,5 +1,6 @@
 //! The helper of runs with one.
 
+use crate::away::away;
 use crate::failure::{Failed, Kind};
 use crate::identity::Identity;
 use pyo3::prelude::*;
@@ -37,7 +38,7 @@ impl Service {
         metrics_off: bool,
     ) -> PyResult<Self> {
         let identity = identity.0.clone();
-        let started = py.detach(|| {
+        let started = away(py, || {
             let mut settings = Settings::load(config).map_err(HelperFailure::Settings)?;
             settings.listen = listen.unwrap_or(settings.listen);
             if let Some(state) = state {
@@ -85,7 +86,7 @@ impl Service {
             return true;
         }
         let helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| helper.is_none_or(|helper| helper.shutdown(GRACE)))
+        away(py, || helper.is_none_or(|helper| helper.shutdown(GRACE)))
     }
 }
 

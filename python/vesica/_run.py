@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import os
 import time
@@ -289,6 +290,13 @@ def check_process() -> None:
             "this process was forked from one that had used vesica",
             'use multiprocessing.get_context("spawn"), or use vesica in the new process only',
         )
+
+
+@atexit.register
+def end_all() -> None:
+    """End all runs: when Python ends, threads of a run must not enter it any more."""
+    if _process == os.getpid():
+        _vesica.end_all(GRACE)
 
 
 def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
