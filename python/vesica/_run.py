@@ -11,7 +11,7 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError, SettingsError, VesicaError
 from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
 from vesica._progress import Callback, Follower, display
@@ -246,8 +246,12 @@ class Started:
 
     def stop(self) -> None:
         """Ask the run to end, and wait a moment for it."""
-        self.running.cancel()
-        self.running.wait(GRACE)
+        try:
+            self.running.cancel()
+            self.running.wait(GRACE)
+        except VesicaError:
+            # In a forked process, and at the end of Python. What ended the run here is of more interest.
+            pass
 
     def keep(self, error: BaseException) -> None:
         """Put the result into `error` if the run had succeeded before that: the other side will not run again."""
