@@ -1,5 +1,6 @@
 //! Agreements.
 
+use crate::away::away;
 use crate::failure::Failed;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -53,7 +54,7 @@ impl Agreement {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
         use vesica_agreement::Agreement;
-        let loaded = py.detach(|| Agreement::load(&path));
+        let loaded = away(py, || Agreement::load(&path));
         let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
         let text = std::fs::read_to_string(&path).ok();
         // A file that has just been replaced may hold another one.

@@ -1,5 +1,6 @@
 //! A party's identity.
 
+use crate::away::away;
 use crate::failure::Failed;
 use pyo3::prelude::*;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ pub(crate) struct Identity(pub(crate) vesica_link::Identity);
 impl Identity {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let loaded = py.detach(|| vesica_link::Identity::load(path));
+        let loaded = away(py, || vesica_link::Identity::load(path));
         Ok(Self(loaded.map_err(|error| Failed::identity(&error).raise(py))?))
     }
 
@@ -23,7 +24,7 @@ impl Identity {
     }
 
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        let saved = py.detach(|| self.0.save(path));
+        let saved = away(py, || self.0.save(path));
         saved.map_err(|error| Failed::identity(&error).raise(py))
     }
 

@@ -1,5 +1,6 @@
 //! The rows of a party: a file, or a frame that is handed over by the Arrow C interfaces.
 
+use crate::away::away;
 use crate::failure::{Failed, Kind};
 use crate::stream::{Stream, batch_of, guarded};
 use arrow_array::RecordBatchIterator;
@@ -67,7 +68,7 @@ impl Input {
         }
         let format = format.and_then(format_of);
         let options = ReadOptions { delimiter, header, format };
-        Self::of(py, py.detach(|| Source::open(path, &options)))
+        Self::of(py, away(py, || Source::open(path, &options)))
     }
 
     /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
@@ -76,7 +77,7 @@ impl Input {
         let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
         // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-        let reader = py.detach(|| guarded(|| Stream::new(stream)));
+        let reader = away(py, || guarded(|| Stream::new(stream)));
         let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
         Self::of(py, Source::of_batches(Box::new(reader), rows))
     }

@@ -11,11 +11,13 @@
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches.
+//! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod agreement;
+mod away;
 mod checking;
 mod export;
 mod failure;
@@ -51,7 +53,7 @@ mod _vesica {
     #[pymodule_export]
     use super::place::leave_word;
     #[pymodule_export]
-    use super::running::Running;
+    use super::running::{Running, end_all};
     #[pymodule_export]
     use super::service::Service;
     #[pymodule_export]

@@ -1,5 +1,6 @@
 //! What a run gave.
 
+use crate::away::away;
 use crate::export::{Column, Table};
 use crate::failure::Failed;
 use crate::tables;
@@ -106,7 +107,7 @@ impl Outcome {
 
     /// The keys of a union, the identifiers, or one row of figures.
     fn table(&self, py: Python<'_>) -> PyResult<Option<Table>> {
-        let batch = py.detach(|| match &self.result {
+        let batch = away(py, || match &self.result {
             RunResult::Union(union) => tables::union(union).map(Some),
             RunResult::Ids(ids) => tables::ids(ids).map(Some),
             other => tables::figures(other),
@@ -134,7 +135,7 @@ impl Outcome {
     fn write(&self, py: Python<'_>, path: PathBuf, force: bool) -> PyResult<Option<u64>> {
         let schema = Arc::new(Schema::empty());
         let none: [Result<RecordBatch, _>; 0] = [];
-        let written = py.detach(|| {
+        let written = away(py, || {
             let options = OutputOptions { path, force };
             let mut go_on = |_| ControlFlow::Continue(());
             if let Some(file) = &self.file {

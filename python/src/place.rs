@@ -1,5 +1,6 @@
 //! Who this side is, and whom it reaches: the arguments that must go together.
 
+use crate::away::away;
 use crate::failure::{Failed, Kind};
 use pyo3::prelude::*;
 use std::time::Duration;
@@ -52,7 +53,7 @@ pub(crate) fn leave_word(
     let Ok(endpoint) = endpoint(agreement, listen, connect) else { return };
     let link = LinkOptions { endpoint, wait: WORD_WAIT, idle: WORD_WAIT, total: None };
     let cancel = CancelToken::new();
-    py.detach(|| {
+    away(py, || {
         vesica_engine::leave_word(agreement, identity, &link, StopReason::Input, &cancel);
     });
 }

@@ -1,6 +1,7 @@
 //! A run on threads of its own.
 
 use crate::agreement::Agreement;
+use crate::away::{away, end, ends, wait_for_all};
 use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
 use crate::identity::Identity;
@@ -13,9 +14,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::available_parallelism;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vesica_engine::{Job, MEMORY_BYTES_DEFAULT, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
 use vesica_messages::Speech;
@@ -33,6 +34,36 @@ pub(crate) struct Running {
 
 /// The result of work on a thread of its own, unless it has handed it over.
 type Worked = Option<Result<Done, Failed>>;
+
+/// The runs that were started, and may still go on.
+static STARTED: Mutex<Vec<(Weak<Watch>, CancelToken)>> = Mutex::new(Vec::new());
+
+fn started() -> MutexGuard<'static, Vec<(Weak<Watch>, CancelToken)>> {
+    STARTED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Ends all runs of this process, and waits at most so many seconds for them. For the end of Python: afterwards no
+/// thread may enter it, and a producer of rows that is written in Python would. Not for a forked process.
+#[pyfunction]
+pub(crate) fn end_all(py: Python<'_>, seconds: f64) {
+    // Not counted as away itself.
+    py.detach(|| {
+        end();
+        let runs = std::mem::take(&mut *started());
+        let until = Instant::now() + Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let runs: Vec<Arc<Watch>> = runs
+            .into_iter()
+            .filter_map(|(watch, cancel)| {
+                let watch = watch.upgrade()?;
+                cancel.cancel();
+                watch.abandon();
+                Some(watch)
+            })
+            .collect();
+        runs.iter().for_each(|watch| watch.wait_over(until));
+        wait_for_all(until);
+    });
+}
 
 /// A time whose range Python has checked.
 fn seconds(time: f64) -> Duration {
@@ -119,7 +150,7 @@ impl Running {
             allow_insecure: insecure,
             strict,
         };
-        let file = py.detach(|| file_of(again));
+        let file = away(py, || file_of(again));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let observer = Arc::clone(watch) as Arc<dyn Observer>;
             let mut is_handed_over = false;
@@ -200,16 +231,19 @@ impl Running {
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         self.check_process(py)?;
         if self.watch.has_lost_patience() {
-            py.detach(|| self.cancel.cancel());
+            away(py, || self.cancel.cancel());
+        }
+        if ends() && !self.watch.wait(Duration::ZERO) {
+            return Err(Failed::new(Kind::Cancelled, "Python ends", "").raise(py));
         }
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
-        Ok(py.detach(|| self.watch.wait(limit)))
+        Ok(away(py, || self.watch.wait(limit)))
     }
 
     /// Asks the run to end.
     fn cancel(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process(py)?;
-        py.detach(|| self.cancel.cancel());
+        away(py, || self.cancel.cancel());
         Ok(())
     }
 
@@ -223,7 +257,7 @@ impl Running {
     fn finish(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match py.detach(|| self.watch.take_result()) {
+        match away(py, || self.watch.take_result()) {
             Some(Ok(Done::Run(finished))) => Ok(Some(Outcome::new(*finished, file()))),
             Some(Err(failed)) => Err(failed.raise(py)),
             _ => Ok(None),
@@ -233,7 +267,7 @@ impl Running {
     /// The document of something else that has ended; only once.
     fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.check_process(py)?;
-        match py.detach(|| self.watch.take_result()) {
+        match away(py, || self.watch.take_result()) {
             Some(Ok(Done::Document(document))) => Ok(Some(document)),
             Some(Err(failed)) => Err(failed.raise(py)),
             _ => Ok(None),
@@ -256,6 +290,11 @@ impl Running {
             file: Mutex::new(file),
             process: std::process::id(),
         };
+        {
+            let mut started = started();
+            started.retain(|(watch, _)| watch.strong_count() > 0);
+            started.push((Arc::downgrade(&watch), cancel.clone()));
+        }
         let guarded = move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
             watch.close(result.unwrap_or_else(|_| Some(Err(Failed::panic()))));

@@ -1,5 +1,6 @@
 //! The helper of runs with one.
 
+use crate::away::away;
 use crate::failure::{Failed, Kind};
 use crate::identity::Identity;
 use pyo3::prelude::*;
@@ -42,7 +43,7 @@ impl Service {
         metrics_off: bool,
     ) -> PyResult<Self> {
         let identity = identity.0.clone();
-        let started = py.detach(|| {
+        let started = away(py, || {
             let settings = match config {
                 Some(path) => Settings::load(path),
                 None => Settings::parse(text),
@@ -94,7 +95,7 @@ impl Service {
             return true;
         }
         let helper = self.helper.lock().unwrap_or_else(PoisonError::into_inner).take();
-        py.detach(|| helper.is_none_or(|helper| helper.shutdown(GRACE)))
+        away(py, || helper.is_none_or(|helper| helper.shutdown(GRACE)))
     }
 }
 

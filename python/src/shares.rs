@@ -1,5 +1,6 @@
 //! Shares of two parties, put together.
 
+use crate::away::away;
 use crate::export::Table;
 use crate::failure::{Failed, Kind};
 use crate::tables;
@@ -11,7 +12,7 @@ use vesica_messages::Speech;
 /// The content of two documents of shares.
 #[pyfunction]
 pub(crate) fn combine(py: Python<'_>, one: &str, other: &str) -> PyResult<Table> {
-    let batch = py.detach(|| {
+    let batch = away(py, || {
         let parse = |text: &str, name: &str| SharesFile::parse(text.as_bytes(), Path::new(name));
         let (one, other) =
             (parse(one, "the first document")?, parse(other, "the second document")?);

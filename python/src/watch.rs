@@ -106,6 +106,13 @@ impl Watch {
         self.changed.notify_all();
     }
 
+    /// Waits until the thread of the run has nothing left to do, at most until then.
+    pub(crate) fn wait_over(&self, until: Instant) {
+        let left = until.saturating_duration_since(Instant::now());
+        let waited = self.changed.wait_timeout_while(self.lock(), left, |state| !state.is_over);
+        drop(waited);
+    }
+
     /// Nobody will ask for the result.
     pub(crate) fn abandon(&self) {
         self.lock().is_taken = true;

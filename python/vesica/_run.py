@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import os
 import time
@@ -10,7 +11,7 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError, SettingsError, VesicaError
 from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
 from vesica._progress import Callback, Follower, display
@@ -253,8 +254,12 @@ class Started:
 
     def stop(self) -> None:
         """Ask the run to end, and wait a moment for it."""
-        self.running.cancel()
-        self.running.wait(GRACE)
+        try:
+            self.running.cancel()
+            self.running.wait(GRACE)
+        except VesicaError:
+            # In a forked process, and at the end of Python. What ended the run here is of more interest.
+            pass
 
     def keep(self, error: BaseException) -> None:
         """Put the result into `error` if the run had succeeded before that: the other side will not run again."""
@@ -297,6 +302,13 @@ def check_process() -> None:
             "this process was forked from one that had used vesica",
             'use multiprocessing.get_context("spawn"), or use vesica in the new process only',
         )
+
+
+@atexit.register
+def end_all() -> None:
+    """End all runs: when Python ends, threads of a run must not enter it any more."""
+    if _process == os.getpid():
+        _vesica.end_all(GRACE)
 
 
 def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:

@@ -378,7 +378,7 @@ fn two_parties(
         clock.add(Phase::Reading, elapsed);
         (keys, met)
     });
-    let (keys, session, mut ctx) = run.first_failure(keys, met)?;
+    let (keys, session, mut ctx) = run.first_failure(keys, met, &seats.peer)?;
 
     let OwnKeys { keys: mut set, rows } = keys;
     let counts = set.counts.clone();

@@ -174,8 +174,10 @@ impl SharedState {
     }
 
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
+        let has_left = || current(&self.session).is_some_and(|session| session.ended().is_some());
         let stop = self.cancelled.load(Ordering::Relaxed)
-            || self.reading_is_pointless.load(Ordering::Relaxed);
+            || self.reading_is_pointless.load(Ordering::Relaxed)
+            || has_left();
         if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
@@ -265,11 +267,18 @@ impl SharedState {
         &self,
         keys: Result<OwnKeys, Error>,
         met: Result<(Session, Context), Error>,
+        peer: &str,
     ) -> Result<(OwnKeys, Session, Context), Error> {
         match (keys, met) {
             (Ok(keys), Ok((session, ctx))) => Ok((keys, session, ctx)),
             // A reader that was interrupted because the link failed is not the cause.
             (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
+            // The peer left while this side read.
+            (Err(error @ Error::Interrupted { .. }), Ok((session, _))) => {
+                Err(session.ended().map_or(error, |ended| {
+                    Error::from_run(vesica_core::Error::Transport(ended), Phase::Reading, peer)
+                }))
+            }
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error),
         }

@@ -137,6 +137,8 @@ fn visit_batches(
                 break;
             }
         };
+        // Who makes the batches of a frame may take long for a few rows.
+        meter.tick(bytes_at(*rows), *rows)?;
         for row in batch.rows() {
             *rows += 1;
             if visitor.row(&row)?.is_break() {

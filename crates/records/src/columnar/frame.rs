@@ -106,7 +106,7 @@ impl FrameBatches {
             let batch = batch.map_err(|_| unusable())?;
             // The offsets of an empty array that is a slice may lie outside the values that come with it.
             if batch.num_rows() == 0 {
-                continue;
+                return Ok(Some(KeyBatch::new(Vec::new(), self.next_row, 0)));
             }
             let arrays = self.key_arrays(&batch).ok_or_else(unusable)?;
             self.batch = Some((arrays, 0));
