@@ -472,7 +472,13 @@ def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
     )
     arguments.update(dict.fromkeys(("progress", "restart", "strict", "insecure", "force"), False))
     started = Started(
-        agreement=agreement, data=many(), key=CLUB, connect=address, idle=60, total=0, header=True,
+        agreement=agreement,
+        data=many(),
+        key=CLUB,
+        connect=address,
+        idle=60,
+        total=0,
+        header=True,
         **arguments,
     )
     time.sleep(0.3)

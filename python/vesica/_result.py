@@ -184,7 +184,10 @@ class Result:
         """
         if self._outcome.rows is None or isinstance(self._frame, File):
             if not os.fspath(path).lower().endswith((".parquet", ".pq")):
-                raise DataError("the name of a Parquet file ends in .parquet")
+                raise DataError(
+                    "the name of a Parquet file ends in .parquet",
+                    "choose another name, or use write()",
+                )
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
