@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
+.PHONY: help demo build dist wheel test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -25,6 +25,9 @@ dist: ## Build the command as it is published, for speed: link-time optimisation
 	@scripts/need objcopy
 	@scripts/split-debug $(TARGET_DIR)/dist/vesica
 
+wheel: ## Build the Python package for publication: wheels for x86-64 and aarch64 and the source distribution, in `dist`.
+	@scripts/wheel
+
 # Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the slow ones.
 	@scripts/need objcopy
@@ -32,6 +35,7 @@ test: ## Run all tests but the slow ones.
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
 	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" \
 		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
+	scripts/python-tests || failed=1; \
 	exit $$failed
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.

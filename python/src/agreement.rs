@@ -4,7 +4,7 @@ use crate::away::away;
 use crate::failure::Failed;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use vesica_engine::explain;
+use vesica_agreement::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::find_aided;
 use vesica_protocols::{Operation, Security, catalogue};
@@ -46,14 +46,14 @@ fn find(operation: &str) -> Option<Operation> {
 
 /// A checked agreement.
 #[pyclass(frozen, module = "vesica._vesica")]
-pub(crate) struct Agreement(pub(crate) vesica_engine::agreement::Agreement);
+pub(crate) struct Agreement(pub(crate) vesica_agreement::Agreement);
 
 #[pymethods]
 impl Agreement {
     /// The agreement in a file, and its text.
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
-        use vesica_engine::agreement::Agreement;
+        use vesica_agreement::Agreement;
         let loaded = away(py, || Agreement::load(&path));
         let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
         let text = std::fs::read_to_string(&path).ok();
@@ -65,7 +65,7 @@ impl Agreement {
 
     #[staticmethod]
     fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
-        let parsed = vesica_engine::agreement::Agreement::parse(text);
+        let parsed = vesica_agreement::Agreement::parse(text);
         Ok(Self(parsed.map_err(|error| Failed::agreement(&error).raise(py))?))
     }
 
@@ -103,7 +103,7 @@ impl Agreement {
     /// The name, the identity, `min_rows` and `max_rows` of each party.
     #[getter]
     fn parties(&self) -> Vec<(&str, String, u64, u64)> {
-        let of = |party: &'_ vesica_engine::agreement::PartyTerms| {
+        let of = |party: &'_ vesica_agreement::PartyTerms| {
             (party.identity.to_string(), party.min_rows, party.max_rows)
         };
         self.0

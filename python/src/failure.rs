@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use std::panic;
 use std::path::PathBuf;
-use vesica_engine::agreement::{Agreement, AgreementError};
+use vesica_agreement::{Agreement, AgreementError};
 use vesica_engine::{Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
 use vesica_messages::with_helper::{Aided, AidedFailure};

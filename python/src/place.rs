@@ -4,8 +4,8 @@ use crate::away::away;
 use crate::failure::{Failed, Kind};
 use pyo3::prelude::*;
 use std::time::Duration;
+use vesica_agreement::Agreement;
 use vesica_core::StopReason;
-use vesica_engine::agreement::Agreement;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_messages::Speech;
@@ -31,7 +31,12 @@ pub(crate) fn endpoint(
         }
         (_, None, Some(address)) => Ok(Endpoint::Connect(address)),
         (None, Some(address), None) => Ok(Endpoint::Listen(address)),
-        (None, ..) => Err(fault(&ArgumentFault::NoAddress)),
+        (_, Some(_), Some(_)) => Err(Failed::new(
+            Kind::Settings,
+            "`listen=` and `connect=` are both given",
+            "one side listens, and the other connects: give one of them",
+        )),
+        (None, None, None) => Err(fault(&ArgumentFault::NoAddress)),
     }
 }
 

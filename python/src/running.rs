@@ -62,6 +62,9 @@ pub(crate) fn end_all(py: Python<'_>, seconds: f64) {
     });
 }
 
+/// The result of work on a thread of its own, unless it has handed it over.
+type Worked = Option<Result<Done, Failed>>;
+
 /// A time whose range Python has checked.
 fn seconds(time: f64) -> Duration {
     Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO)
@@ -273,13 +276,13 @@ impl Running {
 }
 
 impl Running {
-    /// Starts `work` on a thread of its own. It returns its result, unless it has handed it over.
+    /// Starts `work` on a thread of its own.
     fn spawn(
         py: Python<'_>,
         watch: Arc<Watch>,
         cancel: CancelToken,
         file: Option<Source>,
-        work: impl FnOnce(&Arc<Watch>, &CancelToken) -> Option<Result<Done, Failed>> + Send + 'static,
+        work: impl FnOnce(&Arc<Watch>, &CancelToken) -> Worked + Send + 'static,
     ) -> PyResult<Self> {
         let running = Self {
             watch: Arc::clone(&watch),

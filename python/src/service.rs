@@ -26,11 +26,16 @@ pub(crate) struct Service {
 
 #[pymethods]
 impl Service {
-    /// Starts a helper with the settings in the file `config`; the other arguments take precedence over it.
+    /// Starts a helper with the settings in the file `config`, or in `text`; the other arguments take precedence.
     #[staticmethod]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are named in Python, and one function there calls it"
+    )]
     fn start(
         py: Python<'_>,
-        config: PathBuf,
+        config: Option<PathBuf>,
+        text: &str,
         identity: &Identity,
         listen: Option<String>,
         state: Option<PathBuf>,
@@ -39,7 +44,11 @@ impl Service {
     ) -> PyResult<Self> {
         let identity = identity.0.clone();
         let started = away(py, || {
-            let mut settings = Settings::load(config).map_err(HelperFailure::Settings)?;
+            let settings = match config {
+                Some(path) => Settings::load(path),
+                None => Settings::parse(text),
+            };
+            let mut settings = settings.map_err(HelperFailure::Settings)?;
             settings.listen = listen.unwrap_or(settings.listen);
             if let Some(state) = state {
                 settings.state = state;

@@ -4,7 +4,7 @@ use crate::failure::Failed;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_engine::{Event, Finished, Observer};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;

@@ -137,9 +137,13 @@ def test_frames_without_rows_or_columns(library: str) -> None:
     assert "no rows" in str(refused(no_rows, deal("k")))
     assert "no column" in str(refused(no_columns, deal("k")))
     # Where the agreement allows them, there is a result.
-    shop, club = pair(v.Agreement.new(
-        {"shop": {"identity": SHOP, "min_rows": 0}, "club": CLUB}, "k", receives="all", **QUICK
-    ), no_rows, OTHER)
+    shop, club = pair(
+        v.Agreement.new(
+            {"shop": {"identity": SHOP, "min_rows": 0}, "club": CLUB}, "k", receives="all", **QUICK
+        ),
+        no_rows,
+        OTHER,
+    )
     assert (listed(shop.mask), listed(club.mask)) == ([], [False, False])
     rows = shop.rows()
     assert type(rows) is type(no_rows)
@@ -254,13 +258,17 @@ class Gives:
 
     def __init__(self, **given: Any) -> None:
         if "stream" in given:
-            self.__class__ = type("GivesStream", (), {
-                "__arrow_c_stream__": lambda self, requested_schema=None: given["stream"]
-            })
+            self.__class__ = type(
+                "GivesStream",
+                (),
+                {"__arrow_c_stream__": lambda self, requested_schema=None: given["stream"]},
+            )
         else:
-            self.__class__ = type("GivesArray", (), {
-                "__arrow_c_array__": lambda self, requested_schema=None: given["array"]
-            })
+            self.__class__ = type(
+                "GivesArray",
+                (),
+                {"__arrow_c_array__": lambda self, requested_schema=None: given["array"]},
+            )
 
 
 def test_a_broken_stream_interface_is_an_error() -> None:
@@ -628,7 +636,9 @@ def test_addresses_that_cannot_be_used() -> None:
     started = time.monotonic()
     assert isinstance(refused(data, deal("k"), wait=0.5), v.NetworkError)
     assert time.monotonic() - started < 3
-    assert isinstance(refused(data, deal("k"), connect="nowhere.invalid:7400", wait=1), v.VesicaError)
+    assert isinstance(
+        refused(data, deal("k"), connect="nowhere.invalid:7400", wait=1), v.VesicaError
+    )
     assert isinstance(
         refused(data, deal("k"), connect=None, listen="192.0.2.1:7400", wait=1), v.VesicaError
     )

@@ -39,7 +39,7 @@ MOMENTS = [
 OTHER_MOMENTS = ["2024-02-01T12:34:56", "1969-12-31T23:59:59.500"]
 OTHER_ZONED = [f"{moment}Z" for moment in OTHER_MOMENTS]
 IN_MOMENTS = [True, False, True, False]
-ZONED = [None if one is None else one.replace(tzinfo=dt.timezone.utc) for one in MOMENTS]
+ZONED = [None if one is None else one.replace(tzinfo=dt.UTC) for one in MOMENTS]
 
 DAYS = [dt.date(2024, 2, 1), None, dt.date(1969, 12, 31), dt.date(2024, 2, 2)]
 OTHER_DAYS = ["2024-02-01", "1969-12-31"]
@@ -142,11 +142,11 @@ def text_cases() -> dict[str, Any]:
         "polars String": polars_of(TEXTS),
         "polars Categorical": polars_of(TEXTS, pl.Categorical),
         "polars Enum": polars_of(TEXTS, pl.Enum(distinct)),
-        "polars Binary": polars_of([None if one is None else one.encode() for one in TEXTS], pl.Binary),
-        "polars slice": polars_of(["ann", *TEXTS, "bob"]).slice(1, len(TEXTS)),
-        "polars chunks": pl.concat(
-            [polars_of(TEXTS[:3]), polars_of(TEXTS[3:])], rechunk=False
+        "polars Binary": polars_of(
+            [None if one is None else one.encode() for one in TEXTS], pl.Binary
         ),
+        "polars slice": polars_of(["ann", *TEXTS, "bob"]).slice(1, len(TEXTS)),
+        "polars chunks": pl.concat([polars_of(TEXTS[:3]), polars_of(TEXTS[3:])], rechunk=False),
         "polars filtered": polars_of(["ann", *TEXTS]).with_row_index().filter(pl.col("index") > 0),
         "narwhals pandas": nw.from_native(pandas_of(TEXTS, object)),
         "narwhals polars": nw.from_native(polars_of(TEXTS)),
@@ -233,7 +233,12 @@ def number_cases() -> dict[str, Any]:
             "polars Decimal": (polars_of(AMOUNTS, pl.Decimal(9, 2)), OTHER_AMOUNTS, IN_AMOUNTS),
         }
     )
-    for kind in (pa.decimal32(9, 2), pa.decimal64(18, 2), pa.decimal128(9, 2), pa.decimal256(60, 2)):
+    for kind in (
+        pa.decimal32(9, 2),
+        pa.decimal64(18, 2),
+        pa.decimal128(9, 2),
+        pa.decimal256(60, 2),
+    ):
         cases[f"pyarrow {kind}"] = arrow_of(pa.array(AMOUNTS, kind)), OTHER_AMOUNTS, IN_AMOUNTS
     return cases
 
@@ -373,7 +378,9 @@ def mask_of(data: Any, other: list[str], **options: Any) -> list[bool]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_mask_of_a_frame_is_that_of_its_rows_in_a_parquet_file(name: str, tmp_path: Any) -> None:
+def test_the_mask_of_a_frame_is_that_of_its_rows_in_a_parquet_file(
+    name: str, tmp_path: Any
+) -> None:
     data, other, expected = CASES[name]
     mask = mask_of(data, other)
     assert mask == mask_of(to_file(data, tmp_path / "rows.parquet"), other)
@@ -635,9 +642,7 @@ def helper(tmp_path: Any) -> Any:
     )
     config = tmp_path / "helper.toml"
     config.write_text(f'[helper]\nlisten = "127.0.0.1:0"\n\n{parties}')
-    with v.serve_helper(
-        config, key=key, state=tmp_path / "helper", metrics=False
-    ) as served:
+    with v.serve_helper(config, key=key, state=tmp_path / "helper", metrics=False) as served:
         served.key = key
         yield served
 
@@ -647,7 +652,11 @@ def test_three_parties_with_a_helper(library: str, helper: Any, tmp_path: Any) -
     from support import IDENTITIES, LIMIT, in_thread, one
 
     agreement = v.Agreement.new(dict(IDENTITIES), "email", helper=helper.key, max_rows=1000)
-    lists = {"shop": SHOP_KEYS, "club": CLUB_KEYS, "third": ["c@x.org", None, "zz@x.org", "c@x.org"]}
+    lists = {
+        "shop": SHOP_KEYS,
+        "club": CLUB_KEYS,
+        "third": ["c@x.org", None, "zz@x.org", "c@x.org"],
+    }
     at = LIBRARIES.index(library)
     work = {}
     for turn, (name, keys) in enumerate(lists.items()):

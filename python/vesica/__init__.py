@@ -34,6 +34,7 @@ from vesica._identity import Identity
 from vesica._progress import Progress
 from vesica._result import Report, Result, Shares, combine
 from vesica._run import run, run_async
+from vesica._together import together
 from vesica._vesica import Column, Table, __version__
 
 __all__ = [
@@ -69,4 +70,5 @@ __all__ = [
     "run",
     "run_async",
     "serve_helper",
+    "together",
 ]

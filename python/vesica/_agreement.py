@@ -98,8 +98,9 @@ class Agreement:
         `parties` has the public identity of each party by its name, or a mapping with ``identity``,
         ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
         a column named like a profile has that profile, others have ``trim``. By default the first
-        party receives the result, all of them with a helper or where the operation gives each party
-        its own, and the security is the strongest that there is.
+        party receives the result, but a sum the other party than the one that has the values, and
+        all of them with a helper or where the operation gives each party its own. The security is
+        the strongest that there is.
 
         >>> shop, club = Identity.generate(), Identity.generate()
         >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
@@ -108,8 +109,12 @@ class Agreement:
         """
         names = list(parties)
         for_all = helper is not None or _vesica.is_for_both(operation)
+        if values is not None and values_of is None and names:
+            values_of = names[0]
         if receives is None and names:
-            receives = "all" if for_all else names[0]
+            # Who has the values knows them already.
+            others = [name for name in names if operation != "sum" or name != values_of]
+            receives = "all" if for_all else (others or names)[0]
         if security is None:
             bounded = min_matches is not None or max_matches is not None
             security = _vesica.strongest(operation, bounded, helper is not None, protocol)
@@ -133,7 +138,7 @@ class Agreement:
             columns = [values] if isinstance(values, str) else list(values)
             shared = operation == "shared-values"
             terms = {
-                "of": values_of or (names[0] if names else None),
+                "of": values_of,
                 "columns": columns,
                 "bits": bits,
                 "signed": signed or None,
@@ -301,8 +306,9 @@ def one_party(party: str | Identity | Mapping[str, Any]) -> dict[str, Any]:
         terms = dict(party)
     else:
         terms = {"identity": party}
-    if isinstance(terms.get("identity"), Identity):
-        terms["identity"] = terms["identity"].public
+    identity = terms.get("identity")
+    if isinstance(identity, Identity):
+        terms["identity"] = identity.public
     return terms
 
 

@@ -108,7 +108,9 @@ class Checked:
         lines: list[tuple[str, object]] = [("rows", f"{self.rows:,}")]
         lines.extend((name, f"{count:,}") for name, count in self.fates.items())
         for column, shapes in self.shapes.items():
-            lines.extend((f"{column} like", f"{shape}  ({n:,})") for shape, n in shapes.items())
+            lines.extend(
+                (f"{column} like", f"{shape or '(empty)'}  ({n:,})") for shape, n in shapes.items()
+            )
         if self.present is not None:
             lines.append(("there", ", ".join(self.present) or "nobody yet"))
         lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from vesica._agreement import Agreement
 from vesica._identity import Identity
 from vesica._result import Result
-from vesica._run import run
+from vesica._together import together
 
 FIRST = "ann bob cem dua eve fay gus hal ida jan kim lea max noa oda pia".split()
 LAST = "archer baker cooper dyer eaton fisher gray hunter irving jones king lane".split()
@@ -53,26 +53,16 @@ def demo(rows: int = 1000) -> Demo:
     (True, True)
     """
     # Not at the top: the package is imported more often than the demo is run.
-    import concurrent.futures
-    import socket
     import tempfile
 
-    grocer, airline = Identity.generate(), Identity.generate()
-    agreement = Agreement.new(
-        {"grocer": grocer, "airline": airline}, title="Customers who are members", max_rows=rows
-    )
-    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(1) as other:
-        lists = [frame_of(people(rows, seed), folder, seed) for seed in (1, 2)]
-        # Somebody else can take the port before the grocer does; the demo then fails, and can be run again.
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            address = f"127.0.0.1:{free.getsockname()[1]}"
-        there = other.submit(run, agreement, lists[1], key=airline, connect=address)
-        here = run(agreement, lists[0], key=grocer, listen=address)
-        result = Demo(agreement, here, there.result())
-        # While the files are there.
-        result.grocer.report, result.airline.report
-        return result
+    keys = {"grocer": Identity.generate(), "airline": Identity.generate()}
+    agreement = Agreement.new(keys, title="Customers who are members", max_rows=rows)
+    with tempfile.TemporaryDirectory() as folder:
+        lists = {
+            name: frame_of(people(rows, seed), folder, seed) for seed, name in enumerate(keys, 1)
+        }
+        learned = together(agreement, lists, keys)
+        return Demo(agreement, learned["grocer"], learned["airline"])
 
 
 def frame_of(columns: dict[str, list[Any]], folder: str, seed: int) -> Any:

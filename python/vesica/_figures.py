@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Sequence
 
+from vesica._errors import SettingsError, unwritable
 from vesica._text import escape
 
 #: Colours that also people who cannot tell red from green tell apart.
@@ -24,8 +25,13 @@ class Figure:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the drawing to a file whose name ends in ``.svg``."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.svg)
+        if not os.fspath(path).lower().endswith(".svg"):
+            raise SettingsError("a figure is saved as SVG", 'give a name such as "overlap.svg"')
+        try:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(self.svg)
+        except OSError as error:
+            raise unwritable(SettingsError, path, error) from None
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -94,17 +100,19 @@ def overlap(own: tuple[str, int], other: tuple[str, int], common: int) -> Figure
 def bars(parts: Sequence[tuple[str, int]]) -> Figure:
     """A bar for each part, with its number."""
     largest = max((count for _, count in parts), default=1) or 1
+    # About seven pixels a letter.
+    left = max(100, 20 + 7.2 * max((len(name) for name, _ in parts), default=0))
     lines = []
     for at, (name, count) in enumerate(parts):
         y = 10 + at * 24
         colour = COMMON if at == 0 else OWN if at == 1 else LOST
         width = 300 * count / largest
         lines.append(
-            f"<text x='190' y='{y + 14}' text-anchor='end' {FONT}>{escape(name)}</text>"
-            f"<rect x='200' y='{y}' width='{width:.1f}' height='18' fill='{colour}'/>"
-            f"<text x='{206 + width:.1f}' y='{y + 14}' {FONT}>{count:,}</text>"
+            f"<text x='{left - 10:.0f}' y='{y + 14}' text-anchor='end' {FONT}>{escape(name)}</text>"
+            f"<rect x='{left:.0f}' y='{y}' width='{width:.1f}' height='18' fill='{colour}'/>"
+            f"<text x='{left + 6 + width:.1f}' y='{y + 14}' {FONT}>{count:,}</text>"
         )
-    return svg(600, 20 + 24 * len(parts), "".join(lines))
+    return svg(left + 400, 20 + 24 * len(parts), "".join(lines))
 
 
 def named(part: tuple[str, int]) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
 
 from vesica import _vesica
+from vesica._agreement import one_party, quoted, section
 from vesica._identity import Identity
 from vesica._progress import log_pending
 from vesica._run import check_process, key_of
@@ -65,7 +68,7 @@ class Helper:
 
 
 def serve_helper(
-    config: str | os.PathLike[str],
+    config: str | os.PathLike[str] | Mapping[str, str | Identity | Mapping[str, Any]],
     *,
     key: Identity | str | os.PathLike[str],
     listen: str | None = None,
@@ -75,8 +78,9 @@ def serve_helper(
 ) -> Helper:
     """Serve parties as the helper of their runs, like ``vesica helper``, on threads of its own.
 
-    `config` is its settings file (TOML) with a table for each party; the other arguments take
-    precedence over it. What it does goes to the logger ``vesica``.
+    `config` is its settings file (TOML) with a table for each party, or the public identity of each
+    party by its name (or a mapping with ``identity``, ``max_rows`` and other limits). The other
+    arguments take precedence over a file. What it does goes to the logger ``vesica``.
 
         with v.serve_helper("helper.toml", key="helper.key") as helper:
             print(helper.address)
@@ -85,11 +89,19 @@ def serve_helper(
     check_process()
     return Helper(
         _vesica.Service.start(
-            os.fspath(config),
+            None if isinstance(config, Mapping) else os.fspath(config),
+            settings_of(config) if isinstance(config, Mapping) else "",
             key_of(key)._inner,
             listen,
             None if state is None else os.fspath(state),
             backend,
             not metrics,
         )
+    )
+
+
+def settings_of(parties: Mapping[str, str | Identity | Mapping[str, Any]]) -> str:
+    """The text of a settings file that serves these parties."""
+    return "\n".join(
+        section(f"party.{quoted(name)}", one_party(party)) for name, party in parties.items()
     )

@@ -87,7 +87,10 @@ class Bars:
         self._step = ""
 
     def show(self, progress: Progress) -> None:
-        step = progress.step or progress.phase
+        step = progress.step
+        if not step:
+            # A phase that has no steps would be an empty bar.
+            return
         if step != self._step or self._bar is None:
             self.close()
             self._step = step
@@ -131,6 +134,8 @@ class Follower:
         self._shown = shown
         self._peer = peer
         self._phase = "preparing"
+        #: The address at which the run listens, when it does.
+        self.address: str | None = None
 
     def close(self) -> None:
         self._shown.close()
@@ -147,6 +152,7 @@ class Follower:
                 phase = text.split("/")[0]
                 self._shown.show(Progress(phase, text, one, two))
             elif kind == "listening":
+                self.address = text
                 LOG.info("listening on %s for %s", text, self._peer)
             elif kind == "connected":
                 LOG.info("connected to %s at %s", self._peer, text)

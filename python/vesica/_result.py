@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, NoReturn
 
 from vesica import _vesica
 from vesica._agreement import Agreement
@@ -183,6 +183,8 @@ class Result:
         The file appears whole or not at all. An existing one is replaced only with `force`.
         """
         if self._outcome.rows is None or isinstance(self._frame, File):
+            if not os.fspath(path).lower().endswith((".parquet", ".pq")):
+                raise DataError("the name of a Parquet file ends in .parquet")
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
@@ -192,6 +194,8 @@ class Result:
 
         Not for rows of a frame: it has writers of its own, and `to_parquet`.
         """
+        if self.kind in ("nothing", "outside-bounds"):
+            raise DataError("there is no result to write", "see `kind` and `report`")
         if self._outcome.rows is not None and not isinstance(self._frame, File):
             if os.fspath(path).lower().endswith((".parquet", ".pq")):
                 self.to_parquet(path, force=force)
@@ -271,6 +275,9 @@ class Result:
             figures.append(("result", "none: the common keys are outside the agreed bounds"))
         return figures
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a result is not pickled: keep its rows(), or write() them to a file")
+
     def __repr__(self) -> str:
         figures = ", ".join(f"{name}: {value}" for name, value in self._figures())
         return f"<Result of {self.agreement.title!r} for {self.party}: {figures}>"
@@ -325,8 +332,9 @@ def combine(one: Shares | str | os.PathLike[str], other: Shares | str | os.PathL
     """Combine the shares of both parties, or the files of them: what they shared, in the clear.
 
     A table with the Arrow C stream interface: ``polars.DataFrame(combine(a, b))`` or
-    ``pyarrow.table(combine(a, b))``. It has a row for each common key: its item, a digest of the
-    key, and its values.
+    ``pyarrow.table(combine(a, b))``. It has a row for each common key: its ``item``, a digest of
+    the key, and its values. Of shared values it has a row for each key of the party that has them,
+    without the item.
     """
     documents = [part if isinstance(part, Shares) else Shares.load(part) for part in (one, other)]
     return _vesica.combine(*(part.document for part in documents))

@@ -244,6 +244,14 @@ class Started:
         """Show what has happened."""
         self.follower.follow(self.running.notes())
 
+    def listening(self) -> str:
+        """The address at which this side waits, when it does."""
+        while self.follower.address is None and not self.running.wait(TICK):
+            self.follow()
+        self.follow()
+        # If the run has ended before that, its end says why.
+        return self.follower.address or "127.0.0.1:0"
+
     def stop(self) -> None:
         """Ask the run to end, and wait a moment for it."""
         try:
@@ -308,6 +316,10 @@ def agreement_of(agreement: Agreement | str | os.PathLike[str]) -> Agreement:
 
 
 def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
+    if isinstance(key, str) and key.startswith("vesica1"):
+        raise SettingsError(
+            "this is the public half of a key", "give the Identity, or the path of its file"
+        )
     return key if isinstance(key, Identity) else Identity.load(key)
 
 
@@ -339,6 +351,8 @@ def again(rows: Frame) -> tuple[str, int | None, bool, str | None] | None:
 def seconds(name: str, time: Time) -> float:
     if isinstance(time, datetime.timedelta):
         time = time.total_seconds()
+    if not isinstance(time, (int, float)):
+        raise SettingsError(f"{name} is a number of seconds, or a timedelta", f"{name}=60")
     if not 0 <= time <= LONGEST:
         raise SettingsError(
             f"{name} is a time from 0 to {LONGEST:.0f} seconds", f"for example {name}=60"

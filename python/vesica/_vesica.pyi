@@ -167,7 +167,8 @@ class Running:
 class Service:
     @staticmethod
     def start(
-        config: str,
+        config: str | None,
+        text: str,
         identity: Identity,
         listen: str | None,
         state: str | None,

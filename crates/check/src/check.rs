@@ -4,9 +4,9 @@ use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
+use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_engine::Error;
-use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
@@ -38,7 +38,7 @@ impl Default for Options {
 /// ```
 /// # use std::{collections::BTreeMap, fs, ops::ControlFlow};
 /// use vesica_check::{Check, Options};
-/// use vesica_engine::agreement::Agreement;
+/// use vesica_agreement::Agreement;
 /// # use vesica_link::Identity;
 /// use vesica_records::{ReadOptions, Source};
 ///

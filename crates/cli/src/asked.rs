@@ -1,7 +1,7 @@
 //! The options for the question that a new agreement asks.
 
 use clap::{Args, ValueEnum};
-use vesica_engine::agreement::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, VALUE_MAX_BITS};
+use vesica_agreement::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, VALUE_MAX_BITS};
 use vesica_protocols::Operation;
 
 /// Example values, to be replaced.

@@ -11,7 +11,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use vesica_engine::explain::grouped;
+use vesica_agreement::explain::grouped;
 
 /// The file that marks a directory as made by the demo, so that no other files are replaced.
 const MARKER: &str = ".made-by-vesica-demo";

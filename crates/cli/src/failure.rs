@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use vesica_engine::agreement::{Agreement, AgreementError};
+use vesica_agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_heap::{OutOfMemoryMessage, set_message};

@@ -2,7 +2,7 @@
 //!
 //! * [`look`] — whether a helper would take a run, and which parties are there.
 //!
-//! What the parties agree on is an [`Agreement`](crate::agreement::Agreement) with a helper, and one party's run is a
+//! What the parties agree on is an [`Agreement`](vesica_agreement::Agreement) with a helper, and one party's run is a
 //! [`Job`](crate::Job) like any other.
 
 mod answer;

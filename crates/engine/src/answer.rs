@@ -6,9 +6,9 @@ mod union;
 
 pub(crate) use check::Asked;
 
-use crate::agreement::{Agreement, Question};
 use crate::output::{KeyRows, RunResult};
 use crate::self_check::CheckedSet;
+use vesica_agreement::{Agreement, Question};
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
 use vesica_protocols::Output;

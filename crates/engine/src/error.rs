@@ -1,7 +1,7 @@
-use crate::agreement::{AgreementError, Difference};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use vesica_agreement::{AgreementError, Difference};
 use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, PublicIdentity};

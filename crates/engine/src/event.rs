@@ -1,5 +1,6 @@
-use crate::{Choice, Phase};
+use crate::Phase;
 use std::path::Path;
+use vesica_agreement::choice::Choice;
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
 use vesica_records::{KeyCounts, Progress};

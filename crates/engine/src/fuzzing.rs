@@ -1,12 +1,13 @@
 //! Entry points for fuzzers: plain functions over bytes, or over a connection in memory.
 
-use crate::agreement::Agreement;
 use crate::aided::fuzzing as aided;
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
 use crate::shares::{SharesError, SharesFile};
-use crate::{Error, Network, probe};
+use crate::{Error, probe};
 use std::path::Path;
+use vesica_agreement::Agreement;
+use vesica_agreement::Network;
 use vesica_core::Role;
 use vesica_net::Context;
 

@@ -1,6 +1,5 @@
 //! One run of an agreement: read, meet, match, check, write.
 
-use crate::agreement::{Agreement, PartyTerms};
 use crate::aided;
 use crate::answer::{OwnRows, text_limit};
 use crate::clock::PhaseClock;
@@ -17,6 +16,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
+use vesica_agreement::{Agreement, PartyTerms};
 use vesica_core::hash::ItemHash;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
@@ -243,7 +243,8 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
 ///
 /// ```
 /// # use std::{collections::BTreeMap, fs, net::TcpListener, num::NonZeroUsize, sync::Arc, thread, time::Duration};
-/// use vesica_engine::{Job, Silent, StateOptions, agreement::Agreement, run};
+/// use vesica_agreement::Agreement;
+/// use vesica_engine::{Job, Silent, StateOptions, run};
 /// use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 /// use vesica_records::{ReadOptions, Source};
 ///

@@ -1,12 +1,9 @@
 //! A job from table to result.
 //!
-//! * [`agreement`] — what the organisations agreed on, with or without a helper; hashed and bound into the session.
-//! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`job`] — one run: read, meet, match, check, write.
 //! * [`aided`] — the parts that only runs with a helper have.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
-//! * [`Choice`] — the protocol of a run and the reason for it; [`Network`] — the measurement for it.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
@@ -16,16 +13,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-pub mod agreement;
 pub mod aided;
 mod answer;
 pub mod bench;
-mod choice;
 mod clock;
 mod error;
 mod event;
-pub mod explain;
-mod figures;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod job;
@@ -34,7 +27,6 @@ mod output;
 mod probe;
 mod report;
 mod resources;
-mod roles;
 mod rows;
 mod run;
 mod self_check;
@@ -42,13 +34,11 @@ pub mod shares;
 mod texts;
 mod word;
 
-pub use choice::{Choice, Estimate, Reason};
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
 pub use meeting::WIRE_VERSION;
 pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
-pub use probe::Network;
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
 pub use word::leave_word;

@@ -10,11 +10,11 @@
 //!
 //! The length of the hello never changes, so that any two versions can tell each other apart.
 
-use crate::agreement::{Agreement, MAX_FILE_BYTES, PartyTerms};
 use crate::answer::Told;
-use crate::choice;
 use crate::error::Incompatible;
 use crate::{Error, Phase};
+use vesica_agreement::choice;
+use vesica_agreement::{Agreement, MAX_FILE_BYTES, PartyTerms};
 use vesica_core::{Misbehaviour, Role};
 use vesica_net::Context;
 
@@ -85,7 +85,7 @@ pub(crate) fn agree(
 fn exchange_agreements(
     ctx: &mut Context,
     agreement: &Agreement,
-) -> vesica_core::Result<Vec<crate::agreement::Difference>> {
+) -> vesica_core::Result<Vec<vesica_agreement::Difference>> {
     let ours = agreement.canonical();
     let channel = ctx.peer()?;
     channel.send(&(ours.len() as u32).to_le_bytes())?;

@@ -14,6 +14,7 @@
 //! windows count.
 
 use std::time::Instant;
+use vesica_agreement::Network;
 use vesica_core::{Misbehaviour, Result, Role};
 use vesica_net::Context;
 
@@ -31,35 +32,6 @@ const MAX_BURST_BLOCKS: usize = 128;
 const BUDGET_SHARE: u64 = 64;
 
 const FIGURES_LEN: usize = 24;
-
-/// What both sides measured together, the same numbers at both.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Network {
-    /// The shorter of the two round trips measured, in nanoseconds.
-    pub round_trip_ns: u64,
-    /// Bytes a second from the sender to the receiver, as the receiver measured.
-    pub to_receiver_bytes_per_s: u64,
-    /// Bytes a second from the receiver to the sender, as the sender measured.
-    pub to_sender_bytes_per_s: u64,
-}
-
-impl Network {
-    /// The assumed network if a measurement would cost more than it saves: 1 Gbit/s and 1 ms.
-    pub const NOMINAL: Network = Network {
-        round_trip_ns: 1_000_000,
-        to_receiver_bytes_per_s: 125_000_000,
-        to_sender_bytes_per_s: 125_000_000,
-    };
-
-    /// The network as seen with the other party as the sender.
-    pub(crate) fn exchanged(self) -> Self {
-        Self {
-            to_receiver_bytes_per_s: self.to_sender_bytes_per_s,
-            to_sender_bytes_per_s: self.to_receiver_bytes_per_s,
-            ..self
-        }
-    }
-}
 
 /// What one side measured.
 #[derive(Clone, Copy)]

@@ -1,17 +1,14 @@
 //! The parts of a run and what its threads share.
 
-use crate::agreement::Agreement;
 use crate::answer::{Asked, OwnRows, Unchecked};
-use crate::choice::{self, Choice};
 use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
 use crate::job::own_position;
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::RunResult;
-use crate::roles::Roles;
 use crate::self_check::CheckedSet;
 use crate::word::WORD_LIMIT;
-use crate::{Error, Event, Observer, Phase, rows};
+use crate::{Error, Event, Observer, Phase, probe, rows};
 use rand::TryRng;
 use std::convert::Infallible;
 use std::num::NonZeroUsize;
@@ -19,6 +16,9 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use vesica_agreement::Agreement;
+use vesica_agreement::Roles;
+use vesica_agreement::choice::{Candidates, Choice};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId, StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Progress};
@@ -320,7 +320,10 @@ impl SharedState {
         observer.event(&Event::Phase(Phase::Choosing));
         let choice = ctx
             .child(Phase::Choosing.name(), |ctx| {
-                choice::choose(ctx, agreement, seats.seat, &allowed)
+                let candidates = Candidates::new(agreement, &allowed);
+                let measure = |least| probe::measure(ctx, seats.seat, least);
+                let measured = candidates.worth_measuring().map(measure).transpose()?;
+                Ok(candidates.choose(measured))
             })
             .map_err(at(Phase::Choosing))?;
         let role = choice.roles.role(seats.seat);

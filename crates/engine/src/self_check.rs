@@ -20,10 +20,10 @@
 //! party that added an identifier's item knows that it is a self-check item. Shares hold none:
 //! nobody could tell them from keys.
 
-use crate::agreement::{CheckedValues, IntegerItems};
 use crate::texts::{self, Mark};
 use rand::Rng;
 use std::sync::Arc;
+use vesica_agreement::{CheckedValues, IntegerItems};
 use vesica_core::{Item, Misbehaviour, Role, hash};
 use vesica_heap::may_fail;
 use vesica_protocols::Input;
@@ -226,9 +226,9 @@ fn truncate(digest: &[u8; 32]) -> Item {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agreement::ValueTerms;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
+    use vesica_agreement::ValueTerms;
 
     fn set(padded_len: usize) -> CheckedSet {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();

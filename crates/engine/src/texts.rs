@@ -5,7 +5,7 @@
 //! | 2 | length of the key's text, little-endian; 0xffff for an item that is no key |
 //! | the rest | the key's text, then zeros; or a byte that says what the item is, then zeros |
 
-use crate::agreement::TEXT_LEN_BYTES;
+use vesica_agreement::TEXT_LEN_BYTES;
 use vesica_core::{Misbehaviour, Role};
 use vesica_records::{KeyTexts, Normalised, Profile, key_values};
 

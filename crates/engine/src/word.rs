@@ -3,9 +3,9 @@
 //! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
 //! this side's files and settings alone, and on nothing that the peer has sent.
 
-use crate::agreement::Agreement;
 use crate::run::Seats;
 use std::time::Duration;
+use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 

@@ -5,8 +5,8 @@ mod helper;
 use crate::Message;
 use crate::tables::Written;
 use crate::words::list;
-use vesica_engine::agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
-use vesica_engine::explain::grouped;
+use vesica_agreement::explain::grouped;
+use vesica_agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};
 

@@ -3,9 +3,9 @@
 use crate::words::{duration, list};
 use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
 use std::fmt::Write;
+use vesica_agreement::Difference;
+use vesica_agreement::explain::grouped;
 use vesica_core::{Misbehaviour, StopReason, TransportError};
-use vesica_engine::agreement::Difference;
-use vesica_engine::explain::grouped;
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::Endpoint;
 

@@ -3,8 +3,8 @@
 use crate::words::{counted, list};
 use crate::{Message, Speech, files};
 use std::path::Path;
+use vesica_agreement::explain::grouped;
 use vesica_engine::InputFault;
-use vesica_engine::explain::grouped;
 use vesica_records::{
     Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
     Refusal, Stray, ValueFault,

@@ -1,7 +1,7 @@
 //! Lists, counts and times in words.
 
 use std::time::Duration;
-use vesica_engine::explain::grouped;
+use vesica_agreement::explain::grouped;
 
 /// `"a", "b" and "c"`.
 pub fn list<T: AsRef<str>>(words: &[T]) -> String {

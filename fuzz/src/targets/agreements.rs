@@ -3,7 +3,7 @@
 use super::Target;
 use crate::inputs;
 use std::sync::OnceLock;
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_protocols::kmrs14::Spec;
 
 pub(super) const AGREEMENT: Target = Target {

@@ -3,8 +3,8 @@
 use super::{Target, two_party};
 use crate::input::Input;
 use std::sync::{Arc, OnceLock};
+use vesica_agreement::Agreement;
 use vesica_core::{Error, Role, StopReason, TransportError};
-use vesica_engine::agreement::Agreement;
 use vesica_engine::fuzzing;
 use vesica_net::{Context, Meter, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 

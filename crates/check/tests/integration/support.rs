@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::ops::ControlFlow;
+use vesica_agreement::Agreement;
 use vesica_check::{Check, Checked, Options};
-use vesica_engine::agreement::Agreement;
 use vesica_link::PublicIdentity;
 use vesica_records::{Progress, ReadOptions, Source};
 

@@ -6,8 +6,8 @@ use super::{AGREEMENT, output, protocols};
 use crate::args::{AgreeArgs, AgreeCheckArgs, AgreeCommand, AgreeShowArgs, ExplainArgs};
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_engine::agreement::Agreement;
-use vesica_engine::explain;
+use vesica_agreement::Agreement;
+use vesica_agreement::explain;
 use vesica_messages::words::and;
 
 pub(crate) fn run(args: &AgreeArgs, out: &mut impl Write) -> Result<(), Failure> {

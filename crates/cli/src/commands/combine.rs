@@ -9,8 +9,8 @@ use std::collections::HashMap;
 use std::io::{BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use vesica_agreement::Agreement;
 use vesica_core::Item;
-use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{key_columns, key_items};
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_records::{

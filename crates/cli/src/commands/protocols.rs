@@ -9,8 +9,8 @@ use crate::failure::Failure;
 use helper::AidedRow;
 use serde::Serialize;
 use std::io::{self, Write};
+use vesica_agreement::Agreement;
 use vesica_core::{Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
-use vesica_engine::agreement::Agreement;
 use vesica_protocols::{BoundsKept, Operation, Protocol, Row, Security, TrustModel};
 
 /// A row of the catalogue as JSON.

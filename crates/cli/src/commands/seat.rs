@@ -1,7 +1,7 @@
 //! Which party this side is.
 
 use crate::failure::Failure;
-use vesica_engine::agreement::{Agreement, PartyTerms};
+use vesica_agreement::{Agreement, PartyTerms};
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 use vesica_messages::arguments::ArgumentFault;

@@ -3,7 +3,7 @@
 use super::{Progress, Screen, WaitLog};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_engine::agreement::{Agreement, HelperTerms};
+use vesica_agreement::{Agreement, HelperTerms};
 use vesica_engine::{Event, Phase};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;

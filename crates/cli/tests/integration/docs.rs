@@ -9,7 +9,7 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_helper::{Settings, SettingsFault};
 use vesica_link::Identity;
 use vesica_records::{Normalised, Profile};

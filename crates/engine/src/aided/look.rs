@@ -1,11 +1,11 @@
 //! A party asks the helper about a run without beginning it.
 
-use crate::agreement::AidedAgreement;
 use crate::error::ConfigFault;
 use crate::{Error, Event, Observer, Phase};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
+use vesica_agreement::AidedAgreement;
 use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};

@@ -3,7 +3,6 @@
 use super::answer::{Answer, Learned};
 use super::meeting::{self, Envelopes, MeetingError};
 use super::state::{State, StateError};
-use crate::agreement::{AidedAgreement, PartyTerms};
 use crate::clock::PhaseClock;
 use crate::error::{ConfigFault, InputFault};
 use crate::job::{check_place, key_columns, key_items, key_limits, own_position};
@@ -17,6 +16,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
+use vesica_agreement::{AidedAgreement, PartyTerms};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};

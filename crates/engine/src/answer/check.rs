@@ -1,11 +1,11 @@
 //! Whether an output is possible, and its self-check items. Nothing here runs before the session is over.
 
 use super::{OwnRows, ids, union};
-use crate::agreement::{Agreement, Question};
 use crate::output::{ColumnSum, RowSet, RunResult};
 use crate::self_check::CheckedSet;
 use crate::shares::SharesFile;
 use crate::{rows, texts};
+use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output;
 use vesica_records::KeyTexts;
@@ -162,11 +162,11 @@ fn sums(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agreement::Agreement;
     use crate::answer::{Told, Unchecked};
     use crate::output::KeyRows;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
+    use vesica_agreement::Agreement;
     use vesica_core::Item;
     use vesica_link::PublicIdentity;
 

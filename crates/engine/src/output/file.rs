@@ -1,11 +1,11 @@
 //! A result as a file.
 
 use super::{Ids, RunResult, Union};
-use crate::agreement::Agreement;
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
 use std::fmt::Write;
 use std::ops::ControlFlow;
+use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_records::{
     Origin, OutputOptions, Progress, Source, TableWriter, WriteError, check_document_output,

@@ -5,13 +5,13 @@ use super::{
     PartyReport, ProtocolReport, RefusedReport, Report, ResourcesReport, ResultReport, SCHEMA,
     SizesReport, SumReport,
 };
-use crate::agreement::{Agreement, AidedAgreement, Question};
-use crate::choice::{Choice, Reason};
 use crate::clock::PhaseClock;
 use crate::output::{ColumnSum, RunResult};
 use crate::run::CheckedRun;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
+use vesica_agreement::choice::{Choice, Reason};
+use vesica_agreement::{Agreement, AidedAgreement, Question};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_core::{PsiParams, Role};
 use vesica_net::Meter;

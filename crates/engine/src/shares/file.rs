@@ -1,7 +1,6 @@
 //! One party's file of shares: a JSON document.
 
 use super::SharesError;
-use crate::agreement::{Agreement, Question};
 use crate::output::hex;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
+use vesica_agreement::{Agreement, Question};
 use vesica_core::{Item, Role, SessionId, hash};
 use vesica_protocols::Shares;
 

@@ -9,7 +9,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_engine::{Error, Event, Observer, Report};
 use vesica_link::{CancelToken, Endpoint, LinkEvent};
 use vesica_protocols::{Operation, catalogue};

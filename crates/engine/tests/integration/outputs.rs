@@ -4,7 +4,7 @@ use crate::support::{Pair, both_finish};
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_engine::shares::{SharesFile, combine};
 use vesica_engine::{Finished, RowSet, RunResult};
 use vesica_protocols::Operation;

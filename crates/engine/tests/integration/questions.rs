@@ -1,6 +1,6 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
-use vesica_engine::agreement::{
+use vesica_agreement::{
     Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, ValueTerms,
 };
 use vesica_link::PublicIdentity;

@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use vesica_agreement::Agreement;
 use vesica_core::{
     Item, Learns, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
 };
-use vesica_engine::agreement::Agreement;
 use vesica_engine::job::{beside, key_columns, key_items};
 use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
@@ -193,7 +193,7 @@ fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> In
     }
     let shared = set.len() - CHECK_ITEMS;
     match &agreement.question {
-        vesica_engine::agreement::Question::Sum(_) => {
+        vesica_agreement::Question::Sum(_) => {
             // Ten bits below the values count self-check items.
             let values = (0..set.len()).map(|i| match i {
                 0 => 3 << 10,
@@ -204,7 +204,7 @@ fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> In
             });
             Input::with_values(Arc::new(set.clone()), Arc::new(values.collect()))
         }
-        vesica_engine::agreement::Question::Union { key_bytes } => {
+        vesica_agreement::Question::Union { key_bytes } => {
             let len = *key_bytes as usize + 2;
             let texts = (0..set.len()).flat_map(|i| match i {
                 0 => text(KNOWN.as_bytes(), len),
@@ -220,7 +220,7 @@ fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> In
 }
 
 fn query(agreement: &Agreement) -> Query {
-    use vesica_engine::agreement::Question;
+    use vesica_agreement::Question;
     match &agreement.question {
         Question::Cardinality => Query::Cardinality,
         Question::Sum(_) => Query::Sum(Values::new(Role::Sender, 8 + 10).unwrap()),

@@ -9,7 +9,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_engine::{Error, Event, Finished, Job, Observer, Report, Silent, StateOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};

@@ -1,7 +1,7 @@
 //! Errors that only agreements with a helper can have.
 
-use vesica_engine::agreement::AgreementFault;
-use vesica_engine::explain::grouped;
+use vesica_agreement::AgreementFault;
+use vesica_agreement::explain::grouped;
 
 /// What is wrong, and what to do next.
 pub(super) fn words(fault: &AgreementFault) -> (String, String) {
@@ -93,7 +93,7 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use crate::agreement::error;
-    use vesica_engine::agreement::Agreement;
+    use vesica_agreement::Agreement;
     use vesica_link::PublicIdentity;
 
     fn identity(byte: u8) -> PublicIdentity {

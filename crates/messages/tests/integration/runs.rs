@@ -3,8 +3,8 @@
 use crate::samples::{identity, path};
 use std::io::ErrorKind;
 use std::time::Duration;
+use vesica_agreement::{Agreement, Difference};
 use vesica_core::{Misbehaviour, Refusal, StopReason, TransportError};
-use vesica_engine::agreement::{Agreement, Difference};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, IdentityError, LinkError};

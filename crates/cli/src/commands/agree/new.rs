@@ -4,7 +4,7 @@ use super::{AGREEMENT, output};
 use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_engine::agreement::{Agreement, FORMAT_VERSION};
+use vesica_agreement::{Agreement, FORMAT_VERSION};
 use vesica_link::{Identity, IdentityError, PublicIdentity};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Operation, Security, catalogue, strongest};

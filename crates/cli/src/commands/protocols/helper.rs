@@ -3,8 +3,8 @@
 use super::Parameter;
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_engine::agreement::{AidedAgreement, chance};
-use vesica_engine::explain::grouped;
+use vesica_agreement::explain::grouped;
+use vesica_agreement::{AidedAgreement, chance};
 use vesica_protocols::kmrs14::{AidedProtocol, Check, Noun, Variant};
 use vesica_protocols::{Security, TrustModel};
 

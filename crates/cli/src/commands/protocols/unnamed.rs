@@ -1,7 +1,7 @@
 //! What a protocol is chosen for if an agreement leaves the choice open. It is found by parsing agreements, so that
 //! the text cannot differ from the choice.
 
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Operation, Protocol, Security};
 

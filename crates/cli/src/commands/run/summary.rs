@@ -4,10 +4,10 @@ use crate::failure::Failure;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
+use vesica_agreement::explain::{bytes, grouped, grouped_digits};
+use vesica_agreement::{Agreement, AidedAgreement, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_engine::Report;
-use vesica_engine::agreement::{Agreement, AidedAgreement, chance};
-use vesica_engine::explain::{bytes, grouped, grouped_digits};
 use vesica_messages::words::{and, counted, duration};
 use vesica_protocols::kmrs14::Variant;
 

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use vesica_engine::agreement::Agreement;
+use vesica_agreement::Agreement;
 use vesica_engine::{Job, StateOptions};
 use vesica_link::{Endpoint, Identity, LinkOptions};
 use vesica_records::{ReadOptions, Source};

@@ -21,7 +21,7 @@ pub struct IntegerItems {
 impl IntegerItems {
     /// For keys of `key_bits` bits, `shared` items that both parties have besides, and for each party at most `own`
     /// items that it has alone: self-check items and padding.
-    pub(crate) fn new(key_bits: u32, shared: u64, own: u64) -> Self {
+    pub fn new(key_bits: u32, shared: u64, own: u64) -> Self {
         let others = own.saturating_mul(2).saturating_add(shared);
         Self { bits: key_bits.max(ceil_log2(others.saturating_add(1))), shared, own }
     }
@@ -32,17 +32,17 @@ impl IntegerItems {
     }
 
     /// The bit that marks a key.
-    pub(crate) fn key_mark(self) -> u128 {
+    pub fn key_mark(self) -> u128 {
         1 << self.bits
     }
 
     /// Self-check item number `i` of both parties.
-    pub(crate) fn shared(self, i: u64) -> Item {
+    pub fn shared(self, i: u64) -> Item {
         Item::from_integer(1 + u128::from(i))
     }
 
     /// Item number `i` that only the party in `role` has.
-    pub(crate) fn own(self, role: Role, i: u64) -> Item {
+    pub fn own(self, role: Role, i: u64) -> Item {
         let before = match role {
             Role::Sender => 0,
             _ => u128::from(self.own),

@@ -1,8 +1,8 @@
 //! The text of `vesica explain`.
 
 use std::path::{Path, PathBuf};
-use vesica_engine::agreement::Agreement;
-use vesica_engine::explain::{explain, traffic_at_most};
+use vesica_agreement::Agreement;
+use vesica_agreement::explain::{explain, traffic_at_most};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

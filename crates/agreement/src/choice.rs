@@ -8,17 +8,16 @@
 
 use crate::agreement::Agreement;
 use crate::figures;
-use crate::probe::{self, Network};
+use crate::network::Network;
 use crate::roles::Roles;
 use std::fmt;
-use vesica_core::{PsiParams, Role, hash};
-use vesica_net::Context;
+use vesica_core::{PsiParams, hash};
 use vesica_protocols::{Protocol, Traffic};
 
 const CANDIDATES_LABEL: &str = "vesica v1 candidates";
 
 /// Length of [`candidates_digest`].
-pub(crate) const DIGEST_LEN: usize = 7;
+pub const DIGEST_LEN: usize = 7;
 
 /// For a run of fewer bytes a measurement would cost more than it saves.
 const PROBE_FROM_BYTES: u64 = 2 << 20;
@@ -37,7 +36,7 @@ pub struct Choice {
     /// All candidates in the catalogue's order, at least one, with the estimated cost of each.
     pub candidates: Vec<Estimate>,
     /// The roles.
-    pub(crate) roles: Roles,
+    pub roles: Roles,
 }
 
 /// Why a protocol was chosen.
@@ -143,25 +142,30 @@ pub(crate) fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures 
     Figures::of_best(row, &agreement.largest_roles())
 }
 
-/// Chooses with the peer among the roles `allowed`, at least one. `seat` is this party's.
-///
-/// # Errors
-/// Those of the measurement.
-pub(crate) fn choose(
-    ctx: &mut Context,
-    agreement: &Agreement,
-    seat: Role,
-    allowed: &[Roles],
-) -> vesica_core::Result<Choice> {
-    let figures = Figures::of_all(agreement.candidates(), allowed);
-    let measured = match worth_measuring(&figures) {
-        true => {
-            let least = figures.iter().map(|figures| figures.traffic.total()).min();
-            Some(probe::measure(ctx, seat, least.unwrap_or(0))?)
-        }
-        false => None,
-    };
-    Ok(pick(&figures, agreement.is_auto(), measured))
+/// The protocols and roles that are possible in a run, with their costs.
+pub struct Candidates {
+    all: Vec<Figures>,
+    is_auto: bool,
+}
+
+impl Candidates {
+    /// Those of `agreement` in the roles `allowed`, at least one.
+    pub fn new(agreement: &Agreement, allowed: &[Roles]) -> Self {
+        let all = Figures::of_all(agreement.candidates(), allowed);
+        Self { all, is_auto: agreement.is_auto() }
+    }
+
+    /// The least payload of a candidate in bytes, if the network could change the choice and the run is long enough for
+    /// a measurement.
+    pub fn worth_measuring(&self) -> Option<u64> {
+        let least = self.all.iter().map(|figures| figures.traffic.total()).min();
+        least.filter(|_| worth_measuring(&self.all))
+    }
+
+    /// The choice, over the network as `measured` or the nominal one.
+    pub fn choose(&self, measured: Option<Network>) -> Choice {
+        pick(&self.all, self.is_auto, measured)
+    }
 }
 
 /// Whether the network could change the choice and the run is long enough for a measurement.
@@ -202,7 +206,7 @@ fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
 ///
 /// Two sides whose software has other candidates or estimates would run different protocols. So the
 /// hello compares this first.
-pub(crate) fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
+pub fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
     match agreement.is_auto() {
         true => digest(agreement.candidates(), agreement.compared_params()),
         false => [0; DIGEST_LEN],
@@ -260,7 +264,7 @@ impl fmt::Display for Choice {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_core::{Learns, SessionId};
+    use vesica_core::{Learns, Role, SessionId};
     use vesica_protocols::catalogue;
 
     macro_rules! row {

@@ -25,14 +25,13 @@ mod table;
 mod values;
 
 pub use canonical::AgreementHash;
-pub(crate) use checked::CheckedValues;
+pub use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
 pub use error::{AgreementError, AgreementFault, TextFault};
 pub use helper::{AidedAgreement, HelperTerms, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
 pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
-pub(crate) use question::TEXT_LEN_BYTES;
-pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question};
+pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
 pub use values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
 use crate::roles::Roles;
@@ -278,7 +277,7 @@ impl Agreement {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::SetTooLarge`].
-    pub(crate) fn params(
+    pub fn params(
         &self,
         session: SessionId,
         sender_len: u64,
@@ -301,7 +300,7 @@ impl Agreement {
     /// How many self-check items a party adds that only it knows. None if all protocols that may run
     /// are secure against malicious parties: there each would be one guess above `max_rows`, and
     /// those protocols themselves look for tags that must not be there.
-    pub(crate) fn own_check_items(&self) -> u32 {
+    pub fn own_check_items(&self) -> u32 {
         match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
             true => 0,
             false => self.self_check,
@@ -309,7 +308,7 @@ impl Agreement {
     }
 
     /// How many self-check items each party adds, shared and own together.
-    pub(crate) fn self_check_items(&self) -> u64 {
+    pub fn self_check_items(&self) -> u64 {
         u64::from(self.self_check) + u64::from(self.own_check_items())
     }
 
@@ -335,7 +334,7 @@ impl Agreement {
     }
 
     /// Length of the texts of a union, in bytes.
-    pub(crate) fn text_len(&self) -> Option<usize> {
+    pub fn text_len(&self) -> Option<usize> {
         match self.question {
             Question::Union { key_bytes } => Some((key_bytes + TEXT_LEN_BYTES) as usize),
             _ => None,
@@ -351,7 +350,7 @@ impl Agreement {
     }
 
     /// The values with room for the self-check, if there are values.
-    pub(crate) fn checked_values(&self) -> Option<CheckedValues> {
+    pub fn checked_values(&self) -> Option<CheckedValues> {
         self.question.values().map(|values| CheckedValues::new(self.self_check, values))
     }
 

@@ -9,14 +9,16 @@ use vesica_core::{PsiParams, Role, SessionId};
 
 /// One way to give the seated parties their roles, and the parameters of a run with them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Roles {
-    pub(crate) params: PsiParams,
-    pub(crate) are_exchanged: bool,
+pub struct Roles {
+    /// The parameters.
+    pub params: PsiParams,
+    /// Whether the roles are not those of the seats.
+    pub are_exchanged: bool,
 }
 
 impl Roles {
     /// The roles as seated.
-    pub(crate) fn seated(params: PsiParams) -> Self {
+    pub fn seated(params: PsiParams) -> Self {
         Self { params, are_exchanged: false }
     }
 
@@ -25,7 +27,7 @@ impl Roles {
     ///
     /// # Errors
     /// Those of [`Agreement::params`].
-    pub(crate) fn allowed(
+    pub fn allowed(
         agreement: &Agreement,
         session: SessionId,
         [sender_len, receiver_len]: [u64; 2],
@@ -39,7 +41,7 @@ impl Roles {
     }
 
     /// The role of the party on the `seat`.
-    pub(crate) fn role(self, seat: Role) -> Role {
+    pub fn role(self, seat: Role) -> Role {
         match (self.are_exchanged, seat) {
             (true, Role::Sender) => Role::Receiver,
             (true, Role::Receiver) => Role::Sender,

@@ -14,7 +14,7 @@ pub const KEY_MAX_BYTES: u32 = 4096 - TEXT_LEN_BYTES;
 /// Most bytes of a key's text in a union, by default.
 pub const KEY_BYTES_DEFAULT: u32 = 64;
 /// Bytes of the length before a text.
-pub(crate) const TEXT_LEN_BYTES: u32 = 2;
+pub const TEXT_LEN_BYTES: u32 = 2;
 
 /// What is asked about the keys in common.
 #[derive(Clone, Debug, PartialEq, Eq)]

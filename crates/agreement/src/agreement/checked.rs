@@ -10,7 +10,7 @@ use vesica_heap::may_fail;
 /// With c self-check items of each kind, a shared one counts 1, and one of the holder's own, or padding, counts c +
 /// 1. A correct sum therefore counts c, and no sum with missing or added items does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct CheckedValues {
+pub struct CheckedValues {
     check_items: u32,
     columns: usize,
     bits: u32,
@@ -31,7 +31,7 @@ enum Room {
 
 impl CheckedValues {
     /// For `check_items` self-check items of each kind.
-    pub(crate) fn new(check_items: u32, terms: &ValueTerms) -> Self {
+    pub fn new(check_items: u32, terms: &ValueTerms) -> Self {
         let room = match (check_items, terms.are_plain()) {
             (0, _) => Room::None,
             (_, true) => Room::Below,
@@ -47,7 +47,7 @@ impl CheckedValues {
     }
 
     /// The values as the protocol takes them; the party in the role `holder` has them.
-    pub(crate) fn values(self, holder: Role) -> vesica_core::Result<Values> {
+    pub fn values(self, holder: Role) -> vesica_core::Result<Values> {
         let columns = self.columns as u32;
         let (bits, columns) = match self.room {
             Room::Below => (self.bits + self.check_bits(), columns),
@@ -69,7 +69,7 @@ impl CheckedValues {
 
     /// The values of the keys in the protocol, made from `keys`, with room for `more` other items;
     /// `None` if there is not enough memory.
-    pub(crate) fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
+    pub fn of_keys(self, mut keys: Vec<u64>, more: usize) -> Option<Vec<u64>> {
         if self.room != Room::Column {
             may_fail(|| keys.try_reserve_exact(more * self.width())).ok()?;
             if self.room == Room::Below {
@@ -88,7 +88,7 @@ impl CheckedValues {
     }
 
     /// Appends the values of `shared` self-check items, and of `own` ones and padding, to those of keys.
-    pub(crate) fn extend(self, values: &mut Vec<u64>, shared: usize, own: usize) {
+    pub fn extend(self, values: &mut Vec<u64>, shared: usize, own: usize) {
         let counted = std::iter::repeat_n(1, shared)
             .chain(std::iter::repeat_n(u64::from(self.check_items) + 1, own));
         for count in counted {
@@ -99,7 +99,7 @@ impl CheckedValues {
 
     /// The keys' part of sums, column by column; `None` unless they counted every shared self-check item and
     /// no other.
-    pub(crate) fn of_sums(self, sums: &[i128]) -> Option<Vec<i128>> {
+    pub fn of_sums(self, sums: &[i128]) -> Option<Vec<i128>> {
         if sums.len() != self.width() {
             return None;
         }
@@ -115,7 +115,7 @@ impl CheckedValues {
     }
 
     /// The least and the largest value of a key.
-    pub(crate) fn range(self) -> (i128, i128) {
+    pub fn range(self) -> (i128, i128) {
         match self.signed {
             true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
             false => (0, (1 << self.bits) - 1),
@@ -123,7 +123,7 @@ impl CheckedValues {
     }
 
     /// The least and the largest possible sum in each column over any subset of keys with these `values`.
-    pub(crate) fn reach(self, values: &[u64]) -> Vec<(i128, i128)> {
+    pub fn reach(self, values: &[u64]) -> Vec<(i128, i128)> {
         let mut reach = vec![(0, 0); self.columns];
         for row in values.chunks_exact(self.columns) {
             for ((least, most), value) in reach.iter_mut().zip(row) {

@@ -4,10 +4,10 @@ mod canonical;
 mod refused;
 
 use std::path::{Path, PathBuf};
-use vesica_core::{Learns, Role};
-use vesica_engine::agreement::{
+use vesica_agreement::{
     Agreement, AgreementError, AgreementFault, MAX_FILE_BYTES, MAX_ROWS, TextFault,
 };
+use vesica_core::{Learns, Role};
 use vesica_link::{ParseIdentityError, PublicIdentity};
 use vesica_protocols::{Operation, Security, catalogue};
 use vesica_records::ProfileError;
