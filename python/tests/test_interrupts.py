@@ -472,7 +472,13 @@ def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
     )
     arguments.update(dict.fromkeys(("progress", "restart", "strict", "insecure", "force"), False))
     started = Started(
-        agreement=agreement, data=many(), key=CLUB, connect=address, idle=60, total=0, header=True,
+        agreement=agreement,
+        data=many(),
+        key=CLUB,
+        connect=address,
+        idle=60,
+        total=0,
+        header=True,
         **arguments,
     )
     time.sleep(0.3)
@@ -505,10 +511,10 @@ threading.Thread(target=one, args=(agreement, slow(0.01), "shop"), kwargs={"list
 reached.wait(20)
 time.sleep(0.2)
 """,
-    "a thread that reads without a pause": """
-threading.Thread(target=one, args=(agreement, slow(0, 1), "shop"), kwargs={"listen": address},
-                 daemon=True).start()
-reached.wait(20)
+    "a loop that is left while its run reads without a pause": """
+loop = asyncio.new_event_loop()
+task = loop.create_task(v.run_async(agreement, slow(0, 1), key=key, listen=address))
+loop.run_until_complete(asyncio.wait([task], timeout=0.3))
 """,
     "a producer that is stuck": """
 threading.Thread(target=one, args=(agreement, slow(3), "shop"), kwargs={"listen": address},
