@@ -32,8 +32,8 @@ pub(crate) struct Running {
     process: u32,
 }
 
-/// The result of work on a thread of its own, unless it has handed it over.
-type Worked = Option<Result<Done, Failed>>;
+/// How long threads of Python may take to drop what belonged to a run, at the end of Python.
+const SETTLING: Duration = Duration::from_millis(300);
 
 /// The runs that were started, and may still go on.
 static STARTED: Mutex<Vec<(Weak<Watch>, CancelToken)>> = Mutex::new(Vec::new());
@@ -60,10 +60,19 @@ pub(crate) fn end_all(py: Python<'_>, seconds: f64) {
                 Some(watch)
             })
             .collect();
+        let had_any = runs.iter().any(|watch| !watch.is_over());
         runs.iter().for_each(|watch| watch.wait_over(until));
         wait_for_all(until);
+        if had_any {
+            // The threads of Python that waited for these runs now drop their frames, and libraries of those leave
+            // Python for that, as this module does.
+            std::thread::sleep(SETTLING);
+        }
     });
 }
+
+/// The result of work on a thread of its own, unless it has handed it over.
+type Worked = Option<Result<Done, Failed>>;
 
 /// A time whose range Python has checked.
 fn seconds(time: f64) -> Duration {

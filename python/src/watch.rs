@@ -106,6 +106,11 @@ impl Watch {
         self.changed.notify_all();
     }
 
+    /// Whether the thread of the run has nothing left to do.
+    pub(crate) fn is_over(&self) -> bool {
+        self.lock().is_over
+    }
+
     /// Waits until the thread of the run has nothing left to do, at most until then.
     pub(crate) fn wait_over(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());

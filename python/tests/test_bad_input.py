@@ -159,6 +159,7 @@ def test_rows_without_a_key_alone_are_refused() -> None:
         assert "usable key" in str(error)
 
 
+@pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_repeated_column_names_are_refused() -> None:
     twice = ["k", "k"]
     frames = (
@@ -172,6 +173,7 @@ def test_repeated_column_names_are_refused() -> None:
         assert isinstance(error, v.DataError)
 
 
+@pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_wrong_names_in_columns_are_refused() -> None:
     data = pd.DataFrame({"mail": [CANARY], 0: [CANARY]})
     assert isinstance(refused(data, deal(), columns={"email": "mial"}), v.DataError)

@@ -494,7 +494,7 @@ def test_rows_are_those_of_the_run_when_the_frame_is_changed_afterwards() -> Non
     shop, _ = pair(deal("k"), frame, other)
     expected = frame[IN_TEXTS].copy()
     frame.iloc[0, 1] = "changed"
-    frame.drop(index=[1, 2], inplace=True)
+    frame.loc[8] = [0.5, "ann", [1]]
     pd.testing.assert_frame_equal(shop.rows(), expected)
 
 

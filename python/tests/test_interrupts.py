@@ -511,10 +511,10 @@ threading.Thread(target=one, args=(agreement, slow(0.01), "shop"), kwargs={"list
 reached.wait(20)
 time.sleep(0.2)
 """,
-    "a thread that reads without a pause": """
-threading.Thread(target=one, args=(agreement, slow(0, 1), "shop"), kwargs={"listen": address},
-                 daemon=True).start()
-reached.wait(20)
+    "a loop that is left while its run reads without a pause": """
+loop = asyncio.new_event_loop()
+task = loop.create_task(v.run_async(agreement, slow(0, 1), key=key, listen=address))
+loop.run_until_complete(asyncio.wait([task], timeout=0.3))
 """,
     "a producer that is stuck": """
 threading.Thread(target=one, args=(agreement, slow(3), "shop"), kwargs={"listen": address},

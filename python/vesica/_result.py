@@ -184,10 +184,7 @@ class Result:
         """
         if self._outcome.rows is None or isinstance(self._frame, File):
             if not os.fspath(path).lower().endswith((".parquet", ".pq")):
-                raise DataError(
-                    "the name of a Parquet file ends in .parquet",
-                    "choose another name, or use write()",
-                )
+                raise DataError("a Parquet file is written here", "let its name end in .parquet")
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
