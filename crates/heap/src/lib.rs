@@ -4,8 +4,7 @@
 //! program whose global allocator is [`Heap`] prints its [`OutOfMemoryMessage`] instead, and ends with its
 //! exit code. Code that can handle the failure of a large allocation makes it within [`may_fail`].
 //!
-//! This crate and `simd` are the only ones with unsafe code; here it is the calls of the system's
-//! allocator and the system's `_exit`.
+//! Unsafe code here is the calls of the system's allocator and the system's `_exit`.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 

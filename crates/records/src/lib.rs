@@ -45,7 +45,6 @@ mod stream;
 mod survey;
 mod text;
 mod texts;
-mod unnamed;
 mod values;
 
 pub use columnar::{Batches, panic_is_caught};
@@ -75,5 +74,4 @@ pub use source::{FRAME, ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
-pub use unnamed::UnnamedFile;
 pub use values::{Duplicates, ValueColumns};

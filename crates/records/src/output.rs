@@ -5,12 +5,12 @@ use crate::error::{FileKind, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::second_pass::already_read;
 use crate::source::{Layout, Source, kind_of};
-use crate::unnamed::UnnamedFile;
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use vesica_unnamed::UnnamedFile;
 
 /// The mode of a file that only its owner may read and write.
 const OWNERS_MODE: u32 = 0o600;

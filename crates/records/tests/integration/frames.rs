@@ -102,9 +102,8 @@ fn columns_that_cannot_be_keys_are_refused_before_they_are_read() {
     .unwrap();
     let source = frame(vec![batch]);
     let error = keys(&source, &[("mail", "exact")]).unwrap_err();
-    assert!(
-        matches!(error, InputError::UnsupportedKeyType { ref type_name, .. } if type_name == "Float64")
-    );
+    let InputError::UnsupportedKeyType { type_name, .. } = error else { panic!("{error}") };
+    assert_eq!(type_name, "Float64");
     let error = keys(&source, &[("Mail", "exact")]).unwrap_err();
     let InputError::ColumnMissing { nearest, .. } = error else { panic!("{error}") };
     assert_eq!(nearest, ["mail"]);
