@@ -1,5 +1,5 @@
 # Everything a newcomer needs is one target away. Needs: Rust 1.95 or newer (rustup), make and a C
-# compiler. What else a target needs it fetches itself, with cargo or apt.
+# compiler; for the Python package Python 3.11 or newer. What else a target needs it fetches itself, with cargo, pip or apt.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -40,6 +40,7 @@ test: ## Run all tests but the slow ones.
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
+	scripts/python-tests -m slow
 
 fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)

@@ -58,6 +58,7 @@ def test_both_receive_their_rows(agreement: Any, pair: Any) -> None:
 
 
 def test_a_failure_of_both_sides_shows_both(agreement: Any, pair: Any) -> None:
-    with pytest.raises(v.DataError) as caught:
-        pair(agreement("all"), SHOP.rename({"email": "mail"}), CLUB, wait=0.5)
-    assert isinstance(caught.value.__cause__, v.NetworkError)
+    with pytest.raises(v.VesicaError) as caught:
+        pair(agreement("all"), SHOP.rename({"email": "mail"}), CLUB, wait=1)
+    # The shop tells the club, and which of them ends first is chance.
+    assert {type(caught.value), type(caught.value.__cause__)} == {v.DataError, v.NetworkError}

@@ -174,11 +174,17 @@ impl SharedState {
     }
 
     pub(crate) fn go_on(&self) -> ControlFlow<()> {
-        let has_left = || current(&self.session).is_some_and(|session| session.ended().is_some());
         let stop = self.cancelled.load(Ordering::Relaxed)
-            || self.reading_is_pointless.load(Ordering::Relaxed)
-            || has_left();
+            || self.reading_is_pointless.load(Ordering::Relaxed);
         if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Also not if the peer has left. Only while reading: a result is written whatever the peer does.
+    fn go_on_reading(&self) -> ControlFlow<()> {
+        match current(&self.session).is_some_and(|session| session.ended().is_some()) {
+            true => ControlFlow::Break(()),
+            false => self.go_on(),
+        }
     }
 
     pub(crate) fn read(
@@ -198,7 +204,7 @@ impl SharedState {
                 Ok(())
             };
             let never = |never: Infallible| match never {};
-            let go_on = || self.go_on();
+            let go_on = || self.go_on_reading();
             let wanted = (limits, min_rows);
             let streamed =
                 rows::read(source, (key, hash), wanted, &mut sink, never, observer, go_on)?;
@@ -211,7 +217,7 @@ impl SharedState {
         } else {
             let mut progress = |progress| {
                 observer.event(&reading(progress));
-                self.go_on()
+                self.go_on_reading()
             };
             read_keys_with(source, key, beside, hash, limits, &mut progress)?
         };
