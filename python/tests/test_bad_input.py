@@ -104,11 +104,16 @@ def nested() -> dict[str, Any]:
 NESTED = nested()
 
 
-def all_refused(data: Any) -> list[Exception]:
+def all_refused(data: Any, *options: dict[str, Any]) -> list[Exception]:
     """What `refused` gives for each, side by side: a run leaves its peer a moment to come."""
     frames = list(data)
-    with ThreadPoolExecutor(16) as pool:
-        return list(pool.map(lambda one: refused(one, deal("k")), frames))
+    given = options or [{}] * len(frames)
+
+    def refuse(case: tuple[Any, dict[str, Any]]) -> Exception:
+        return refused(case[0], **{"agreement": deal("k"), **case[1]})
+
+    with ThreadPoolExecutor(40) as pool:
+        return list(pool.map(refuse, zip(frames, given, strict=True)))
 
 
 def test_a_column_that_cannot_be_a_key_is_refused() -> None:
@@ -117,36 +122,39 @@ def test_a_column_that_cannot_be_a_key_is_refused() -> None:
 
 
 def test_a_parquet_file_with_nested_keys_is_refused_without_a_cell(tmp_path: Any) -> None:
-    path = tmp_path / "rows.parquet"
-    NESTED["polars structs of categories"].write_parquet(path)
-    assert isinstance(refused(path, deal("k")), v.DataError)
-    NESTED["pandas dictionaries"].to_parquet(path)
-    assert isinstance(refused(path, deal("k")), v.DataError)
+    paths = tmp_path / "one.parquet", tmp_path / "other.parquet"
+    NESTED["polars structs of categories"].write_parquet(paths[0])
+    NESTED["pandas dictionaries"].to_parquet(paths[1])
+    for error in all_refused(paths):
+        assert isinstance(error, v.DataError)
 
 
-@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow", "duckdb"])
-def test_frames_without_rows_or_columns(library: str) -> None:
-    no_rows = pa.table({"k": pa.array([], pa.string())})
-    no_columns = pa.table({})
-    if library == "pandas":
-        no_rows, no_columns = no_rows.to_pandas(), pd.DataFrame(index=[1, 2])
-    elif library == "polars":
-        no_rows, no_columns = pl.from_arrow(no_rows), pl.DataFrame()
-    elif library == "duckdb":
-        no_rows, no_columns = duckdb.from_arrow(no_rows), duckdb.sql("select 1 as other")
-    assert "no rows" in str(refused(no_rows, deal("k")))
-    assert "no column" in str(refused(no_columns, deal("k")))
-    # Where the agreement allows them, there is a result.
-    shop, club = pair(
-        v.Agreement.new(
-            {"shop": {"identity": SHOP, "min_rows": 0}, "club": CLUB}, "k", receives="all", **QUICK
-        ),
-        no_rows,
-        OTHER,
-    )
+def without_rows() -> dict[str, tuple[Any, Any]]:
+    """For each library a frame without rows, and one without columns."""
+    table = pa.table({"k": pa.array([], pa.string())})
+    return {
+        "pandas": (table.to_pandas(), pd.DataFrame(index=[1, 2])),
+        "polars": (pl.from_arrow(table), pl.DataFrame()),
+        "pyarrow": (table, pa.table({})),
+        "duckdb": (duckdb.from_arrow(table), duckdb.sql("select 1 as other")),
+    }
+
+
+def test_frames_without_rows_or_columns_are_refused() -> None:
+    no_rows, no_columns = zip(*without_rows().values(), strict=True)
+    for error in all_refused(no_rows):
+        assert "no rows" in str(error)
+    for error in all_refused(no_columns):
+        assert "no column" in str(error)
+
+
+@pytest.mark.parametrize("library", without_rows())
+def test_no_rows_are_allowed_where_the_agreement_says_so(library: str) -> None:
+    no_rows, _ = without_rows()[library]
+    parties = {"shop": {"identity": SHOP, "min_rows": 0}, "club": CLUB}
+    shop, club = pair(v.Agreement.new(parties, "k", receives="all", **QUICK), no_rows, OTHER)
     assert (listed(shop.mask), listed(club.mask)) == ([], [False, False])
-    rows = shop.rows()
-    assert type(rows) is type(no_rows)
+    assert type(shop.rows()) is type(no_rows)
 
 
 def test_rows_without_a_key_alone_are_refused() -> None:
@@ -176,11 +184,17 @@ def test_repeated_column_names_are_refused() -> None:
 @pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")
 def test_wrong_names_in_columns_are_refused() -> None:
     data = pd.DataFrame({"mail": [CANARY], 0: [CANARY]})
-    assert isinstance(refused(data, deal(), columns={"email": "mial"}), v.DataError)
-    assert isinstance(refused(data, deal(), columns={"emial": "mail"}), v.SettingsError)
-    assert isinstance(refused(data, deal(), columns={"email": 0}), v.SettingsError)
-    assert isinstance(refused(data, deal(), columns={0: "mail"}), v.SettingsError)
-    assert isinstance(refused(data, deal(), columns={"email": ""}), v.DataError)
+    kinds = {
+        "mial": v.DataError,
+        "": v.DataError,
+        0: v.SettingsError,
+    }
+    agreed = {"agreement": deal()}
+    options = [{"columns": {"email": name}, **agreed} for name in kinds]
+    options += [{"columns": {name: "mail"}, **agreed} for name in ("emial", 0)]
+    expected = [*kinds.values(), v.SettingsError, v.SettingsError]
+    errors = all_refused([data] * len(options), *options)
+    assert [type(error) for error in errors] == expected
     assert "no column" in str(refused(data, deal()))
 
 
@@ -475,11 +489,9 @@ def test_a_damaged_array_is_an_error() -> None:
 
 
 def test_bytes_that_are_no_text_are_an_error_with_their_row() -> None:
-    for data in (
-        pl.DataFrame({"k": [b"ann", CANARY.encode() + b"\xff"]}),
-        pd.DataFrame({"k": [b"ann", CANARY.encode() + b"\xff"]}),
-    ):
-        assert "row 2" in str(refused(data, deal("k")))
+    cells = [b"ann", CANARY.encode() + b"\xff"]
+    for error in all_refused([pl.DataFrame({"k": cells}), pd.DataFrame({"k": cells})]):
+        assert "row 2" in str(error)
 
 
 # Frames that change.
@@ -673,23 +685,26 @@ def test_bytes_that_are_no_tls_are_no_peer() -> None:
 
 
 GOES_AWAY = """
-import os, signal, sys, pyarrow, vesica as v
-from support import deal
+import os, signal, sys, threading, pyarrow, vesica as v
 where = sys.argv[4]
 table = pyarrow.table({"k": [str(n) for n in range(50000)]})
+met = threading.Event()
 def die(progress=None):
     if progress is None or progress.phase == where:
         os.kill(os.getpid(), signal.SIGKILL)
+    if progress.phase == "agreeing":
+        met.set()
 def rows():
     yield from table.to_batches(max_chunksize=1000)
-    if where == "reading":
+    if where == "rows":
+        met.wait(20)
         die()
 data = pyarrow.RecordBatchReader.from_batches(table.schema, rows())
 v.run(sys.argv[1], data, key=sys.argv[2], connect=sys.argv[3], progress=die)
 """
 
 
-@pytest.mark.parametrize("phase", ["connecting", "reading", "matching"])
+@pytest.mark.parametrize("phase", ["connecting", "rows", "matching"])
 def test_a_peer_that_is_killed_ends_the_run(phase: str, tmp_path: Any) -> None:
     # A protocol that takes seconds.
     agreement = deal("k", protocol="dh", security="semi-honest")

@@ -604,10 +604,10 @@ def test_failed_runs_leave_nothing_behind() -> None:
             with pytest.raises(v.DataError):
                 one(deal("k"), reader, "shop", listen=free_address())
 
-        with ThreadPoolExecutor(16) as pool:
+        with ThreadPoolExecutor(count) as pool:
             list(pool.map(fails, range(count)))
 
-    some(16)
+    some(8)
     descriptors = len(os.listdir("/proc/self/fd"))
     some(32)
     assert len(os.listdir("/proc/self/fd")) <= descriptors
