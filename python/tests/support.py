@@ -109,6 +109,18 @@ def refused(data: Any, agreement: v.Agreement | None = None, **options: Any) -> 
     raise AssertionError(f"accepted: {result!r}")
 
 
+def all_refused(data: Any, *options: dict[str, Any]) -> list[Exception]:
+    """What `refused` gives for each, side by side: a run leaves its peer a moment to come."""
+    frames = list(data)
+    given = options or [{}] * len(frames)
+
+    def refuse(case: tuple[Any, dict[str, Any]]) -> Exception:
+        return refused(case[0], **{"agreement": deal("k"), **case[1]})
+
+    with ThreadPoolExecutor(40) as pool:
+        return list(pool.map(refuse, zip(frames, given, strict=True)))
+
+
 def seen(error: Exception, *secrets: str) -> Exception:
     """`error`, after a look at all that a person can see of it."""
     assert isinstance(error, v.VesicaError), "".join(traceback.format_exception(error))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import os
 import signal
 import threading
 import time
@@ -399,8 +398,6 @@ def fork(progress):
             gc.collect()
             raise ValueError
         # Otherwise the child goes on with the run.
-if phase == "helper":
-    pass
 try:
     result = v.run(agreement, many, key=key, connect=address, progress=fork)
 except v.SettingsError as error:
@@ -554,60 +551,3 @@ def test_python_ends_while_a_run_is_in_progress(name: str, folder: str) -> None:
     status, _, err = end_of(process, 20)
     assert status == 0, err
     assert "Fatal" not in err
-
-
-# What stays.
-
-
-def test_many_runs_leave_nothing_behind() -> None:
-    data = pd.DataFrame({"k": [str(n) for n in range(500)]})
-    agreement = deal("k")
-
-    def some(count: int) -> None:
-        for _ in range(count):
-            shop, club = pair(agreement, data, OTHER)
-            shop.rows()
-            listed(club.mask)
-
-    def resident() -> int:
-        gc.collect()
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE")
-
-    some(60)
-    descriptors, threads, before = len(os.listdir("/proc/self/fd")), tasks(), resident()
-    some(200)
-    grown = resident() - before
-    deadline = time.monotonic() + 5
-    while tasks() > threads and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert tasks() <= threads
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
-    # About 20 kB a run would be 4 MB.
-    assert grown < 4 << 20, f"{grown:,} bytes more after 200 runs"
-
-
-def tasks() -> int:
-    return len(os.listdir("/proc/self/task")) - threading.active_count()
-
-
-def test_failed_runs_leave_nothing_behind() -> None:
-    table = pa.table({"k": ["1", "2"]})
-
-    def broken() -> Any:
-        yield from table.to_batches()
-        raise ValueError
-
-    def some(count: int) -> None:
-        def fails(_: int) -> None:
-            reader = pa.RecordBatchReader.from_batches(table.schema, broken())
-            with pytest.raises(v.DataError):
-                one(deal("k"), reader, "shop", listen=free_address())
-
-        with ThreadPoolExecutor(count) as pool:
-            list(pool.map(fails, range(count)))
-
-    some(8)
-    descriptors = len(os.listdir("/proc/self/fd"))
-    some(32)
-    assert len(os.listdir("/proc/self/fd")) <= descriptors

@@ -1,0 +1,181 @@
+"""Every operation, from every library, with two parties and with a helper."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import vesica as v
+from support import deal, listed, pair
+
+OPERATIONS: dict[str, dict[str, Any]] = {
+    "intersection": {},
+    "cardinality": {},
+    "threshold": {"threshold": 2},
+    "sum": {"values_of": "shop", "values": "n"},
+    "union": {},
+    "private-id": {},
+    "shares": {"values_of": "shop", "values": "n"},
+    "shared-values": {"values_of": "shop", "values": "n"},
+}
+SHOP_KEYS = ["a@x.org", "B@x.org ", None, "c@x.org", "b@x.org", "", "lone@x.org"]
+SHOP_N = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000]
+CLUB_KEYS = ["b@x.org", "c@x.org", "c@x.org", "d@x.org", None, "e@x.org", "f@x.org", "g@x.org"] * 2
+KEYS_BOTH, SUM_BOTH = 2, 11_010
+
+
+def frame_of(library: str, columns: dict[str, Any], folder: Any) -> Any:
+    table = pa.table(columns)
+    if library == "pandas":
+        return table.to_pandas()
+    if library == "polars":
+        return pl.from_arrow(table)
+    if library == "path":
+        path = folder / f"{len(table)}.csv"
+        table.to_pandas().to_csv(path, index=False)
+        return path
+    return table
+
+
+LIBRARIES = ["pandas", "polars", "pyarrow", "path"]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize("receives", ["shop", "club", "all"])
+def test_every_operation_gives_the_same_from_every_library(
+    operation: str, library: str, receives: str, tmp_path: Any
+) -> None:
+    terms = OPERATIONS[operation]
+    try:
+        agreement = deal(operation=operation, receives=receives, security="semi-honest", **terms)
+    except v.SettingsError as error:
+        assert error.hint or str(error)
+        # Refused as a whole, whatever the library.
+        assert (operation, receives) in NOT_OFFERED
+        return
+    assert (operation, receives) not in NOT_OFFERED
+    shop = frame_of(library, {"email": SHOP_KEYS, "n": SHOP_N}, tmp_path)
+    club = frame_of(LIBRARIES[LIBRARIES.index(library) - 1], {"email": CLUB_KEYS}, tmp_path)
+    results = pair(agreement, shop, club)
+    for name, result in zip(("shop", "club"), results, strict=True):
+        if operation not in ("shares", "shared-values") and receives not in ("all", name):
+            assert result.kind == "nothing"
+            assert result.rows() is None
+            continue
+        check_result(operation, name, result)
+        assert repr(result)
+        assert result._repr_html_()
+    if operation in ("shares", "shared-values"):
+        check_shares(operation, v.combine(results[0].shares, results[1].shares))
+
+
+#: What no protocol offers.
+NOT_OFFERED = {
+    (operation, receives)
+    for operation in ("private-id", "shares", "shared-values")
+    for receives in ("shop", "club")
+}
+
+
+def check_result(operation: str, name: str, result: v.Result) -> None:
+    if operation == "intersection":
+        own = SHOP_KEYS if name == "shop" else CLUB_KEYS
+        common = {"b@x.org", "c@x.org"}
+        expected = [key is not None and key.strip().lower() in common for key in own]
+        assert listed(result.mask) == expected
+        assert result.count == KEYS_BOTH
+        assert result.to_arrow().num_rows == sum(expected)
+        assert len(result.to_pandas()) == sum(expected)
+        assert result.to_polars().height == sum(expected)
+    elif operation == "cardinality":
+        assert result.count == KEYS_BOTH
+        assert result.to_arrow().to_pylist() == [{"keys_in_common": KEYS_BOTH}]
+    elif operation == "threshold":
+        assert result.reached is True
+    elif operation == "sum":
+        assert result.sums == {"n": SUM_BOTH}
+    elif operation == "union":
+        keys = result.to_arrow().column("email").to_pylist()
+        lone = {"a@x.org", "lone@x.org"}
+        assert sorted(keys) == sorted({f"{c}@x.org" for c in "bcdefg"} | lone)
+        assert result.to_polars().height == 8
+    elif operation == "private-id":
+        own = SHOP_KEYS if name == "shop" else CLUB_KEYS
+        ids = listed(result.ids)
+        assert [one is None or one != one for one in ids] == [not key for key in own]
+        assert len(result.to_arrow()) == 8
+
+
+def check_shares(operation: str, table: Any) -> None:
+    combined = pa.table(table)
+    by_value = sorted(combined.column("n").to_pylist())
+    if operation == "shares":
+        assert by_value == [1000, 10_010]
+    else:
+        assert by_value == [0, 0, 1000, 10_010]
+    assert len(pl.DataFrame(table)) == len(combined)
+
+
+def test_identifiers_of_common_keys_are_equal_on_both_sides() -> None:
+    shop, club = pair(
+        deal(operation="private-id"),
+        pd.DataFrame({"email": SHOP_KEYS}),
+        pl.DataFrame({"email": CLUB_KEYS}),
+    )
+    ours, theirs = listed(shop.ids), listed(club.ids)
+    assert ours[1] == ours[4] == theirs[0]
+    assert ours[3] == theirs[1] == theirs[2]
+    assert len({ours[0], ours[6]} & set(theirs)) == 0
+
+
+# With a helper.
+
+
+@pytest.fixture
+def helper(tmp_path: Any) -> Any:
+    from support import IDENTITIES
+
+    key = v.Identity.generate()
+    parties = "".join(
+        f'[party.{name}]\nidentity = "{one.public}"\n' for name, one in IDENTITIES.items()
+    )
+    config = tmp_path / "helper.toml"
+    config.write_text(f'[helper]\nlisten = "127.0.0.1:0"\n\n{parties}')
+    with v.serve_helper(config, key=key, state=tmp_path / "helper", metrics=False) as served:
+        served.key = key
+        yield served
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_three_parties_with_a_helper(library: str, helper: Any, tmp_path: Any) -> None:
+    from support import IDENTITIES, LIMIT, in_thread, one
+
+    agreement = v.Agreement.new(dict(IDENTITIES), "email", helper=helper.key, max_rows=1000)
+    lists = {
+        "shop": SHOP_KEYS,
+        "club": CLUB_KEYS,
+        "third": ["c@x.org", None, "zz@x.org", "c@x.org"],
+    }
+    at = LIBRARIES.index(library)
+    work = {}
+    for turn, (name, keys) in enumerate(lists.items()):
+        kind = LIBRARIES[(at + turn) % len(LIBRARIES)]
+        work[name] = in_thread(
+            one,
+            agreement,
+            frame_of(kind, {"email": keys}, tmp_path),
+            name,
+            connect=helper.address,
+            state=tmp_path / name,
+        )
+    for name, (thread, box) in work.items():
+        thread.join(LIMIT)
+        assert box, f"the run of {name} hangs"
+        result = box[0]
+        if isinstance(result, BaseException):
+            raise result
+        assert listed(result.mask) == [key == "c@x.org" for key in lists[name]]
