@@ -29,7 +29,7 @@ pub(crate) fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> 
     py.detach(work)
 }
 
-/// Python is about to end: whoever would wait must not.
+/// Python is about to end: no thread may wait outside it any more.
 pub(crate) fn end() {
     ENDS.store(true, Ordering::Release);
 }

@@ -12,6 +12,7 @@ use crate::watch::{Done, Note, Watch};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use vesica_engine::{Job, MEMORY_BYTES_DEFAULT, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
 use vesica_messages::Speech;
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_records::{InputError, OutputOptions, ReadOptions, Source};
 
 /// A run that was started.
 #[pyclass(frozen, module = "vesica._vesica")]
@@ -35,7 +36,7 @@ pub(crate) struct Running {
 /// How long threads of Python may take to drop what belonged to a run, at the end of Python.
 const SETTLING: Duration = Duration::from_millis(300);
 
-/// The runs that were started, and may still go on.
+/// The runs of this process that may not have ended yet.
 static STARTED: Mutex<Vec<(Weak<Watch>, CancelToken)>> = Mutex::new(Vec::new());
 
 fn started() -> MutexGuard<'static, Vec<(Weak<Watch>, CancelToken)>> {
@@ -83,10 +84,9 @@ fn seconds(time: f64) -> Duration {
 type Again = (PathBuf, Option<u8>, bool, Option<String>);
 
 /// The file of an input, opened once more: for rows that are written after the run.
-fn file_of(again: Option<Again>) -> Option<Source> {
-    let (path, delimiter, header, format) = again?;
+fn file_of((path, delimiter, header, format): Again) -> Result<Source, InputError> {
     let format = format.as_deref().and_then(format_of);
-    Source::open(path, &ReadOptions { delimiter, header, format }).ok()
+    Source::open(path, &ReadOptions { delimiter, header, format })
 }
 
 #[pymethods]
@@ -159,13 +159,17 @@ impl Running {
             allow_insecure: insecure,
             strict,
         };
-        let file = away(py, || file_of(again));
+        let file = away(py, || again.map(file_of).transpose());
+        let file = file.map_err(|error| Failed::input(&error).raise(py))?;
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let observer = Arc::clone(watch) as Arc<dyn Observer>;
             let mut is_handed_over = false;
             let done = vesica_engine::run_and(job, observer, cancel, |finished| {
                 is_handed_over = true;
-                watch.hand_over(finished);
+                match watch.hand_over(finished) {
+                    true => ControlFlow::Continue(()),
+                    false => ControlFlow::Break(()),
+                }
             });
             let failed = done.err().map(|error| Failed::run(error, watch.absent(), &run));
             match failed {

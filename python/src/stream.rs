@@ -1,8 +1,8 @@
 //! Batches of the Arrow C stream interface, from producers that may be broken.
 //!
 //! Like the reader of the library `arrow`, but the rows of a table that are null as a whole are refused, and so are
-//! structures that contradict their schema, where that can be seen. What cannot be seen is the length of a buffer: the
-//! interface does not tell it.
+//! structures that contradict their schema, where that can be seen. The length of a buffer cannot be checked: the
+//! interface does not have it.
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;

@@ -89,12 +89,12 @@ impl Watch {
         self.changed.notify_all();
     }
 
-    /// Passes the result of a run to Python, and waits until Python has it: what a run with a helper needs to give its
-    /// result once more is then no longer needed.
-    pub(crate) fn hand_over(&self, finished: Finished) {
+    /// Passes the result of a run to Python, and waits until Python has it, or until nobody will ask for it. Returns
+    /// whether Python has it: a run with a helper then no longer needs its state.
+    pub(crate) fn hand_over(&self, finished: Finished) -> bool {
         self.end(Ok(Done::Run(Box::new(finished))));
-        let taken = self.changed.wait_while(self.lock(), |state| !state.is_taken);
-        drop(taken);
+        let waited = self.changed.wait_while(self.lock(), |state| !state.is_taken);
+        waited.unwrap_or_else(PoisonError::into_inner).result.is_none()
     }
 
     /// The thread of the run has nothing left to do. `result` is its result, unless it was handed over.
@@ -218,7 +218,7 @@ impl Watch {
         let is_news = {
             let mut state = self.lock();
             match &mut state.waits {
-                // Only some of the parties have connected: the wait for the others goes on.
+                // Some of the parties have connected, and this side still waits for the others.
                 Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
                     let is_news = known != parties;
                     *known = parties.to_vec();

@@ -397,7 +397,7 @@ def fork(progress):
             import gc
             gc.collect()
             raise ValueError
-        # Otherwise the child goes on with the run.
+        # Otherwise the child would continue the test.
 try:
     result = v.run(agreement, many, key=key, connect=address, progress=fork)
 except v.SettingsError as error:

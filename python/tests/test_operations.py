@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pandas as pd
@@ -179,3 +180,38 @@ def test_three_parties_with_a_helper(library: str, helper: Any, tmp_path: Any) -
         if isinstance(result, BaseException):
             raise result
         assert listed(result.mask) == [key == "c@x.org" for key in lists[name]]
+
+
+def test_a_result_that_nobody_took_is_given_again(helper: Any, tmp_path: Any) -> None:
+    from support import IDENTITIES, in_thread, one
+    from vesica._run import Started, run
+
+    names = ("shop", "club")
+    keys = {name: IDENTITIES[name] for name in names}
+    agreement = v.Agreement.new(keys, "email", helper=helper.key, max_rows=1000)
+    place = {"connect": helper.address, "state": tmp_path / "shop"}
+    shop = pl.DataFrame({"email": SHOP_KEYS})
+    defaults: dict[str, Any] = dict(run.__kwdefaults__ or {})
+    started = Started(
+        **{**defaults, **place, "agreement": agreement, "data": shop, "key": keys["shop"]}
+    )
+    club = pl.DataFrame({"email": CLUB_KEYS})
+    thread, box = in_thread(
+        one, agreement, club, "club", connect=helper.address, state=tmp_path / "club"
+    )
+    assert started.running.wait(30)
+    thread.join()
+    # As in a program that ends before it has taken its result.
+    del started
+    assert (tmp_path / "shop").exists()
+
+    for _ in range(100):
+        try:
+            again = v.run(agreement, shop, key=keys["shop"], **place)
+            break
+        except v.SettingsError as error:
+            # The thread of the run needs a moment to leave the folder.
+            assert "another process uses" in str(error), error
+            time.sleep(0.05)
+    assert again.count == box[0].count == KEYS_BOTH
+    assert not (tmp_path / "shop").exists()

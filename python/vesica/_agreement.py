@@ -31,21 +31,21 @@ class Party(NamedTuple):
     """A party of an agreement."""
 
     name: str
-    #: Its public identity.
     identity: str
-    #: The fewest different keys that it must have.
+    """Its public identity."""
     min_rows: int
-    #: The most rows that it may have.
+    """The fewest different keys that it must have."""
     max_rows: int
+    """The most rows that it may have."""
 
 
 class Values(NamedTuple):
     """Columns of whole numbers that one party has beside its keys, to be summed or shared."""
 
-    #: The party that has them.
     of: str
-    #: Their columns, as the agreement names them.
+    """The party that has them."""
     columns: list[str]
+    """Their columns, as the agreement names them."""
 
 
 class Agreement:
@@ -273,8 +273,8 @@ class Agreement:
 class Explanation(str):
     """What an agreement means, in plain words: a text; in a notebook with headings."""
 
-    #: Title, hash and sections, as ``vesica explain --json`` prints them.
     data: dict[str, Any]
+    """Title, hash and sections, as ``vesica explain --json`` prints them."""
 
     def __new__(cls, text: str, data: str) -> Explanation:
         explanation = super().__new__(cls, text)

@@ -39,10 +39,13 @@ class Checked:
 
     __slots__ = ("data", "present")
 
+    data: dict[str, Any]
+    """Everything that was found."""
+    present: list[str] | None
+    """The parties that were there, if the check was to connect."""
+
     def __init__(self, data: dict[str, Any], present: list[str] | None) -> None:
-        #: Everything that was found.
         self.data = data
-        #: The parties that were there, if the check was to connect.
         self.present = present
 
     @property

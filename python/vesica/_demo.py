@@ -19,10 +19,10 @@ class Demo(NamedTuple):
     """What both sides of the demo learned."""
 
     agreement: Agreement
-    #: The grocer receives the result: its customers who are members of the airline's club.
     grocer: Result
-    #: The airline learns how many customers the grocer has.
+    """The grocer receives the result: its customers who are members of the airline's club."""
     airline: Result
+    """The airline learns how many customers the grocer has."""
 
     def _repr_html_(self) -> str:
         parts = (self.agreement, self.grocer, self.airline)

@@ -20,8 +20,8 @@ class VesicaError(Exception):
     Its texts name files, columns, row numbers and parties; never a key or the value of a cell.
     """
 
-    #: What to do next.
     hint: str
+    """What to do next."""
 
     def __init__(
         self,

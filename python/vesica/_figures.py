@@ -19,8 +19,10 @@ class Figure:
 
     __slots__ = ("svg",)
 
+    svg: str
+    """The drawing, as SVG."""
+
     def __init__(self, svg: str) -> None:
-        #: The drawing, as SVG.
         self.svg = svg
 
     def save(self, path: str | os.PathLike[str]) -> None:

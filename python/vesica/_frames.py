@@ -90,7 +90,7 @@ class Pandas(Frame):
                     )
                 if getattr(dtype, "kind", "") == "f":
                     raise DataError(
-                        f"column {name!r} holds floating-point numbers, which cannot be compared",
+                        f"column {name!r} holds floating-point numbers, which are no keys or values",
                         f'whole numbers with gaps are Int64: df[{name!r}].astype("Int64")',
                     )
         return to_input(data, len(data))
@@ -165,7 +165,7 @@ class Arrow(Frame):
         data, names = self.data, self.data.schema.names
         if set(needed) <= set(names) and len(set(names)) == len(names):
             data = data.select(unique(needed))
-        # The lengths of buffers, which nobody could check later: the C interface does not tell them.
+        # Checks the lengths of buffers. The C interface does not have them, so nobody could check them later.
         quietly(DAMAGED, data.validate)
         return to_input(data, data.num_rows)
 

@@ -19,14 +19,14 @@ Note = tuple[str, str, int, int]
 class Progress:
     """Where a run is."""
 
-    #: The phase: ``reading``, ``connecting``, ``agreeing``, ``sizes``, ``matching``, ...
     phase: str
-    #: The step within it, such as ``matching/points``; empty at the start of a phase.
+    """The phase: ``reading``, ``connecting``, ``agreeing``, ``sizes``, ``matching``, ..."""
     step: str = ""
-    #: How much of the step is done: rows or items.
+    """The step within it, such as ``matching/points``; empty at the start of a phase."""
     done: int = 0
-    #: How much there is; 0 if it is not known.
+    """How much of the step is done: rows or items."""
     total: int = 0
+    """How much there is; 0 if it is not known."""
 
 
 Callback: TypeAlias = Callable[[Progress], object]
@@ -133,7 +133,6 @@ class Follower:
     def __init__(self, shown: Display, peer: str) -> None:
         self._shown = shown
         self._peer = peer
-        self._phase = "preparing"
         #: The address at which the run listens, when it does.
         self.address: str | None = None
 
@@ -145,7 +144,6 @@ class Follower:
         log_pending()
         for kind, text, one, two in notes:
             if kind == "phase":
-                self._phase = text
                 LOG.info("%s", text)
                 self._shown.show(Progress(text))
             elif kind == "step":

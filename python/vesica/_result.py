@@ -50,11 +50,13 @@ class Result:
 
     __slots__ = ("_frame", "_outcome", "_report", "agreement")
 
+    agreement: Agreement
+    """The agreement of the run."""
+
     def __init__(self, outcome: _vesica.Outcome, frame: Frame, agreement: Agreement) -> None:
         self._outcome = outcome
         self._frame = frame
         self._report: Report | None = None
-        #: The agreement of the run.
         self.agreement = agreement
 
     @property
@@ -298,8 +300,10 @@ class Shares:
 
     __slots__ = ("document",)
 
+    document: str
+    """The document, as ``vesica run --output shares.json`` writes it."""
+
     def __init__(self, document: str) -> None:
-        #: The document, as ``vesica run --output shares.json`` writes it.
         self.document = document
 
     @staticmethod

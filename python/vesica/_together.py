@@ -24,9 +24,9 @@ def together(
 ) -> dict[str, Result]:
     """Run all sides of `agreement` in this process, over TLS, and return what each of them learns.
 
-    For tests and for teaching: whoever calls this has everybody's data. `data` and `keys` are the
-    data and the key of each party by its name, `columns` its names of columns. The other arguments
-    are those of `run`, for all sides alike. With a helper, `connect` is its address.
+    For tests and for teaching only: the caller has the data of all parties. `data` has the data of
+    each party by the party's name, `keys` its key, and `columns` its names of columns. The other
+    arguments are those of `run`; all sides get the same. With a helper, `connect` is its address.
 
     >>> shop, club = Identity.generate(), Identity.generate()
     >>> deal = Agreement.new({"shop": shop, "club": club})
@@ -39,7 +39,9 @@ def together(
     names = [party.name for party in agreed.parties]
     for given, what in ((data, "data"), (keys, "keys")):
         if set(given) != set(names):
-            raise SettingsError(f"{what} is not of each party", f"its names are {', '.join(names)}")
+            raise SettingsError(
+                f"{what} needs one entry for each party", f"the parties are {', '.join(names)}"
+            )
     options = {**defaults(), **arguments, "agreement": agreed}
     running: dict[str, Started] = {}
     try:

@@ -54,7 +54,7 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// What is printed when the system gives no more memory.
+/// The message for a system that gives no more memory.
 pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
     OutOfMemoryMessage { text: NO_MEMORY, exit_code: code::HERE };
 

@@ -13,6 +13,7 @@ use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -301,14 +302,14 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Finished, Error> {
-    run_and(job, observer, cancel, |finished| finished)
+    run_and(job, observer, cancel, ControlFlow::Continue)
 }
 
 /// Like [`run`], and passes the result to `say`, which stores it or shows it to people.
 ///
-/// With a helper, the folder of the run holds the answer until after `say`, and is removed then. If a process is killed
-/// before that, the same job gives the result again, even when the helper has forgotten the run. If a process is killed
-/// while it removes the folder, the next one learns that the run was finished ([`Error::AlreadyFinished`]).
+/// With a helper, the folder of the run holds the answer until after `say`, and is removed then, unless `say` returns
+/// [`Break`](ControlFlow::Break): nobody has the result. In that case, and if a process is killed before, the same job
+/// gives the result again, even when the helper has forgotten the run. If a process is killed while it removes the folder, the next one learns that the run was finished ([`Error::AlreadyFinished`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -316,11 +317,13 @@ pub fn run_and<R>(
     job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-    say: impl FnOnce(Finished) -> R,
+    say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
     match job.agreement.helper {
         Some(_) => aided::run(job, observer, cancel, say),
-        None => two_parties(job, observer, cancel).map(say),
+        None => two_parties(job, observer, cancel).map(|finished| match say(finished) {
+            ControlFlow::Continue(said) | ControlFlow::Break(said) => said,
+        }),
     }
 }
 

@@ -1,4 +1,6 @@
 //! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
 
 mod agreement;
+mod aided;
 mod explain;
+mod questions;

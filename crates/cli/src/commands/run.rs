@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -104,7 +105,9 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
             false => ExitCode::SUCCESS,
         })
     };
-    let result = vesica_engine::run_and(job, observer, &cancel, announce_result);
+    let result = vesica_engine::run_and(job, observer, &cancel, |finished| {
+        ControlFlow::Continue(announce_result(finished))
+    });
     let absent = patience.end();
     reporter.finish();
     match result {

@@ -34,7 +34,7 @@ pub(crate) fn run<R>(
     job: Job,
     observer: Arc<dyn Observer>,
     cancel: &CancelToken,
-    say: impl FnOnce(Finished) -> R,
+    say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
     let started_at = jiff::Timestamp::now();
     let stopwatch = Stopwatch::start();
@@ -155,9 +155,13 @@ pub(crate) fn run<R>(
         used: stopwatch.read(),
     }
     .with_helper(of_helper);
-    let said = say(Finished { report, output });
-    state.remove().map_err(kept)?;
-    Ok(said)
+    match say(Finished { report, output }) {
+        ControlFlow::Continue(said) => {
+            state.remove().map_err(kept)?;
+            Ok(said)
+        }
+        ControlFlow::Break(said) => Ok(said),
+    }
 }
 
 /// The values that the steps of one run share.

@@ -1,10 +1,8 @@
 //! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
 
-mod aided;
 mod bad_peers;
 mod damaged_bytes;
 mod outputs;
-mod questions;
 mod roles;
 mod run_parameters;
 mod small_domains;
