@@ -5,12 +5,10 @@
 //! What the parties agree on is an [`Agreement`](vesica_agreement::Agreement) with a helper, and one party's run is a
 //! [`Job`](crate::Job) like any other.
 
-mod answer;
+pub(crate) mod answer;
 pub(crate) mod fuzzing;
 mod look;
 pub(crate) mod meeting;
-mod run;
 pub(crate) mod state;
 
 pub use look::{HelperSeen, look};
-pub(crate) use run::run;

@@ -3,13 +3,13 @@
 use crate::aided::fuzzing as aided;
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
-use crate::shares::{SharesError, SharesFile};
 use crate::{Error, probe};
 use std::path::Path;
 use vesica_agreement::Agreement;
 use vesica_agreement::Network;
 use vesica_core::Role;
 use vesica_net::Context;
+use vesica_shares::{SharesError, SharesFile};
 
 pub use aided::reopen_state;
 

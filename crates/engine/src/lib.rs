@@ -1,6 +1,7 @@
 //! A job from table to result.
 //!
 //! * [`job`] — one run: read, meet, match, check, write.
+//! * [`terms`] — what follows from an agreement for a party's file.
 //! * [`aided`] — the parts that only runs with a helper have.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
@@ -22,15 +23,17 @@ mod event;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod job;
+mod matching;
 mod meeting;
 mod output;
+mod peer;
 mod probe;
+mod reading;
 mod report;
 mod resources;
 mod rows;
-mod run;
 mod self_check;
-pub mod shares;
+pub mod terms;
 mod texts;
 mod word;
 
@@ -41,4 +44,5 @@ pub use meeting::WIRE_VERSION;
 pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
+pub use vesica_shares as shares;
 pub use word::leave_word;

@@ -1,33 +1,29 @@
 //! The items of a party's rows, and the bit of each row that says whether it is in the result.
 
-use crate::error::InputFault;
-use crate::event::reading;
-use crate::{Error, Observer};
 use std::borrow::Cow;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
+use std::sync::Arc;
 use vesica_core::Item;
 use vesica_heap::may_fail;
 use vesica_labels::{Scratch, ScratchFile};
 use vesica_protocols::kmrs14::Items;
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, NO_ITEM, Source, StreamError, Streamed, stream_items,
-};
+use vesica_records::NO_ITEM;
 
 /// Items read at once.
 const READ_ITEMS: usize = 1 << 14;
 
 /// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key has the item
 /// [`NO_ITEM`].
-pub(crate) struct RowItems<'a> {
+pub(crate) struct RowItems {
     kept: Box<dyn ScratchFile>,
     /// The place for more than so many bytes; `None` if all stay in memory.
-    spill: Option<(u64, &'a dyn Scratch)>,
+    spill: Option<(u64, Arc<dyn Scratch>)>,
 }
 
-impl<'a> RowItems<'a> {
+impl RowItems {
     /// No items yet. More than `memory_bytes` of them go to `scratch`.
-    pub(crate) fn new(memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
+    pub(crate) fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
         Self { kept: Box::new(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
 
@@ -35,7 +31,7 @@ impl<'a> RowItems<'a> {
     pub(crate) fn push(&mut self, items: &[Item]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(items.len() * Item::LEN);
         items.iter().for_each(|item| bytes.extend_from_slice(item.as_bytes()));
-        let is_full = |(most, _): &(u64, _)| self.kept.len() + bytes.len() as u64 > *most;
+        let is_full = |(most, _): &mut (u64, _)| self.kept.len() + bytes.len() as u64 > *most;
         if let Some((_, scratch)) = self.spill.take_if(|spill| is_full(spill)) {
             let mut file = scratch.create()?;
             let mut piece = vec![0; READ_ITEMS * Item::LEN];
@@ -52,7 +48,7 @@ impl<'a> RowItems<'a> {
     }
 }
 
-impl Items for RowItems<'_> {
+impl Items for RowItems {
     fn rows(&self) -> u64 {
         self.kept.len() / Item::LEN as u64
     }
@@ -71,37 +67,6 @@ impl Items for RowItems<'_> {
             first += now as u64;
         }
         Ok(())
-    }
-}
-
-/// Reads the item of every row of `source` into `sink`, within `limits`.
-///
-/// # Errors
-/// Those of the file, [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key, and
-/// `failed` of an error of `sink`.
-pub(crate) fn read<E>(
-    source: &Source,
-    (key, hash): (&[KeyColumn], &KeyItems),
-    (limits, min_rows): (&KeyLimits, u64),
-    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
-    failed: impl FnOnce(E) -> Error,
-    observer: &dyn Observer,
-    go_on: impl Fn() -> ControlFlow<()>,
-) -> Result<Streamed, Error> {
-    let mut progress = |progress| {
-        observer.event(&reading(progress));
-        go_on()
-    };
-    let streamed = stream_items(source, key, hash, limits, sink, &mut progress).map_err(
-        |error| match error {
-            StreamError::Input(error) => error.into(),
-            StreamError::Sink(error) => failed(error),
-        },
-    )?;
-    // Repeated keys are not known yet.
-    match streamed.keyed < min_rows {
-        true => Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: min_rows }.into()),
-        false => Ok(streamed),
     }
 }
 
@@ -226,10 +191,10 @@ mod tests {
     #[test]
     fn items_come_back_in_order_from_memory_and_from_files() {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = FolderScratch::new(folder.path().to_path_buf());
+        let scratch: Arc<dyn Scratch> = Arc::new(FolderScratch::new(folder.path().to_path_buf()));
         let all: Vec<Item> = (0..100_000_u128).map(Item::from_integer).collect();
         for memory_bytes in [0, 1 << 10, 1 << 30] {
-            let mut kept = RowItems::new(memory_bytes, &scratch);
+            let mut kept = RowItems::new(memory_bytes, Arc::clone(&scratch));
             all.chunks(777).for_each(|items| kept.push(items).unwrap());
             assert_eq!(kept.rows(), 100_000);
             let mut back = Vec::new();

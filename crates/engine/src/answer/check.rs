@@ -3,12 +3,12 @@
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, RowSet, RunResult};
 use crate::self_check::CheckedSet;
-use crate::shares::SharesFile;
 use crate::{rows, texts};
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output;
 use vesica_records::KeyTexts;
+use vesica_shares::SharesFile;
 
 /// The question of a run, and the side that asks it.
 pub(crate) struct Asked<'a> {

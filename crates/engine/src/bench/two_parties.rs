@@ -1,8 +1,9 @@
 //! One of two parties, over a real session.
 
 use super::{BenchFigures, PhaseFigures, made_up};
+use crate::matching::run_alone;
+use crate::peer::context;
 use crate::resources::Stopwatch;
-use crate::run::{context, run_alone};
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
 use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
