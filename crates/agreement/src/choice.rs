@@ -10,6 +10,7 @@ use crate::agreement::Agreement;
 use crate::figures;
 use crate::network::Network;
 use crate::roles::Roles;
+use crate::split;
 use std::fmt;
 use vesica_core::{PsiParams, hash};
 use vesica_protocols::{Protocol, Traffic};
@@ -97,8 +98,15 @@ pub(crate) struct Figures {
 
 impl Figures {
     fn of(row: &'static Protocol, roles: Roles) -> Self {
-        let params = &roles.params;
-        let Traffic { sender_to_receiver, receiver_to_sender } = (row.bytes)(params);
+        let plan = split::plan(row, &roles.params);
+        let shared_len = (roles.params.shared_len() as u64).div_ceil(plan.partitions());
+        // Partitions are as alike as their sessions differ. Several are in flight: the others' flights cost no time.
+        let params = &split::partition(plan, &roles.params, 0, shared_len)
+            .expect("a partition is not larger than its set");
+        let traffic = (row.bytes)(params);
+        let times = plan.partitions();
+        let (sender_to_receiver, receiver_to_sender) =
+            (times * traffic.sender_to_receiver, times * traffic.receiver_to_sender);
         let traffic = match roles.are_exchanged {
             false => Traffic { sender_to_receiver, receiver_to_sender },
             true => Traffic {
@@ -110,7 +118,7 @@ impl Figures {
             row,
             roles,
             traffic,
-            nanos: ((row.seconds)(params) * 1e9) as u64,
+            nanos: ((row.seconds)(params) * 1e9) as u64 * times,
             flights: (row.flights)(params),
         }
     }

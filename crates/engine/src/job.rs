@@ -41,6 +41,12 @@ pub struct Job {
     pub link: LinkOptions,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
+    /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
+    /// holds for runs that are split into partitions.
+    pub memory_bytes: u64,
+    /// The folder for these files, which have no names; by default the current one, and with a helper that of the
+    /// run's state.
+    pub scratch: Option<PathBuf>,
     /// With a helper: how an interrupted run continues. Ignored without one.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
@@ -49,27 +55,26 @@ pub struct Job {
     pub strict: bool,
 }
 
-/// Memory for intermediate data by default, in bytes.
-pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
+/// The memory of a run by default, in bytes.
+pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
 
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
 
 /// What a party keeps of a run with a helper, so that it can continue after an interruption.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StateOptions {
     /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. The
     /// run creates it if it does not exist, and removes it at the end.
     pub folder: Option<PathBuf>,
-    /// Approximate memory for intermediate data; more than that goes to files.
-    pub memory_bytes: u64,
     /// Deletes an interrupted run, ends it for the other parties, and begins a new one.
     pub restart: bool,
 }
 
-impl Default for StateOptions {
-    fn default() -> Self {
-        Self { folder: None, memory_bytes: MEMORY_BYTES_DEFAULT, restart: false }
+impl Job {
+    /// The folder for intermediate data of a run between two parties.
+    pub(crate) fn scratch_folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(|| ".".into())
     }
 }
 
@@ -155,6 +160,8 @@ pub fn reach(
 ///         output: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
 ///         threads: NonZeroUsize::MIN,
+///         memory_bytes: vesica_engine::MEMORY_BYTES_DEFAULT,
+///         scratch: None,
 ///         state: StateOptions::default(),
 ///         allow_insecure: false,
 ///         strict: false,

@@ -2,6 +2,7 @@
 
 mod board;
 mod session;
+mod split;
 
 pub(crate) use board::{OfBoard, OverBoard};
 pub(crate) use session::{OfSession, OverSession, run_alone};

@@ -45,6 +45,11 @@ impl Plan {
         self.partitions > 1
     }
 
+    /// The partition of an item with this prefix.
+    pub fn partition_of(self, prefix: u16) -> u64 {
+        u64::from(prefix >> (MAX_BITS - self.partitions.ilog2()))
+    }
+
     /// B, the length to which each partition of a set of `len` items is padded: at most `len`.
     ///
     /// An item falls into a partition with probability 1/P. By Bernstein's inequality more than

@@ -35,7 +35,7 @@ impl Asked<'_> {
 
     /// Most keys that can be common. No peer can exceed this, so no peer can make this party fail by what both have in
     /// common.
-    fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.here.min(self.most_theirs())
     }
 }

@@ -87,7 +87,8 @@ impl<'a> OverBoard<'a> {
             Some(output) => state.may_have_written(&output.path).map_err(kept)?,
             None => false,
         };
-        let scratch = Arc::new(FolderScratch::new(state.folder().to_path_buf()));
+        let place = job.scratch.as_deref().unwrap_or(state.folder());
+        let scratch = Arc::new(FolderScratch::new(place.to_path_buf()));
         let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
         Ok(Self { run, agreement, party, terms, folder, state, scratch, had_written, pool })
     }
@@ -213,7 +214,7 @@ impl<'a> OverBoard<'a> {
         let at = |error| self.error(error, Phase::Matching);
         let means = Means {
             scratch: &*self.scratch,
-            memory_bytes: job.state.memory_bytes / 2,
+            memory_bytes: job.memory_bytes / 2,
             pool: &self.pool,
             progress: &*self.run.steps(),
         };
@@ -360,7 +361,7 @@ impl Match for OverBoard<'_> {
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnRows, Error> {
         // A quarter: the rest is for sorting, while these are still there.
-        let memory_bytes = self.run.job.state.memory_bytes / 4;
+        let memory_bytes = self.run.job.memory_bytes / 4;
         let mut items = RowItems::new(memory_bytes, Arc::clone(&self.scratch) as _);
         let mut digest = Transcript::new(ROWS_LABEL, &[]);
         let mut sink = |batch: &[Item]| {

@@ -1,28 +1,34 @@
 //! Matching over a session with the peer.
 
+use super::split::{Found, Large, Pieces};
 use super::{Checked, Match, Run};
 use crate::answer::{Asked, OwnRows, Unchecked};
-use crate::error::ConfigFault;
+use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::KeyRows;
 use crate::peer::{Peer, Seats};
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::rows;
+use crate::rows::{self, RowItems};
 use crate::self_check::CheckedSet;
 use crate::{Error, Event, Phase, Report, probe};
-use std::convert::Infallible;
+use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
-use vesica_agreement::{Agreement, Roles};
+use vesica_agreement::{Agreement, Roles, split};
 use vesica_core::{Item, Operation, Role, SessionId};
+use vesica_helper::FolderScratch;
+use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
-use vesica_protocols::{Output, Party};
-use vesica_records::{KeyCounts, KeySet};
+use vesica_partitions::{Plan, WHOLE_SET_LEN};
+use vesica_protocols::{Output, Partitions, Party};
+use vesica_records::{KeyCounts, KeySet, Streamed};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
+const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
 
 /// See the [module](self).
@@ -30,10 +36,19 @@ pub(crate) struct OverSession<'a> {
     run: &'a Run<'a>,
     agreement: &'a Agreement,
     peer: Peer<'a>,
+    scratch: Arc<dyn Scratch>,
 }
 
 /// What this party's file holds.
-pub(crate) struct OwnSet {
+pub(crate) enum OwnSet {
+    /// A set that one run of a protocol can hold.
+    Whole(Whole),
+    /// Rows with more keys than that.
+    Large(Large),
+}
+
+/// A set in memory.
+pub(crate) struct Whole {
     keys: KeySet,
     rows: OwnRows,
     counts: KeyCounts,
@@ -60,12 +75,18 @@ pub(crate) struct OfSession {
 /// The outcome of the matching, after both sides have said that they have finished. Nothing of the result is checked
 /// yet.
 pub(crate) struct Done {
-    unchecked: Unchecked,
-    set: CheckedSet,
-    rows: OwnRows,
+    got: Got,
     counts: KeyCounts,
     closings: Closings,
     of: OfSession,
+}
+
+/// What the protocol gave.
+enum Got {
+    /// In one run.
+    Whole { unchecked: Unchecked, set: CheckedSet, rows: OwnRows },
+    /// In a run for each partition.
+    Split { pieces: Pieces, found: Found },
 }
 
 impl<'a> OverSession<'a> {
@@ -75,10 +96,11 @@ impl<'a> OverSession<'a> {
         let seats = Seats::of(agreement, run.position);
         let way = (&job.identity, &job.link);
         let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel);
-        Self { run, agreement, peer }
+        let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
+        Self { run, agreement, peer, scratch }
     }
 
-    fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
+    pub(super) fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
         move |error| self.peer.error(error, phase)
     }
 
@@ -155,34 +177,140 @@ impl<'a> OverSession<'a> {
         own: OwnSet,
         (session, ctx): (&Session, &mut Context),
     ) -> Result<Done, Error> {
-        let OwnSet { keys, rows, counts } = own;
-        let sizes = self.exchange_sizes(ctx, keys.items.len() as u64)?;
         let hash = self.agreement.hash();
-        let id = SessionId::from_bytes(session.export(EXPORT_SESSION, hash.as_bytes()));
+        let secret = |label| session.export(label, hash.as_bytes());
+        let split_secret = secret(EXPORT_PARTITIONS);
+        let set = match own {
+            OwnSet::Whole(set) => Ok(set),
+            OwnSet::Large(large) => {
+                let Large { items, streamed } = large;
+                let most = self.most_partitions(streamed.keyed);
+                let pieces = self.group(&items, &split_secret, most)?;
+                drop(items);
+                let pieces = self.count_distinct(pieces)?;
+                let counts = self.count(streamed, pieces.distinct)?;
+                Err((pieces, counts))
+            }
+        };
+        let distinct = match &set {
+            Ok(set) => set.counts.distinct,
+            Err((pieces, _)) => pieces.distinct,
+        };
+        let sizes = self.exchange_sizes(ctx, distinct)?;
+        let id = SessionId::from_bytes(secret(EXPORT_SESSION));
         let choice = self.choose(ctx, id, sizes)?;
-        let role = choice.roles.role(self.peer.seats.seat);
+        let role = choice.roles.role(self.seat());
+        let plan = split::plan(choice.row, &choice.roles.params);
 
         self.run.event(&Event::Phase(Phase::Matching));
-        let secret = session.export(EXPORT_CHECK_ITEMS, hash.as_bytes());
-        let set = self.checked_set(ctx, keys, sizes.here, role, &secret)?;
-        let (output, direction_changes) = choice
-            .row
-            .party(role, choice.roles.params, set.input())
-            .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
-            .map_err(self.at(Phase::Matching))?;
+        let check_secret = secret(EXPORT_CHECK_ITEMS);
+        let set = match set {
+            Ok(set) if plan.is_split() => {
+                let rows = RowItems::from(set.rows.items);
+                let pieces = self.group(&rows, &split_secret, plan.partitions())?;
+                Err((pieces.with_distinct(&set.counts), set.counts))
+            }
+            set => set,
+        };
+        let (got, counts, direction_changes) = match set {
+            Ok(Whole { keys, rows, counts }) => {
+                let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
+                let party = choice.row.party(role, choice.roles.params, set.input());
+                let (output, direction_changes) = party
+                    .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
+                    .map_err(self.at(Phase::Matching))?;
+                let unchecked = Unchecked::new(output);
+                (Got::Whole { unchecked, set, rows }, counts, direction_changes)
+            }
+            Err((pieces, counts)) => {
+                let choice = (plan, &choice);
+                let (pieces, found, direction_changes) =
+                    self.run_in_partitions((session, ctx), pieces, choice, &check_secret)?;
+                (Got::Split { pieces, found }, counts, direction_changes)
+            }
+        };
 
         self.run.event(&Event::Phase(Phase::Checking));
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
         let closing = ctx.child(Phase::Checking.name(), |ctx| {
-            let unchecked = Unchecked::new(output).settled(ctx, &set)?;
-            let told = unchecked.told(&set, self.agreement);
-            let closings = meeting::exchange_closings(ctx, role, &Counts { sent, received, told })?;
-            Ok((unchecked, closings))
+            let (got, told) = match got {
+                Got::Whole { unchecked, set, rows } => {
+                    let unchecked = unchecked.settled(ctx, &set)?;
+                    let told = unchecked.told(&set, self.agreement);
+                    (Got::Whole { unchecked, set, rows }, told)
+                }
+                Got::Split { pieces, found } => {
+                    let told = found.told(self.agreement.learns());
+                    (Got::Split { pieces, found }, told)
+                }
+            };
+            let counts = Counts { sent, received, told };
+            Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
         });
-        let (unchecked, closings) = closing.map_err(self.at(Phase::Checking))?;
+        let (got, closings) = closing.map_err(self.at(Phase::Checking))?;
         let wire_bytes = (0, 0);
         let of = OfSession { role, choice, sizes, direction_changes, wire_bytes };
-        Ok(Done { unchecked, set, rows, counts, closings, of })
+        Ok(Done { got, counts, closings, of })
+    }
+
+    /// The counts of a file's rows, of which so many keys are distinct.
+    fn count(&self, streamed: Streamed, distinct: u64) -> Result<KeyCounts, Error> {
+        let mut counts = streamed.counts;
+        counts.distinct = distinct;
+        counts.duplicates = streamed.keyed - distinct;
+        let min = self.run.terms().min_rows;
+        if distinct < min {
+            return Err(InputFault::TooFewKeys { distinct, min }.into());
+        }
+        self.run.event(&Event::KeysRead(&counts));
+        Ok(counts)
+    }
+
+    /// No split of this party's items has more partitions, whatever size the peer announces.
+    fn most_partitions(&self, keyed: u64) -> u64 {
+        let agreement = self.agreement;
+        let own = if agreement.hide_sizes { self.run.terms().max_rows } else { keyed };
+        let peer = agreement.peer_of(&self.peer.seats.party).max_rows;
+        let with_check_items = |len: u64| len + agreement.self_check_items();
+        Plan::new(with_check_items(own), with_check_items(peer)).partitions()
+    }
+
+    /// Whether a set of so many keys may be split.
+    fn is_large(&self, keyed: u64) -> bool {
+        let agreement = self.agreement;
+        keyed > WHOLE_SET_LEN
+            && agreement.bounds.are_none()
+            && agreement.integer_items().is_none()
+            && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
+    }
+
+    pub(super) fn seat(&self) -> Role {
+        self.peer.seats.seat
+    }
+
+    pub(super) fn threads(&self) -> NonZeroUsize {
+        self.run.job.threads
+    }
+
+    pub(super) fn memory_bytes(&self) -> u64 {
+        self.run.job.memory_bytes
+    }
+
+    pub(super) fn scratch(&self) -> &dyn Scratch {
+        &*self.scratch
+    }
+
+    pub(super) fn self_check_items(&self) -> usize {
+        self.agreement.self_check as usize
+    }
+
+    pub(super) fn storage(&self, error: &std::io::Error) -> Error {
+        let folder = self.run.job.scratch_folder();
+        ConfigFault::Scratch { folder, kind: error.kind() }.into()
+    }
+
+    pub(super) fn progress(&self, done: u64, total: u64) {
+        self.run.event(&Event::Step { label: "matching/partitions", done, total });
     }
 }
 
@@ -194,32 +322,37 @@ impl Match for OverSession<'_> {
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
         let go_on = || self.peer.go_on_reading();
-        let mut items = Vec::new();
-        let mut keys = if self.agreement.operation() == Operation::Intersection {
-            let mut sink = |batch: &[Item]| {
-                items.extend_from_slice(batch);
-                Ok(())
-            };
-            let never = |never: Infallible| match never {};
-            let streamed = reader.items(&mut sink, never, go_on)?;
-            let distinct =
-                rows::distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
-            let mut counts = streamed.counts;
-            counts.distinct = distinct.len() as u64;
-            counts.duplicates = streamed.keyed - counts.distinct;
-            KeySet { items: distinct, values: None, texts: None, rows: None, counts }
-        } else {
-            reader.keys(go_on)?
+        if self.agreement.operation() != Operation::Intersection {
+            let mut keys = reader.keys(go_on)?;
+            let counts = keys.counts.clone();
+            reader.check_number(counts.distinct)?;
+            self.run.event(&Event::KeysRead(&counts));
+            let keys_rows = keys.rows.take().map(|numbers| KeyRows {
+                columns: reader.columns(),
+                numbers,
+                rows: counts.rows,
+            });
+            let rows = OwnRows { items: Vec::new(), keys: keys_rows };
+            return Ok(OwnSet::Whole(Whole { keys, rows, counts }));
+        }
+        let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch));
+        let mut sink = |batch: &[Item]| items.push(batch);
+        let streamed = reader.items(&mut sink, |error| self.storage(&error), go_on)?;
+        if self.is_large(streamed.keyed) {
+            return Ok(OwnSet::Large(Large { items, streamed }));
+        }
+        let items = items.into_memory().map_err(|error| self.storage(&error))?;
+        let distinct =
+            rows::distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
+        let counts = self.count(streamed, distinct.len() as u64)?;
+        let keys = KeySet {
+            items: distinct,
+            values: None,
+            texts: None,
+            rows: None,
+            counts: counts.clone(),
         };
-        let counts = keys.counts.clone();
-        reader.check_number(counts.distinct)?;
-        self.run.event(&Event::KeysRead(&counts));
-        let keys_rows = keys.rows.take().map(|numbers| KeyRows {
-            columns: reader.columns(),
-            numbers,
-            rows: counts.rows,
-        });
-        Ok(OwnSet { keys, rows: OwnRows { items, keys: keys_rows }, counts })
+        Ok(OwnSet::Whole(Whole { keys, rows: OwnRows { items, keys: None }, counts }))
     }
 
     fn reading_failed(&self, error: &Error) {
@@ -261,7 +394,7 @@ impl Match for OverSession<'_> {
     }
 
     fn check(&self, answer: Done) -> Result<Checked<OfSession>, Error> {
-        let Done { unchecked, set, rows, counts, closings, of } = answer;
+        let Done { got, counts, closings, of } = answer;
         let asked = Asked {
             agreement: self.agreement,
             learns: self.agreement.is_receiver_of_result(&self.peer.seats.party),
@@ -270,10 +403,16 @@ impl Match for OverSession<'_> {
             role: of.role,
             session: *of.choice.roles.params.session(),
         };
-        let compared = closings.compare().map_err(vesica_core::Error::from);
-        let output = compared
-            .and_then(|()| unchecked.answer(&set, &asked, rows))
-            .map_err(self.at(Phase::Checking))?;
+        let at = self.at(Phase::Checking);
+        closings.compare().map_err(|why| at(why.into()))?;
+        let output = match got {
+            Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
+            Got::Split { pieces, found } => {
+                let answer = found.answer(pieces, &asked).map_err(|error| self.storage(&error))?;
+                answer.map_err(Into::into)
+            }
+        };
+        let output = output.map_err(at)?;
         self.run.event(&Event::Checked);
         Ok(Checked { output, counts, of })
     }
