@@ -99,14 +99,8 @@ pub(crate) struct Figures {
 impl Figures {
     fn of(row: &'static Protocol, roles: Roles) -> Self {
         let plan = split::plan(row, &roles.params);
-        let shared_len = (roles.params.shared_len() as u64).div_ceil(plan.partitions());
-        // Partitions are as alike as their sessions differ. Several are in flight: the others' flights cost no time.
-        let params = &split::partition(plan, &roles.params, 0, shared_len)
-            .expect("a partition is not larger than its set");
-        let traffic = (row.bytes)(params);
-        let times = plan.partitions();
-        let (sender_to_receiver, receiver_to_sender) =
-            (times * traffic.sender_to_receiver, times * traffic.receiver_to_sender);
+        let params = &split::typical(plan, &roles.params);
+        let Traffic { sender_to_receiver, receiver_to_sender } = split::traffic(row, &roles.params);
         let traffic = match roles.are_exchanged {
             false => Traffic { sender_to_receiver, receiver_to_sender },
             true => Traffic {
@@ -118,7 +112,8 @@ impl Figures {
             row,
             roles,
             traffic,
-            nanos: ((row.seconds)(params) * 1e9) as u64 * times,
+            nanos: ((row.seconds)(params) * 1e9) as u64 * plan.partitions(),
+            // Several partitions are in flight: the flights of the others cost no time.
             flights: (row.flights)(params),
         }
     }

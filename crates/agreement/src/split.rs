@@ -2,7 +2,7 @@
 
 use vesica_core::{Operation, PsiParams};
 use vesica_partitions::{Plan, session_of};
-use vesica_protocols::{Partitions, Protocol};
+use vesica_protocols::{Partitions, Protocol, Traffic};
 
 /// How `row` splits sets of the sizes in `params`. Both sides compute the same.
 ///
@@ -38,4 +38,23 @@ pub fn partition(
         .with_query(params.query())
         .with_runs(plan.partitions())?
         .with_shared(shared_len)
+}
+
+/// Payload bytes of a run of `row` with `params`, all partitions together.
+///
+/// Shared items lie in partitions as the session has it; where a formula depends on them, they are taken as spread evenly.
+pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
+    let plan = plan(row, params);
+    let of_one = (row.bytes)(&typical(plan, params));
+    let times = plan.partitions();
+    Traffic {
+        sender_to_receiver: times * of_one.sender_to_receiver,
+        receiver_to_sender: times * of_one.receiver_to_sender,
+    }
+}
+
+/// The parameters of a partition with its share of the shared items.
+pub(crate) fn typical(plan: Plan, params: &PsiParams) -> PsiParams {
+    let shared_len = (params.shared_len() as u64).div_ceil(plan.partitions());
+    partition(plan, params, 0, shared_len).expect("a partition is not larger than its set")
 }

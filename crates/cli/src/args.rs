@@ -405,7 +405,7 @@ impl StateArgs {
 }
 
 /// What a run may take of this machine.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
     /// About how much memory a run may take, whatever the size of the file; more than that goes to files

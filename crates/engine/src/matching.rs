@@ -6,6 +6,7 @@ mod split;
 
 pub(crate) use board::{OfBoard, OverBoard};
 pub(crate) use session::{OfSession, OverSession, run_alone};
+pub(crate) use split::{Matched, Splitting};
 
 use crate::clock::PhaseClock;
 use crate::output::RunResult;

@@ -1,18 +1,17 @@
 //! Matching over a session with the peer.
 
-use super::split::{Found, Large, Pieces};
+use super::split::{Found, Large, Matched, Pieces, Splitting};
 use super::{Checked, Match, Run};
 use crate::answer::{Asked, OwnRows, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Closings, Counts, Purpose};
-use crate::output::KeyRows;
+use crate::output::{KeyRows, RunResult};
 use crate::peer::{Peer, Seats};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::rows::{self, RowItems};
-use crate::self_check::CheckedSet;
+use crate::self_check::{CheckedSet, shared_items};
 use crate::{Error, Event, Phase, Report, probe};
-use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +27,8 @@ use vesica_protocols::{Output, Partitions, Party};
 use vesica_records::{KeyCounts, KeySet, Streamed};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
-const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
+/// The label of the progress over partitions.
+const PARTITIONS: &str = "matching/partitions";
 const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
 
 /// See the [module](self).
@@ -100,8 +100,8 @@ impl<'a> OverSession<'a> {
         Self { run, agreement, peer, scratch }
     }
 
-    pub(super) fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
-        move |error| self.peer.error(error, phase)
+    fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
+        move |error| self.peer_error(error, phase)
     }
 
     fn exchange_sizes(&self, ctx: &mut Context, distinct: u64) -> Result<Sizes, Error> {
@@ -179,27 +179,25 @@ impl<'a> OverSession<'a> {
     ) -> Result<Done, Error> {
         let hash = self.agreement.hash();
         let secret = |label| session.export(label, hash.as_bytes());
-        let split_secret = secret(EXPORT_PARTITIONS);
+        let machine = (self.run.job.memory_bytes, self.run.job.threads);
+        let splitting = Splitting::new(session, hash.as_bytes(), &*self.scratch, machine);
+        let at_sizes = self.at(Phase::Sizes);
         let set = match own {
             OwnSet::Whole(set) => Ok(set),
-            OwnSet::Large(large) => {
-                let Large { items, streamed } = large;
+            OwnSet::Large(Large { items, streamed }) => {
                 let most = self.most_partitions(streamed.keyed);
-                let pieces = self.group(&items, &split_secret, most)?;
+                let mut pieces = splitting.group(&items, most).map_err(&at_sizes)?;
                 drop(items);
-                let pieces = self.count_distinct(pieces)?;
-                let counts = self.count(streamed, pieces.distinct)?;
-                Err((pieces, counts))
+                let distinct = pieces.count_distinct().map_err(at_sizes)?;
+                Err((pieces, self.count(streamed, distinct)?))
             }
         };
-        let distinct = match &set {
-            Ok(set) => set.counts.distinct,
-            Err((pieces, _)) => pieces.distinct,
-        };
-        let sizes = self.exchange_sizes(ctx, distinct)?;
+        let (Ok(Whole { counts, .. }) | Err((_, counts))) = &set;
+        let sizes = self.exchange_sizes(ctx, counts.distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
         let choice = self.choose(ctx, id, sizes)?;
-        let role = choice.roles.role(self.seat());
+        let role = choice.roles.role(self.peer.seats.seat);
+        let at = self.at(Phase::Matching);
         let plan = split::plan(choice.row, &choice.roles.params);
 
         self.run.event(&Event::Phase(Phase::Matching));
@@ -207,8 +205,9 @@ impl<'a> OverSession<'a> {
         let set = match set {
             Ok(set) if plan.is_split() => {
                 let rows = RowItems::from(set.rows.items);
-                let pieces = self.group(&rows, &split_secret, plan.partitions())?;
-                Err((pieces.with_distinct(&set.counts), set.counts))
+                let mut pieces = splitting.group(&rows, plan.partitions()).map_err(&at)?;
+                pieces.has_repeats = set.counts.duplicates > 0;
+                Err((pieces, set.counts))
             }
             set => set,
         };
@@ -218,14 +217,17 @@ impl<'a> OverSession<'a> {
                 let party = choice.row.party(role, choice.roles.params, set.input());
                 let (output, direction_changes) = party
                     .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
-                    .map_err(self.at(Phase::Matching))?;
+                    .map_err(at)?;
                 let unchecked = Unchecked::new(output);
                 (Got::Whole { unchecked, set, rows }, counts, direction_changes)
             }
             Err((pieces, counts)) => {
-                let choice = (plan, &choice);
-                let (pieces, found, direction_changes) =
-                    self.run_in_partitions((session, ctx), pieces, choice, &check_secret)?;
+                let matched = Matched { row: choice.row, role, params: &choice.roles.params, plan };
+                let shared = shared_items(&check_secret, self.agreement.self_check as usize);
+                let (total, label) = (plan.partitions(), Phase::Matching.name());
+                let step = |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });
+                let split = splitting.run(ctx, pieces, matched, label, &shared, &step);
+                let (pieces, found, direction_changes) = split.map_err(at)?;
                 (Got::Split { pieces, found }, counts, direction_changes)
             }
         };
@@ -284,33 +286,21 @@ impl<'a> OverSession<'a> {
             && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
     }
 
-    pub(super) fn seat(&self) -> Role {
-        self.peer.seats.seat
-    }
-
-    pub(super) fn threads(&self) -> NonZeroUsize {
-        self.run.job.threads
-    }
-
-    pub(super) fn memory_bytes(&self) -> u64 {
+    fn memory_bytes(&self) -> u64 {
         self.run.job.memory_bytes
     }
 
-    pub(super) fn scratch(&self) -> &dyn Scratch {
-        &*self.scratch
+    fn storage(&self, error: &std::io::Error) -> Error {
+        self.peer_error(vesica_core::Error::Storage(error.kind()), Phase::Reading)
     }
 
-    pub(super) fn self_check_items(&self) -> usize {
-        self.agreement.self_check as usize
-    }
-
-    pub(super) fn storage(&self, error: &std::io::Error) -> Error {
-        let folder = self.run.job.scratch_folder();
-        ConfigFault::Scratch { folder, kind: error.kind() }.into()
-    }
-
-    pub(super) fn progress(&self, done: u64, total: u64) {
-        self.run.event(&Event::Step { label: "matching/partitions", done, total });
+    fn peer_error(&self, error: vesica_core::Error, phase: Phase) -> Error {
+        match error {
+            vesica_core::Error::Storage(kind) => {
+                ConfigFault::Scratch { folder: self.run.job.scratch_folder(), kind }.into()
+            }
+            error => self.peer.error(error, phase),
+        }
     }
 }
 
@@ -408,8 +398,10 @@ impl Match for OverSession<'_> {
         let output = match got {
             Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
             Got::Split { pieces, found } => {
-                let answer = found.answer(pieces, &asked).map_err(|error| self.storage(&error))?;
-                answer.map_err(Into::into)
+                let rows = found.rows(pieces, asked.most());
+                rows.map(|rows| {
+                    rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
+                })
             }
         };
         let output = output.map_err(at)?;

@@ -11,27 +11,27 @@
 //!
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
-use super::session::OverSession;
-use crate::answer::{Asked, Told};
-use crate::error::ConfigFault;
-use crate::output::{RowSet, RunResult};
+use crate::answer::Told;
+use crate::output::RowSet;
 use crate::rows::{self, RowItems};
-use crate::self_check::{CheckedSet, shared_items};
-use crate::{Error, Phase};
+use crate::self_check::CheckedSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
-use vesica_agreement::choice::Choice;
 use vesica_agreement::split::partition;
-use vesica_core::{Item, Learns, Misbehaviour, Role, StopReason};
+use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
+use vesica_core::{PsiParams, Result, Role, StopReason};
+use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
-use vesica_protocols::Output;
 use vesica_protocols::kmrs14::Items;
-use vesica_records::{KeyCounts, NO_ITEM, Streamed};
+use vesica_protocols::{Output, Protocol};
+use vesica_records::{NO_ITEM, Streamed};
+
+const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
 /// Bytes of memory that a run takes for an item of either set, with what is read and padded: measured with `rr22`, the
 /// largest of the protocols that are split.
@@ -44,28 +44,37 @@ pub(crate) struct Large {
 }
 
 /// A file's rows, grouped.
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     grouped: Grouped,
-    splitter: Splitter,
     /// Whether rows have the same key.
-    has_repeats: bool,
-    pub(super) distinct: u64,
+    pub(super) has_repeats: bool,
+}
+
+impl Pieces {
+    /// Counts the distinct items.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub(super) fn count_distinct(&mut self) -> Result<u64> {
+        let (mut entries, mut all, mut distinct) = (Vec::new(), 0, 0);
+        for index in 0..self.grouped.partitions() {
+            self.grouped.read(index, &mut entries).map_err(storage)?;
+            all += entries.len() as u64;
+            vesica_records::sort_distinct(&mut entries);
+            distinct += entries.len() as u64;
+        }
+        self.has_repeats = distinct < all;
+        Ok(distinct)
+    }
 }
 
 /// What the runs of all partitions gave, unchecked.
-pub(super) struct Found {
+pub(crate) struct Found {
     bits: PartitionBits,
     /// Common items of this party's own; `None` if it learns nothing.
     matched: Option<u64>,
     /// Why the result is refused.
     refused: Option<Misbehaviour>,
-}
-
-impl Pieces {
-    /// The same where the distinct items have been counted.
-    pub(super) fn with_distinct(self, counts: &KeyCounts) -> Self {
-        Self { has_repeats: counts.duplicates > 0, distinct: counts.distinct, ..self }
-    }
 }
 
 impl Found {
@@ -77,27 +86,21 @@ impl Found {
         }
     }
 
-    /// The output of the job.
+    /// The rows in the result, if this party learns it. At most `most` keys can be common.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; those of the scratch files.
-    pub(super) fn answer(
-        self,
-        pieces: Pieces,
-        asked: &Asked<'_>,
-    ) -> Result<Result<RunResult, Misbehaviour>, io::Error> {
-        Ok(match (self.refused, self.matched) {
-            (Some(why), _) => Err(why),
-            (None, Some(matched)) if asked.learns => match matched <= asked.most() {
-                true => {
-                    let rows = pieces.grouped.rows();
-                    let words = pieces.grouped.into_rows(&self.bits)?;
-                    Ok(RunResult::Rows(RowSet::new(words, rows, matched)))
-                }
-                false => Err(Misbehaviour::SelfCheckFailed),
-            },
-            _ => Ok(RunResult::Nothing),
-        })
+    pub(crate) fn rows(self, pieces: Pieces, most: u64) -> Result<Option<RowSet>> {
+        if let Some(why) = self.refused {
+            return Err(why.into());
+        }
+        let Some(matched) = self.matched else { return Ok(None) };
+        if matched > most {
+            return Err(Misbehaviour::SelfCheckFailed.into());
+        }
+        let rows = pieces.grouped.rows();
+        let words = pieces.grouped.into_rows(&self.bits).map_err(storage)?;
+        Ok(Some(RowSet::new(words, rows, matched)))
     }
 
     /// Takes the output of a partition. The work is the same whatever was found: the peer sees how soon the next
@@ -137,19 +140,46 @@ struct Part {
     ranks: Option<Vec<u32>>,
 }
 
-impl OverSession<'_> {
-    /// Groups `items`, in the order of the rows, under the `secret` of the session.
-    pub(super) fn group(
-        &self,
-        items: &dyn Items,
-        secret: &[u8; 32],
-        most_partitions: u64,
-    ) -> Result<Pieces, Error> {
-        let splitter = Splitter::new(secret);
-        let mut buckets = Buckets::new(most_partitions, self.memory_bytes() / 4, self.scratch());
+/// What a run in partitions takes of the machine.
+pub(crate) struct Splitting<'a> {
+    session: &'a Session,
+    splitter: Splitter,
+    scratch: &'a dyn Scratch,
+    memory_bytes: u64,
+    threads: NonZeroUsize,
+}
+
+/// The protocol that runs in each partition.
+#[derive(Clone, Copy)]
+pub(crate) struct Matched<'a> {
+    pub(crate) row: &'a Protocol,
+    pub(crate) role: Role,
+    /// Of the whole sets.
+    pub(crate) params: &'a PsiParams,
+    pub(crate) plan: Plan,
+}
+
+impl<'a> Splitting<'a> {
+    /// Partitions under a secret of the `session`; `context` is bound into it.
+    pub(crate) fn new(
+        session: &'a Session,
+        context: &[u8],
+        scratch: &'a dyn Scratch,
+        (memory_bytes, threads): (u64, NonZeroUsize),
+    ) -> Self {
+        let splitter = Splitter::new(&session.export(EXPORT_PARTITIONS, context));
+        Self { session, splitter, scratch, memory_bytes, threads }
+    }
+
+    /// Groups `items`, in the order of the rows.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub(crate) fn group(&self, items: &dyn Items, most_partitions: u64) -> Result<Pieces> {
+        let mut buckets = Buckets::new(most_partitions, self.memory_bytes / 4, self.scratch);
         let mut prefixes = Vec::new();
         let grouped = items.each(&mut |_, items| {
-            splitter.prefixes(items, &mut prefixes);
+            self.splitter.prefixes(items, &mut prefixes);
             for (prefix, item) in prefixes.iter_mut().zip(items) {
                 if *item == NO_ITEM {
                     *prefix = NO_PREFIX;
@@ -157,117 +187,104 @@ impl OverSession<'_> {
             }
             buckets.push(items, &prefixes)
         });
-        let grouped = grouped.and_then(|()| buckets.finish(most_partitions));
-        let grouped = grouped.map_err(|error| self.storage(&error))?;
-        Ok(Pieces { grouped, splitter, has_repeats: false, distinct: items.rows() })
+        let grouped = grouped.and_then(|()| buckets.finish(most_partitions)).map_err(storage)?;
+        Ok(Pieces { grouped, has_repeats: false })
     }
 
-    /// Counts the distinct items.
-    pub(super) fn count_distinct(&self, pieces: Pieces) -> Result<Pieces, Error> {
-        let Pieces { grouped, splitter, .. } = pieces;
-        let (mut entries, mut all, mut distinct) = (Vec::new(), 0, 0);
-        for index in 0..grouped.partitions() {
-            grouped.read(index, &mut entries).map_err(|error| self.storage(&error))?;
-            all += entries.len() as u64;
-            vesica_records::sort_distinct(&mut entries);
-            distinct += entries.len() as u64;
-        }
-        Ok(Pieces { grouped, splitter, has_repeats: distinct < all, distinct })
-    }
-
-    /// Runs the protocol on each partition of `plan`; returns what was found, and the most changes of direction of a
-    /// run.
-    pub(super) fn run_in_partitions(
+    /// Runs the protocol on each partition; returns what was found, and the most changes of direction of a run. The
+    /// items of `shared` are in both sets. All is counted under `label`; `progress` takes how many partitions are done.
+    ///
+    /// # Errors
+    /// The first error of a run, which stops the session.
+    pub(crate) fn run(
         &self,
-        (session, ctx): (&Session, &mut Context),
+        ctx: &mut Context,
         pieces: Pieces,
-        (plan, choice): (Plan, &Choice),
-        check_secret: &[u8; 32],
-    ) -> Result<(Pieces, Found, u64), Error> {
-        let grouped = pieces.grouped.in_partitions(plan.partitions());
-        let pieces = Pieces { grouped, ..pieces };
-        let shared = self.shared_of(&pieces, plan, check_secret);
+        matched: Matched<'_>,
+        label: &str,
+        shared: &[Item],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Pieces, Found, u64)> {
+        let partitions = matched.plan.partitions();
+        let pieces = Pieces { grouped: pieces.grouped.in_partitions(partitions), ..pieces };
+        let shared = self.shared_of(matched.plan, shared);
         let bits = PartitionBits::new(&pieces.grouped);
         let found = Mutex::new(Found { bits, matched: None, refused: None });
         let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        let partitions = plan.partitions();
-        ctx.progress(0, partitions);
+        progress(0);
         let work = |index: u64, ctx: &mut Context| {
-            let run = self.run_partition(ctx, &pieces, (plan, choice), &shared, index)?;
+            let (part, output) = run_partition(ctx, label, &pieces, matched, (index, &shared))?;
             changes.fetch_max(ctx.direction_changes(), Ordering::Relaxed);
-            let (part, output) = run;
             found.lock().unwrap_or_else(PoisonError::into_inner).add(index, &part, output);
-            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            self.progress(done, partitions);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         };
-        in_flight(ctx, session, partitions, self.runs_in_flight(plan, choice), work)?;
+        in_flight(ctx, self.session, partitions, self.runs_in_flight(matched), work)?;
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((pieces, found, changes.into_inner()))
     }
 
-    /// The shared self-check items of each partition.
-    fn shared_of(&self, pieces: &Pieces, plan: Plan, secret: &[u8; 32]) -> Vec<Vec<Item>> {
-        let all = shared_items(secret, self.self_check_items());
+    /// The `shared` items of each partition.
+    fn shared_of(&self, plan: Plan, shared: &[Item]) -> Vec<Vec<Item>> {
         let mut prefixes = Vec::new();
-        pieces.splitter.prefixes(&all, &mut prefixes);
-        let mut shared = vec![Vec::new(); plan.partitions() as usize];
-        for (item, prefix) in all.into_iter().zip(prefixes) {
-            shared[plan.partition_of(prefix) as usize].push(item);
+        self.splitter.prefixes(shared, &mut prefixes);
+        let mut of = vec![Vec::new(); plan.partitions() as usize];
+        for (item, prefix) in shared.iter().zip(prefixes) {
+            of[plan.partition_of(prefix) as usize].push(*item);
         }
-        shared
-    }
-
-    fn run_partition(
-        &self,
-        ctx: &mut Context,
-        pieces: &Pieces,
-        (plan, choice): (Plan, &Choice),
-        shared: &[Vec<Item>],
-        index: u64,
-    ) -> Result<(Part, Output), Error> {
-        let mut entries = Vec::new();
-        pieces.grouped.read(index, &mut entries).map_err(|error| self.storage(&error))?;
-        let (items, ranks) = match pieces.has_repeats {
-            true => {
-                let (items, ranks) = rows::ranked(&entries);
-                (items, Some(ranks))
-            }
-            false => (entries, None),
-        };
-        let at = self.at(Phase::Matching);
-        let shared = &shared[index as usize];
-        let params = partition(plan, &choice.roles.params, index, shared.len() as u64);
-        let params = params.map_err(&at)?;
-        let role = choice.roles.role(self.seat());
-        let len = match role {
-            Role::Sender => params.sender_len(),
-            _ => params.receiver_len(),
-        };
-        if items.len() + shared.len() > len {
-            return Err(Error::Bug("a partition is longer than 2^-40 allows"));
-        }
-        let part = Part { own_len: items.len(), shared_len: shared.len(), len, ranks };
-        let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
-        let set = set.ok_or(ConfigFault::OutOfMemory { items: len as u64 })?;
-        let party = choice.row.party(role, params, set.input()).map_err(&at)?;
-        let output = ctx.child(Phase::Matching.name(), |ctx| {
-            let output = party.run(ctx)?;
-            ctx.finish()?;
-            Ok::<_, vesica_core::Error>(output)
-        });
-        Ok((part, output.map_err(at)?))
+        of
     }
 
     /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
     /// there is memory for them.
-    fn runs_in_flight(&self, plan: Plan, choice: &Choice) -> NonZeroUsize {
-        let params = &choice.roles.params;
+    fn runs_in_flight(&self, Matched { params, plan, .. }: Matched<'_>) -> NonZeroUsize {
         let longest = plan.bound(params.sender_len().max(params.receiver_len()) as u64);
-        let room = self.memory_bytes() / 2 / (BYTES_PER_ITEM * longest).max(1);
-        let runs = room.min(self.threads().get() as u64 + 1) as usize;
+        let room = self.memory_bytes / 2 / (BYTES_PER_ITEM * longest).max(1);
+        let runs = room.min(self.threads.get() as u64 + 1) as usize;
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }
+}
+
+fn run_partition(
+    ctx: &mut Context,
+    label: &str,
+    pieces: &Pieces,
+    Matched { row, role, params, plan }: Matched<'_>,
+    (index, shared): (u64, &[Vec<Item>]),
+) -> Result<(Part, Output)> {
+    let mut entries = Vec::new();
+    pieces.grouped.read(index, &mut entries).map_err(storage)?;
+    let (items, ranks) = match pieces.has_repeats {
+        true => {
+            let (items, ranks) = rows::ranked(&entries);
+            (items, Some(ranks))
+        }
+        false => (entries, None),
+    };
+    let shared = &shared[index as usize];
+    let params = partition(plan, params, index, shared.len() as u64)?;
+    let len = match role {
+        Role::Sender => params.sender_len(),
+        _ => params.receiver_len(),
+    };
+    if items.len() + shared.len() > len {
+        return Err(Error::Bug("a partition is longer than its bound"));
+    }
+    let part = Part { own_len: items.len(), shared_len: shared.len(), len, ranks };
+    let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
+    let set = set.ok_or(ParameterError::OutOfMemory)?;
+    let party = row.party(role, params, set.input())?;
+    drop(set);
+    let output = ctx.child(label, |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish()?;
+        Ok::<_, Error>(output)
+    })?;
+    Ok((part, output))
+}
+
+fn storage(error: io::Error) -> Error {
+    Error::Storage(error.kind())
 }
 
 /// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
@@ -291,8 +308,8 @@ fn in_flight(
     session: &Session,
     count: u64,
     at_once: NonZeroUsize,
-    work: impl Fn(u64, &mut Context) -> Result<(), Error> + Sync,
-) -> Result<(), Error> {
+    work: impl Fn(u64, &mut Context) -> Result<()> + Sync,
+) -> Result<()> {
     let failed = Mutex::new(None);
     let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
     let fail = |error: Error| {
@@ -332,7 +349,7 @@ fn in_flight(
                     }
                 }
                 Ok(None) => fail(Error::Bug("a fork made no context")),
-                Err(error) => fail(Error::from_run(error, Phase::Matching, "")),
+                Err(error) => fail(error),
             }
         }
         drop(give);
