@@ -2,7 +2,7 @@
 
 use vesica_core::{Operation, PsiParams};
 use vesica_partitions::{Plan, session_of};
-use vesica_protocols::{Partitions, Protocol, Traffic};
+use vesica_protocols::{Partitions, Protocol, Traffic, UsableSetLen};
 
 /// How `row` splits sets of the sizes in `params`. Both sides compute the same.
 ///
@@ -51,6 +51,14 @@ pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
         sender_to_receiver: times * of_one.sender_to_receiver,
         receiver_to_sender: times * of_one.receiver_to_sender,
     }
+}
+
+/// How many items a receiver that deviates can have tested in all partitions together, if `row` bounds that.
+pub fn usable_set_len(row: &Protocol, params: &PsiParams) -> Option<UsableSetLen> {
+    let plan = plan(row, params);
+    let of_one = row.usable_set_len?(&typical(plan, params));
+    let times = plan.partitions();
+    Some(UsableSetLen { free: times * of_one.free, most: times * of_one.most })
 }
 
 /// The parameters of a partition with its share of the shared items.

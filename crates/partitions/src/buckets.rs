@@ -14,6 +14,9 @@ use vesica_labels::{Scratch, ScratchFile};
 /// Bytes that a row takes while it waits: its item, its item again when it is grouped, and its bucket.
 const WAITING_BYTES: u64 = 2 * Item::LEN as u64 + 2;
 
+/// Bytes that a row takes on disk: its item and its bucket.
+pub const DISK_BYTES_PER_ROW: u64 = Item::LEN as u64 + 2;
+
 /// The fewest rows of a run: a shorter one would be written in too small pieces.
 const LEAST_RUN: u64 = 1 << 16;
 

@@ -43,6 +43,6 @@ mod plan;
 mod splitter;
 
 pub use bits::PartitionBits;
-pub use buckets::{Buckets, Grouped};
+pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
 pub use plan::{MAX_PARTITIONS, Plan, WHOLE_SET_LEN};
 pub use splitter::{NO_PREFIX, Splitter, session_of};
