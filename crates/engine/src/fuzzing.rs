@@ -1,6 +1,5 @@
 //! Entry points for fuzzers: plain functions over bytes, or over a connection in memory.
 
-use crate::aided::fuzzing as aided;
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
 use crate::{Error, probe};
@@ -11,7 +10,7 @@ use vesica_core::Role;
 use vesica_net::Context;
 use vesica_shares::{SharesError, SharesFile};
 
-pub use aided::reopen_state;
+pub use vesica_aided::fuzzing::reopen_state;
 
 /// Exchanges with a peer all messages of two parties but those of the protocol: hello, sizes, closing.
 ///

@@ -1,9 +1,6 @@
 //! Matching over a helper's board.
 
 use super::{Checked, Match, Run};
-use crate::aided::answer::{Answer, Learned};
-use crate::aided::meeting::{self, Envelopes, MeetingError};
-use crate::aided::state::{State, StateError};
 use crate::error::{ConfigFault, InputFault};
 use crate::output::{RowSet, RunResult};
 use crate::reading::Reader;
@@ -15,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::{AidedAgreement, PartyTerms};
+use vesica_aided::{Answer, Envelopes, Learned, MeetingError, State, StateError, meet};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
@@ -195,15 +193,9 @@ impl<'a> OverBoard<'a> {
         let start = Instant::now();
         let (secrets, own_secret) = self.state.secrets().map_err(kept)?;
         let scale = spec.scale(streamed.keyed) as u8;
-        let common = meeting::meet(
-            &mut *board,
-            &spec,
-            self.party,
-            &job.identity,
-            &self.state,
-            (&secrets, scale),
-        )
-        .map_err(|error| self.meeting_error(error))?;
+        let common =
+            meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
+                .map_err(|error| self.meeting_error(error))?;
         self.run.event(&Event::Agreed);
         // What was said when the connection was made belongs to it.
         let met = meter.bytes_under("");
