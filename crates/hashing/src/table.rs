@@ -1,4 +1,5 @@
-use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_core::Runs;
+use vesica_core::params::ceil_log2;
 
 /// Maximum number of hash functions.
 pub const MAX_FUNCTIONS: usize = 3;
@@ -15,6 +16,9 @@ pub struct Table {
 /// Below this size the fits do not hold; extra bins are cheap.
 const SMALL_SET_LEN: u64 = 512;
 
+/// Below this size the computed bound is above 2^-52: too often, some four items have only three bins between them.
+const SMALL_SET_LEN_OF_MANY: u64 = 2048;
+
 impl Table {
     /// A table of any size, to measure how often placing fails.
     ///
@@ -25,16 +29,23 @@ impl Table {
         Self { functions, bins, stash }
     }
 
-    /// Three functions, no stash: placing `len` items fails with probability below 2^-40.
+    /// Three functions, no stash: placing `len` items in each of `runs` that make one result fails with probability
+    /// below 2^-40.
     ///
     /// ε = (λ + log n + 256)/240 bins per item for 512 items or more, 1.300 at 2^16 and 1.333 at 2^24: the fit to the
     /// experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI", PoPETs 2018. Fewer items get the bins of
     /// 512.
-    pub fn stashless(len: usize) -> Self {
-        let n = (len as u64).max(SMALL_SET_LEN);
+    ///
+    /// With two runs or more λ is 52, and fewer than 2,048 items get the bins of 2,048: 1.367 an item at 2^20. Placing
+    /// then fails with probability below 2^-52 in each run, by a bound that `parameters/hashing` computes without a fit.
+    pub fn stashless(len: usize, runs: Runs) -> Self {
+        let (least, lambda) = match runs {
+            Runs::ONE => (SMALL_SET_LEN, runs.statistical_bits()),
+            _ => (SMALL_SET_LEN_OF_MANY, Runs::MAX.statistical_bits()),
+        };
+        let n = (len as u64).max(least);
         // ⌈log n⌉ makes ε a rational number that both parties round identically.
-        let log = u64::from(vesica_core::params::ceil_log2(n));
-        let numerator = u64::from(STATISTICAL_SECURITY_BITS) + log + 256;
+        let numerator = u64::from(lambda + ceil_log2(n)) + 256;
         let bins = if len == 0 { 0 } else { (n * numerator).div_ceil(240) as usize };
         Self { functions: 3, bins, stash: 0 }
     }
@@ -52,16 +63,16 @@ impl Table {
         Self { functions: 2, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions, no stash, and enough bins that placing `len` items fails with probability below 2^-40. For sets
-    /// so small that bins cost little compared with the items of the other party.
+    /// Two functions, no stash, and enough bins that placing `len` items in each of `runs` that make one result fails
+    /// with probability below 2^-40. For sets so small that bins cost little compared with the items of the other party.
     ///
     /// Placing fails if some k bins are the only ones of k + 1 items. If two functions never selected the same bin, the
     /// probability would be at most Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1); since they do so with
     /// probability β^-2, n²/(2·β^5) is added. The largest term is k = 2, so β grows as n^(3/4)·2^10 until it reaches
     /// sixteen times n.
-    pub fn two_way(len: usize) -> Self {
+    pub fn two_way(len: usize, runs: Runs) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
-        while len > 2 && !is_rare(len, bins) {
+        while !is_rare(len, bins, runs) {
             bins += bins / 8;
         }
         Self { functions: 2, bins, stash: 0 }
@@ -101,11 +112,17 @@ impl Table {
     }
 }
 
-/// Whether the sum of [`Table::two_way`] is at most 2^-40. Uses only sums and products, which IEEE 754 rounds
+/// Whether the sum of [`Table::two_way`] is at most 2^-λ. Uses only sums and products, which IEEE 754 rounds
 /// identically everywhere. For `bins` ≥ 16·`len`, where each further term is less than half of the last.
-fn is_rare(len: usize, bins: usize) -> bool {
+fn is_rare(len: usize, bins: usize, runs: Runs) -> bool {
     let (n, beta) = (len as f64, bins as f64);
-    let mut sum = 0.0;
+    // Two items whose functions all select one bin. A run alone has always been planned without them.
+    let alike = if runs == Runs::ONE {
+        0.0
+    } else {
+        n * (n - 1.0) / (2.0 * beta * beta * beta * beta * beta)
+    };
+    let mut sum = alike;
     let mut last = 0.0;
     for k in 2..len.min(64) {
         let inside = (k * (k - 1)) as f64 / (beta * (beta - 1.0));
@@ -117,7 +134,7 @@ fn is_rare(len: usize, bins: usize) -> bool {
         sum += term;
         last = term;
     }
-    sum + last <= 1.0 / (1_u64 << STATISTICAL_SECURITY_BITS) as f64
+    sum + last <= 1.0 / (1_u64 << runs.statistical_bits()) as f64
 }
 
 #[cfg(test)]
@@ -137,23 +154,23 @@ mod tests {
 
     #[test]
     fn wide_tables_grow_with_the_set_to_the_power_of_three_quarters() {
-        assert_eq!(Table::two_way(0).bins(), 0);
-        assert_eq!(Table::two_way(1).bins(), 16);
+        assert_eq!(Table::two_way(0, Runs::ONE).bins(), 0);
+        assert_eq!(Table::two_way(1, Runs::ONE).bins(), 16);
         for (len, least, most) in [(256, 50_000, 80_000), (4096, 400_000, 650_000)] {
-            let bins = Table::two_way(len).bins();
+            let bins = Table::two_way(len, Runs::ONE).bins();
             assert!((least..most).contains(&bins), "{len} items, {bins} bins");
-            assert!(is_rare(len, bins) && !is_rare(len, bins * 3 / 4));
+            assert!(is_rare(len, bins, Runs::ONE) && !is_rare(len, bins * 3 / 4, Runs::ONE));
         }
-        assert!((16 << 24..21 << 24).contains(&Table::two_way(1 << 24).bins()));
+        assert!((16 << 24..21 << 24).contains(&Table::two_way(1 << 24, Runs::ONE).bins()));
     }
 
     #[test]
     fn bins_match_the_papers() {
         assert_eq!(Table::phasing_three_way(1 << 20).bins(), 1_258_292);
         assert_eq!(Table::phasing_two_way(1 << 20).bins(), 2_516_583);
-        assert_eq!(Table::stashless(1 << 16).bins(), 85_197);
-        assert_eq!(Table::stashless(1 << 20).bins(), 1_380_626);
-        assert_eq!(Table::stashless(1).bins(), Table::stashless(512).bins());
-        assert_eq!(Table::stashless(0).bins(), 0);
+        assert_eq!(Table::stashless(1 << 16, Runs::ONE).bins(), 85_197);
+        assert_eq!(Table::stashless(1 << 20, Runs::ONE).bins(), 1_380_626);
+        assert_eq!(Table::stashless(1, Runs::ONE).bins(), Table::stashless(512, Runs::ONE).bins());
+        assert_eq!(Table::stashless(0, Runs::ONE).bins(), 0);
     }
 }

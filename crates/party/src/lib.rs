@@ -50,6 +50,7 @@ pub use party::{
     Ids, Input, Output, Party, Shares, check_distinct, check_item_bits, check_set_len, of_set,
 };
 pub use protocol::{
-    BoundsKept, Compared, MakeParty, Parameter, Protocol, Security, Traffic, UsableSetLen,
+    BoundsKept, Compared, MakeParty, Parameter, Partitions, Protocol, Security, Traffic,
+    UsableSetLen,
 };
 pub use vesica_core::{Operation, Query};

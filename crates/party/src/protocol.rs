@@ -3,7 +3,7 @@
 use crate::{Fact, Input, Party};
 use std::fmt;
 use std::ops::RangeInclusive;
-use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role};
+use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role, Runs};
 
 /// Against whom a protocol protects. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -115,6 +115,25 @@ impl BoundsKept {
     }
 }
 
+/// Whether a large job may be split into partitions by a digest of the items, each a run of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partitions {
+    /// It may not: the result of a partition says more than the result of the job.
+    No,
+    /// The results of all partitions together are the result: their intersections, unions or private ids.
+    Sets,
+}
+
+impl Partitions {
+    /// The name in lists and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Partitions::No => "no",
+            Partitions::Sets => "sets",
+        }
+    }
+}
+
 /// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be
 /// among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -181,6 +200,8 @@ pub struct Protocol {
     pub wide_values: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
+    /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
+    pub partitions: Partitions,
     /// What items are compared by, and how long that is in a run of sets that are not empty.
     pub compared: fn(&PsiParams) -> Compared,
     /// The parameters a reviewer asks for.
@@ -246,6 +267,11 @@ impl Protocol {
         }
         if !self.item_bits.contains(&params.item_bits()) {
             return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
+        }
+        let is_one_of_many = params.runs() != Runs::ONE;
+        if is_one_of_many && (self.partitions == Partitions::No || params.item_bits() != Item::BITS)
+        {
+            return Err(ParameterError::UnsupportedRuns.into());
         }
         input.check(&params, role)?;
         if self.reserves_zero && input.items().iter().any(|item| item.integer() == 0) {

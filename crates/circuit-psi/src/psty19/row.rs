@@ -4,7 +4,7 @@ use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `psty19`.
@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| Compared::outputs(Plan::new(params).bits),
     parameters: PARAMETERS,
     sender: computed::sender::<Opprf, Gmw>,

@@ -4,7 +4,7 @@ use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `pwc`.
@@ -30,6 +30,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: true,
+    partitions: Partitions::No,
     compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Pwc, Yao>,

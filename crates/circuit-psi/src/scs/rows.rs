@@ -5,7 +5,7 @@ use super::shuffle::{Homomorphic, Sorted, Waksman};
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `scs_wn`.
@@ -31,6 +31,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Scs<Waksman>, Yao>,

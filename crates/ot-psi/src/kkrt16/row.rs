@@ -1,11 +1,11 @@
 //! The row of the catalogue.
 
-use super::{check_sizes, run_receiver, run_sender, table, tag_count, tags};
+use super::{check_sizes, comparisons, run_receiver, run_sender, table, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
-    assumptions, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    answer, assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {
@@ -68,7 +69,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
     if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
-    let oprf = kkrt::bytes(table(params).bins(), tag_count(params));
+    let oprf = kkrt::bytes(table(params).bins(), comparisons(params));
     Traffic {
         sender_to_receiver: oprf.sender_to_receiver + tags(params).bytes(),
         receiver_to_sender: oprf.receiver_to_sender + answer::items_bytes(params),

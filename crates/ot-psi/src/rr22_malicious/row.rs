@@ -7,8 +7,8 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
-    answer, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    UsableSetLen, answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -38,6 +38,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |_| Compared::outputs(OUTPUT_BITS),
     parameters: &[
         Parameter {
@@ -108,5 +109,5 @@ pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
     }
     // Each shared item that P is proved to hold uses up one dimension of P.
     let free = (plan(params).correlations() - params.shared_len()) as u64;
-    UsableSetLen { free, most: usable_items(free) }
+    UsableSetLen { free, most: usable_items(free, params.runs()) }
 }

@@ -5,7 +5,8 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Fact, Input, Operation, Parameter, Party, Protocol, Security, assumptions,
+    BoundsKept, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    assumptions,
 };
 
 const SILENT: Variant = Variant { form: Form::Silent, identifiers: None };
@@ -61,6 +62,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByReceiver,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
     sender: |params, input| sender(SILENT, params, input),
@@ -113,6 +115,7 @@ pub const UNION_ROW: Protocol = Protocol {
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    partitions: Partitions::Sets,
     ..CARDINALITY_ROW
 };
 
@@ -170,6 +173,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    partitions: Partitions::Sets,
     named_only: true,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
