@@ -239,6 +239,7 @@ mod tests {
         for len in [0, 1, 2, 3, 7, 100, 511, 512, 513, 5000, 70_000] {
             let tables = [
                 Table::stashless(len, Runs::ONE),
+                Table::stashless(len, Runs::MAX),
                 Table::phasing_three_way(len),
                 Table::phasing_two_way(len),
             ];

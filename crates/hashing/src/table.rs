@@ -173,4 +173,74 @@ mod tests {
         assert_eq!(Table::stashless(1, Runs::ONE).bins(), Table::stashless(512, Runs::ONE).bins());
         assert_eq!(Table::stashless(0, Runs::ONE).bins(), 0);
     }
+
+    fn runs(count: u64) -> Runs {
+        Runs::new(count).unwrap()
+    }
+
+    #[test]
+    fn tables_of_several_runs_have_the_computed_bins() {
+        for count in [2, 1024, 4096] {
+            let bins = |log: u32| Table::stashless(1 << log, runs(count)).bins();
+            let found = [8, 11, 12, 16, 20, 24].map(bins);
+            assert_eq!(found, [2723, 2723, 5462, 88_474, 1_433_054, 23_208_483]);
+            assert_eq!(Table::stashless(1, runs(count)).bins(), 2723);
+            assert_eq!(Table::stashless(0, runs(count)).bins(), 0);
+        }
+        let bins = |log: u32, count| Table::two_way(1 << log, runs(count)).bins();
+        assert_eq!(
+            [8, 12, 16, 20].map(|log| bins(log, 4096)),
+            [512_138, 4_043_939, 31_917_021, 251_899_837]
+        );
+        for len in [1, 2, 3, 256, 4096] {
+            let [one, some, most] =
+                [1, 1024, 4096].map(|count| Table::two_way(len, runs(count)).bins());
+            assert!(one <= some && some <= most, "{len} items");
+            assert!(is_rare(len, some, runs(1024)) && is_rare(len, most, Runs::MAX));
+            assert!(len == 1 || !is_rare(len, some * 3 / 4, runs(1024)), "{len} items");
+        }
+        // Both functions of both items select one bin with probability β^-5.
+        assert!((Table::two_way(2, Runs::MAX).bins() as f64).powi(5) >= 2.0_f64.powi(52));
+    }
+
+    /// ln i! for i up to `most`.
+    fn log_factorials(most: usize) -> Vec<f64> {
+        let mut sum = 0.0;
+        let next = |i: usize| {
+            sum += (i.max(1) as f64).ln();
+            sum
+        };
+        (0..=most).map(next).collect()
+    }
+
+    /// log of a bound on the probability that some k + 1 of `n` items have only k of `bins` bins between them, each of
+    /// these a bin of two of the items: `parameters/hashing`.
+    fn log_three_way_failure(n: usize, bins: usize) -> f64 {
+        let factorials = log_factorials(bins.max(3 * n + 6));
+        let binomial = |n: usize, k: usize| factorials[n] - factorials[k] - factorials[n - k];
+        let triples = binomial(bins, 3);
+        let term = |k: usize| {
+            let (items, balls) = (k + 1, 3 * k + 3);
+            // The z at which a bin of two balls or more has three on average is near 2.15; more for few bins.
+            let covered = |z: f64| (k as f64) * (z.exp_m1() - z).ln() - balls as f64 * z.ln();
+            let covered =
+                (0..60).map(|i| covered(2.0 + 0.05 * f64::from(i))).fold(f64::MAX, f64::min);
+            let covered = covered + factorials[balls] - items as f64 * 6.0_f64.ln();
+            let inside = (items as f64 * binomial(k, 3)).min(covered) - items as f64 * triples;
+            (binomial(bins, k) + binomial(n, items) + inside).exp()
+        };
+        (3..n.min(bins)).map(term).sum::<f64>().log2()
+    }
+
+    #[test]
+    fn tables_of_several_runs_fail_more_rarely_than_two_to_the_minus_52() {
+        for n in [4, 5, 16, 100, 500, 1024, 2000, 2047, 2048, 2049, 3000, 4096, 4097, 10_000] {
+            let bins = Table::stashless(n, Runs::MAX).bins();
+            let log = log_three_way_failure(n, bins);
+            assert!(log < -52.0, "{n} items, {bins} bins: 2^{log}");
+        }
+        // The bins of 512 do not suffice for as many items, whatever the fit says: four items share three bins too often.
+        let few = (512 * (52 + 9 + 256_usize)).div_ceil(240);
+        assert!(log_three_way_failure(512, few) > -52.0);
+    }
 }

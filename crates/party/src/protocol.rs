@@ -132,6 +132,16 @@ impl Partitions {
             Partitions::Sets => "sets",
         }
     }
+
+    /// What it means, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Partitions::No => "no",
+            Partitions::Sets => {
+                "yes; in each of P runs that make one result, 40 + ⌈log P⌉ takes the place of λ = 40"
+            }
+        }
+    }
 }
 
 /// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be

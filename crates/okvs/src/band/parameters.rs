@@ -94,7 +94,7 @@ mod tests {
             assert_eq!(many, of(4096));
             assert_eq!(many.clusters, alone.clusters);
             let more = many.slots - alone.slots;
-            assert!((12..12 + alone.slots / 80).contains(&more), "{n}: {more}");
+            assert!((12..=12 + alone.slots / 80).contains(&more), "{n}: {more}");
         }
     }
 }

@@ -44,8 +44,8 @@ pub const ROW: Protocol = Protocol {
         },
         Parameter {
             name: "code",
-            value: "pseudorandom, 400 to 464 bits by n_x; all pairs compared differ in at least \
-                    128 places, but with probability 2^-40",
+            value: "pseudorandom, 400 to 464 bits by n_x, up to 488 in one of many runs; all pairs \
+                    compared differ in at least 128 places, but with probability 2^-40",
             source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016; parameters/kkrt",
         },
         Parameter {
