@@ -13,8 +13,8 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "crates/oprf/src/kkrt/width.rs"
 DISTANCE = 128
 FAILURE_BITS = 40
-# Three comparisons for each of 2^32 items.
-MOST_COMPARISONS = 3 << 32
+# Three comparisons for each of 2^32 items, in each of 2^12 runs that make one result.
+MOST_COMPARISONS = 3 << 32 << 12
 
 
 def most_comparisons(width_bits):

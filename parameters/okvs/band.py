@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes crates/okvs/src/band/table.rs; see README.md beside this file. Needs numpy."""
+"""Computes the tables of crates/okvs/src/band; see README.md beside this file. Needs numpy."""
 
 from functools import lru_cache
 from math import ceil, exp, inf, isfinite, lgamma, log, log2, sqrt
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 
-STATISTICAL = 40
+# The failure probability of a run in bits, and the table for it: of a run alone, and of one of up to 4,096 runs.
+LEVELS = ((40, "table.rs"), (52, "table_of_many.rs"))
 WIDTH = 512
 CLUSTER = 1 << 19  # keys a cluster holds on average
 OCTAVES = 13  # of clusters: 2^13 of them hold 2^32 keys
 SPARE_BITS = 1
-DENSE = 43  # slots beyond n where every row is random in all slots
+DENSE_SPARE_BITS = 3  # of the slots beyond n where every row is random in all slots
 TRANSIENT = 1 << 13  # so many slots are followed one by one
-OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/band/table.rs"
+OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/band"
 
 
 # Entry b: log of the probability that none of the first b rows to wait at a slot vanishes. A row that
@@ -144,12 +145,17 @@ def log_failure(n, slots, clusters=1):
     return best
 
 
-def least(n, clusters=1):
+def dense(bits):
+    """The slots beyond n where every row is random in all slots."""
+    return bits + DENSE_SPARE_BITS
+
+
+def least(bits, n, clusters=1):
     """The fewest slots of a cluster with a failure probability in reach, nearly."""
-    target = -(STATISTICAL + SPARE_BITS)
+    target = -(bits + SPARE_BITS)
     mean = n / clusters
     low, high = None, None  # the greatest known to be too few, the least known to be enough
-    slots = int(mean) + DENSE + int(0.038 * max(0.0, mean - WIDTH))
+    slots = int(mean) + dense(bits) + int(0.038 * max(0.0, mean - WIDTH))
     while True:
         value = log_failure(n, slots, clusters)
         if value <= target:
@@ -180,50 +186,56 @@ def line(points):
     return slope, offset
 
 
-def single_lines():
+def single_lines(bits):
     """Lines for one cluster: (greatest n, slope, offset)."""
     last = CLUSTER * 3 // 2
-    edges = [WIDTH - DENSE]
+    edges = [WIDTH - dense(bits)]
     while edges[-1] < last:
         edges.append(min(edges[-1] * (5 if edges[-1] < 8000 else 6) // 4, last))
     for low, high in zip(edges, edges[1:]):
-        points = [(n, least(n)) for n in (low + 1, (low + high) // 2, high)]
+        points = [(n, least(bits, n)) for n in (low + 1, (low + high) // 2, high)]
         slope, offset = line(points)
         # A little for what lies between.
         yield high, slope, offset + max(1, high >> 14)
-        print("one cluster", high, points[-1][1] / high, flush=True)
+        print(bits, "bits, one cluster", high, points[-1][1] / high, flush=True)
 
 
-def cluster_lines():
+def cluster_lines(bits):
     """Lines for 2^j .. 2^(j+1) - 1 clusters over the average load: (slope, offset)."""
     for j in range(1, OCTAVES + 1):
         points = []
         for clusters in sorted({2**j, 3 * 2**j // 2, 2 ** (j + 1) - 1}):
             for n in (clusters * CLUSTER - CLUSTER // 2, clusters * CLUSTER + CLUSTER // 2 - 1):
-                points.append((n / clusters, least(n, clusters)))
+                points.append((n / clusters, least(bits, n, clusters)))
         points.sort()
         slope, offset = line(points)
         yield slope, offset + (CLUSTER >> 14)
-        print("clusters", 2**j, points[-1][1] / points[-1][0], flush=True)
+        print(bits, "bits, clusters", 2**j, points[-1][1] / points[-1][0], flush=True)
 
 
-def main():
+def write(bits, name):
+    # What both tables have in common is in the first.
+    both = [
+        "/// How many keys a cluster holds on average when there are many.",
+        f"pub(super) const CLUSTER_KEYS: usize = {CLUSTER};",
+        "",
+    ]
+    is_first = bits == LEVELS[0][0]
+    of = "" if is_first else " for a run that is one of several"
     text = [
-        "//! Computed by parameters/okvs/band.py; do not edit.",
+        f"//! Computed by parameters/okvs/band.py{of}; do not edit.",
         "",
         "use super::parameters::Line;",
         "",
         "/// How many slots more than keys there are where every row is random in all slots.",
-        f"pub(super) const DENSE: usize = {DENSE};",
+        f"pub(super) const DENSE: usize = {dense(bits)};",
         "",
-        "/// How many keys a cluster holds on average when there are many.",
-        f"pub(super) const CLUSTER_KEYS: usize = {CLUSTER};",
-        "",
+        *(both if is_first else []),
         "/// For a single cluster: the greatest number of keys each line is for.",
         "#[rustfmt::skip]",
         "pub(super) const SINGLE: &[(usize, Line)] = &[",
     ]
-    for high, slope, offset in single_lines():
+    for high, slope, offset in single_lines(bits):
         text.append(f"    ({high}, Line {{ slope: {slope}, offset: {offset} }}),")
     text += [
         "];",
@@ -232,10 +244,15 @@ def main():
         "#[rustfmt::skip]",
         "pub(super) const CLUSTERED: &[Line] = &[",
     ]
-    for slope, offset in cluster_lines():
+    for slope, offset in cluster_lines(bits):
         text.append(f"    Line {{ slope: {slope}, offset: {offset} }},")
     text += ["];", ""]
-    OUT.write_text("\n".join(text))
+    (OUT / name).write_text("\n".join(text))
+
+
+def main():
+    for bits, name in LEVELS:
+        write(bits, name)
 
 
 if __name__ == "__main__":

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
-"""Computes crates/okvs/src/clustered/table.rs; see README.md beside this file."""
+"""Computes the tables of crates/okvs/src/clustered; see README.md beside this file."""
 
 from math import exp, expm1, inf, lgamma, log, log1p, log2, sqrt
 from pathlib import Path
 
-STATISTICAL = 40
+# The failure probability of a run in bits, and the table for it: of a run alone, and of one of up to 4,096 runs.
+LEVELS = ((40, "table.rs"), (52, "table_of_many.rs"))
 CLUSTER = 1 << 15  # keys a cluster holds on average
 DENSE_ONLY = 16  # up to so many keys a cluster has dense columns alone
 OCTAVES = 17  # of clusters: 2^17 of them hold 2^32 keys
 WEIGHT = 3
 SPARE_BITS = 1  # half of the failure probability is the sparse part's, half the dense one's
-OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/clustered/table.rs"
+OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/clustered"
 
 
 def log_binomial(n, k):
@@ -40,12 +41,12 @@ def log_failure(slots, n, clusters):
     return log2(clusters * total) if total > 0 else -inf
 
 
-def least_slots(n, clusters):
+def least_slots(bits, n, clusters):
     """The fewest sparse slots of a cluster with a failure probability in reach."""
     low, high = n // clusters, 4 * (n // clusters) + 400
     while low < high:
         slots = (low + high) // 2
-        if log_failure(slots, n, clusters) <= -(STATISTICAL + SPARE_BITS):
+        if log_failure(slots, n, clusters) <= -(bits + SPARE_BITS):
             high = slots
         else:
             low = slots + 1
@@ -79,7 +80,7 @@ def expected_dependencies(slots, keys):
     return total
 
 
-def dense_columns(slots, keys, clusters):
+def dense_columns(bits, slots, keys, clusters):
     """The fewest dense columns that cope with the dependencies, whose number is close to
     Poisson; four bits of reserve for dependencies that share rows."""
     log_mean = log2(expected_dependencies(slots, keys))
@@ -87,7 +88,7 @@ def dense_columns(slots, keys, clusters):
     while True:
         dense += 1
         log_p = log2(clusters) + dense * log_mean - lgamma(dense + 1) / log(2)
-        if log_p <= -(STATISTICAL + SPARE_BITS + 4):
+        if log_p <= -(bits + SPARE_BITS + 4):
             return dense - 1
 
 
@@ -101,7 +102,7 @@ def line(points, slope=None):
     return slope, offset
 
 
-def single_lines():
+def single_lines(bits):
     """Lines for one cluster: (greatest n, slope, offset, dense columns)."""
     edges = [DENSE_ONLY]
     while edges[-1] < CLUSTER * 3 // 2:
@@ -109,44 +110,50 @@ def single_lines():
     for low, high in zip(edges, edges[1:]):
         step = max(1, (high - low - 1) // 12)
         sizes = sorted({*range(low + 1, high + 1, step), high})
-        slope, offset = line([(n, least_slots(n, 1)) for n in sizes])
-        dense = max(dense_columns(slope * n // 65536 + offset, n, 1) for n in (low + 1, high))
+        slope, offset = line([(n, least_slots(bits, n, 1)) for n in sizes])
+        dense = max(dense_columns(bits, slope * n // 65536 + offset, n, 1) for n in (low + 1, high))
         yield high, slope, offset, dense
 
 
-def cluster_lines():
+def cluster_lines(bits):
     """Lines for 2^j .. 2^(j+1) - 1 clusters over the average load: (slope, offset, dense)."""
     for j in range(1, OCTAVES + 1):
         points = []
         for clusters in sorted({2**j, 3 * 2 ** (j - 1), 2 ** (j + 1) - 1}):
             for n in (clusters * CLUSTER - CLUSTER // 2, clusters * CLUSTER + CLUSTER // 2 - 1):
-                points.append((n / clusters, least_slots(n, clusters)))
+                points.append((n / clusters, least_slots(bits, n, clusters)))
         points.sort()
         slope, offset = line(points, 5 << 14)
         loads = [points[0][0], points[-1][0]]
         dense = max(
-            dense_columns(int(slope * x / 65536) + offset, int(x), 2 ** (j + 1)) for x in loads
+            dense_columns(bits, int(slope * x / 65536) + offset, int(x), 2 ** (j + 1)) for x in loads
         )
         yield slope, offset, dense
 
 
-def main():
-    text = [
-        "//! Computed by parameters/okvs/clustered.py; do not edit.",
-        "",
-        "use super::parameters::Line;",
-        "",
+def write(bits, name):
+    # What both tables have in common is in the first.
+    both = [
         "/// Up to so many keys there are dense columns alone, one for each key.",
         f"pub(super) const DENSE_ONLY: usize = {DENSE_ONLY};",
         "",
         "/// How many keys a cluster holds on average when there are many.",
         f"pub(super) const CLUSTER_KEYS: usize = {CLUSTER};",
         "",
+    ]
+    is_first = bits == LEVELS[0][0]
+    of = "" if is_first else " for a run that is one of several"
+    text = [
+        f"//! Computed by parameters/okvs/clustered.py{of}; do not edit.",
+        "",
+        "use super::parameters::Line;",
+        "",
+        *(both if is_first else []),
         "/// For a single cluster: the greatest number of keys each line is for.",
         "#[rustfmt::skip]",
         "pub(super) const SINGLE: &[(usize, Line)] = &[",
     ]
-    for high, slope, offset, dense in single_lines():
+    for high, slope, offset, dense in single_lines(bits):
         text.append(f"    ({high}, Line {{ slope: {slope}, offset: {offset}, dense: {dense} }}),")
     text += [
         "];",
@@ -155,10 +162,15 @@ def main():
         "#[rustfmt::skip]",
         "pub(super) const CLUSTERED: &[Line] = &[",
     ]
-    for slope, offset, dense in cluster_lines():
+    for slope, offset, dense in cluster_lines(bits):
         text.append(f"    Line {{ slope: {slope}, offset: {offset}, dense: {dense} }},")
     text += ["];", ""]
-    OUT.write_text("\n".join(text))
+    (OUT / name).write_text("\n".join(text))
+
+
+def main():
+    for bits, name in LEVELS:
+        write(bits, name)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ use vesica_circuit::gadgets::{
     add, equal, hamming_weight, match_neighbours, merge_bitonic, permute, select_matches, sort,
 };
 use vesica_circuit::{Bins, Computation, Counted, Counting, Gates, Known, gmw, yao};
-use vesica_core::Result;
+use vesica_core::{Result, Runs};
 use vesica_hashing::{Locations, Table, max_load};
 use vesica_modular::paillier::shuffle::mask_bits;
 use vesica_switching::Network;
@@ -236,7 +236,7 @@ fn scs(
 /// A comparison for each slot of each bin, and for each item with each place of the stash.
 fn circuit_phasing(engine: Engine, item_bits: u32, n: usize) -> Result<CircuitCount> {
     let table = Table::phasing_two_way(n);
-    let slots = max_load(table.functions() * n, table.bins());
+    let slots = max_load(table.functions() * n, table.bins(), Runs::ONE);
     let width = Locations::permuted_value_bits(&table, item_bits);
     let mut parts = Parts::new(engine);
     parts.in_bins("bins", table.bins(), slots, width)?;

@@ -47,7 +47,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{all, mask};
 use vesica_circuit::{Computation, Lanes, Reveal, word};
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_core::{Block, Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_oprf::programmable::{self, Hint, Oprf};
@@ -249,16 +249,17 @@ struct Plan {
 impl Plan {
     fn new(params: &PsiParams) -> Self {
         let (n_x, n_y) = (params.sender_len(), params.receiver_len());
-        let bins = programmable::Plan::new(Oprf::VoleFast, Hint::Store, n_y, n_x, 1).bins();
+        let programmed = |bits| {
+            programmable::Plan::new(Oprf::VoleFast, Hint::Store, n_y, n_x, bits, params.runs())
+        };
+        let bins = programmed(1).bins();
         // Empty bins count too: what the receiver has there must not equal the sender's.
-        let bits = STATISTICAL_SECURITY_BITS + ceil_log2(bins as u64);
+        let bits = params.statistical_bits() + ceil_log2(bins as u64);
         let carried = match params.query() {
             Query::Sum(of) if of.holder() == Role::Sender => of.bits(),
             _ => 0,
         };
-        let all = bits + carried;
-        let programmed =
-            programmable::Plan::new(Oprf::VoleFast, Hint::Store, n_y, n_x, all.min(128));
+        let programmed = programmed((bits + carried).min(128));
         Self { programmed, bits, carried }
     }
 

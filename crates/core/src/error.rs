@@ -96,6 +96,15 @@ pub enum ParameterError {
     /// An item is zero, which the protocol reserves.
     #[error("an item is zero, which the protocol reserves")]
     ReservedItem,
+    /// So many runs cannot make one result.
+    #[error("{count} runs cannot make one result")]
+    Runs {
+        /// Requested number.
+        count: u64,
+    },
+    /// Results of the protocol cannot be put together from several runs, or not those of integer items.
+    #[error("the protocol cannot run in partitions")]
+    UnsupportedRuns,
     /// An item occurs twice in a set.
     #[error("an item occurs twice in the set")]
     DuplicateItem,
@@ -135,12 +144,6 @@ pub enum ParameterError {
     /// The items known to both parties exceed a set, or differ from the parameters.
     #[error("the items known to both parties differ from the parameters")]
     SharedItems,
-    /// Too many runs for one result, or none.
-    #[error("{runs} runs cannot make one result")]
-    Runs {
-        /// How many.
-        runs: u64,
-    },
     /// The values do not match the operation: it needs none, or one for each item.
     #[error("the values of the items do not match the operation")]
     Values,
@@ -173,7 +176,7 @@ pub enum ParameterError {
     #[error("a selection of rows repeats a row or names one that does not exist")]
     NotAnInjection,
     /// The items do not fit into a hash table. If the hash functions are drawn after the items are fixed, the
-    /// probability is below 2^-40.
+    /// probability is below 2^-40 over all runs that make one result.
     #[error("the items do not fit into the hash table, which happens once in 2^40 runs")]
     HashingFailed,
     /// The catalogue has no protocol of this name.

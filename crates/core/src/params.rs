@@ -3,11 +3,42 @@
 use crate::{Bounds, Item, ParameterError, Query, Result};
 use std::fmt;
 
-/// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
+/// Statistical security λ of a result, in bits: it is wrong with probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 
-/// The most runs that can make one result, see [`PsiParams::with_runs`].
-pub const MAX_RUNS: u64 = 1 << 12;
+/// How many runs make one result together. The chances that they fail add up, so each run may fail less often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs(u16);
+
+impl Runs {
+    /// A run that makes a result alone.
+    pub const ONE: Self = Self(1);
+
+    /// The most runs for one result.
+    pub const MAX: Self = Self(4096);
+
+    /// `count` runs for one result.
+    ///
+    /// # Errors
+    /// [`ParameterError::Runs`] for 0, and above [`Runs::MAX`].
+    pub fn new(count: u64) -> Result<Self> {
+        match (1..=Self::MAX.count()).contains(&count) {
+            true => Ok(Self(count as u16)),
+            false => Err(ParameterError::Runs { count }.into()),
+        }
+    }
+
+    /// Their number.
+    pub const fn count(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// λ of each run, in bits: 40 + ⌈log runs⌉, from 40 to 52. A failure of probability 2^-λ in each of the runs has
+    /// probability 2^-40 in the result.
+    pub fn statistical_bits(self) -> u32 {
+        STATISTICAL_SECURITY_BITS + ceil_log2(self.count())
+    }
+}
 
 /// Maximum size of one party's set in one run: positions fit into 32 bits.
 pub const MAX_SET_LEN: u64 = u32::MAX as u64;
@@ -54,7 +85,7 @@ pub struct PsiParams {
     query: Query,
     bounds: Bounds,
     shared_len: u64,
-    runs: u64,
+    runs: Runs,
 }
 
 impl PsiParams {
@@ -82,7 +113,7 @@ impl PsiParams {
             query: Query::Intersection,
             bounds: Bounds::NONE,
             shared_len: 0,
-            runs: 1,
+            runs: Runs::ONE,
         })
     }
 
@@ -119,26 +150,22 @@ impl PsiParams {
         Ok(Self { shared_len, ..self })
     }
 
-    /// Declares that so many runs make one result, such as those of the partitions of two sets. Each then fails with
-    /// probability at most 2^-λ / `runs`.
+    /// Declares that this run is one of `runs` whose results make one result; the default is 1.
     ///
     /// # Errors
-    /// [`ParameterError::Runs`] unless there are 1 to [`MAX_RUNS`].
+    /// [`ParameterError::Runs`] for 0, and above 4,096.
     pub fn with_runs(self, runs: u64) -> Result<Self> {
-        match (1..=MAX_RUNS).contains(&runs) {
-            true => Ok(Self { runs, ..self }),
-            false => Err(ParameterError::Runs { runs }.into()),
-        }
+        Ok(Self { runs: Runs::new(runs)?, ..self })
     }
 
-    /// How many runs make one result.
-    pub fn runs(&self) -> u64 {
+    /// How many runs make one result together, this one among them.
+    pub fn runs(&self) -> Runs {
         self.runs
     }
 
-    /// λ + ⌈log runs⌉: this run gives a wrong result with probability at most 2 to the minus this.
+    /// λ of this run, in bits, see [`Runs::statistical_bits`].
     pub fn statistical_bits(&self) -> u32 {
-        STATISTICAL_SECURITY_BITS + ceil_log2(self.runs)
+        self.runs.statistical_bits()
     }
 
     /// Number of items in both sets that both parties know to be common.
@@ -186,22 +213,17 @@ impl PsiParams {
         self.learns
     }
 
-    /// Length in bytes of a shortened tag, see [`tag_len_bytes`].
-    pub fn tag_len_bytes(&self) -> usize {
-        tag_len_bytes_for(self.statistical_bits(), self.sender_len, self.receiver_len)
+    /// Length of a tag in bits: λ + ⌈log n_x⌉ + ⌈log n_y⌉ (Phasing §3.1, ℓ).
+    ///
+    /// Two different items of the two sets then have equal tags with probability at most 2^-λ, over all n_x · n_y pairs.
+    pub fn tag_bits(&self) -> u32 {
+        self.statistical_bits() + ceil_log2(self.sender_len) + ceil_log2(self.receiver_len)
     }
-}
 
-/// Length in whole bytes of a tag of λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits (Phasing §3.1, ℓ).
-///
-/// Two different items of the two sets then have equal tags with probability at most 2^-λ, over all n_x · n_y pairs.
-pub fn tag_len_bytes(sender_len: u64, receiver_len: u64) -> usize {
-    tag_len_bytes_for(STATISTICAL_SECURITY_BITS, sender_len, receiver_len)
-}
-
-fn tag_len_bytes_for(statistical_bits: u32, sender_len: u64, receiver_len: u64) -> usize {
-    let bits = statistical_bits + ceil_log2(sender_len) + ceil_log2(receiver_len);
-    bits.div_ceil(8) as usize
+    /// [`tag_bits`](Self::tag_bits) in whole bytes.
+    pub fn tag_len_bytes(&self) -> usize {
+        self.tag_bits().div_ceil(8) as usize
+    }
 }
 
 /// ⌈log2 n⌉, and 0 for n ≤ 1.
@@ -228,10 +250,27 @@ mod tests {
 
     #[test]
     fn tags_have_ten_bytes_at_two_to_the_twenty() {
-        assert_eq!(tag_len_bytes(1 << 20, 1 << 20), 10);
-        assert_eq!(tag_len_bytes(1, 1), 5);
-        assert_eq!(tag_len_bytes(0, 0), 5);
-        assert_eq!(tag_len_bytes(MAX_SET_LEN, MAX_SET_LEN), 13);
+        let session = SessionId::from_bytes([0; 32]);
+        let params = |n, runs| {
+            PsiParams::new(session, n, n, Learns::Both).and_then(|params| params.with_runs(runs))
+        };
+        let len = |n, runs| params(n, runs).map(|params| params.tag_len_bytes());
+        assert_eq!([1 << 20, 1, 0, MAX_SET_LEN].map(|n| len(n, 1)), [Ok(10), Ok(5), Ok(5), Ok(13)]);
+        assert_eq!([1 << 20, 1, MAX_SET_LEN].map(|n| len(n, 4096)), [Ok(12), Ok(7), Ok(15)]);
+        assert_eq!(params(1 << 20, 1024).map(|params| params.tag_bits()), Ok(90));
+    }
+
+    #[test]
+    fn the_failures_of_all_runs_add_up_to_two_to_the_minus_forty() {
+        let params = PsiParams::new(SessionId::from_bytes([0; 32]), 8, 9, Learns::Both).unwrap();
+        assert_eq!((params.runs(), params.statistical_bits()), (Runs::ONE, 40));
+        for runs in 1..=Runs::MAX.count() {
+            let bits = params.with_runs(runs).unwrap().statistical_bits();
+            assert!(runs << 40 <= 1 << bits && runs << 41 > 1 << bits, "{runs} runs: {bits}");
+        }
+        for count in [0, 4097, u64::MAX] {
+            assert_eq!(params.with_runs(count), Err(ParameterError::Runs { count }.into()));
+        }
     }
 
     #[test]

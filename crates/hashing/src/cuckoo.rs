@@ -198,7 +198,7 @@ mod tests {
     use super::*;
     use crate::Locations;
     use rand::{Rng, SeedableRng, rngs::SmallRng};
-    use vesica_core::{Error, Item, SessionId};
+    use vesica_core::{Error, Item, Runs, SessionId};
     use vesica_net::Pool;
 
     fn random_items(len: usize, seed: u64) -> Vec<Item> {
@@ -237,8 +237,12 @@ mod tests {
     #[test]
     fn every_item_has_exactly_one_place() {
         for len in [0, 1, 2, 3, 7, 100, 511, 512, 513, 5000, 70_000] {
-            let tables =
-                [Table::stashless(len), Table::phasing_three_way(len), Table::phasing_two_way(len)];
+            let tables = [
+                Table::stashless(len, Runs::ONE),
+                Table::stashless(len, Runs::MAX),
+                Table::phasing_three_way(len),
+                Table::phasing_two_way(len),
+            ];
             for table in tables {
                 for seed in 0..3 {
                     let locations = if len == 0 { Vec::new() } else { locations(table, len, seed) };

@@ -14,12 +14,12 @@
 //!
 //! ```
 //! use std::num::NonZeroUsize;
-//! use vesica_core::{Item, SessionId};
+//! use vesica_core::{Item, Runs, SessionId};
 //! use vesica_hashing::{Cuckoo, Locations, Table};
 //! use vesica_net::Pool;
 //!
 //! let items: Vec<Item> = (0..1000).map(Item::from_integer).collect();
-//! let table = Table::stashless(items.len());
+//! let table = Table::stashless(items.len(), Runs::ONE);
 //! let locations = Locations::of_digests(table, &SessionId::from_bytes([1; 32]));
 //! let bins = locations.bins(&Pool::new(NonZeroUsize::MIN)?, &items);
 //! let cuckoo = Cuckoo::new(&table, &bins)?;

@@ -328,6 +328,7 @@ fn pairs(right_bits: u32) -> u32 {
 mod tests {
     use super::*;
     use std::collections::HashMap;
+    use vesica_core::Runs;
 
     fn pool() -> Pool {
         Pool::new(NonZeroUsize::MIN).expect("one thread starts")
@@ -396,8 +397,10 @@ mod tests {
         for (len, step) in [(20_000, 3), (12_000, 5), (4096, 1), (20_000, 256)] {
             let items: Vec<Item> = (0..len).map(|i| Item::from_integer(i * step)).collect();
             for seed in 0..20 {
-                for table in [Table::stashless(len as usize), Table::phasing_two_way(len as usize)]
-                {
+                for table in [
+                    Table::stashless(len as usize, Runs::ONE),
+                    Table::phasing_two_way(len as usize),
+                ] {
                     let locations = Locations::permuted(table, &session(seed), 32);
                     let bins = locations.bins(&pool(), &items);
                     assert!(crate::Cuckoo::new(&table, &bins).is_ok(), "{len} items, step {step}");
@@ -441,7 +444,9 @@ mod tests {
     #[test]
     fn the_functions_of_an_item_select_different_bins() {
         let items: Vec<Item> = (0..5000).map(Item::from_integer).collect();
-        for table in [Table::phasing_two_way(1), Table::phasing_three_way(1), Table::stashless(9)] {
+        for table in
+            [Table::phasing_two_way(1), Table::phasing_three_way(1), Table::stashless(9, Runs::ONE)]
+        {
             let functions = table.functions();
             for bins in Locations::of_digests(table, &session(4)).bins(&pool(), &items) {
                 for i in 0..functions {
@@ -455,7 +460,7 @@ mod tests {
     #[test]
     fn the_widest_items_and_the_smallest_tables_work() {
         let items = [0, 1, u128::MAX].map(Item::from_integer);
-        for table in [Table::phasing_two_way(1), Table::stashless(1)] {
+        for table in [Table::phasing_two_way(1), Table::stashless(1, Runs::ONE)] {
             for bits in [1, 123, 124] {
                 let items = items.map(|item| Item::from_integer(item.integer() >> (128 - bits)));
                 let locations = Locations::permuted(table, &session(5), bits);

@@ -1,32 +1,31 @@
 //! The maximum load of a bin in simple hashing.
 
-use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_core::Runs;
 
 /// The smallest L such that some bin gets more than L of `balls` uniform and independent balls in `bins` bins with
-/// probability at most 2^-40; 0 without balls or bins.
+/// probability at most 2^-λ, λ being that of one of `runs`; 0 without balls or bins.
 ///
 /// The union bound over the bins, β·Pr[Binomial(m, 1/β) > L]. The first term and a geometric series bound the tail.
 /// Uses only sums, products and quotients, which IEEE 754 rounds identically everywhere, so both parties compute the
 /// same.
-pub fn max_load(balls: usize, bins: usize) -> usize {
+pub fn max_load(balls: usize, bins: usize, runs: Runs) -> usize {
     if bins <= 1 {
         return if bins == 0 { 0 } else { balls };
     }
     let (m, beta) = (balls as f64, bins as f64);
+    let log_limit = -i64::from(runs.statistical_bits());
     // β·Pr[Binomial = k], starting at k = 0.
     let mut term = Wide::power(1.0 - 1.0 / beta, balls).times(beta);
     for load in 0..balls {
         let next = |k: usize| (m - k as f64) / ((k + 1) as f64 * (beta - 1.0));
         term = term.times(next(load));
         let ratio = next(load + 1);
-        if ratio < 1.0 && term.times(1.0 / (1.0 - ratio)).is_at_most_two_to_the(-LAMBDA) {
+        if ratio < 1.0 && term.times(1.0 / (1.0 - ratio)).is_at_most_two_to_the(log_limit) {
             return load;
         }
     }
     balls
 }
-
-const LAMBDA: i64 = STATISTICAL_SECURITY_BITS as i64;
 
 /// A positive number `value`·2^`exponent`, or 0, of any magnitude.
 #[derive(Clone, Copy)]
@@ -120,24 +119,25 @@ mod tests {
     fn loads_of_two_functions_with_2_4_bins_per_item() {
         let loads = [8, 12, 16, 20, 24].map(|log| {
             let n = 1_usize << log;
-            max_load(2 * n, 12 * n / 5)
+            max_load(2 * n, 12 * n / 5, Runs::ONE)
         });
         assert_eq!(loads, [15, 16, 17, 18, 19]);
     }
 
     #[test]
     fn the_load_is_the_smallest_that_the_binomial_tail_allows() {
-        let limit = 2.0_f64.powi(-40);
         let shapes = [(512, 614), (8192, 9830), (1 << 21, 2_516_582), (3 << 20, 1 << 20)];
         for (balls, bins) in shapes.into_iter().chain([(4000, 7), (1 << 20, 5000), (3, 100)]) {
-            let load = max_load(balls, bins);
-            assert!(tail(balls, bins, load) <= limit, "{balls} into {bins}: {load}");
-            if load > 0 && tail(balls, bins, load - 1) <= limit {
-                // The bound by a geometric series may be one larger.
-                assert!(
-                    load > 1 && tail(balls, bins, load - 2) > limit,
-                    "{balls} into {bins}: {load}"
-                );
+            for (runs, bits) in [(Runs::ONE, 40), (Runs::new(1024).unwrap(), 50), (Runs::MAX, 52)] {
+                let (load, limit) = (max_load(balls, bins, runs), 2.0_f64.powi(-bits));
+                assert!(tail(balls, bins, load) <= limit, "{balls} into {bins}: {load}");
+                if load > 0 && tail(balls, bins, load - 1) <= limit {
+                    // The bound by a geometric series may be one larger.
+                    assert!(
+                        load > 1 && tail(balls, bins, load - 2) > limit,
+                        "{balls} into {bins}: {load}"
+                    );
+                }
             }
         }
     }
@@ -145,15 +145,15 @@ mod tests {
     #[test]
     fn loads_of_any_magnitude_are_computed() {
         // The mean is 2^20 with a standard deviation of 2^10; forty bits over 16 bins are 7.6 of them.
-        let load = max_load(1 << 24, 16) as f64;
+        let load = max_load(1 << 24, 16, Runs::ONE) as f64;
         let deviations = (load - f64::from(1 << 20)) / (f64::from(1 << 20) * 15.0 / 16.0).sqrt();
         assert!((7.0..8.5).contains(&deviations), "{deviations}");
     }
 
     #[test]
     fn few_balls_can_all_fall_into_one_bin() {
-        assert_eq!(max_load(0, 10), 0);
-        assert_eq!(max_load(10, 0), 0);
-        assert_eq!(max_load(3, 2), 3);
+        assert_eq!(max_load(0, 10, Runs::ONE), 0);
+        assert_eq!(max_load(10, 0, Runs::ONE), 0);
+        assert_eq!(max_load(3, 2, Runs::MAX), 3);
     }
 }

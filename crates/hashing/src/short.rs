@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use vesica_core::hash::ItemHash;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_core::{Item, PsiParams};
 use vesica_net::Pool;
 
@@ -14,7 +14,7 @@ const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 /// n_x⌉, ⌈log n_y⌉)) bits.
 ///
 /// Items of σ > σ' bits are hashed to σ' bits, under the session. Different items of the two sets then stay different
-/// with probability 1 − 2^-40 ("Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §8). So do different
+/// with probability 1 − 2^-λ ("Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §8). So do different
 /// items of the sender, which the receiver could otherwise see to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortItems {
@@ -26,14 +26,14 @@ impl ShortItems {
     /// The length for sets of these sizes.
     pub fn new(params: &PsiParams) -> Self {
         let [n_x, n_y] = [params.sender_len(), params.receiver_len()].map(|n| ceil_log2(n as u64));
-        let enough = STATISTICAL_SECURITY_BITS + n_x + n_x.max(n_y);
+        let enough = params.statistical_bits() + n_x + n_x.max(n_y);
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
     /// The length at which the items of each list stay different too: λ + 2·max(⌈log n_x⌉, ⌈log n_y⌉) bits.
     pub fn of_distinct(params: &PsiParams) -> Self {
         let longest = params.sender_len().max(params.receiver_len());
-        let enough = STATISTICAL_SECURITY_BITS + 2 * ceil_log2(longest as u64);
+        let enough = params.statistical_bits() + 2 * ceil_log2(longest as u64);
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 

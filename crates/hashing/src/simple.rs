@@ -158,7 +158,7 @@ mod tests {
     use super::*;
     use crate::Table;
     use std::num::NonZeroUsize;
-    use vesica_core::SessionId;
+    use vesica_core::{Runs, SessionId};
 
     #[test]
     fn every_item_is_once_in_the_bin_of_each_function() {
@@ -166,7 +166,9 @@ mod tests {
         for (len, threads) in [(0, 1), (1, 1), (10, 3), (9000, 1), (9000, 3)] {
             let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
             let items: Vec<Item> = (0..len as u128).map(Item::from_integer).collect();
-            for table in [Table::stashless(len.max(1)), Table::phasing_two_way(len.max(1))] {
+            for table in
+                [Table::stashless(len.max(1), Runs::ONE), Table::phasing_two_way(len.max(1))]
+            {
                 let locations = Locations::permuted(table, &session, 20);
                 let simple = Simple::new(&pool, &locations, &items);
                 let mut found = vec![[u32::MAX; 3]; len];

@@ -1,4 +1,5 @@
-use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_core::Runs;
+use vesica_core::params::ceil_log2;
 
 /// Maximum number of hash functions.
 pub const MAX_FUNCTIONS: usize = 3;
@@ -15,6 +16,9 @@ pub struct Table {
 /// Below this size the fits do not hold; extra bins are cheap.
 const SMALL_SET_LEN: u64 = 512;
 
+/// Below this size the computed bound is above 2^-52: too often, some four items have only three bins between them.
+const SMALL_SET_LEN_OF_MANY: u64 = 2048;
+
 impl Table {
     /// A table of any size, to measure how often placing fails.
     ///
@@ -25,16 +29,23 @@ impl Table {
         Self { functions, bins, stash }
     }
 
-    /// Three functions, no stash: placing `len` items fails with probability below 2^-40.
+    /// Three functions, no stash: placing `len` items in each of `runs` that make one result fails with probability
+    /// below 2^-40.
     ///
     /// ε = (λ + log n + 256)/240 bins per item for 512 items or more, 1.300 at 2^16 and 1.333 at 2^24: the fit to the
     /// experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI", PoPETs 2018. Fewer items get the bins of
     /// 512.
-    pub fn stashless(len: usize) -> Self {
-        let n = (len as u64).max(SMALL_SET_LEN);
+    ///
+    /// With two runs or more λ is 52, and fewer than 2,048 items get the bins of 2,048: 1.367 an item at 2^20. Placing
+    /// then fails with probability below 2^-52 in each run, by a bound that `parameters/hashing` computes without a fit.
+    pub fn stashless(len: usize, runs: Runs) -> Self {
+        let (least, lambda) = match runs {
+            Runs::ONE => (SMALL_SET_LEN, runs.statistical_bits()),
+            _ => (SMALL_SET_LEN_OF_MANY, Runs::MAX.statistical_bits()),
+        };
+        let n = (len as u64).max(least);
         // ⌈log n⌉ makes ε a rational number that both parties round identically.
-        let log = u64::from(vesica_core::params::ceil_log2(n));
-        let numerator = u64::from(STATISTICAL_SECURITY_BITS) + log + 256;
+        let numerator = u64::from(lambda + ceil_log2(n)) + 256;
         let bins = if len == 0 { 0 } else { (n * numerator).div_ceil(240) as usize };
         Self { functions: 3, bins, stash: 0 }
     }
@@ -52,16 +63,16 @@ impl Table {
         Self { functions: 2, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions, no stash, and enough bins that placing `len` items fails with probability below 2^-40. For sets
-    /// so small that bins cost little compared with the items of the other party.
+    /// Two functions, no stash, and enough bins that placing `len` items in each of `runs` that make one result fails
+    /// with probability below 2^-40. For sets so small that bins cost little compared with the items of the other party.
     ///
     /// Placing fails if some k bins are the only ones of k + 1 items. If two functions never selected the same bin, the
     /// probability would be at most Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1); since they do so with
     /// probability β^-2, n²/(2·β^5) is added. The largest term is k = 2, so β grows as n^(3/4)·2^10 until it reaches
     /// sixteen times n.
-    pub fn two_way(len: usize) -> Self {
+    pub fn two_way(len: usize, runs: Runs) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
-        while len > 2 && !is_rare(len, bins) {
+        while !is_rare(len, bins, runs) {
             bins += bins / 8;
         }
         Self { functions: 2, bins, stash: 0 }
@@ -101,11 +112,17 @@ impl Table {
     }
 }
 
-/// Whether the sum of [`Table::two_way`] is at most 2^-40. Uses only sums and products, which IEEE 754 rounds
+/// Whether the sum of [`Table::two_way`] is at most 2^-λ. Uses only sums and products, which IEEE 754 rounds
 /// identically everywhere. For `bins` ≥ 16·`len`, where each further term is less than half of the last.
-fn is_rare(len: usize, bins: usize) -> bool {
+fn is_rare(len: usize, bins: usize, runs: Runs) -> bool {
     let (n, beta) = (len as f64, bins as f64);
-    let mut sum = 0.0;
+    // Two items whose functions all select one bin. A run alone has always been planned without them.
+    let alike = if runs == Runs::ONE {
+        0.0
+    } else {
+        n * (n - 1.0) / (2.0 * beta * beta * beta * beta * beta)
+    };
+    let mut sum = alike;
     let mut last = 0.0;
     for k in 2..len.min(64) {
         let inside = (k * (k - 1)) as f64 / (beta * (beta - 1.0));
@@ -117,7 +134,7 @@ fn is_rare(len: usize, bins: usize) -> bool {
         sum += term;
         last = term;
     }
-    sum + last <= 1.0 / (1_u64 << STATISTICAL_SECURITY_BITS) as f64
+    sum + last <= 1.0 / (1_u64 << runs.statistical_bits()) as f64
 }
 
 #[cfg(test)]
@@ -137,23 +154,93 @@ mod tests {
 
     #[test]
     fn wide_tables_grow_with_the_set_to_the_power_of_three_quarters() {
-        assert_eq!(Table::two_way(0).bins(), 0);
-        assert_eq!(Table::two_way(1).bins(), 16);
+        assert_eq!(Table::two_way(0, Runs::ONE).bins(), 0);
+        assert_eq!(Table::two_way(1, Runs::ONE).bins(), 16);
         for (len, least, most) in [(256, 50_000, 80_000), (4096, 400_000, 650_000)] {
-            let bins = Table::two_way(len).bins();
+            let bins = Table::two_way(len, Runs::ONE).bins();
             assert!((least..most).contains(&bins), "{len} items, {bins} bins");
-            assert!(is_rare(len, bins) && !is_rare(len, bins * 3 / 4));
+            assert!(is_rare(len, bins, Runs::ONE) && !is_rare(len, bins * 3 / 4, Runs::ONE));
         }
-        assert!((16 << 24..21 << 24).contains(&Table::two_way(1 << 24).bins()));
+        assert!((16 << 24..21 << 24).contains(&Table::two_way(1 << 24, Runs::ONE).bins()));
     }
 
     #[test]
     fn bins_match_the_papers() {
         assert_eq!(Table::phasing_three_way(1 << 20).bins(), 1_258_292);
         assert_eq!(Table::phasing_two_way(1 << 20).bins(), 2_516_583);
-        assert_eq!(Table::stashless(1 << 16).bins(), 85_197);
-        assert_eq!(Table::stashless(1 << 20).bins(), 1_380_626);
-        assert_eq!(Table::stashless(1).bins(), Table::stashless(512).bins());
-        assert_eq!(Table::stashless(0).bins(), 0);
+        assert_eq!(Table::stashless(1 << 16, Runs::ONE).bins(), 85_197);
+        assert_eq!(Table::stashless(1 << 20, Runs::ONE).bins(), 1_380_626);
+        assert_eq!(Table::stashless(1, Runs::ONE).bins(), Table::stashless(512, Runs::ONE).bins());
+        assert_eq!(Table::stashless(0, Runs::ONE).bins(), 0);
+    }
+
+    fn runs(count: u64) -> Runs {
+        Runs::new(count).unwrap()
+    }
+
+    #[test]
+    fn tables_of_several_runs_have_the_computed_bins() {
+        for count in [2, 1024, 4096] {
+            let bins = |log: u32| Table::stashless(1 << log, runs(count)).bins();
+            let found = [8, 11, 12, 16, 20, 24].map(bins);
+            assert_eq!(found, [2723, 2723, 5462, 88_474, 1_433_054, 23_208_483]);
+            assert_eq!(Table::stashless(1, runs(count)).bins(), 2723);
+            assert_eq!(Table::stashless(0, runs(count)).bins(), 0);
+        }
+        let bins = |log: u32, count| Table::two_way(1 << log, runs(count)).bins();
+        assert_eq!(
+            [8, 12, 16, 20].map(|log| bins(log, 4096)),
+            [512_138, 4_043_939, 31_917_021, 251_899_837]
+        );
+        for len in [1, 2, 3, 256, 4096] {
+            let [one, some, most] =
+                [1, 1024, 4096].map(|count| Table::two_way(len, runs(count)).bins());
+            assert!(one <= some && some <= most, "{len} items");
+            assert!(is_rare(len, some, runs(1024)) && is_rare(len, most, Runs::MAX));
+            assert!(len == 1 || !is_rare(len, some * 3 / 4, runs(1024)), "{len} items");
+        }
+        // Both functions of both items select one bin with probability β^-5.
+        assert!((Table::two_way(2, Runs::MAX).bins() as f64).powi(5) >= 2.0_f64.powi(52));
+    }
+
+    /// ln i! for i up to `most`.
+    fn log_factorials(most: usize) -> Vec<f64> {
+        let mut sum = 0.0;
+        let next = |i: usize| {
+            sum += (i.max(1) as f64).ln();
+            sum
+        };
+        (0..=most).map(next).collect()
+    }
+
+    /// log of a bound on the probability that some k + 1 of `n` items have only k of `bins` bins between them, each of
+    /// these a bin of two of the items: `parameters/hashing`.
+    fn log_three_way_failure(n: usize, bins: usize) -> f64 {
+        let factorials = log_factorials(bins.max(3 * n + 6));
+        let binomial = |n: usize, k: usize| factorials[n] - factorials[k] - factorials[n - k];
+        let triples = binomial(bins, 3);
+        let term = |k: usize| {
+            let (items, balls) = (k + 1, 3 * k + 3);
+            // The z at which a bin of two balls or more has three on average is near 2.15; more for few bins.
+            let covered = |z: f64| (k as f64) * (z.exp_m1() - z).ln() - balls as f64 * z.ln();
+            let covered =
+                (0..60).map(|i| covered(2.0 + 0.05 * f64::from(i))).fold(f64::MAX, f64::min);
+            let covered = covered + factorials[balls] - items as f64 * 6.0_f64.ln();
+            let inside = (items as f64 * binomial(k, 3)).min(covered) - items as f64 * triples;
+            (binomial(bins, k) + binomial(n, items) + inside).exp()
+        };
+        (3..n.min(bins)).map(term).sum::<f64>().log2()
+    }
+
+    #[test]
+    fn tables_of_several_runs_fail_more_rarely_than_two_to_the_minus_52() {
+        for n in [4, 5, 16, 100, 500, 1024, 2000, 2047, 2048, 2049, 3000, 4096, 4097, 10_000] {
+            let bins = Table::stashless(n, Runs::MAX).bins();
+            let log = log_three_way_failure(n, bins);
+            assert!(log < -52.0, "{n} items, {bins} bins: 2^{log}");
+        }
+        // The bins of 512 do not suffice for as many items, whatever the fit says: four items share three bins too often.
+        let few = (512 * (52 + 9 + 256_usize)).div_ceil(240);
+        assert!(log_three_way_failure(512, few) > -52.0);
     }
 }

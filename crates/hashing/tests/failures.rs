@@ -5,7 +5,7 @@
 
 use rand::{Rng, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use vesica_core::{Item, SessionId};
+use vesica_core::{Item, Runs, SessionId};
 use vesica_hashing::locations::Bins;
 use vesica_hashing::{Cuckoo, Locations, Table};
 use vesica_net::Pool;
@@ -40,7 +40,7 @@ fn stashes(table: Table, len: usize, runs: usize) -> [usize; 8] {
 #[test]
 fn small_stashless_tables_have_room() {
     for len in [1, 2, 10, 200, 511, 512, 1000] {
-        let [none, rest @ ..] = stashes(Table::stashless(len), len, 2000);
+        let [none, rest @ ..] = stashes(Table::stashless(len, Runs::ONE), len, 2000);
         assert_eq!((none, rest), (2000, [0; 7]), "{len} items");
     }
 }

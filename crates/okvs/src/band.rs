@@ -17,11 +17,12 @@ mod order;
 mod parameters;
 mod rows;
 mod table;
+mod table_of_many;
 
 use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use parameters::Layout;
-use vesica_core::Block;
+use vesica_core::{Block, Runs};
 
 /// Slots per group of keys; a group fits into the second-level cache.
 const GROUP: usize = 1 << 12;
@@ -48,7 +49,13 @@ pub struct BandOkvs {
 impl BandOkvs {
     /// The store for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
     pub fn new(n: usize) -> Self {
-        Self { layout: Layout::new(n) }
+        Self::of_runs(n, Runs::ONE)
+    }
+
+    /// The store for `n` keys in each of `runs` that make one result. With two runs or more it has somewhat more slots,
+    /// so that [`EncodeError`] has probability 2^-52 in each of them.
+    pub fn of_runs(n: usize, runs: Runs) -> Self {
+        Self { layout: Layout::new(n, runs) }
     }
 }
 

@@ -21,12 +21,13 @@ mod parameters;
 mod peel;
 mod residue;
 mod table;
+mod table_of_many;
 
 use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use dense::Dense;
 use parameters::Layout;
-use vesica_core::Block;
+use vesica_core::{Block, Runs};
 use vesica_simd::sparse;
 
 pub(crate) use peel::Buffers;
@@ -44,7 +45,13 @@ pub struct ClusteredOkvs {
 impl ClusteredOkvs {
     /// The store for `n` keys. The failure probability of [`EncodeError`] holds up to 2^32 keys.
     pub fn new(n: usize) -> Self {
-        Self { layout: Layout::new(n) }
+        Self::of_runs(n, Runs::ONE)
+    }
+
+    /// The store for `n` keys in each of `runs` that make one result. With two runs or more it has somewhat more slots,
+    /// so that [`EncodeError`] has probability 2^-52 in each of them.
+    pub fn of_runs(n: usize, runs: Runs) -> Self {
+        Self { layout: Layout::new(n, runs) }
     }
 }
 

@@ -13,7 +13,8 @@ pub enum EncodeError {
     #[error("more keys than slots")]
     Overfull,
     /// The equations of the keys have no solution. For random keys, the probability that any cluster fails with this
-    /// error or with [`Overfull`](EncodeError::Overfull) is below 2^-40.
+    /// error or with [`Overfull`](EncodeError::Overfull) is below 2^-40, or 2^-52 in a store of
+    /// several runs.
     #[error("the equations of the keys have no solution")]
     Unsolvable,
 }

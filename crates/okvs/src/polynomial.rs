@@ -27,8 +27,8 @@ mod interpolate;
 
 use crate::okvs::Fill;
 use crate::{EncodeError, Okvs, Scratch};
-use vesica_core::Block;
 use vesica_core::params::ceil_log2;
+use vesica_core::{Block, Runs};
 use vesica_hashing::max_load;
 use vesica_simd::gf128;
 
@@ -53,11 +53,17 @@ pub struct PolynomialOkvs {
 impl PolynomialOkvs {
     /// The store for `n` keys.
     pub fn new(n: usize) -> Self {
+        Self::of_runs(n, Runs::ONE)
+    }
+
+    /// The store for `n` keys in each of `runs` that make one result: no bin of all of them overflows but with
+    /// probability 2^-40.
+    pub fn of_runs(n: usize, runs: Runs) -> Self {
         let mean = FUNCTIONS * ceil_log2((n / FUNCTIONS).max(2) as u64) as usize;
         let bins = n.div_ceil(mean).max(1);
         // A constant polynomial would give every key the same value.
         let least = if n == 1 { 2 } else { 0 };
-        Self { bins, load: max_load(n, bins).max(least) }
+        Self { bins, load: max_load(n, bins, runs).max(least) }
     }
 
     /// One polynomial of degree below n through all `n` points: as many slots as keys, none of them free.

@@ -5,7 +5,7 @@ use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vesica_core::{Block, Item, Result, Role, SessionId};
+use vesica_core::{Block, Item, Result, Role, Runs, SessionId};
 use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
 use vesica_oprf::equality::{self, Form};
 use vesica_oprf::programmable::{Hint, Oprf, Plan, program, receive};
@@ -81,7 +81,7 @@ fn main() {
             if !wanted(1, name) || !wanted(2, of_hint) {
                 continue;
             }
-            let plan = Plan::new(oprf, hint, n_x, n_y, bits);
+            let plan = Plan::new(oprf, hint, n_x, n_y, bits, Runs::ONE);
             let mut values = vec![Block::ZERO; plan.bins()];
             StdRng::seed_from_u64(3).fill_bytes(Block::as_bytes_mut(&mut values));
             measure(
@@ -94,8 +94,8 @@ fn main() {
             let (x, y) = (vec![Block::ONE; n_y], vec![Block::ONE; n_y]);
             measure(
                 &format!("{name}, equality"),
-                |ctx| equality::send(ctx, &SESSION, form, &x),
-                |ctx| equality::receive(ctx, &SESSION, form, &y).map(|_| ()),
+                |ctx| equality::send(ctx, &SESSION, form, Runs::ONE, &x),
+                |ctx| equality::receive(ctx, &SESSION, form, Runs::ONE, &y).map(|_| ()),
             );
         }
     }

@@ -9,7 +9,7 @@
 //! | sender learns | nothing |
 //! | receiver learns | e_i = \[x_i = y_i\] for each i |
 //! | flights | 5 with VOLE, 3 for short lists; 4 with KKRT16; [`flights`] |
-//! | bytes | those of the OPRF, and ℓ = 41 + ⌈log n⌉ bits per place from the sender |
+//! | bytes | those of the OPRF, and ℓ = λ + 1 + ⌈log n⌉ bits per place from the sender |
 //!
 //! ```text
 //!   sender: x_1, …, x_n                             receiver: y_1, …, y_n
@@ -22,7 +22,7 @@
 //! than 2^-40 requires, so that a protocol whose values collide with probability 2^-41 is wrong
 //! with probability 2^-40 in total. With VOLE in low communication the elements of the key-value
 //! store are short too, ℓ bits rounded up to a multiple of 16, and add at most the same probability
-//! again.
+//! again. In a run that is one of several for one result, λ takes the place of 40.
 //!
 //! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
 //! under a key that the receiver draws once the values are fixed: different values at one place remain
@@ -33,8 +33,8 @@ mod vole;
 
 use crate::packed::{self, VALUES_PER_MESSAGE};
 use vesica_core::hash::derive;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{Block, ParameterError, Result, SemiHonest, SessionId};
+use vesica_core::params::ceil_log2;
+use vesica_core::{Block, ParameterError, Result, Runs, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 
@@ -55,34 +55,36 @@ pub enum Form {
 }
 
 /// ℓ, the length in bits of the outputs that are compared.
-fn output_bits(len: usize) -> u32 {
+fn output_bits(len: usize, runs: Runs) -> u32 {
     // One bit more leaves half of the failure probability to the protocol that provides the values.
-    STATISTICAL_SECURITY_BITS + 1 + ceil_log2(len.max(1) as u64)
+    runs.statistical_bits() + 1 + ceil_log2(len.max(1) as u64)
 }
 
-/// Exact payload bytes for lists of `len` values, from the sender to the receiver and back. Zero for empty lists; above
+/// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the sender to the receiver and back. Zero for empty lists; above
 /// [`MAX_LEN`] those of that length.
-pub fn bytes(form: Form, len: usize) -> Traffic {
+pub fn bytes(form: Form, len: usize, runs: Runs) -> Traffic {
     if len == 0 {
         return Traffic::default();
     }
     let len = len.min(MAX_LEN);
     let oprf = match form {
-        Form::Vole | Form::VoleFast => crate::vole::bytes::<SemiHonest>(&vole::plan(form, len)),
-        Form::Kkrt => crate::kkrt::bytes(len, len as u64),
+        Form::Vole | Form::VoleFast => {
+            crate::vole::bytes::<SemiHonest>(&vole::plan(form, len, runs))
+        }
+        Form::Kkrt => crate::kkrt::bytes(len, kkrt::comparisons(len, runs)),
     };
-    let outputs = packed::bytes_len(len, output_bits(len)) as u64;
+    let outputs = packed::bytes_len(len, output_bits(len, runs)) as u64;
     oprf + Traffic { sender_to_receiver: outputs, receiver_to_sender: 0 }
 }
 
 /// Flights for lists of `len` values, the last of them from the sender. Zero for empty lists; above [`MAX_LEN`] those
 /// of that length.
-pub fn flights(form: Form, len: usize) -> u64 {
+pub fn flights(form: Form, len: usize, runs: Runs) -> u64 {
     match form {
         _ if len == 0 => 0,
         // The outputs follow the OPRF.
         Form::Vole | Form::VoleFast => {
-            crate::vole::flights::<SemiHonest>(&vole::plan(form, len.min(MAX_LEN))) + 1
+            crate::vole::flights::<SemiHonest>(&vole::plan(form, len.min(MAX_LEN), runs)) + 1
         }
         Form::Kkrt => 4,
     }
@@ -95,21 +97,27 @@ pub fn flights(form: Form, len: usize) -> u64 {
 ///
 /// # Errors
 /// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; errors of the connection and of the OPRF.
-pub fn send(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> Result<()> {
+pub fn send(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    runs: Runs,
+    x: &[Block],
+) -> Result<()> {
     check(x.len())?;
     if x.is_empty() {
         return Ok(());
     }
     let session = &inner_session(session);
     let outputs = match form {
-        Form::Vole | Form::VoleFast => vole::evaluate_everywhere(ctx, session, form, x)?,
-        Form::Kkrt => kkrt::evaluate_everywhere(ctx, session, x)?,
+        Form::Vole | Form::VoleFast => vole::evaluate_everywhere(ctx, session, form, runs, x)?,
+        Form::Kkrt => kkrt::evaluate_everywhere(ctx, session, runs, x)?,
     };
     ctx.child("answers", |ctx| {
         let mut message = Vec::new();
         for outputs in outputs.chunks(VALUES_PER_MESSAGE) {
             message.clear();
-            packed::pack(outputs, output_bits(x.len()), &mut message);
+            packed::pack(outputs, output_bits(x.len(), runs), &mut message);
             ctx.peer()?.send(&message)?;
         }
         ctx.peer()?.flush()
@@ -122,18 +130,24 @@ pub fn send(ctx: &mut Context, session: &SessionId, form: Form, x: &[Block]) -> 
 ///
 /// # Errors
 /// As [`send`].
-pub fn receive(ctx: &mut Context, session: &SessionId, form: Form, y: &[Block]) -> Result<Bits> {
+pub fn receive(
+    ctx: &mut Context,
+    session: &SessionId,
+    form: Form,
+    runs: Runs,
+    y: &[Block],
+) -> Result<Bits> {
     check(y.len())?;
     if y.is_empty() {
         return Ok(Bits::default());
     }
     let session = &inner_session(session);
     let outputs = match form {
-        Form::Vole | Form::VoleFast => vole::evaluate(ctx, session, form, y)?,
-        Form::Kkrt => kkrt::evaluate(ctx, session, y)?,
+        Form::Vole | Form::VoleFast => vole::evaluate(ctx, session, form, runs, y)?,
+        Form::Kkrt => kkrt::evaluate(ctx, session, runs, y)?,
     };
     ctx.child("answers", |ctx| {
-        let bits = output_bits(y.len());
+        let bits = output_bits(y.len(), runs);
         let mask = Block::new(u128::MAX >> (128 - bits));
         let mut received = vec![Block::ZERO; VALUES_PER_MESSAGE.min(y.len())];
         let mut equal = vec![Block::ZERO; y.len().div_ceil(128)];

@@ -13,14 +13,14 @@
 //! Two parties compare lists place by place:
 //!
 //! ```
-//! use vesica_core::{Block, SessionId};
+//! use vesica_core::{Block, Runs, SessionId};
 //! use vesica_oprf::equality::{self, Form};
 //!
 //! let session = SessionId::from_bytes([1; 32]);
 //! let (x, y) = ([5, 6, 7].map(Block::new), [5, 0, 7].map(Block::new));
 //! let (_, is_equal) = vesica_net::run_both(
-//!     |ctx| equality::send(ctx, &session, Form::Kkrt, &x),
-//!     |ctx| equality::receive(ctx, &session, Form::Kkrt, &y),
+//!     |ctx| equality::send(ctx, &session, Form::Kkrt, Runs::ONE, &x),
+//!     |ctx| equality::receive(ctx, &session, Form::Kkrt, Runs::ONE, &y),
 //! )?;
 //! assert!(is_equal.iter().eq([true, false, true]));
 //! # Ok::<(), vesica_core::Error>(())

@@ -49,7 +49,7 @@ use rand::Rng;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_core::tagged::{Gathered, Tagged};
 use vesica_core::{Block, Item, ParameterError, PsiParams, Result};
 use vesica_hashing::{Cuckoo, Locations, Simple, Table};
@@ -80,7 +80,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     let (session, table, tags) = (params.session(), table(&params), tags(&params));
     // 1. Setup.
     let mut oprf =
-        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, tag_count(&params)))?;
+        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, comparisons(&params)))?;
     // 2. x in the bins h_1(x), h_2(x), h_3(x)
     let bins = ctx.child("hashing", |ctx| {
         Simple::new(ctx.pool(), &Locations::of_digests(table, session), &x)
@@ -109,7 +109,7 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     })?;
     // 1. Setup, the second half.
     let mut oprf =
-        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, tag_count(&params)))?;
+        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, comparisons(&params)))?;
     // 3. The item in bin b is the input of instance b.  4. F_b(y) in the bin b of y
     let f_y = ctx.child("oprf", |ctx| evaluate_placed(ctx, &mut oprf, &bins, &y, tags))?;
     drop((oprf, bins));
@@ -127,7 +127,7 @@ const FUNCTIONS: u64 = 3;
 /// Tags are numbered with 32 bits.
 const MAX_SENDER_LEN: u64 = (1 << 32) / FUNCTIONS;
 
-/// Bins, up to 1.37 an item, are numbered with 32 bits.
+/// Bins, up to 1.42 an item, are numbered with 32 bits.
 const MAX_RECEIVER_LEN: u64 = 1 << 31;
 
 /// Refuses sets whose tags or bins cannot be numbered.
@@ -144,7 +144,7 @@ fn check_sizes(params: &PsiParams) -> Result<()> {
 
 /// The β bins.
 fn table(params: &PsiParams) -> Table {
-    Table::stashless(params.receiver_len())
+    Table::stashless(params.receiver_len(), params.runs())
 }
 
 /// Points at which the sender evaluates, and tags that it sends. Larger sets are refused.
@@ -152,11 +152,16 @@ fn tag_count(params: &PsiParams) -> u64 {
     FUNCTIONS * (params.sender_len() as u64).min(MAX_SENDER_LEN)
 }
 
+/// Comparisons of codewords in all runs that make one result: one in each for each tag.
+fn comparisons(params: &PsiParams) -> u64 {
+    tag_count(params) * params.runs().count()
+}
+
 /// The sender's tags, of ℓ bits each: a false match has probability 2^-λ over all pairs.
 fn tags(params: &PsiParams) -> Shape {
     let count = tag_count(params);
     let bits =
-        STATISTICAL_SECURITY_BITS + ceil_log2(count) + ceil_log2(params.receiver_len() as u64);
+        params.statistical_bits() + ceil_log2(count) + ceil_log2(params.receiver_len() as u64);
     Shape::new(count, bits)
 }
 

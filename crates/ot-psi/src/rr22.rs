@@ -48,7 +48,6 @@ pub use row::{FAST_ROW, LOW_COMMUNICATION_ROW};
 
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::{Item, PsiParams, Result, SemiHonest};
 use vesica_net::Context;
 use vesica_oprf::vole::{self, Plan, Seed};
@@ -115,16 +114,15 @@ pub enum Mode {
 impl Mode {
     /// The shape of the OPRF.
     fn plan(self, params: &PsiParams) -> Plan {
-        let (n_y, tag_bits) = (params.receiver_len(), tags(params).tag_bits());
+        let (n_y, tag_bits) = (params.receiver_len(), params.tag_bits());
         match self {
-            Mode::Fast => Plan::fast(n_y, tag_bits),
-            Mode::LowCommunication => Plan::low_communication(n_y, tag_bits),
+            Mode::Fast => Plan::fast(n_y, tag_bits, params.runs()),
+            Mode::LowCommunication => Plan::low_communication(n_y, tag_bits, params.runs()),
         }
     }
 }
 
 /// The sender's tags, of ℓ bits each: a false match has probability 2^-λ over all pairs.
 fn tags(params: &PsiParams) -> Shape {
-    let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
-    Shape::new(n_x, STATISTICAL_SECURITY_BITS + ceil_log2(n_x) + ceil_log2(n_y))
+    Shape::new(params.sender_len() as u64, params.tag_bits())
 }

@@ -70,7 +70,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::hash::derive;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
 use vesica_net::Context;
 use vesica_oprf::vole::{self, Plan, Seed};
@@ -220,7 +220,7 @@ impl Receiver {
 
 /// The shape of the OPRF.
 fn plan(params: &PsiParams) -> Plan {
-    Plan::malicious(params.receiver_len(), params.sender_len())
+    Plan::malicious(params.receiver_len(), params.sender_len(), params.runs())
 }
 
 /// The sender's tags.
@@ -260,7 +260,7 @@ fn split(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
 
 /// p: a proof is guessed for any of the sender's items with probability 2^-λ.
 fn proof_len(params: &PsiParams) -> usize {
-    (STATISTICAL_SECURITY_BITS + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
+    (params.statistical_bits() + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
 }
 
 /// The receiver's answer: for each place a proof, or random bytes of the same length.

@@ -6,7 +6,6 @@ use rand::Rng;
 use std::num::NonZeroUsize;
 use vesica_core::elias_fano::Shape;
 use vesica_core::hash::ItemHash;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::tagged::Tagged;
 use vesica_core::tags::{Tag, TagSet};
 use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, pack_bits};
@@ -108,10 +107,7 @@ const COMMON_LABEL: &str = "vesica v1 common item";
 
 /// The tags of [`send_items`].
 fn common_shape(params: &PsiParams) -> Shape {
-    let bits = STATISTICAL_SECURITY_BITS
-        + ceil_log2(params.sender_len() as u64)
-        + ceil_log2(params.receiver_len() as u64);
-    Shape::new(params.sender_len().min(params.receiver_len()) as u64, bits)
+    Shape::new(params.sender_len().min(params.receiver_len()) as u64, params.tag_bits())
 }
 
 /// Payload bytes of [`send_items`]: as many tags as items can be common, or nothing.

@@ -3,7 +3,7 @@
 use crate::{Fact, Input, Party};
 use std::fmt;
 use std::ops::RangeInclusive;
-use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role};
+use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role, Runs};
 
 /// Against whom a protocol protects. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -115,6 +115,35 @@ impl BoundsKept {
     }
 }
 
+/// Whether a large job may be split into partitions by a digest of the items, each a run of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partitions {
+    /// It may not: the result of a partition says more than the result of the job.
+    No,
+    /// The results of all partitions together are the result: their intersections, unions or private ids.
+    Sets,
+}
+
+impl Partitions {
+    /// The name in lists and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Partitions::No => "no",
+            Partitions::Sets => "sets",
+        }
+    }
+
+    /// What it means, for people.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Partitions::No => "no",
+            Partitions::Sets => {
+                "yes; in each of P runs that make one result, 40 + ⌈log P⌉ takes the place of λ = 40"
+            }
+        }
+    }
+}
+
 /// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be
 /// among them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,16 +152,6 @@ pub struct UsableSetLen {
     pub free: u64,
     /// At most, if it can hash 2^80 items: a bound on the set that the proof's simulator extracts from it.
     pub most: u64,
-}
-
-/// How a protocol matches sets that are split into partitions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Partitions {
-    /// It does not.
-    No,
-    /// One run a partition, whose results together are the result: what a party learns of the partitions, it learns of
-    /// the whole. The parameters follow [`PsiParams::statistical_bits`].
-    Sets,
 }
 
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
@@ -179,8 +198,6 @@ pub struct Protocol {
     /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
     /// chosen for all the same, if anything, `vesica protocols` says.
     pub named_only: bool,
-    /// How large sets may be matched in partitions.
-    pub partitions: Partitions,
     /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
     /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
     pub item_bits: RangeInclusive<u32>,
@@ -193,6 +210,8 @@ pub struct Protocol {
     pub wide_values: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
+    /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
+    pub partitions: Partitions,
     /// What items are compared by, and how long that is in a run of sets that are not empty.
     pub compared: fn(&PsiParams) -> Compared,
     /// The parameters a reviewer asks for.
@@ -258,6 +277,11 @@ impl Protocol {
         }
         if !self.item_bits.contains(&params.item_bits()) {
             return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
+        }
+        let is_one_of_many = params.runs() != Runs::ONE;
+        if is_one_of_many && (self.partitions == Partitions::No || params.item_bits() != Item::BITS)
+        {
+            return Err(ParameterError::UnsupportedRuns.into());
         }
         input.check(&params, role)?;
         if self.reserves_zero && input.items().iter().any(|item| item.integer() == 0) {

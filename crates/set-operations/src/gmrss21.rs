@@ -194,7 +194,7 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroi
         pi.shuffle(ctx.rng());
         return Ok(pi);
     }
-    let core = CorePlan::new(run.form, x.len(), n_y);
+    let core = CorePlan::new(run.form, run.params);
     // 1, 2, 4, 5. The items in their bins, and t.
     let programmable::Received { cuckoo, values: t } = ctx
         .child("oprf", |ctx| programmable::receive(ctx, &run.step("oprf"), &core.programmed, x))?;
@@ -217,7 +217,8 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroi
         let a_prime: Zeroizing<Vec<Block>> = Zeroizing::new(a_prime.collect());
         // 9.
         ctx.child("equality", |ctx| {
-            equality::send(ctx, &run.step("equality"), run.form.equality(), &a_prime)
+            let (session, runs) = (&run.step("equality"), run.params.runs());
+            equality::send(ctx, session, run.form.equality(), runs, &a_prime)
         })?;
     }
     // 10.
@@ -230,7 +231,7 @@ fn receiver_core(ctx: &mut Context, run: &CoreRun<'_>, y: &[Item]) -> Result<Bit
     if n_x == 0 || y.is_empty() {
         return Ok((0..n_x).map(|_| false).collect());
     }
-    let core = CorePlan::new(run.form, n_x, y.len());
+    let core = CorePlan::new(run.form, run.params);
     // 3. s, of ℓ bits each.
     let mut s = Zeroizing::new(Block::zeros(core.programmed.bins()));
     ctx.rng().fill_bytes(Block::as_bytes_mut(&mut s));
@@ -251,7 +252,8 @@ fn receiver_core(ctx: &mut Context, run: &CoreRun<'_>, y: &[Item]) -> Result<Bit
         let b: Zeroizing<Vec<Block>> = Zeroizing::new((0..n_x).map(|i| b.block(i)).collect());
         // 9.
         ctx.child("equality", |ctx| {
-            equality::receive(ctx, &run.step("equality"), run.form.equality(), &b)
+            let (session, runs) = (&run.step("equality"), run.params.runs());
+            equality::receive(ctx, session, run.form.equality(), runs, &b)
         })?
     };
     // 10.

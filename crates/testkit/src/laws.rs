@@ -9,10 +9,11 @@ pub use tampering::{deviations_are_caught_or_harmless, tampering_never_hangs_or_
 use crate::sets::{integers, items, overlapping, plain_intersection};
 use crate::{Cases, Outcomes, Runner};
 use std::sync::Arc;
+use vesica_core::params::ceil_log2;
 use vesica_core::{
     Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
 };
-use vesica_party::{Input, Operation, Output, Protocol};
+use vesica_party::{Input, Operation, Output, Partitions, Protocol};
 
 /// Runs `protocol` on `x` and `y`: digests, or where it takes none, integers of a small domain.
 pub fn run_psi(
@@ -167,6 +168,46 @@ pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
             assert_eq!(received, formula.receiver_to_sender, "receiver bytes, {case}");
         }
         flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+    }
+}
+
+/// Runs of the partitions that the law of partitions takes a run out of.
+pub(crate) const RUNS: u64 = 1024;
+
+/// The PSI law in a run that is one of 1,024 for one result, for sets of very different sizes. No message is shorter than
+/// in a run alone, and what is compared is long enough for all pairs of items in all runs.
+pub fn psi_of_a_partition(protocol: &Protocol) {
+    assert_eq!(protocol.partitions, Partitions::Sets, "{}", protocol.id);
+    let sizes = [(0, 0, 0), (0, 1, 0), (2, 0, 0), (1, 1, 1), (1, 2, 0), (2, 1, 1), (2, 2, 2)];
+    let unequal = [(100, 100, 33), (1, 5000, 1), (5000, 2, 1), (100, 5000, 60), (5000, 100, 0)];
+    for (n_x, n_y, common) in sizes.into_iter().chain(unequal).chain([(5000, 5000, 4999)]) {
+        let (x, y) = overlapping(n_x, n_y, common);
+        for learns in LEARNS {
+            let alone = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, learns)
+                .expect("test sets are small");
+            let params = alone.with_runs(RUNS).expect("not too many runs");
+            let run = run_with(protocol, &Runner::default(), params, &x, &y, None);
+            let case = format!("{} n_x={n_x} n_y={n_y} common={common} {learns:?}", protocol.id);
+            let expected = Output::Positions(plain_intersection(&y, &x));
+            assert_eq!(run.receiver.output, Ok(expected), "receiver, {case}");
+            let expected = match learns {
+                Learns::Receiver => Output::Nothing,
+                Learns::Both => Output::Positions(plain_intersection(&x, &y)),
+            };
+            assert_eq!(run.sender.output, Ok(expected), "sender, {case}");
+            let formula = (protocol.bytes)(&params);
+            assert_eq!(run.sender_bytes(), formula.sender_to_receiver, "sender bytes, {case}");
+            assert_eq!(run.receiver_bytes(), formula.receiver_to_sender, "receiver bytes, {case}");
+            flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+            let of_alone = (protocol.bytes)(&alone);
+            assert!(formula.sender_to_receiver >= of_alone.sender_to_receiver, "{case}");
+            assert!(formula.receiver_to_sender >= of_alone.receiver_to_sender, "{case}");
+            if !params.has_empty_set() {
+                let least = params.statistical_bits() + ceil_log2(n_x) + ceil_log2(n_y);
+                assert_eq!(params.statistical_bits(), 50);
+                assert!((protocol.compared)(&params).bits >= least, "{case}");
+            }
+        }
     }
 }
 
@@ -517,6 +558,17 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
         let params = params.with_query(Query::Cardinality);
         let error = Some(ParameterError::DuplicateItem.into());
         assert_eq!(refused(params, twice.into()), [error.clone(), error], "{}", protocol.id);
+    }
+    if protocol.partitions == Partitions::No || bits < Item::BITS {
+        let params = params.with_runs(2).expect("two runs");
+        let error = Some(ParameterError::UnsupportedRuns.into());
+        assert_eq!(refused(params, Arc::clone(&set).into()), [error.clone(), error]);
+    }
+    if protocol.partitions != Partitions::No && protocol.takes_integers() {
+        let params = params.with_runs(2).and_then(|params| params.with_item_bits(32));
+        let error = Some(ParameterError::UnsupportedRuns.into());
+        let found = refused(params.expect("integers"), Arc::clone(&set).into());
+        assert_eq!(found, [error.clone(), error], "{}", protocol.id);
     }
     if protocol.reserves_zero {
         let zero = Arc::new(vec![Item::from_integer(0), Item::from_integer(1)]);

@@ -1,13 +1,15 @@
 //! Laws of the operations beyond the intersection: unions, private ids, shares, sums of several
 //! columns.
 
+use crate::laws::RUNS;
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::Change;
 use crate::{Cases, Outcomes, Runner, Transcript};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
+use vesica_core::params::ceil_log2;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
-use vesica_party::{Ids, Input, Operation, Output, Protocol, Shares};
+use vesica_party::{Ids, Input, Operation, Output, Partitions, Protocol, Shares};
 
 /// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against
 /// many.
@@ -34,12 +36,14 @@ struct Trial<'a> {
     learns: Learns,
     x: &'a [Item],
     y: &'a [Item],
+    runs: u64,
 }
 
 impl Trial<'_> {
     fn params(&self, seed: u8) -> PsiParams {
         let (n_x, n_y) = (self.x.len() as u64, self.y.len() as u64);
         PsiParams::new(SessionId::from_bytes([seed; 32]), n_x, n_y, self.learns)
+            .and_then(|params| params.with_runs(self.runs))
             .expect("test sets are small")
             .with_query(self.query)
             .with_bounds(self.bounds)
@@ -278,10 +282,34 @@ pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
         };
         let Some(learns) = learners(&query).get(learns).copied() else { continue };
         let (x, y) = overlapping(n_x, n_y, common);
-        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         let run = trial.run(&Runner::default());
         trial.check(&run);
         bytes_are_the_formula(&trial, &run, common);
+    }
+}
+
+/// [`answers_are_those_of_plain_sets`] in a run that is one of 1,024 for one result, for sets of very different sizes,
+/// with values long enough that no two of them agree by chance in all runs.
+pub fn answers_of_a_partition(protocol: &Protocol) {
+    assert_eq!(protocol.partitions, Partitions::Sets, "{}", protocol.id);
+    let sizes = [(0, 1, 0), (2, 0, 0), (1, 1, 1), (1, 2, 0), (2, 2, 2), (100, 100, 33)];
+    let unequal = [(1, 5000, 1), (5000, 2, 1), (100, 5000, 60), (5000, 5000, 1)];
+    let query = queries(protocol)[0];
+    for (n_x, n_y, common) in sizes.into_iter().chain(unequal) {
+        let (x, y) = overlapping(n_x, n_y, common);
+        for learns in learners(&query).iter().copied() {
+            let trial =
+                Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: RUNS };
+            let run = trial.run(&Runner::default());
+            trial.check(&run);
+            bytes_are_the_formula(&trial, &run, common);
+            let params = trial.params(1);
+            if !params.has_empty_set() {
+                let least = 50 + ceil_log2(n_x);
+                assert!((protocol.compared)(&params).bits >= least, "{}", trial.name());
+            }
+        }
     }
 }
 
@@ -319,7 +347,8 @@ pub fn bounds_are_kept(protocol: &Protocol) {
         ] {
             let (x, y) = overlapping(40, 33, 10);
             for learns in learners(&query) {
-                let trial = Trial { protocol, query, bounds, learns: *learns, x: &x, y: &y };
+                let trial =
+                    Trial { protocol, query, bounds, learns: *learns, x: &x, y: &y, runs: 1 };
                 let run = trial.run(&Runner::default());
                 trial.check(&run);
                 let formula = (protocol.bytes)(&trial.params(1)).total();
@@ -342,8 +371,15 @@ pub fn bounds_are_kept(protocol: &Protocol) {
         for (n_x, n_y) in [(0, 5), (5, 0), (0, 0)] {
             let (x, y) = overlapping(n_x, n_y, 0);
             let bounds = bounds(Some(1), None);
-            let trial =
-                Trial { protocol, query, bounds, learns: learners(&query)[0], x: &x, y: &y };
+            let trial = Trial {
+                protocol,
+                query,
+                bounds,
+                learns: learners(&query)[0],
+                x: &x,
+                y: &y,
+                runs: 1,
+            };
             trial.check(&trial.run(&Runner::default()));
         }
     }
@@ -357,7 +393,7 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol, cases: Cases) {
         let (query, (threads, seed)) = (queries[query], [(4, 1), (1, 7)][way]);
         let runner = Runner { threads, seed, ..Runner::default() };
         let learns = *learners(&query).last().expect("somebody learns");
-        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         trial.check(&trial.run(&runner));
     }
 }
@@ -375,7 +411,7 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases)
             let transcript = Transcript::new(from);
             let runner =
                 Runner { seed, transcripts: vec![transcript.clone()], ..Runner::default() };
-            let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x, y };
+            let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x, y, runs: 1 };
             trial.check(&trial.run(&runner));
             transcript.messages()
         };
@@ -423,7 +459,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     let queries: Vec<Query> = queries(protocol).into_iter().step_by(2).collect();
     for (turn, query) in queries.iter().copied().enumerate() {
         let learns = *learners(&query).last().expect("somebody learns");
-        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y };
+        let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         let runner = Runner::default();
         let undisturbed = trial.run(&runner);
         trial.check(&undisturbed);

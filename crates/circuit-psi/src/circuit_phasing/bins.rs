@@ -34,7 +34,7 @@ impl Plan {
         let items = ShortItems::new(params);
         let table = Table::phasing_two_way(params.receiver_len());
         let n_x = params.sender_len();
-        let load = max_load(table.functions() * n_x, table.bins()).max(1);
+        let load = max_load(table.functions() * n_x, table.bins(), params.runs()).max(1);
         let parts = load.div_ceil(Bins::MAX_SLOTS);
         let value_bits = Locations::permuted_value_bits(&table, items.bits());
         let is_widened = value_bits == 2;

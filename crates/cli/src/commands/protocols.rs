@@ -34,6 +34,7 @@ struct TwoPartyRow {
     bounds_kept: &'static str,
     wide_values: bool,
     bytes_depend_on_result: bool,
+    partitions: &'static str,
     trust_model: &'static str,
     parameters: Vec<Parameter>,
 }
@@ -93,6 +94,7 @@ impl From<&Protocol> for TwoPartyRow {
             },
             wide_values: row.wide_values,
             bytes_depend_on_result: row.bytes_depend_on_result,
+            partitions: row.partitions.name(),
             trust_model: TrustModel::TwoParties.name(),
             parameters: parameters.collect(),
         }
@@ -218,6 +220,7 @@ fn show(row: &Protocol, out: &mut impl Write) -> io::Result<()> {
         ("runs", &unnamed::words(row)),
         ("items", &items(row)),
         ("bounds", bounds(row)),
+        ("partitions", row.partitions.words()),
     ];
     let values = takes_values(row).then(|| ("values", values(row)));
     writeln!(out)?;

@@ -65,6 +65,8 @@ fn table(row: &Value) -> String {
         [least, most] if least == most => most.to_string(),
         range => format!("{} to {}", range[0], range[1]),
     });
+    let partitions = catalogue().iter().find(|known| row["id"] == *known.id);
+    let partitions = partitions.map(|known| known.partitions.words().to_owned());
     let facts = [
         ("trust model", text("trust_model")),
         ("security", text("security")),
@@ -78,6 +80,7 @@ fn table(row: &Value) -> String {
         ("helper learns", text("helper_learns")),
         ("flights", flights),
         ("payload bytes", text("bytes_formula")),
+        ("partitions", partitions),
         ("source", text("source")),
     ];
     let mut table = "| | |\n|---|---|\n".to_owned();

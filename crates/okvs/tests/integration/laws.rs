@@ -2,7 +2,7 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use vesica_core::Block;
+use vesica_core::{Block, Runs};
 use vesica_okvs::{BandOkvs, ClusteredOkvs, EncodeError, Okvs, Scratch};
 use vesica_simd::Backend;
 use vesica_simd::aes::Aes128;
@@ -20,10 +20,12 @@ fn random(seed: u128, len: usize) -> Vec<Block> {
     blocks
 }
 
-/// Applies a law to both encodings.
+/// Applies a law to both encodings, of a run alone and of one of several.
 fn both(law: impl Fn(&dyn Fn(usize) -> Box<dyn Okvs>)) {
     law(&|n| Box::new(ClusteredOkvs::new(n)));
     law(&|n| Box::new(BandOkvs::new(n)));
+    law(&|n| Box::new(ClusteredOkvs::of_runs(n, Runs::MAX)));
+    law(&|n| Box::new(BandOkvs::of_runs(n, Runs::MAX)));
 }
 
 /// The positions of the keys of each cluster.

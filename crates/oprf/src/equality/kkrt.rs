@@ -2,7 +2,7 @@
 
 use crate::kkrt::{self, Point};
 use std::num::NonZeroUsize;
-use vesica_core::{Block, Result, SessionId};
+use vesica_core::{Block, Result, Runs, SessionId};
 use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
 use zeroize::Zeroizing;
@@ -13,13 +13,20 @@ const POINTS_PER_BATCH: usize = 512;
 /// Points that one CPU thread works on at a time.
 const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 11).unwrap();
 
+/// One for each place, in all runs that make one result.
+pub(super) fn comparisons(len: usize, runs: Runs) -> u64 {
+    len as u64 * runs.count()
+}
+
 /// The sender's F at i‖x_i.
 pub(super) fn evaluate_everywhere(
     ctx: &mut Context,
     session: &SessionId,
+    runs: Runs,
     x: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
-    let mut oprf = ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, x.len() as u64))?;
+    let mut oprf =
+        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, comparisons(x.len(), runs)))?;
     ctx.child("oprf", |ctx| {
         let mut outputs = Zeroizing::new(vec![Block::ZERO; x.len()]);
         let pool = ctx.pool().clone();
@@ -46,11 +53,12 @@ pub(super) fn evaluate_everywhere(
 pub(super) fn evaluate(
     ctx: &mut Context,
     session: &SessionId,
+    runs: Runs,
     y: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
     let mut oprf = ctx.child("setup", |ctx| {
         let setup = ReceiverSetup::send(ctx, session)?;
-        kkrt::Receiver::new(ctx, setup, session, y.len() as u64)
+        kkrt::Receiver::new(ctx, setup, session, comparisons(y.len(), runs))
     })?;
     ctx.child("oprf", |ctx| {
         let mut outputs = Zeroizing::new(vec![Block::ZERO; y.len()]);

@@ -19,8 +19,8 @@ pub struct Receiver {
 impl Receiver {
     /// Finishes a setup: receives the sender's answer.
     ///
-    /// `comparisons` is the number of points at which the sender will evaluate, over all instances; equal at both
-    /// parties.
+    /// `comparisons` is the number of points at which the sender will evaluate, over all instances, and over all runs
+    /// that make one result; equal at both parties.
     ///
     /// # Errors
     /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).

@@ -5,7 +5,7 @@ use vesica_ot::coded::rows::Width;
 
 /// W in bytes, and the maximum number of comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, where B is the number of heads in W
 /// flips of a fair coin. `parameters/kkrt` computes the table with integers; a test of this crate computes it again.
-const WIDTHS: [(usize, u64); 9] = [
+const WIDTHS: [(usize, u64); 12] = [
     (50, 8),
     (51, 103),
     (52, 1_418),
@@ -15,16 +15,20 @@ const WIDTHS: [(usize, u64); 9] = [
     (56, 95_925_943),
     (57, 1_787_461_241),
     (58, 35_124_395_058),
+    (59, 726_335_172_316),
+    (60, 15_774_610_180_354),
+    (61, 359_136_826_082_488),
 ];
 
 /// The smallest W, in whole bytes, for which all of `comparisons` pairs of different codewords differ in at least 128
 /// places, except with probability 2^-40.
 ///
 /// # Panics
-/// Above 2^35 comparisons.
+/// Above 2^45 comparisons.
 pub fn width(comparisons: u64) -> Width<ROW_BLOCKS> {
     let enough = WIDTHS.iter().find(|(_, most)| comparisons <= *most);
-    let (bytes, _) = enough.expect("at most three comparisons for each of 2^32 items");
+    let (bytes, _) =
+        enough.expect("at most three comparisons for each of 2^32 items, in 2^12 runs");
     Width::from_bytes(*bytes)
 }
 
@@ -62,5 +66,10 @@ mod tests {
         let stashless = logs.into_iter().map(|log| bits((log, 0)));
         assert!(stashless.eq([416, 424, 432, 440, 448]));
         assert_eq!([width(0).bits(), width(3 << 32).bits()], [400, 464]);
+        // In each of 1,024 and 4,096 runs.
+        assert_eq!(
+            [width(3 << 30).bits(), width(3 << 32).bits(), width(3 << 44).bits()],
+            [464, 464, 488]
+        );
     }
 }

@@ -3,8 +3,8 @@ use super::inputs::HintSeed;
 use crate::packed::{self, VALUES_PER_MESSAGE};
 use crate::{kkrt, vole};
 use std::ops::Range;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{ParameterError, Result, SemiHonest};
+use vesica_core::params::ceil_log2;
+use vesica_core::{ParameterError, Result, Runs, SemiHonest};
 use vesica_hashing::Table;
 use vesica_okvs::{BandOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::Traffic;
@@ -12,7 +12,7 @@ use vesica_ot::Traffic;
 /// Maximum number of the programmer's items: its 3·n_y keys are numbered with 32 bits.
 pub const MAX_PROGRAMMER_LEN: usize = u32::MAX as usize / FUNCTIONS;
 
-/// Maximum number of the receiver's items: bins, up to 1.37 per item, are numbered with 32 bits.
+/// Maximum number of the receiver's items: bins, up to 1.42 per item, are numbered with 32 bits.
 pub const MAX_RECEIVER_LEN: usize = 1 << 31;
 
 /// The OPRF underneath.
@@ -44,10 +44,12 @@ pub struct Plan {
     pub(super) hint: Box<dyn Okvs>,
     /// Bits per slot of the hint.
     pub(super) slot_bits: u32,
+    runs: Runs,
 }
 
 impl Plan {
-    /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits.
+    /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits, in one of
+    /// `runs` that make one result.
     ///
     /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] the plan is that of the limit, and both parties refuse
     /// to run.
@@ -60,14 +62,15 @@ impl Plan {
         receiver_len: usize,
         programmer_len: usize,
         bits: u32,
+        runs: Runs,
     ) -> Self {
         assert!((1..=128).contains(&bits), "values have 1 to 128 bits");
         let keys = FUNCTIONS * programmer_len.min(MAX_PROGRAMMER_LEN);
         let (hint, slot_bits): (Box<dyn Okvs>, u32) = match hint {
-            Hint::Store => (Box::new(BandOkvs::new(keys)), bits),
-            Hint::Polynomial => (Box::new(PolynomialOkvs::new(keys)), 128),
+            Hint::Store => (Box::new(BandOkvs::of_runs(keys, runs)), bits),
+            Hint::Polynomial => (Box::new(PolynomialOkvs::of_runs(keys, runs)), 128),
         };
-        Self { oprf, receiver_len, programmer_len, bits, hint, slot_bits }
+        Self { oprf, receiver_len, programmer_len, bits, hint, slot_bits, runs }
     }
 
     /// β, the number of bins of the receiver's table, and of the values that it gets.
@@ -87,7 +90,7 @@ impl Plan {
         }
         let oprf = match self.oprf {
             Oprf::Vole | Oprf::VoleFast => vole::bytes::<SemiHonest>(&self.vole()),
-            Oprf::Kkrt => kkrt::bytes(self.bins(), self.keys() as u64),
+            Oprf::Kkrt => kkrt::bytes(self.bins(), self.comparisons()),
         };
         let hint = HintSeed::LEN as u64 + self.hint_bytes();
         oprf + Traffic { sender_to_receiver: hint, receiver_to_sender: 0 }
@@ -125,7 +128,7 @@ impl Plan {
     }
 
     pub(super) fn table(&self) -> Table {
-        Table::stashless(self.receiver_len.min(MAX_RECEIVER_LEN))
+        Table::stashless(self.receiver_len.min(MAX_RECEIVER_LEN), self.runs)
     }
 
     /// 3·n_y: the number of keys of the hint, and of points at which the programmer evaluates F.
@@ -133,14 +136,19 @@ impl Plan {
         FUNCTIONS * self.programmer_len.min(MAX_PROGRAMMER_LEN)
     }
 
-    /// The shape of the VOLE OPRF. The length of its values gives the probability, 2^-40, that the receiver knows F at
+    /// Points at which the programmer evaluates F in all runs that make one result.
+    pub(super) fn comparisons(&self) -> u64 {
+        self.keys() as u64 * self.runs.count()
+    }
+
+    /// The shape of the VOLE OPRF. The length of its values gives the probability, 2^-λ, that the receiver knows F at
     /// any of the programmer's other points.
     pub(super) fn vole(&self) -> vole::Plan {
-        let bits = STATISTICAL_SECURITY_BITS + ceil_log2(self.keys() as u64);
+        let bits = self.runs.statistical_bits() + ceil_log2(self.keys() as u64);
         let len = self.receiver_len.min(MAX_RECEIVER_LEN);
         match self.oprf {
-            Oprf::VoleFast => vole::Plan::fast(len, bits),
-            _ => vole::Plan::low_communication(len, bits),
+            Oprf::VoleFast => vole::Plan::fast(len, bits, self.runs),
+            _ => vole::Plan::low_communication(len, bits, self.runs),
         }
     }
 

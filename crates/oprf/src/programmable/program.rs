@@ -122,7 +122,7 @@ fn mask_by_kkrt(
     value: impl Fn(Entry) -> Block + Sync,
 ) -> Result<(Partition, Masked)> {
     let mut oprf =
-        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, plan.keys() as u64))?;
+        ctx.child("setup", |ctx| kkrt::Sender::setup(ctx, session, plan.comparisons()))?;
     let (simple, partition) = ctx.child("hashing", |ctx| {
         let simple = Simple::new(ctx.pool(), &Locations::of_digests(plan.table(), session), y);
         (simple, hint::partition(ctx.pool(), plan, session, seed, inputs(session, y)))

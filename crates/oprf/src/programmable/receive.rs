@@ -140,7 +140,7 @@ fn evaluate_kkrt(
         Ok::<_, vesica_core::Error>((cuckoo, occupied))
     })?;
     let mut oprf =
-        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, plan.keys() as u64))?;
+        ctx.child("setup", |ctx| kkrt::Receiver::new(ctx, setup, session, plan.comparisons()))?;
     let values = ctx.child("oprf", |ctx| {
         let mut random = [0; Block::LEN];
         ctx.rng().fill_bytes(&mut random);

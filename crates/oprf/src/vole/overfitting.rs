@@ -16,12 +16,13 @@
 //!   2^(-18.6·t)/t! · C(2^31, p) · C(2^80, s) · 2^(-128·(t + p + s − m))
 //! ```
 //!
-//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40. The bound does not say how to find
+//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40, or 2^-λ
+//! in each of several runs that make one result. The bound does not say how to find
 //! such a P, and we know no method for most of its range. The items of a pair share an output of the OPRF, so the
 //! receiver only learns whether the sender has one of the two.
 
 use std::f64::consts::{LN_2, TAU};
-use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_core::Runs;
 
 /// Evaluations of the row hash that the receiver is assumed to make, as a power of two.
 pub const GRINDING_BITS: u32 = 80;
@@ -32,20 +33,22 @@ const KAPPA: f64 = 128.0;
 /// log of the number of equal pairs among 2^80 keys of 128 bits: q²/2 pairs.
 const PAIRS_BITS: f64 = 2.0 * GRINDING_BITS as f64 - 1.0 - KAPPA;
 
-/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have probability below 2^-40.
+/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have probability below 2^-58.
 const TRIPLES_BITS: f64 = 3.0 * GRINDING_BITS as f64 - 2.584_962_500_721_156 - 2.0 * KAPPA;
 const MOST_TRIPLES: u32 = 2;
 
-/// Most items that one P of `slots` slots can hold except with probability 2^-40, for any choice of items with 2^80
-/// evaluations of the row hash. Slots that a known item must occupy do not count in `slots`.
-pub fn usable_items(slots: u64) -> u64 {
-    (0..=MOST_TRIPLES).filter_map(|triples| best(slots as f64, triples)).max().unwrap_or(0)
+/// Most items that one P of `slots` slots can hold except with probability 2^-λ, for any choice of items with 2^80
+/// evaluations of the row hash in each of `runs`. Slots that a known item must occupy do not count in `slots`.
+pub fn usable_items(slots: u64, runs: Runs) -> u64 {
+    let lambda = f64::from(runs.statistical_bits());
+    let of = |triples| best(slots as f64, triples, lambda);
+    (0..=MOST_TRIPLES).filter_map(of).max().unwrap_or(0)
 }
 
 /// The most items with `triples` groups of three, if there can be that many groups.
-fn best(slots: f64, triples: u32) -> Option<u64> {
+fn best(slots: f64, triples: u32, lambda: f64) -> Option<u64> {
     let t = f64::from(triples);
-    let left = |p: f64, s: f64| left(slots, t, p, s);
+    let left = |p: f64, s: f64| left(slots, lambda, t, p, s);
     if left(0.0, 0.0) < 0.0 {
         return None;
     }
@@ -84,12 +87,12 @@ const HALVINGS: u32 = 64;
 /// Error of the logarithms below, in bits.
 const ROUNDING: f64 = 1e-3;
 
-/// Number of bits above 2^-40.
-fn left(slots: f64, t: f64, p: f64, s: f64) -> f64 {
+/// Number of bits above 2^-λ.
+fn left(slots: f64, lambda: f64, t: f64, p: f64, s: f64) -> f64 {
     let ways = TRIPLES_BITS * t - ln_factorial(t) / LN_2
         + log_binomial(PAIRS_BITS, p)
         + log_binomial(f64::from(GRINDING_BITS), s);
-    ways - KAPPA * (t + p + s - slots) + f64::from(STATISTICAL_SECURITY_BITS)
+    ways - KAPPA * (t + p + s - slots) + lambda
 }
 
 /// log C(2^`log_n`, k) for k < 2^`log_n`, and between whole k.
@@ -134,7 +137,9 @@ mod tests {
     fn no_other_choice_of_triples_pairs_and_singles_is_larger() {
         let pairs: Vec<f64> = (0..200).map(|p| log_ways(31.0, p)).collect();
         let singles: Vec<f64> = (0..200).map(|s| log_ways(80.0, s)).collect();
-        for slots in (0..=24).chain([60]) {
+        for (slots, runs, limit) in
+            (0..=24).chain([60]).flat_map(|slots| [(slots, 1, -40.0), (slots, 1024, -50.0)])
+        {
             let mut most = 0;
             // Three triples alone have probability 2^-58.
             for t in 0..=2u64 {
@@ -142,13 +147,13 @@ mod tests {
                 for (p, pairs) in (0..2 * slots + 2).zip(&pairs) {
                     for (s, singles) in (0..3 * slots + 2).zip(&singles) {
                         let over = (t + p + s) as f64 - slots as f64;
-                        if triples + pairs + singles - 128.0 * over >= -40.0 {
+                        if triples + pairs + singles - 128.0 * over >= limit {
                             most = most.max(3 * t + 2 * p + s);
                         }
                     }
                 }
             }
-            assert_eq!(usable_items(slots), most, "{slots} slots");
+            assert_eq!(usable_items(slots, Runs::new(runs).unwrap()), most, "{slots} slots");
         }
     }
 
@@ -157,14 +162,14 @@ mod tests {
         for (log, share) in [(20, "2.83"), (24, "2.74"), (28, "2.66")] {
             let n = 1u64 << log;
             let slots = ClusteredOkvs::new(n as usize).len() as u64;
-            let found = usable_items(slots) as f64 / n as f64;
+            let found = usable_items(slots, Runs::ONE) as f64 / n as f64;
             assert_eq!(format!("{found:.2}"), share, "2^{log} items");
         }
     }
 
     #[test]
     fn every_extra_slot_holds_more_items() {
-        let of = |slots: u64| usable_items(slots);
+        let of = |slots: u64| usable_items(slots, Runs::MAX);
         for slots in (0..3000).step_by(251) {
             assert!(of(slots) >= slots && of(slots + 1) >= of(slots), "{slots} slots");
         }

@@ -1,5 +1,6 @@
 //! The public parameters of an evaluation.
 
+use vesica_core::Runs;
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs};
 use vesica_ot::silent::vole::Values;
 
@@ -31,9 +32,9 @@ pub struct Plan {
 
 impl Plan {
     /// Fast mode: the clustered 3-hash store with values of 128 bits, for `keys_len` items of the receiver and outputs
-    /// of `output_bits` ≤ 128 bits.
-    pub fn fast(keys_len: usize, output_bits: u32) -> Self {
-        let okvs = Box::new(ClusteredOkvs::new(keys_len));
+    /// of `output_bits` ≤ 128 bits. Encoding fails with probability 2^-40 in all of the `runs` that make one result.
+    pub fn fast(keys_len: usize, output_bits: u32, runs: Runs) -> Self {
+        let okvs = Box::new(ClusteredOkvs::of_runs(keys_len, runs));
         Self { okvs, values: Values::Full, value_bits: 128, output_bits, products: 0 }
     }
 
@@ -46,16 +47,16 @@ impl Plan {
     /// otherwise the random band up to 6,144 keys, and the clustered store above. More keys of
     /// either party never give fewer slots, except that far above 6,144 rounding in each cluster
     /// may save 2 in 10^5 of them.
-    pub fn malicious(keys_len: usize, decoded_len: usize) -> Self {
+    pub fn malicious(keys_len: usize, decoded_len: usize, runs: Runs) -> Self {
         let products = (keys_len as u64).saturating_mul(decoded_len as u64);
         let is_polynomial =
             keys_len <= POLYNOMIAL_ALWAYS || keys_len <= POLYNOMIAL_MAX && products <= PRODUCTS_MAX;
         let okvs: Box<dyn Okvs> = if is_polynomial {
             Box::new(PolynomialOkvs::single(keys_len))
         } else if keys_len <= BAND_MAX {
-            Box::new(BandOkvs::new(keys_len))
+            Box::new(BandOkvs::of_runs(keys_len, runs))
         } else {
-            Box::new(ClusteredOkvs::new(keys_len))
+            Box::new(ClusteredOkvs::of_runs(keys_len, runs))
         };
         let products = if is_polynomial { keys_len } else { 0 };
         Self { okvs, values: Values::Full, value_bits: 128, output_bits: 128, products }
@@ -66,8 +67,8 @@ impl Plan {
     ///
     /// An item of the sender that the receiver does not have counts as common with probability 2^-v, where v is the
     /// length of a value in bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
-    pub fn low_communication(keys_len: usize, output_bits: u32) -> Self {
-        let okvs = Box::new(BandOkvs::new(keys_len));
+    pub fn low_communication(keys_len: usize, output_bits: u32, runs: Runs) -> Self {
+        let okvs = Box::new(BandOkvs::of_runs(keys_len, runs));
         let (values, value_bits) = match output_bits.div_ceil(16) {
             dim @ 1..=MAX_DIM => (Values::Subfield16 { dim: dim as usize }, 16 * dim),
             _ => (Values::Full, 128),
@@ -112,26 +113,31 @@ mod tests {
 
     #[test]
     fn against_deviating_receivers_small_sets_take_stores_with_few_free_slots() {
-        let len = |keys_len| Plan::malicious(keys_len, 1000).correlations();
+        let len = |keys_len| Plan::malicious(keys_len, 1000, Runs::ONE).correlations();
         for keys_len in 0..=512 {
             assert_eq!(len(keys_len), keys_len);
         }
         assert_eq!(len(513), BandOkvs::new(513).len());
         assert_eq!(len(6144), BandOkvs::new(6144).len());
         assert_eq!(len(6145), ClusteredOkvs::new(6145).len());
-        assert_eq!([512, 513].map(|keys_len| Plan::malicious(keys_len, 1000).products()), [512, 0]);
+        assert_eq!(
+            [512, 513].map(|keys_len| Plan::malicious(keys_len, 1000, Runs::ONE).products()),
+            [512, 0]
+        );
     }
 
     #[test]
     fn a_polynomial_is_evaluated_at_few_points_unless_it_is_short() {
-        let products = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).products();
+        let products =
+            |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len, Runs::ONE).products();
         for (keys_len, most) in [(512, 8192), (400, 10_485), (33, 127_100)] {
             assert_eq!(products(keys_len, most), keys_len, "{keys_len} keys");
             assert_eq!(products(keys_len, most + 1), 0, "{keys_len} keys");
-            let band = Plan::malicious(keys_len, most + 1).correlations();
+            let band = Plan::malicious(keys_len, most + 1, Runs::ONE).correlations();
             assert_eq!(band, BandOkvs::new(keys_len).len(), "{keys_len} keys");
         }
-        let free = (33..=512).map(|len| Plan::malicious(len, 1 << 20).correlations() - len);
+        let free =
+            (33..=512).map(|len| Plan::malicious(len, 1 << 20, Runs::ONE).correlations() - len);
         assert_eq!((free.clone().min(), free.max()), (Some(43), Some(49)));
         for decoded_len in [1 << 18, 1 << 24, u32::MAX as usize, usize::MAX] {
             assert_eq!(products(32, decoded_len), 32);
@@ -141,7 +147,9 @@ mod tests {
 
     #[test]
     fn announcing_fewer_keys_never_leads_to_more_slots() {
-        let len = |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len).correlations();
+        let len = |keys_len, decoded_len| {
+            Plan::malicious(keys_len, decoded_len, Runs::ONE).correlations()
+        };
         let decoded = [0, 1, 8191, 8192, 8193, 10_486, 127_100, 127_101, 1 << 20, usize::MAX];
         for keys_len in 0..7000 {
             for (i, &decoded_len) in decoded.iter().enumerate() {

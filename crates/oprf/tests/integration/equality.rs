@@ -2,7 +2,7 @@
 
 use crate::support::{SESSION, Setting, wrong_lengths_are_errors};
 use rand::{Rng, SeedableRng, rngs::StdRng};
-use vesica_core::Block;
+use vesica_core::{Block, Runs};
 use vesica_oprf::equality::{Form, bytes, flights, receive as learn, send as tell};
 use vesica_ot::{Bits, Traffic};
 
@@ -14,16 +14,19 @@ fn random(len: usize, seed: u64) -> Vec<Block> {
     blocks
 }
 
-fn compare(form: Form, x: &[Block], y: &[Block], setting: &Setting) -> Bits {
-    let run = setting.run(|ctx| tell(ctx, &SESSION, form, x), |ctx| learn(ctx, &SESSION, form, y));
-    assert_eq!(run.traffic, bytes(form, x.len()), "{form:?}, {} values", x.len());
-    assert_eq!(run.flights, flights(form, x.len()), "{form:?}, {} values", x.len());
+fn compare(form: Form, runs: Runs, x: &[Block], y: &[Block], setting: &Setting) -> Bits {
+    let run = setting
+        .run(|ctx| tell(ctx, &SESSION, form, runs, x), |ctx| learn(ctx, &SESSION, form, runs, y));
+    assert_eq!(run.traffic, bytes(form, x.len(), runs), "{form:?}, {} values", x.len());
+    assert_eq!(run.flights, flights(form, x.len(), runs), "{form:?}, {} values", x.len());
     run.unwrap().1
 }
 
 fn assert_law(form: Form, x: &[Block], y: &[Block], setting: &Setting) {
     let expected: Bits = x.iter().zip(y).map(|(x, y)| x == y).collect();
-    assert!(compare(form, x, y, setting) == expected, "{form:?}, {} values", x.len());
+    for runs in [Runs::ONE, Runs::MAX] {
+        assert!(compare(form, runs, x, y, setting) == expected, "{form:?}, {} values", x.len());
+    }
 }
 
 #[test]
@@ -73,20 +76,27 @@ fn any_number_of_threads_gives_the_same() {
 #[test]
 fn bytes_are_those_of_the_formula() {
     for form in FORMS {
-        assert_eq!(bytes(form, 0), Traffic::default());
+        assert_eq!(bytes(form, 0, Runs::MAX), Traffic::default());
         let told = |len: usize, bits: usize| (len * bits).div_ceil(8) as u64;
         let n = 1 << 20;
-        let all = bytes(form, n);
+        let all = bytes(form, n, Runs::ONE);
         assert!(all.sender_to_receiver >= told(n, 61));
-        assert!(bytes(form, usize::MAX) == bytes(form, u32::MAX as usize));
+        let largest = |len| bytes(form, len, Runs::MAX);
+        assert!(largest(usize::MAX) == largest(u32::MAX as usize));
     }
     // All but the tags is the OPRF's: 41 + ⌈log n⌉ bits a place are told.
     for (len, bits) in [(1, 41), (2, 42), (3, 43), (1000, 51), (1 << 20, 61), ((1 << 20) + 1, 62)] {
         let of_oprf = vesica_oprf::kkrt::bytes(len, len as u64);
         let expected = of_oprf.sender_to_receiver + (len * bits).div_ceil(8) as u64;
-        assert_eq!(bytes(Form::Kkrt, len).sender_to_receiver, expected, "{len} places");
+        let found = bytes(Form::Kkrt, len, Runs::ONE).sender_to_receiver;
+        assert_eq!(found, expected, "{len} places");
+        // In each of 1,024 runs ten bits more, and codewords for the comparisons of all of them.
+        let of_oprf = vesica_oprf::kkrt::bytes(len, 1024 * len as u64);
+        let expected = of_oprf.sender_to_receiver + (len * (bits + 10)).div_ceil(8) as u64;
+        let found = bytes(Form::Kkrt, len, Runs::new(1024).unwrap()).sender_to_receiver;
+        assert_eq!(found, expected, "{len} places");
     }
-    let per_place = |form| bytes(form, 1 << 20).total() as f64 / f64::from(1 << 20);
+    let per_place = |form| bytes(form, 1 << 20, Runs::ONE).total() as f64 / f64::from(1 << 20);
     assert!((15.0..17.0).contains(&per_place(Form::Vole)));
     assert!((27.5..29.0).contains(&per_place(Form::VoleFast)));
     assert!((61.0..64.0).contains(&per_place(Form::Kkrt)));
@@ -98,7 +108,10 @@ fn no_message_that_is_changed_makes_a_party_panic() {
     let (x, y) = (random(200, 1), random(200, 1));
     for form in FORMS {
         let attempt = |setting: &Setting| {
-            setting.run(|ctx| tell(ctx, &SESSION, form, &x), |ctx| learn(ctx, &SESSION, form, &y))
+            setting.run(
+                |ctx| tell(ctx, &SESSION, form, Runs::ONE, &x),
+                |ctx| learn(ctx, &SESSION, form, Runs::ONE, &y),
+            )
         };
         wrong_lengths_are_errors(attempt);
     }

@@ -3,7 +3,7 @@
 use crate::support::{SESSION, Setting, Transcript, wrong_lengths_are_errors};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::collections::HashMap;
-use vesica_core::{Block, Error, Item, ParameterError, Role, SessionId};
+use vesica_core::{Block, Error, Item, ParameterError, Role, Runs, SessionId};
 use vesica_oprf::programmable::{
     Entry, FUNCTIONS, Hint, MAX_PROGRAMMER_LEN, MAX_RECEIVER_LEN, Oprf, Plan, Received, program,
     receive,
@@ -92,11 +92,13 @@ fn common_items_receive_what_was_programmed_and_others_do_not() {
     ];
     for (oprf, hint) in FORMS {
         for (n_x, n_y, common) in sizes {
-            let plan = Plan::new(oprf, hint, n_x, n_y, 61);
             let x = items(0..n_x as u64);
             let y = items((n_x - common) as u64..(n_x - common + n_y) as u64);
-            let received = run(&plan, &x, &y, &Setting::default());
-            assert_law(&plan, &x, &y, &received);
+            for runs in [Runs::ONE, Runs::MAX] {
+                let plan = Plan::new(oprf, hint, n_x, n_y, 61, runs);
+                let received = run(&plan, &x, &y, &Setting::default());
+                assert_law(&plan, &x, &y, &received);
+            }
         }
     }
 }
@@ -106,7 +108,7 @@ fn numbers_in_a_row_are_items_too() {
     let x: Vec<Item> = (0..1000).map(Item::from_integer).collect();
     let y: Vec<Item> = (500..1500).map(Item::from_integer).collect();
     for (oprf, hint) in FORMS {
-        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
+        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61, Runs::ONE);
         assert_law(&plan, &x, &y, &run(&plan, &x, &y, &Setting::default()));
     }
 }
@@ -116,7 +118,7 @@ fn values_have_any_number_of_bits() {
     let (x, y) = (items(0..300), items(200..600));
     for (oprf, hint) in FORMS {
         for bits in [1, 7, 8, 40, 64, 65, 127, 128] {
-            let plan = Plan::new(oprf, hint, x.len(), y.len(), bits);
+            let plan = Plan::new(oprf, hint, x.len(), y.len(), bits, Runs::ONE);
             assert_law(&plan, &x, &y, &run(&plan, &x, &y, &Setting::default()));
         }
     }
@@ -127,7 +129,7 @@ fn any_number_of_threads_gives_the_same_law() {
     let (x, y) = (items(0..20_000), items(9_000..31_000));
     let setting = Setting { threads: 3, ..Setting::default() };
     for (oprf, hint) in FORMS {
-        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
+        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61, Runs::ONE);
         assert_law(&plan, &x, &y, &run(&plan, &x, &y, &setting));
     }
 }
@@ -135,7 +137,7 @@ fn any_number_of_threads_gives_the_same_law() {
 #[test]
 fn a_hint_of_several_clusters_is_sent_part_by_part() {
     let (x, y) = (items(0..3_000), items(2_000..302_000));
-    let plan = Plan::new(Oprf::Vole, Hint::Store, x.len(), y.len(), 61);
+    let plan = Plan::new(Oprf::Vole, Hint::Store, x.len(), y.len(), 61, Runs::ONE);
     assert_law(&plan, &x, &y, &run(&plan, &x, &y, &Setting::default()));
 }
 
@@ -143,7 +145,7 @@ fn a_hint_of_several_clusters_is_sent_part_by_part() {
 fn empty_sets_send_nothing() {
     for (oprf, hint) in FORMS {
         for (n_x, n_y) in [(0, 0), (0, 5), (5, 0)] {
-            let plan = Plan::new(oprf, hint, n_x, n_y, 61);
+            let plan = Plan::new(oprf, hint, n_x, n_y, 61, Runs::ONE);
             let (x, y) = (items(0..n_x as u64), items(0..n_y as u64));
             assert_eq!(plan.bytes(), Traffic::default());
             assert_law(&plan, &x, &y, &run(&plan, &x, &y, &Setting::default()));
@@ -163,7 +165,7 @@ fn values_of_other_items_are_unbiased_whatever_the_programmer_has() {
         x.iter().map(|item| Item::from_integer(item.integer() | 1 << 127)).collect();
     for (oprf, hint) in FORMS {
         for y in [&items(0..6000), &alike, &neighbours] {
-            let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
+            let plan = Plan::new(oprf, hint, x.len(), y.len(), 61, Runs::ONE);
             let run = Setting::default().run(
                 |ctx| program(ctx, &SESSION, &plan, y, |_| Block::ZERO),
                 |ctx| receive(ctx, &SESSION, &plan, &x),
@@ -191,7 +193,7 @@ fn the_receivers_messages_have_equal_lengths_and_an_unbiased_hint_whatever_the_p
     let common = x[..3000].to_vec();
     let in_a_row: Vec<Item> = (0..3000).map(Item::from_integer).collect();
     for (oprf, hint) in FORMS {
-        let plan = Plan::new(oprf, hint, x.len(), 3000, 61);
+        let plan = Plan::new(oprf, hint, x.len(), 3000, 61, Runs::ONE);
         let mut lengths = None;
         for y in [&common, &in_a_row, &items(5000..8000)] {
             let transcript = Transcript::new(Role::Sender);
@@ -220,8 +222,8 @@ fn the_receivers_messages_have_equal_lengths_and_an_unbiased_hint_whatever_the_p
 fn runs_in_one_session_and_with_roles_exchanged_do_not_disturb_each_other() {
     let (x, y) = (items(0..100), items(50..200));
     let (there, back) = (SessionId::from_bytes([1; 32]), SessionId::from_bytes([2; 32]));
-    let forth = Plan::new(Oprf::Vole, Hint::Store, x.len(), y.len(), 61);
-    let other = Plan::new(Oprf::Vole, Hint::Store, y.len(), x.len(), 61);
+    let forth = Plan::new(Oprf::Vole, Hint::Store, x.len(), y.len(), 61, Runs::ONE);
+    let other = Plan::new(Oprf::Vole, Hint::Store, y.len(), x.len(), 61, Runs::ONE);
     let run = Setting::default().run(
         |ctx| {
             program(ctx, &there, &forth, &y, value)?;
@@ -240,7 +242,7 @@ fn runs_in_one_session_and_with_roles_exchanged_do_not_disturb_each_other() {
 
 #[test]
 fn sets_that_are_not_those_of_the_plan_are_refused() {
-    let plan = Plan::new(Oprf::Vole, Hint::Store, 2, 3, 61);
+    let plan = Plan::new(Oprf::Vole, Hint::Store, 2, 3, 61, Runs::ONE);
     let x = items(0..3);
     let run = Setting::default().run(
         |ctx| Ok(program(ctx, &SESSION, &plan, &x[..2], value).err()),
@@ -253,7 +255,7 @@ fn sets_that_are_not_those_of_the_plan_are_refused() {
         [(MAX_RECEIVER_LEN + 1, 1), (1, MAX_PROGRAMMER_LEN + 1), (usize::MAX, usize::MAX)]
     {
         for (oprf, hint) in [(Oprf::Kkrt, Hint::Store), (Oprf::Vole, Hint::Store)] {
-            let plan = Plan::new(oprf, hint, n_x, n_y, 61);
+            let plan = Plan::new(oprf, hint, n_x, n_y, 61, Runs::ONE);
             assert!(plan.bytes().total() > 0);
             let run = Setting::default().run(
                 |ctx| Ok(program(ctx, &SESSION, &plan, &[], value).err()),
@@ -272,7 +274,7 @@ fn an_item_given_twice_is_refused() {
     let (x, mut y) = (items(0..50), items(0..50));
     y[49] = y[3];
     for (oprf, hint) in FORMS {
-        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
+        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61, Runs::ONE);
         let run = Setting::default().run(
             |ctx| program(ctx, &SESSION, &plan, &y, value),
             |ctx| receive(ctx, &SESSION, &plan, &x),
@@ -288,7 +290,7 @@ fn an_item_given_twice_is_refused() {
 fn no_message_that_is_changed_makes_a_party_panic() {
     let (x, y) = (items(0..40), items(20..70));
     for (oprf, hint) in FORMS {
-        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61);
+        let plan = Plan::new(oprf, hint, x.len(), y.len(), 61, Runs::ONE);
         let attempt = |setting: &Setting| {
             setting.run(
                 |ctx| program(ctx, &SESSION, &plan, &y, value),

@@ -27,12 +27,12 @@ pub const SILENT_ROW: Protocol = Protocol {
     seconds: |params| seconds(Mode::Silent, params),
     usable_set_len: None,
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| compared(Mode::Silent, params),
     parameters: &[
         Parameter {

@@ -31,12 +31,12 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: Some(usable_set_len),
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |_| Compared::outputs(TAG_BITS),
     parameters: &[
         Parameter {

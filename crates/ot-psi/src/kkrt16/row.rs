@@ -1,6 +1,6 @@
 //! The row of the catalogue.
 
-use super::{check_sizes, run_receiver, run_sender, table, tag_count, tags};
+use super::{check_sizes, comparisons, run_receiver, run_sender, table, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
@@ -28,12 +28,12 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {
@@ -44,8 +44,8 @@ pub const ROW: Protocol = Protocol {
         },
         Parameter {
             name: "code",
-            value: "pseudorandom, 400 to 464 bits by n_x; all pairs compared differ in at least \
-                    128 places, but with probability 2^-40",
+            value: "pseudorandom, 400 to 464 bits by n_x, up to 488 in one of many runs; all pairs \
+                    compared differ in at least 128 places, but with probability 2^-40",
             source: "Kolesnikov, Kumaresan, Rosulek, Trieu 2016; parameters/kkrt",
         },
         Parameter {
@@ -69,7 +69,7 @@ pub fn bytes(params: &PsiParams) -> Traffic {
     if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
-    let oprf = kkrt::bytes(table(params).bins(), tag_count(params));
+    let oprf = kkrt::bytes(table(params).bins(), comparisons(params));
     Traffic {
         sender_to_receiver: oprf.sender_to_receiver + tags(params).bytes(),
         receiver_to_sender: oprf.receiver_to_sender + answer::items_bytes(params),

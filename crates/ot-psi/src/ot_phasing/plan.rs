@@ -1,7 +1,7 @@
 //! What both parties compute from the public sizes: table, representation of items, tags, bytes.
 
 use vesica_core::elias_fano::Shape as TagShape;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_core::{Item, ParameterError, PsiParams, Result, SessionId};
 use vesica_hashing::{Locations, MAX_FUNCTIONS, ShortItems, Simple, Table};
 use vesica_oprf::characters::Shape;
@@ -28,21 +28,24 @@ pub(super) struct Plan {
     pub(super) items: ShortItems,
     n_x: usize,
     n_y: usize,
+    /// λ
+    statistical_bits: u32,
 }
 
 impl Plan {
     pub(super) fn new(mode: Mode, params: &PsiParams) -> Self {
         let (n_x, n_y) = (params.sender_len(), params.receiver_len());
         let items = ShortItems::new(params);
-        let with = |table| Self { table, items, n_x, n_y };
+        let (runs, statistical_bits) = (params.runs(), params.statistical_bits());
+        let with = |table| Self { table, items, n_x, n_y, statistical_bits };
         match mode {
             Mode::Paper => with(Table::phasing_three_way(n_y)),
             Mode::Stashless => {
-                let two = Table::two_way(n_y);
+                let two = Table::two_way(n_y, runs);
                 // More bins may save a character of every value, and so hashing for the sender.
                 let next = Table::new(2, two.bins().next_power_of_two(), 0);
                 let further = Table::new(2, 4 * next.bins(), 0);
-                let plans = [Table::stashless(n_y), two, next, further].map(with);
+                let plans = [Table::stashless(n_y, runs), two, next, further].map(with);
                 let least = plans.iter().map(Self::total_bytes).min().unwrap_or(0);
                 let near = plans.iter().filter(|plan| plan.total_bytes() <= least + least / 16);
                 let best = near.min_by_key(|plan| (plan.hashes(), plan.total_bytes()));
@@ -72,10 +75,10 @@ impl Plan {
         (self.table.functions() + self.table.stash()) as u64 * self.n_x as u64
     }
 
-    /// A mask of the sender equals another one of the receiver's with probability at most 2^-40 over
+    /// A mask of the sender equals another one of the receiver's with probability at most 2^-λ over
     /// all pairs.
     fn tag_bits(&self) -> u32 {
-        STATISTICAL_SECURITY_BITS + ceil_log2(self.masks()) + ceil_log2(self.n_y as u64)
+        self.statistical_bits + ceil_log2(self.masks()) + ceil_log2(self.n_y as u64)
     }
 
     pub(super) fn tags(&self) -> TagShape {

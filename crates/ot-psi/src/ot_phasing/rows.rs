@@ -29,12 +29,12 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
     parameters: &[
         Parameter {
@@ -72,6 +72,8 @@ pub const PAPER_ROW: Protocol = Protocol {
         CODE,
         TAGS,
     ],
+    // The paper's stashes are for one run: they are not known to fail more rarely.
+    partitions: Partitions::No,
     sender: |params, input| sender(Mode::Paper, params, input),
     receiver: |params, input| receiver(Mode::Paper, params, input),
     ..ROW

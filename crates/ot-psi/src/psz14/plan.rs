@@ -21,7 +21,7 @@ impl Plan {
     pub(super) fn new(params: &PsiParams) -> Self {
         let (n_x, n_y) = (params.sender_len(), params.receiver_len());
         let table = Table::phasing_two_way(n_y);
-        let places = max_load(table.functions() * n_x, table.bins());
+        let places = max_load(table.functions() * n_x, table.bins(), params.runs());
         Self { table, items: ShortItems::new(params), places, n_x, n_y }
     }
 

@@ -29,12 +29,12 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| Compared::masks(Plan::new(params).tags().tag_bits()),
     parameters: &[
         Parameter {

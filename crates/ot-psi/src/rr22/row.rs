@@ -27,12 +27,12 @@ pub const FAST_ROW: Protocol = Protocol {
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
     named_only: false,
-    partitions: Partitions::Sets,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {

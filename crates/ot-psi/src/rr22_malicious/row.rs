@@ -33,12 +33,12 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: Some(usable_set_len),
     named_only: false,
-    partitions: Partitions::Sets,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |_| Compared::outputs(OUTPUT_BITS),
     parameters: &[
         Parameter {
@@ -109,5 +109,5 @@ pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
     }
     // Each shared item that P is proved to hold uses up one dimension of P.
     let free = (plan(params).correlations() - params.shared_len()) as u64;
-    UsableSetLen { free, most: usable_items(free) }
+    UsableSetLen { free, most: usable_items(free, params.runs()) }
 }

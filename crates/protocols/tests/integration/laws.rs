@@ -2,7 +2,7 @@
 
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
-use vesica_protocols::{Operation, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
+use vesica_protocols::{Operation, Partitions, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
 use vesica_testkit::{Cases, laws, side_by_side};
 
 fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
@@ -136,6 +136,16 @@ fn every_protocol_answers_the_queries_it_offers() {
 #[ignore = "slow: all queries, bounds and sizes, both reveal directions"]
 fn every_protocol_answers_the_queries_it_offers_in_all_cases() {
     side_by_side(answering(), |row| laws::queries(row, Cases::All));
+}
+
+#[test]
+fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs() {
+    let of_partitions = || intersections().filter(|row| row.partitions == Partitions::Sets);
+    let ids: Vec<_> = of_partitions().map(|row| row.id).collect();
+    let expected =
+        ["rr22_malicious", "rr22", "rr22_low_communication", "dh", "kkrt16", "ot_phasing"];
+    assert_eq!(ids, expected);
+    side_by_side(of_partitions(), laws::psi_of_a_partition);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The laws of operations beyond the intersection, applied to every protocol of the catalogue that offers one.
 
-use vesica_protocols::{Protocol, catalogue};
+use vesica_protocols::{Partitions, Protocol, catalogue};
 use vesica_testkit::{Cases, set_operations, side_by_side};
 
 fn offered() -> impl Iterator<Item = &'static Protocol> + Send {
@@ -27,6 +27,14 @@ fn every_operation_gives_what_plain_sets_give() {
 #[ignore = "slow: all queries and sizes, both reveal directions"]
 fn every_operation_gives_what_plain_sets_give_in_all_cases() {
     side_by_side(offered(), |row| set_operations::answers_are_those_of_plain_sets(row, Cases::All));
+}
+
+#[test]
+fn every_operation_for_partitions_gives_what_plain_sets_give_in_one_of_many_runs() {
+    let of_partitions = || offered().filter(|row| row.partitions == Partitions::Sets);
+    // Unions and private ids; of counts, the receiver would learn one for each partition.
+    assert_eq!(of_partitions().count(), 7);
+    side_by_side(of_partitions(), set_operations::answers_of_a_partition);
 }
 
 #[test]

@@ -26,12 +26,12 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: false,
-    partitions: Partitions::Sets,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::Sets,
     compared: |params| Compared::tags(8 * params.tag_len_bytes() as u32),
     parameters: &[
         Parameter {

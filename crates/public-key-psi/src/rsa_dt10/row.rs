@@ -28,12 +28,12 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| seconds(KeySize::Bits2048, params),
     usable_set_len: None,
     named_only: true,
-    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| Compared::tags(tag_shape(params).tag_bits()),
     parameters: &[
         Parameter {

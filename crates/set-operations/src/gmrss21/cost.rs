@@ -11,7 +11,7 @@ use vesica_core::{Learns, PsiParams, Query};
 use vesica_party::{Compared, Traffic};
 
 fn core_plan(form: Form, params: &PsiParams) -> CorePlan {
-    CorePlan::new(form, params.sender_len(), params.receiver_len())
+    CorePlan::new(form, params)
 }
 
 /// Payload bytes: exact, or the most where they depend on the number of common items.

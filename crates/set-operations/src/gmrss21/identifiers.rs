@@ -2,9 +2,9 @@
 //! the other function at its own items (§4.5; steps 1 to 8 of Figure 15).
 
 use super::form::{Form, Identifiers};
-use super::plan::step;
+use super::plan::{CoreRun, step};
 use rand::Rng;
-use vesica_core::{Block, Item, PsiParams, Result, Role, SemiHonest, SessionId};
+use vesica_core::{Block, Item, PsiParams, Result, Role, Runs, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_oprf::programmable;
 use vesica_oprf::vole::{self, Plan, Seed};
@@ -17,68 +17,74 @@ const BITS: u32 = 128;
 
 /// Payload bytes of both directions.
 pub(super) fn bytes(identifiers: Identifiers, params: &PsiParams) -> Traffic {
-    let to_sender = learning_bytes(identifiers, params.sender_len(), params.receiver_len());
-    let to_receiver = learning_bytes(identifiers, params.receiver_len(), params.sender_len());
+    let to_sender =
+        learning_bytes(identifiers, params.sender_len(), params.receiver_len(), params.runs());
+    let to_receiver =
+        learning_bytes(identifiers, params.receiver_len(), params.sender_len(), params.runs());
     // The party that learns is the receiver of the OPRF.
     to_sender.reversed() + to_receiver
 }
 
-fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize) -> Traffic {
+fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize, runs: Runs) -> Traffic {
     match identifiers {
         _ if learner == 0 || holder == 0 => Traffic::default(),
-        Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder).bytes(),
-        Identifiers::Oprf(form) => vole::bytes::<SemiHonest>(&plan(form, learner)),
+        Identifiers::Sloppy(form) => sloppy_plan(form, learner, holder, runs).bytes(),
+        Identifiers::Oprf(form) => vole::bytes::<SemiHonest>(&plan(form, learner, runs)),
     }
 }
 
 /// Messages in a row that wait for each other, the last of them from the party that the core begins with.
 pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
-    let (n_x, n_y) = (params.sender_len(), params.receiver_len());
+    let (n_x, n_y, runs) = (params.sender_len(), params.receiver_len(), params.runs());
     match identifiers {
         Identifiers::Sloppy(form) => {
-            let of = |learner, holder| sloppy_plan(form, learner, holder).flights();
+            let of = |learner, holder| sloppy_plan(form, learner, holder, runs).flights();
             // With KKRT16 each OPRF begins with a message of its learner, who sent the last before; so does the core.
             let joined = if form == Form::Paper { 2 } else { 0 };
             (of(n_x, n_y) + of(n_y, n_x)).saturating_sub(joined)
         }
         Identifiers::Oprf(_) if params.has_empty_set() => 0,
         Identifiers::Oprf(form) => {
-            let of = |learner| vole::flights::<SemiHonest>(&plan(form, learner));
+            let of = |learner| vole::flights::<SemiHonest>(&plan(form, learner, runs));
             // An OPRF ends with its learner, with whom the second one begins, and the core.
             of(n_x) + of(n_y) - 2
         }
     }
 }
 
-fn sloppy_plan(form: Form, learner: usize, holder: usize) -> programmable::Plan {
-    programmable::Plan::new(form.oprf(), form.hint(), learner, holder, BITS)
+fn sloppy_plan(form: Form, learner: usize, holder: usize, runs: Runs) -> programmable::Plan {
+    programmable::Plan::new(form.oprf(), form.hint(), learner, holder, BITS, runs)
 }
 
-/// The identifiers of this party's `items`, in their order; the other party has `other_len`.
+/// The identifiers of this party's `items`, in their order.
 pub(super) fn of_items(
     ctx: &mut Context,
-    session: &SessionId,
+    run: &CoreRun<'_>,
     identifiers: Identifiers,
     role: Role,
     items: &[Item],
-    other_len: usize,
 ) -> Result<Vec<Block>> {
+    let (n_x, n_y, runs) = (run.params.sender_len(), run.params.receiver_len(), run.params.runs());
     let mut ids = vec![Block::ZERO; items.len()];
     // First the sender learns, then the receiver.
-    for (turn, learner) in [("first", Role::Sender), ("second", Role::Receiver)] {
-        let session = step(session, turn);
-        ctx.child("identifiers", |ctx| match (identifiers, learner == role) {
-            (Identifiers::Sloppy(form), true) => {
-                learn_sloppily(ctx, &session, form, items, other_len, &mut ids)
+    let turns = [("first", Role::Sender, n_x, n_y), ("second", Role::Receiver, n_y, n_x)];
+    for (turn, learner, learner_len, holder_len) in turns {
+        let session = step(&run.session, turn);
+        let other_len = if learner == role { holder_len } else { learner_len };
+        ctx.child("identifiers", |ctx| match identifiers {
+            Identifiers::Sloppy(form) => {
+                let plan = &sloppy_plan(form, learner_len, holder_len, runs);
+                match learner == role {
+                    true => learn_sloppily(ctx, &session, plan, items, other_len, &mut ids),
+                    false => hold_sloppily(ctx, &session, plan, items, other_len, &mut ids),
+                }
             }
-            (Identifiers::Sloppy(form), false) => {
-                hold_sloppily(ctx, &session, form, items, other_len, &mut ids)
-            }
-            (Identifiers::Oprf(form), true) => {
-                learn(ctx, &session, form, items, other_len, &mut ids)
-            }
-            (Identifiers::Oprf(form), false) => {
-                hold(ctx, &session, form, items, other_len, &mut ids)
+            Identifiers::Oprf(form) => {
+                let plan = &plan(form, learner_len, runs);
+                match learner == role {
+                    true => learn(ctx, &session, plan, items, other_len, &mut ids),
+                    false => hold(ctx, &session, plan, items, other_len, &mut ids),
+                }
             }
         })?;
     }
@@ -96,7 +102,7 @@ fn add(ids: &mut [Block], position: u32, block: Block) {
 fn learn_sloppily(
     ctx: &mut Context,
     session: &SessionId,
-    form: Form,
+    plan: &programmable::Plan,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -104,9 +110,8 @@ fn learn_sloppily(
     if items.is_empty() || other_len == 0 {
         return Ok(());
     }
-    let plan = sloppy_plan(form, items.len(), other_len);
     let programmable::Received { cuckoo, values } =
-        programmable::receive(ctx, session, &plan, items)?;
+        programmable::receive(ctx, session, plan, items)?;
     let values = Zeroizing::new(values);
     for (bin, value) in values.iter().enumerate() {
         if let Some(placed) = cuckoo.bin(bin) {
@@ -120,7 +125,7 @@ fn learn_sloppily(
 fn hold_sloppily(
     ctx: &mut Context,
     session: &SessionId,
-    form: Form,
+    plan: &programmable::Plan,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -134,17 +139,16 @@ fn hold_sloppily(
     prf.encrypt(&mut own);
     ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
     if !items.is_empty() && other_len > 0 {
-        let plan = sloppy_plan(form, other_len, items.len());
-        programmable::program(ctx, session, &plan, items, |entry| own[entry.position as usize])?;
+        programmable::program(ctx, session, plan, items, |entry| own[entry.position as usize])?;
     }
     Ok(())
 }
 
 /// The sizes of the OPRF of RR22 for a party that learns it at `len` items.
-fn plan(form: Form, len: usize) -> Plan {
+fn plan(form: Form, len: usize, runs: Runs) -> Plan {
     match form {
-        Form::LowCommunication => Plan::low_communication(len, BITS),
-        _ => Plan::fast(len, BITS),
+        Form::LowCommunication => Plan::low_communication(len, BITS, runs),
+        _ => Plan::fast(len, BITS, runs),
     }
 }
 
@@ -152,7 +156,7 @@ fn plan(form: Form, len: usize) -> Plan {
 fn learn(
     ctx: &mut Context,
     session: &SessionId,
-    form: Form,
+    plan: &Plan,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -160,8 +164,8 @@ fn learn(
     if items.is_empty() || other_len == 0 {
         return Ok(());
     }
-    let (plan, draw) = (plan(form, items.len()), Seed::draw_and_send);
-    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, |_, _| Ok(items))?;
+    let draw = Seed::draw_and_send;
+    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, plan, draw, |_, _| Ok(items))?;
     for value in q.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }
@@ -172,7 +176,7 @@ fn learn(
 fn hold(
     ctx: &mut Context,
     session: &SessionId,
-    form: Form,
+    plan: &Plan,
     items: &[Item],
     other_len: usize,
     ids: &mut [Block],
@@ -187,9 +191,7 @@ fn hold(
         ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
         return Ok(());
     }
-    let plan = plan(form, other_len);
-    let q =
-        vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, |_, _| Ok(items))?;
+    let q = vole::run_sender::<SemiHonest, _>(ctx, session, plan, Seed::receive, |_, _| Ok(items))?;
     for value in q.outputs(ctx.pool(), BITS) {
         add(ids, value.position(), Block::new(value.tag()));
     }

@@ -2,8 +2,8 @@
 
 use super::form::Form;
 use super::low_communication;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
-use vesica_core::{PsiParams, Result, SessionId, hash};
+use vesica_core::params::ceil_log2;
+use vesica_core::{PsiParams, Result, Runs, SessionId, hash};
 use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
 use vesica_ot::Traffic;
@@ -39,6 +39,7 @@ impl CoreRun<'_> {
 /// The sizes of the core.
 pub(super) struct CorePlan {
     form: Form,
+    runs: Runs,
     pub(super) programmed: programmable::Plan,
     /// Rows of what is compared, or with [`Form::compares_first`] of the shares of one bit.
     shape: Sizes,
@@ -47,16 +48,17 @@ pub(super) struct CorePlan {
 }
 
 impl CorePlan {
-    /// For `n_x` items of the sender and `n_y` of the receiver, none of them zero.
-    pub(super) fn new(form: Form, n_x: usize, n_y: usize) -> Self {
+    /// For the sizes of `params`, none of them zero.
+    pub(super) fn new(form: Form, params: &PsiParams) -> Self {
+        let (n_x, n_y, runs) = (params.sender_len(), params.receiver_len(), params.runs());
         // A pseudorandom t_j equals s_j with probability 2^-λ over all of the sender's items; with half of that where
         // the comparison itself errs with the other half.
         let half = u32::from(!form.compares_first());
-        let bits = STATISTICAL_SECURITY_BITS + half + ceil_log2(n_x as u64);
-        let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits);
+        let bits = runs.statistical_bits() + half + ceil_log2(n_x as u64);
+        let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits, runs);
         let row_bits = if form.compares_first() { 1 } else { bits };
         let shape = Sizes { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
-        Self { form, programmed, shape, compared_bits: bits }
+        Self { form, runs, programmed, shape, compared_bits: bits }
     }
 
     /// Payload bytes. The receiver programs the OPRF, holds the rows that are switched, and receives the result of the
@@ -66,7 +68,7 @@ impl CorePlan {
         let (bins, n_x) = (self.programmed.bins(), self.shape.outputs);
         let compared = match self.form.compares_first() {
             true => low_communication::bytes(bins, n_x, self.compared_bits),
-            false => equality::bytes(self.form.equality(), n_x),
+            false => equality::bytes(self.form.equality(), n_x, self.runs),
         };
         (self.programmed.bytes() + switching).reversed() + compared
     }
@@ -77,7 +79,7 @@ impl CorePlan {
             self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
         let compared = match self.form.compares_first() {
             true => low_communication::flights(self.programmed.bins(), self.compared_bits),
-            false => equality::flights(self.form.equality(), self.shape.outputs),
+            false => equality::flights(self.form.equality(), self.shape.outputs, self.runs),
         };
         // Where one part ends and the next begins, messages go the same way: once, or twice in the paper's form.
         parts + compared - if self.form == Form::Paper { 2 } else { 1 }

@@ -38,8 +38,7 @@ pub(super) fn sender(
     x: &[Item],
 ) -> Result<Output> {
     // 1 to 8.
-    let n_y = run.params.receiver_len();
-    let r_x = identifiers::of_items(ctx, &run.session, identifiers, Role::Sender, x, n_y)?;
+    let r_x = identifiers::of_items(ctx, run, identifiers, Role::Sender, x)?;
     let r_x = as_items(&r_x);
     // 9.
     let run = union_of(run);
@@ -64,8 +63,7 @@ pub(super) fn receiver(
     y: &[Item],
 ) -> Result<Output> {
     // 1 to 8.
-    let n_x = run.params.sender_len();
-    let r_y = identifiers::of_items(ctx, &run.session, identifiers, Role::Receiver, y, n_x)?;
+    let r_y = identifiers::of_items(ctx, run, identifiers, Role::Receiver, y)?;
     let r_y = as_items(&r_y);
     // 9.
     let run = union_of(run);

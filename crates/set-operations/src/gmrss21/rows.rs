@@ -57,12 +57,12 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     seconds: |params| seconds(SILENT, params),
     usable_set_len: None,
     named_only: false,
-    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByReceiver,
     wide_values: false,
     bytes_depend_on_result: false,
+    partitions: Partitions::No,
     compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
     sender: |params, input| sender(SILENT, params, input),
@@ -86,7 +86,6 @@ pub const INTERSECTION_ROW: Protocol = Protocol {
                     16 bytes; n_x/8 when both learn",
     // For illustration, as the paper says: an intersection needs no switching.
     named_only: true,
-    partitions: Partitions::No,
     ..CARDINALITY_ROW
 };
 
@@ -101,7 +100,6 @@ pub const SUM_ROW: Protocol = Protocol {
                     both learn",
     // The receiver learns the number of common items, which the question does not ask for.
     named_only: true,
-    partitions: Partitions::No,
     wide_values: true,
     ..CARDINALITY_ROW
 };
@@ -117,6 +115,7 @@ pub const UNION_ROW: Protocol = Protocol {
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    partitions: Partitions::Sets,
     ..CARDINALITY_ROW
 };
 
@@ -174,8 +173,8 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    partitions: Partitions::Sets,
     named_only: true,
-    partitions: Partitions::No,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
     ..CARDINALITY_ROW
@@ -214,7 +213,6 @@ pub const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
     bytes: |params| bytes(WHOLE, params),
     seconds: |params| seconds(WHOLE, params),
     named_only: false,
-    partitions: Partitions::No,
     sender: |params, input| sender(WHOLE, params, input),
     receiver: |params, input| receiver(WHOLE, params, input),
     ..PRIVATE_ID_ROW
@@ -282,7 +280,6 @@ const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
         compared: |params| compared(PAPER, params),
         seconds: |params| seconds(PAPER, params),
         named_only: true,
-        partitions: Partitions::No,
         sender: |params, input| sender(PAPER, params, input),
         receiver: |params, input| receiver(PAPER, params, input),
         parameters: PAPER_PARAMETERS,
