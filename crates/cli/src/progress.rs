@@ -131,7 +131,8 @@ impl Reporter {
             Event::Step { label, done, total } => {
                 let (done, total) = (*done, *total);
                 let name = &label.replace('/', ": ");
-                self.screen.step(&Progress { name, done, total, count: done, unit: "items" });
+                let unit = if label.ends_with("partitions") { "partitions" } else { "items" };
+                self.screen.step(&Progress { name, done, total, count: done, unit });
             }
             Event::NoGoodbye(_) => self.screen.say(
                 "the connection broke at the end of the session; both sides are done, and the \

@@ -220,6 +220,16 @@ pub enum ConfigFault {
         /// What the operating system said.
         kind: std::io::ErrorKind,
     },
+    /// There is too little room for intermediate data.
+    #[error("{} has {free} bytes free, and {needed} are needed", folder.display())]
+    ScratchTooSmall {
+        /// The folder for it.
+        folder: PathBuf,
+        /// About how many bytes the run takes.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
     /// Another process runs with the same folder.
     #[error("another process uses {}", folder.display())]
     StateInUse {

@@ -272,6 +272,7 @@ fn follow<M: Match, R>(
         meter: &run.meter,
         threads: job.threads,
         used: started.stopwatch.read(),
+        peak_scratch_bytes: way.peak_scratch_bytes(),
     };
     let report = way.report(parts, &checked);
     match say(Finished { report, output: checked.output }) {

@@ -94,6 +94,9 @@ pub(crate) trait Match: Sync {
     /// Whether to go on writing the result.
     fn go_on(&self) -> ControlFlow<()>;
 
+    /// The most bytes that were in files of intermediate data at a time.
+    fn peak_scratch_bytes(&self) -> u64;
+
     /// The report of the finished run.
     fn report(&self, parts: Parts<'_>, checked: &Checked<Self::Of>) -> Report;
 

@@ -9,7 +9,7 @@ use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_protocols::Security;
 use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Source, StreamError, Streamed,
+    KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, Source, StreamError, Streamed,
     ValueColumns, read_keys_with, stream_items,
 };
 
@@ -69,24 +69,22 @@ impl<'a> Reader<'a> {
     /// Gives the item of every row to `sink`, in the order of the rows.
     ///
     /// # Errors
-    /// Those of the file, [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key, and `failed` of an
-    /// error of `sink`.
-    pub(crate) fn items<E>(
+    /// Those of the file and of `sink`, and [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key.
+    pub(crate) fn items(
         &self,
-        sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
-        failed: impl FnOnce(E) -> Error,
-        go_on: impl Fn() -> ControlFlow<()>,
+        sink: &mut dyn FnMut(&[Item]) -> Result<(), Error>,
+        go_on: impl Fn(Progress) -> ControlFlow<()>,
     ) -> Result<Streamed, Error> {
         self.observer.event(&Event::Phase(Phase::Reading));
         let mut progress = |progress| {
             self.observer.event(&reading(progress));
-            go_on()
+            go_on(progress)
         };
         let (key, hash) = (&self.key, &self.hash);
         let streamed = stream_items(self.source, key, hash, &self.limits, sink, &mut progress);
         let streamed = streamed.map_err(|error| match error {
             StreamError::Input(error) => error.into(),
-            StreamError::Sink(error) => failed(error),
+            StreamError::Sink(error) => error,
         })?;
         // Repeated keys are not known yet.
         self.check_number(streamed.keyed)?;
@@ -97,11 +95,14 @@ impl<'a> Reader<'a> {
     ///
     /// # Errors
     /// Those of the file.
-    pub(crate) fn keys(&self, go_on: impl Fn() -> ControlFlow<()>) -> Result<KeySet, Error> {
+    pub(crate) fn keys(
+        &self,
+        go_on: impl Fn(Progress) -> ControlFlow<()>,
+    ) -> Result<KeySet, Error> {
         self.observer.event(&Event::Phase(Phase::Reading));
         let mut progress = |progress| {
             self.observer.event(&reading(progress));
-            go_on()
+            go_on(progress)
         };
         let beside = beside(self.agreement, self.values.as_ref());
         let (key, hash) = (&self.key, &self.hash);

@@ -292,6 +292,8 @@ pub struct PhaseReport {
 /// Time and memory of this process.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ResourcesReport {
+    /// Most bytes that were in files of intermediate data at a time.
+    pub peak_scratch_bytes: u64,
     /// CPU threads it was allowed to use.
     pub threads: usize,
     /// The vector kernels in use.

@@ -38,6 +38,11 @@ impl RowItems {
         Self { kept: Kept::InMemory(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
 
+    /// Whether nothing has gone to a file.
+    pub(crate) fn are_in_memory(&self) -> bool {
+        matches!(self.kept, Kept::InMemory(_))
+    }
+
     /// Adds the items of the next rows.
     pub(crate) fn push(&mut self, items: &[Item]) -> io::Result<()> {
         if let Kept::InMemory(kept) = &mut self.kept {

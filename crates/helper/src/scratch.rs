@@ -14,25 +14,40 @@ use vesica_labels::{Scratch, ScratchFile};
 pub struct FolderScratch {
     folder: PathBuf,
     bytes: Arc<AtomicU64>,
+    peak: Arc<AtomicU64>,
 }
 
 impl FolderScratch {
     /// Files in `folder`, which is created with the first of them, for its owner only.
     pub fn new(folder: PathBuf) -> Self {
-        Self { folder, bytes: Arc::default() }
+        Self { folder, bytes: Arc::default(), peak: Arc::default() }
     }
 
     /// Bytes in all existing files of this value and its clones.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
+
+    /// The most bytes that there ever were.
+    pub fn peak_bytes(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    /// Bytes that this user may still write to the file system of the folder.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn free_bytes(&self) -> io::Result<u64> {
+        let stat = nix::sys::statvfs::statvfs(&self.folder)?;
+        Ok(u64::from(stat.blocks_available()) * stat.fragment_size())
+    }
 }
 
 impl Scratch for FolderScratch {
     fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
         DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let all = Arc::clone(&self.bytes);
-        Ok(Box::new(Nameless { file: tempfile::tempfile_in(&self.folder)?, len: 0, all }))
+        let [all, peak] = [&self.bytes, &self.peak].map(Arc::clone);
+        Ok(Box::new(Nameless { file: tempfile::tempfile_in(&self.folder)?, len: 0, all, peak }))
     }
 }
 
@@ -40,6 +55,7 @@ struct Nameless {
     file: File,
     len: u64,
     all: Arc<AtomicU64>,
+    peak: Arc<AtomicU64>,
 }
 
 impl Drop for Nameless {
@@ -52,7 +68,8 @@ impl ScratchFile for Nameless {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.file.write_all(bytes)?;
         self.len += bytes.len() as u64;
-        self.all.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let all = self.all.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
+        self.peak.fetch_max(all, Ordering::Relaxed);
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use crate::words::{duration, list};
 use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
 use std::fmt::Write;
 use vesica_agreement::Difference;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::explain::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::Endpoint;
@@ -89,6 +89,15 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::NoMemory => no_memory(say),
         ConfigFault::NoThreads => no_threads(say),
+        ConfigFault::ScratchTooSmall { folder, needed, free } => Message::here(
+            format!(
+                "the run takes about {} for intermediate data, and {} has {} free",
+                bytes(*needed),
+                folder.display(),
+                bytes(*free)
+            ),
+            format!("choose another folder with {}, or give more {}", say.scratch(), say.memory()),
+        ),
         ConfigFault::Scratch { folder, kind } => Message::here(
             format!(
                 "intermediate data cannot be kept in {}: {}",

@@ -55,6 +55,8 @@ terms! {
     parquet:     "--format parquet",    "`format=\"parquet\"`";
     insecure:    "--insecure",          "`insecure=True`";
     state:       "--state",             "`state=`";
+    memory:      "--memory",            "`memory=`";
+    scratch:     "--scratch",           "`scratch=`";
     restart:     "--restart",           "`restart=True`";
     threads:     "--threads",           "`threads=`";
     metrics:     "--metrics",           "`metrics=`";

@@ -367,7 +367,8 @@ mod tests {
             let rows: Vec<Item> = rows.into_iter().map(Item::from_integer).collect();
             let (most, partitions) = (1 << most, 1 << fewer.min(most));
             let grouped = grouped(&rows, (most, partitions), run_rows, chunk, &MemoryScratch)?;
-            prop_assert_eq!((grouped.rows(), grouped.partitions()), (rows.len() as u64, partitions));
+            prop_assert_eq!(grouped.rows(), rows.len() as u64);
+            prop_assert_eq!(grouped.partitions(), partitions);
             let is_in = |item: &Item| item.integer() % 3 == 1;
             let mut bits = PartitionBits::new(&grouped);
             let (mut all, mut items) = (Vec::new(), vec![Item::from_integer(7)]);
@@ -384,7 +385,8 @@ mod tests {
             for (row, item) in rows.iter().enumerate() {
                 prop_assert_eq!(words[row / 64] >> (row % 64) & 1 == 1, is_in(item));
             }
-            let mut expected: Vec<Item> = rows.into_iter().filter(|row| row.integer() != 0).collect();
+            let mut expected = rows;
+            expected.retain(|row| row.integer() != 0);
             expected.sort_unstable();
             all.sort_unstable();
             prop_assert_eq!(all, expected);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 const INTERVAL: Duration = Duration::from_millis(40);
 
 /// The progress of a pass over a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes of the file consumed (of the compressed bytes if it is compressed).
     pub bytes_done: u64,

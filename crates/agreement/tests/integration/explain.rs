@@ -70,7 +70,7 @@ fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let sizes = "may enter 5,000,000 keys, against up to 2,000,000 of the other side.";
     assert!(text.contains(sizes), "{text}");
     let smaller = "These two numbers if it announces fewer keys, against the same other set: 18 \
-                   and 48 for 1, 302 and 752 for 100, 1,468 and 3,570 for 1,000, 4,988 and 11,928 \
+                   and 48 for 1, 326 and 810 for 100, 1,494 and 3,632 for 1,000, 5,024 and 12,014 \
                    for 4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));

@@ -358,10 +358,10 @@ impl Match for OverBoard<'_> {
         let mut digest = Transcript::new(ROWS_LABEL, &[]);
         let mut sink = |batch: &[Item]| {
             batch.iter().for_each(|item| digest.update(item.as_bytes()));
-            items.push(batch)
+            items.push(batch).map_err(|error| self.storage(error))
         };
         // A list is refused later when repeated keys leave too few different ones.
-        let streamed = reader.items(&mut sink, |error| self.storage(error), || self.go_on())?;
+        let streamed = reader.items(&mut sink, |_| self.go_on())?;
         self.run.event(&Event::KeysRead(&streamed.counts));
         Ok(OwnRows { items, streamed, digest: digest.finish() })
     }
@@ -410,6 +410,10 @@ impl Match for OverBoard<'_> {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+
+    fn peak_scratch_bytes(&self) -> u64 {
+        self.scratch.peak_bytes()
     }
 
     fn report(&self, parts: Parts<'_>, checked: &Checked<OfBoard>) -> Report {

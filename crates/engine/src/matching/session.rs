@@ -12,6 +12,7 @@ use crate::report::Parts;
 use crate::rows::{self, RowItems};
 use crate::self_check::{CheckedSet, shared_items};
 use crate::{Error, Event, Phase, Report, probe};
+use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,12 +20,12 @@ use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::{Agreement, Roles, split};
 use vesica_core::{Item, Operation, Role, SessionId};
 use vesica_helper::FolderScratch;
-use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
-use vesica_partitions::{Plan, WHOLE_SET_LEN};
+use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
+use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Partitions, Party};
-use vesica_records::{KeyCounts, KeySet, Streamed};
+use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
@@ -36,7 +37,7 @@ pub(crate) struct OverSession<'a> {
     run: &'a Run<'a>,
     agreement: &'a Agreement,
     peer: Peer<'a>,
-    scratch: Arc<dyn Scratch>,
+    scratch: Arc<FolderScratch>,
 }
 
 /// What this party's file holds.
@@ -286,6 +287,23 @@ impl<'a> OverSession<'a> {
             && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
     }
 
+    /// Refuses to go on if the rest of the file, of which `rows` rows and the part in `seen` have been read, needs more
+    /// disk than there is.
+    fn check_disk(&self, rows: u64, seen: Progress) -> Result<(), Error> {
+        let Progress { bytes_done, bytes_total, .. } = seen;
+        let of_file = bytes_total as f64 / bytes_done.max(1) as f64;
+        let rows = (rows as f64 * of_file.max(1.0)).min(self.run.terms().max_rows as f64);
+        let needed = rows as u64 * (Item::LEN as u64 + DISK_BYTES_PER_ROW);
+        let free = self.scratch.free_bytes().map_err(|error| self.storage(&error))?;
+        match needed > free {
+            true => {
+                let folder = self.run.job.scratch_folder();
+                Err(ConfigFault::ScratchTooSmall { folder, needed, free }.into())
+            }
+            false => Ok(()),
+        }
+    }
+
     fn memory_bytes(&self) -> u64 {
         self.run.job.memory_bytes
     }
@@ -311,9 +329,8 @@ impl Match for OverSession<'_> {
     type Of = OfSession;
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
-        let go_on = || self.peer.go_on_reading();
         if self.agreement.operation() != Operation::Intersection {
-            let mut keys = reader.keys(go_on)?;
+            let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
             let counts = keys.counts.clone();
             reader.check_number(counts.distinct)?;
             self.run.event(&Event::KeysRead(&counts));
@@ -325,9 +342,21 @@ impl Match for OverSession<'_> {
             let rows = OwnRows { items: Vec::new(), keys: keys_rows };
             return Ok(OwnSet::Whole(Whole { keys, rows, counts }));
         }
-        let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch));
-        let mut sink = |batch: &[Item]| items.push(batch);
-        let streamed = reader.items(&mut sink, |error| self.storage(&error), go_on)?;
+        let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch) as _);
+        let seen = Cell::new(Progress::default());
+        let mut sink = |batch: &[Item]| {
+            let was_in_memory = items.are_in_memory();
+            items.push(batch).map_err(|error| self.storage(&error))?;
+            match was_in_memory && !items.are_in_memory() {
+                true => self.check_disk(items.rows(), seen.get()),
+                false => Ok(()),
+            }
+        };
+        let go_on = |progress| {
+            seen.set(progress);
+            self.peer.go_on_reading()
+        };
+        let streamed = reader.items(&mut sink, go_on)?;
         if self.is_large(streamed.keyed) {
             return Ok(OwnSet::Large(Large { items, streamed }));
         }
@@ -411,6 +440,10 @@ impl Match for OverSession<'_> {
 
     fn go_on(&self) -> ControlFlow<()> {
         self.peer.go_on()
+    }
+
+    fn peak_scratch_bytes(&self) -> u64 {
+        self.scratch.peak_bytes()
     }
 
     fn report(&self, parts: Parts<'_>, checked: &Checked<OfSession>) -> Report {

@@ -54,6 +54,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) meter: &'a Meter,
     pub(crate) threads: NonZeroUsize,
     pub(crate) used: Resources,
+    pub(crate) peak_scratch_bytes: u64,
 }
 
 /// The fields that differ between the kinds of runs.
@@ -176,6 +177,7 @@ impl Parts<'_> {
             resources: ResourcesReport {
                 threads: self.threads.get(),
                 kernels: vesica_simd::Backend::active().name(),
+                peak_scratch_bytes: self.peak_scratch_bytes,
                 used: self.used,
             },
         }

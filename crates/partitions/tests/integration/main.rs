@@ -57,8 +57,7 @@ fn session(of: u64, index: u64) -> Value {
 #[test]
 fn prefixes_sizes_and_sessions_are_the_recorded_ones() {
     let found = json!({
-        "about": "Partitions of large sets, docs/wire.md: items in hexadecimal with their prefixes of 12 bits; padded \
-                  lengths by set size; sessions of partitions.",
+        "about": "Partitions of large sets, docs/wire.md: prefixes, padded lengths, sessions.",
         "prefixes": [prefixes(0), prefixes(9)],
         "plans": SIZES.map(plan),
         "sessions": [session(2, 0), session(2, 1), session(1024, 1023)],
