@@ -230,6 +230,14 @@ pub enum ConfigFault {
         /// Bytes that are free.
         free: u64,
     },
+    /// A run in partitions takes more memory than it may.
+    #[error("{given} bytes of memory are too little for the run, which takes {least}")]
+    MemoryTooSmall {
+        /// The least with which it works.
+        least: u64,
+        /// What it may take.
+        given: u64,
+    },
     /// Another process runs with the same folder.
     #[error("another process uses {}", folder.display())]
     StateInUse {

@@ -89,6 +89,14 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::NoMemory => no_memory(say),
         ConfigFault::NoThreads => no_threads(say),
+        ConfigFault::MemoryTooSmall { least, given } => Message::here(
+            format!(
+                "{} of memory are too little: one partition of the sets takes {}",
+                bytes(*given),
+                bytes(*least)
+            ),
+            format!("give at least that with {}", say.memory()),
+        ),
         ConfigFault::ScratchTooSmall { folder, needed, free } => Message::here(
             format!(
                 "the run takes about {} for intermediate data, and {} has {} free",

@@ -224,6 +224,10 @@ impl<'a> OverSession<'a> {
             }
             Err((pieces, counts)) => {
                 let matched = Matched { row: choice.row, role, params: &choice.roles.params, plan };
+                let (least, given) = (Splitting::least_memory(matched), self.memory_bytes());
+                if given < least {
+                    return Err(ConfigFault::MemoryTooSmall { least, given }.into());
+                }
                 let shared = shared_items(&check_secret, self.agreement.self_check as usize);
                 let (total, label) = (plan.partitions(), Phase::Matching.name());
                 let step = |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });

@@ -33,9 +33,12 @@ use vesica_records::{NO_ITEM, Streamed};
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
-/// Bytes of memory that a run takes for an item of either set, with what is read and padded: measured with `rr22`, the
-/// largest of the protocols that are split.
-const BYTES_PER_ITEM: u64 = 160;
+/// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
+/// `rr22_malicious`, both receiving.
+const BYTES_PER_ITEM: u64 = 96;
+
+/// Bytes of memory for the program, its buffers and the connection.
+const BYTES_BESIDE: u64 = 32 << 20;
 
 /// The rows of a file with more keys than one partition holds.
 pub(crate) struct Large {
@@ -159,6 +162,13 @@ pub(crate) struct Matched<'a> {
     pub(crate) plan: Plan,
 }
 
+impl Matched<'_> {
+    /// Items of the longer of two partitions.
+    fn longest(self) -> u64 {
+        self.plan.bound(self.params.sender_len().max(self.params.receiver_len()) as u64)
+    }
+}
+
 impl<'a> Splitting<'a> {
     /// Partitions under a secret of the `session`; `context` is bound into it.
     pub(crate) fn new(
@@ -235,11 +245,15 @@ impl<'a> Splitting<'a> {
         of
     }
 
+    /// The least memory with which a run keeps within it.
+    pub(crate) fn least_memory(matched: Matched<'_>) -> u64 {
+        BYTES_BESIDE + BYTES_PER_ITEM * matched.longest()
+    }
+
     /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
     /// there is memory for them.
-    fn runs_in_flight(&self, Matched { params, plan, .. }: Matched<'_>) -> NonZeroUsize {
-        let longest = plan.bound(params.sender_len().max(params.receiver_len()) as u64);
-        let room = self.memory_bytes / 2 / (BYTES_PER_ITEM * longest).max(1);
+    fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
+        let room = self.memory_bytes / 2 / (BYTES_PER_ITEM * matched.longest()).max(1);
         let runs = room.min(self.threads.get() as u64 + 1) as usize;
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }

@@ -9,7 +9,10 @@ use vesica_link::Endpoint;
 use vesica_partitions::WHOLE_SET_LEN;
 
 /// Keys of the larger file: two partitions.
-const KEYS: u64 = WHOLE_SET_LEN + 30_000;
+const KEYS: u64 = 2_400_000;
+
+/// The least memory for them, a quarter of which they exceed.
+const LITTLE: u64 = 150 << 20;
 
 /// The keys with these numbers, a row each, and a row without a key for every `empty`-th.
 fn rows(path: &std::path::Path, numbers: impl Iterator<Item = u64>, empty: u64) {
@@ -71,7 +74,7 @@ fn two_large_files_have_the_rows_of_a_plain_join() {
     rows(&pair.path("one.csv"), one(), 1000);
     rows(&pair.path("two.csv"), two(), 777);
     for (protocol, receives, memory) in
-        [("rr22", "all", 1 << 30), ("rr22_malicious", "all", 1 << 20), ("rr22", "two", 1 << 20)]
+        [("rr22", "all", 1 << 30), ("rr22_malicious", "all", LITTLE), ("rr22", "two", LITTLE)]
     {
         let agreement = agreement(&pair, protocol, receives, "");
         let done = run(&pair, &agreement, memory).map(|finished| finished.unwrap());
@@ -80,7 +83,10 @@ fn two_large_files_have_the_rows_of_a_plain_join() {
             let report = &finished.report;
             assert_eq!((report.parties[0].keys, report.parties[1].keys), (KEYS, KEYS));
             assert_eq!(report.input.duplicates, [0, 999][party]);
-            assert!(report.result.self_check == "passed");
+            assert_eq!(report.result.self_check, "passed");
+            let on_disk = report.resources.peak_scratch_bytes;
+            assert_eq!(on_disk > 0, memory == LITTLE, "{on_disk}");
+            assert!(on_disk <= 34 * report.input.rows);
         }
         match (receives, done[0].output.rows()) {
             ("all", Some(rows)) => {
@@ -140,8 +146,21 @@ fn a_folder_for_intermediate_data_that_cannot_be_written_ends_the_run() {
     rows(&pair.path("one.csv"), 0..KEYS, 1000);
     rows(&pair.path("two.csv"), 0..9, 1000);
     fs::write(pair.path("scratch"), "a file").unwrap();
-    let [one, two] = run(&pair, &agreement(&pair, "rr22", "all", ""), 1 << 20);
+    let [one, two] = run(&pair, &agreement(&pair, "rr22", "all", ""), LITTLE);
     let is_of_scratch = matches!(&one, Err(Error::Config(ConfigFault::Scratch { .. })));
     assert!(is_of_scratch, "{one:?}");
     assert!(matches!(&two, Err(Error::Transport { .. })), "{two:?}");
+}
+
+#[test]
+fn too_little_memory_is_refused_with_the_least_that_works() {
+    let pair = Pair::new();
+    rows(&pair.path("one.csv"), 0..KEYS, 1000);
+    rows(&pair.path("two.csv"), 0..9, 1000);
+    let agreement = agreement(&pair, "rr22", "all", "");
+    let [one, _] = run(&pair, &agreement, 64 << 20);
+    let Err(Error::Config(ConfigFault::MemoryTooSmall { least, .. })) = one else {
+        panic!("{one:?}")
+    };
+    assert!(least <= LITTLE && run(&pair, &agreement, least).iter().all(Result::is_ok));
 }
