@@ -30,6 +30,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| Compared::items(params.item_bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Bwa, Yao>,

@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Phasing, Gmw>,

@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: Some(computed::addend_runs::<Opprf, Gmw>()),
     compared: |params| Compared::outputs(Plan::new(params).bits),
     parameters: PARAMETERS,
     sender: computed::sender::<Opprf, Gmw>,

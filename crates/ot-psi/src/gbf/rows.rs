@@ -32,6 +32,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| compared(Mode::Silent, params),
     parameters: &[
         Parameter {

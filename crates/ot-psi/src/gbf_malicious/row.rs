@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |_| Compared::outputs(TAG_BITS),
     parameters: &[
         Parameter {

@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
     parameters: &[
         Parameter {

@@ -32,6 +32,7 @@ pub const FAST_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {

@@ -38,6 +38,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |_| Compared::outputs(OUTPUT_BITS),
     parameters: &[
         Parameter {

@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| Compared::tags(tag_shape(params).tag_bits()),
     parameters: &[
         Parameter {

@@ -61,6 +61,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByReceiver,
     wide_values: false,
     bytes_depend_on_result: false,
+    addends: None,
     compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
     sender: |params, input| sender(SILENT, params, input),
@@ -113,6 +114,7 @@ pub const UNION_ROW: Protocol = Protocol {
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    addends: None,
     ..CARDINALITY_ROW
 };
 
@@ -138,6 +140,7 @@ pub const SHARES_ROW: Protocol = Protocol {
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
     bytes_depend_on_result: true,
+    addends: None,
     least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
 };
@@ -170,6 +173,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    addends: None,
     named_only: true,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
