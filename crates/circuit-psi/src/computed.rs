@@ -17,6 +17,9 @@
 //!   3. [both] which of X are common   ◀── tags ──
 //! ```
 //!
+//! In place of step 2's results a run can end with addends of the count and the sum, which are opened later and only in
+//! total: see the module `part`.
+//!
 //! Before, each party evaluates the circuit without input to count its gates, and so the bytes and
 //! transfers of the run.
 

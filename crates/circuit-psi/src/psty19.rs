@@ -32,6 +32,13 @@
 //! A sum of the sender's values carries them along: (x‖i) ↦ s_h_i(x) ‖ v_x ⊕ m_h_i(x), the masks m_j being the sender's
 //! input to the circuit.
 //!
+//! Sets that are split into parts get one number as the answer: steps 1 to 3 are done for each part, its count and sum
+//! end as addends that say nothing to either party, and one garbled circuit opens their total ([`Protocol::part`],
+//! [`Protocol::opening`]; the picture is in the module `computed::part`).
+//!
+//! [`Protocol::part`]: vesica_party::Protocol::part
+//! [`Protocol::opening`]: vesica_party::Protocol::opening
+//!
 //! # Deviations
 //!
 //! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key; both are shorter.

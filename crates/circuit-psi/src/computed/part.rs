@@ -1,4 +1,50 @@
-//! The run of one part, which ends with addends of its numbers.
+//! # One number about sets that are split into parts
+//!
+//! Both parties split their sets alike, so that equal items are in the same part. A count of each part would tell more
+//! than the count of all. So a part's run ends with *addends*: additive shares of its numbers, the count of common items
+//! where the query or the bounds need it, and the sum of their values. One party draws a mask, and the circuit shows the
+//! other what is left: a conversion from circuits to additive shares of D. Demmler, T. Schneider, M. Zohner, "ABY – a
+//! framework for efficient mixed-protocol secure two-party computation", NDSS 2015. How few rounds it takes here, the
+//! module `masked` says.
+//!
+//! | | |
+//! |---|---|
+//! | security | that of the part's circuit; of the opening, that of [`vesica_circuit::yao`]; semi-honest |
+//! | receiver learns | the answer about the whole; the sizes of the sender's parts |
+//! | sender learns | the sizes of the receiver's parts; with bounds, whether the whole count is inside; when both learn, also the answer |
+//! | flights | of a part, those of its circuit; of the opening 3, one more when both learn, and 2 more with bounds |
+//!
+//! ```text
+//!   sender: X_1 … X_P                                 receiver: Y_1 … Y_P
+//!
+//!   for each part i, in a session of its own:
+//!   1. prepares X_i                                   1. prepares Y_i
+//!   2. u_i, random
+//!   3. the circuit finds the number c_i and reveals
+//!                      v_i = c_i − u_i  ── to the receiver ──▶
+//!   4. u = Σ u_i                                      4. v = Σ v_i
+//!
+//!   in one more session, once:
+//!   5. u                                              5. v
+//!      the garbled circuit finds c = u + v = Σ c_i and reveals
+//!   6.   min ≤ c ≤ max              ◀── to both ──▶                    where there are bounds
+//!        c, or c ≥ min, or the sum  ── to the receiver [or both] ──▶   inside them
+//! ```
+//!
+//! Step 4 is done where the parts are run, with [`Addends::add`]; the opening is in the module `opening`.
+//!
+//! **Why nobody ever knows the count of a part.** The sender drew u_i before the circuit, and gets nothing from it. The
+//! receiver gets c_i − u_i modulo 2^k, and as u_i is uniform, so is that: for any c_i the receiver sees the same
+//! distribution, and parts draw independently. In the opening u and v enter a circuit that reveals what one run of the
+//! whole sets reveals, and nothing else of the addends. The mask has all k bits: one that is only longer than a count
+//! would tell large counts from small ones.
+//!
+//! **Why no number wraps around.** Counts are modulo 2^64 and sums modulo 2^128. A count is at most the number of items
+//! of a set, below 2^32 in the whole; a value is unsigned and below 2^64, so a sum is below 2^96. Where a party does not
+//! follow the protocol, at most all bins of a part match, below 2^25, and so much is added for each part.
+//!
+//! The opened number has all 64 or 128 bits. So one that was damaged on its way is most likely larger than any possible
+//! one, and who learns it can tell.
 
 use super::masked::masked_sum;
 use super::query::needs_count;
@@ -104,7 +150,7 @@ impl<P: Matching> Circuit for Part<P> {
     }
 }
 
-/// Uniformly random addends of the numbers that a run with `params` needs.
+/// Step 2: uniformly random addends of the numbers that a run with `params` needs.
 fn random_addends(ctx: &mut Context, params: &PsiParams) -> Addends {
     let mut own = Addends::zeros(params);
     if needs_count(params) {
