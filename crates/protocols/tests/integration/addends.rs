@@ -53,7 +53,7 @@ fn whole(parts: &Parts, query: Query, learns: Learns) -> PsiParams {
 /// An item's value: the largest of the query for some.
 fn value(item: &Item, of: Values) -> u64 {
     let most = u64::MAX >> (64 - of.bits());
-    if item.integer() % 3 == 0 { most } else { item.integer() as u64 & most }
+    if item.integer().is_multiple_of(3) { most } else { item.integer() as u64 & most }
 }
 
 fn input(set: &[Item], params: &PsiParams, role: Role) -> Input {
