@@ -77,7 +77,7 @@ bench-helper: dist ## Measure the tables of the server-aided paper again (BENCH=
 	@scripts/need python3
 	@bench/helper $(BENCH)
 
-check: fmt clippy layering docs deny ## Formatting, lints, layering, documents, dependencies.
+check: fmt clippy layering docs deny parameters ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"
 
 fmt: ## Check the formatting.
@@ -87,6 +87,9 @@ fmt: ## Check the formatting.
 clippy: ## Check the lints; a warning is an error.
 	@scripts/need cargo-clippy
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+parameters: ## Check the parameters whose scripts take seconds.
+	@$(MAKE) -s -C parameters/partitions
 
 layering: ## Check who depends on whom against ARCHITECTURE.md, and the shape of the source text.
 	$(CARGO) test --workspace --locked --test layering --test source_text

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_check::{Check, Options, Refused};
-use vesica_engine::aided::look;
+use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::{Speech, engine, input};

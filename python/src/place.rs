@@ -85,7 +85,7 @@ pub(crate) fn party(
 /// Refuses what only runs with a helper have, if `agreement` has none.
 pub(crate) fn check_aided(
     agreement: &Agreement,
-    given: [(&'static str, bool); 3],
+    given: [(&'static str, bool); 2],
 ) -> Result<(), Failed> {
     match given.into_iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) if agreement.helper.is_none() => {

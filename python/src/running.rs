@@ -94,7 +94,7 @@ impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle,
-        total, threads, state, memory, restart, insecure, strict, output, force, again))]
+        total, threads, state, memory, scratch, restart, insecure, strict, output, force, again))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -114,6 +114,7 @@ impl Running {
         threads: Option<NonZeroUsize>,
         state: Option<PathBuf>,
         memory: Option<u64>,
+        scratch: Option<PathBuf>,
         restart: bool,
         insecure: bool,
         strict: bool,
@@ -122,11 +123,7 @@ impl Running {
         again: Option<Again>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
-        let given = [
-            ("`state=`", state.is_some()),
-            ("`memory=`", memory.is_some()),
-            ("`restart=`", restart),
-        ];
+        let given = [("`state=`", state.is_some()), ("`restart=`", restart)];
         let place = place::endpoint(&agreement, listen, connect).and_then(|endpoint| {
             place::check_aided(&agreement, given)?;
             Ok((endpoint, place::party(&agreement, Some(&identity.0), party.as_deref())?))
@@ -138,8 +135,7 @@ impl Running {
             idle: seconds(idle),
             total: (total > 0.0).then(|| seconds(total)),
         };
-        let memory_bytes = memory.unwrap_or(MEMORY_BYTES_DEFAULT);
-        let state = StateOptions { folder: state, memory_bytes, restart };
+        let state = StateOptions { folder: state, restart };
         let folder = match (&agreement.helper, &party) {
             (Some(_), Some(party)) => Some(state.folder_of(&agreement, party)),
             _ => None,
@@ -155,6 +151,8 @@ impl Running {
             link,
             threads: threads
                 .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+            memory_bytes: memory.unwrap_or(MEMORY_BYTES_DEFAULT),
+            scratch,
             state,
             allow_insecure: insecure,
             strict,

@@ -52,6 +52,7 @@ def run(
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
     memory: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
     restart: bool = False,
     delimiter: str | None = None,
     header: bool = True,
@@ -85,7 +86,9 @@ def run(
         output: A file for the result, as well. Only for data in a file, or a result without rows.
         force: Replace an existing `output`.
         state: With a helper, the folder that lets an interrupted run continue.
-        memory: With a helper, about how many bytes of memory to use before files are used.
+        memory: About how many bytes of memory the run may take beside your data (1 GiB), whatever
+            its size; more than that goes to files without names.
+        scratch: The folder for these files: by default the current one, or with a helper `state`.
         restart: With a helper, drop an interrupted run, end it for all, and begin a new one.
         delimiter: The character between the fields of a text file; detected by default.
         header: Whether the first row of a text file has the names of the columns.
@@ -133,6 +136,7 @@ async def run_async(
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
     memory: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
     restart: bool = False,
     delimiter: str | None = None,
     header: bool = True,
@@ -185,6 +189,7 @@ class Started:
         output: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
         memory: int | None,
+        scratch: str | os.PathLike[str] | None,
         restart: bool,
         delimiter: str | None,
         header: bool,
@@ -230,6 +235,7 @@ class Started:
             threads=threads,
             state=None if state is None else os.fspath(state),
             memory=memory,
+            scratch=None if scratch is None else os.fspath(scratch),
             restart=restart,
             insecure=insecure,
             strict=strict,

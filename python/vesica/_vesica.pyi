@@ -129,6 +129,7 @@ class Running:
         threads: int | None,
         state: str | None,
         memory: int | None,
+        scratch: str | None,
         restart: bool,
         insecure: bool,
         strict: bool,

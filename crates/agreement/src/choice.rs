@@ -10,6 +10,7 @@ use crate::agreement::Agreement;
 use crate::figures;
 use crate::network::Network;
 use crate::roles::Roles;
+use crate::split;
 use std::fmt;
 use vesica_core::{PsiParams, hash};
 use vesica_protocols::{Protocol, Traffic};
@@ -97,8 +98,9 @@ pub(crate) struct Figures {
 
 impl Figures {
     fn of(row: &'static Protocol, roles: Roles) -> Self {
-        let params = &roles.params;
-        let Traffic { sender_to_receiver, receiver_to_sender } = (row.bytes)(params);
+        let plan = split::plan(row, &roles.params);
+        let params = &split::typical(plan, &roles.params);
+        let Traffic { sender_to_receiver, receiver_to_sender } = split::traffic(row, &roles.params);
         let traffic = match roles.are_exchanged {
             false => Traffic { sender_to_receiver, receiver_to_sender },
             true => Traffic {
@@ -110,7 +112,8 @@ impl Figures {
             row,
             roles,
             traffic,
-            nanos: ((row.seconds)(params) * 1e9) as u64,
+            nanos: ((row.seconds)(params) * 1e9) as u64 * plan.partitions(),
+            // Several partitions are in flight: the flights of the others cost no time.
             flights: (row.flights)(params),
         }
     }

@@ -8,10 +8,12 @@ mod with_helper;
 use crate::agreement::{Agreement, Key, PartyTerms, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
+use crate::split;
 use serde::Serialize;
 use std::fmt;
 use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
 use vesica_protocols::{Condition, Fact, Protocol, Security, Traffic};
 
 /// Width of the text form in columns.
@@ -355,6 +357,9 @@ impl<'a> Words<'a> {
                 figures.flights,
             )
         }));
+        if self.sender.max_rows.max(self.receiver.max_rows) > WHOLE_SET_LEN {
+            points.extend(self.each("Memory", |row| self.memory(row)));
+        }
         if let Some(integers) = self.agreement.integer_items() {
             points.push(format!(
                 "Keys are compared as numbers of {} bits, not as digests: the numbers that cannot \
@@ -367,6 +372,38 @@ impl<'a> Words<'a> {
         points
     }
 }
+
+impl Words<'_> {
+    /// Whether memory follows the sets that `row` matches.
+    fn memory(&self, row: &Protocol) -> String {
+        let params = self.agreement.largest_roles()[0].params;
+        let plan = split::plan(row, &params);
+        if !plan.is_split() {
+            return "all keys are in memory at once, and `--memory` does not bound it".to_owned();
+        }
+        let lens = [params.sender_len(), params.receiver_len()].map(|len| len as u64);
+        let padded = lens.map(|len| plan.bound(len));
+        let [sender, receiver] = [0, 1].map(|i| grouped(padded[i]));
+        let more =
+            [0, 1].map(|i| 100.0 * ((plan.partitions() * padded[i]) as f64 / lens[i] as f64 - 1.0));
+        let rows = self.sender.max_rows.max(self.receiver.max_rows);
+        format!(
+            "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
+             included ({:.1} % and {:.1} % more keys in all), so that nobody learns how many keys \
+             of the other side are in one. `--memory` bounds the memory; what does not fit takes up \
+             to {} bytes of disk a row, {} for {} rows",
+            grouped(plan.partitions()),
+            more[0],
+            more[1],
+            DISK_BYTES,
+            bytes(DISK_BYTES * rows),
+            grouped(rows),
+        )
+    }
+}
+
+/// Bytes of disk for a row while a set is split: its item as it was read, and grouped.
+const DISK_BYTES: u64 = vesica_core::Item::LEN as u64 + DISK_BYTES_PER_ROW;
 
 /// How the keys of rows are compared.
 fn of_keys(keys: &[Key]) -> Vec<String> {

@@ -5,6 +5,7 @@
 //! * [`explain`] — the agreement in plain words: who learns what, what is assumed.
 //! * [`choice`] — the protocol of a run and the reason for it; [`Roles`] — who is its sender and its receiver;
 //!   [`Network`] — what may decide.
+//! * [`split`] — whether a run is split into partitions.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -15,6 +16,7 @@ pub mod explain;
 mod figures;
 mod network;
 mod roles;
+pub mod split;
 
 pub use agreement::*;
 pub use network::Network;

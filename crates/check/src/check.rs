@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_engine::Error;
-use vesica_engine::job::{beside, key_columns, key_items, key_limits, value_columns};
+use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
     sort_distinct, survey_items, survey_keys,

@@ -261,6 +261,8 @@ pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
     pub(crate) state: StateArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
@@ -385,9 +387,6 @@ pub(crate) struct StateArgs {
     /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
-    /// Approximate memory for intermediate data; more than that goes to the folder [default: 512MiB]
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
     /// Drop an interrupted run, end it for the other parties, and begin a new one
     #[arg(long)]
     restart: bool,
@@ -396,20 +395,31 @@ pub(crate) struct StateArgs {
 impl StateArgs {
     /// The first given option that is only for runs with a helper.
     pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [
-            ("--state", self.state.is_some()),
-            ("--memory", self.memory.is_some()),
-            ("--restart", self.restart),
-        ];
+        let given = [("--state", self.state.is_some()), ("--restart", self.restart)];
         given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
     }
 
     pub(crate) fn options(&self) -> StateOptions {
-        StateOptions {
-            folder: self.state.clone(),
-            memory_bytes: self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes),
-            restart: self.restart,
-        }
+        StateOptions { folder: self.state.clone(), restart: self.restart }
+    }
+}
+
+/// What a run may take of this machine.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Memory")]
+pub(crate) struct MemoryArgs {
+    /// About how much memory a run may take, whatever the size of the file; more than that goes to files
+    /// without names [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+    /// The folder for these files [default: the current one; with a helper, that of --state]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub(crate) scratch: Option<PathBuf>,
+}
+
+impl MemoryArgs {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes)
     }
 }
 

@@ -8,6 +8,7 @@ mod subject;
 
 pub(crate) use party::{PartyArgs, run_party};
 
+use crate::args::MemoryArgs;
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use figures::BenchReport;
@@ -120,6 +121,8 @@ pub(crate) struct BenchArgs {
     item_bits: u32,
     #[command(flatten)]
     question: QuestionArgs,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     helper: HelperArgs,
     /// The oblivious transfers that the protocol uses, if it has a choice: iknp runs `<PROTOCOL>_iknp`

@@ -135,6 +135,12 @@ pub enum ParameterError {
     /// The items known to both parties exceed a set, or differ from the parameters.
     #[error("the items known to both parties differ from the parameters")]
     SharedItems,
+    /// Too many runs for one result, or none.
+    #[error("{runs} runs cannot make one result")]
+    Runs {
+        /// How many.
+        runs: u64,
+    },
     /// The values do not match the operation: it needs none, or one for each item.
     #[error("the values of the items do not match the operation")]
     Values,

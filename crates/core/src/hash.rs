@@ -104,6 +104,11 @@ impl ItemHash {
     }
 }
 
+/// `bytes` in hexadecimal: two digits a byte.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

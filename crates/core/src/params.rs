@@ -6,6 +6,9 @@ use std::fmt;
 /// Statistical security λ, in bits: a wrong result has probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 
+/// The most runs that can make one result, see [`PsiParams::with_runs`].
+pub const MAX_RUNS: u64 = 1 << 12;
+
 /// Maximum size of one party's set in one run: positions fit into 32 bits.
 pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 
@@ -51,6 +54,7 @@ pub struct PsiParams {
     query: Query,
     bounds: Bounds,
     shared_len: u64,
+    runs: u64,
 }
 
 impl PsiParams {
@@ -78,6 +82,7 @@ impl PsiParams {
             query: Query::Intersection,
             bounds: Bounds::NONE,
             shared_len: 0,
+            runs: 1,
         })
     }
 
@@ -112,6 +117,28 @@ impl PsiParams {
             return Err(ParameterError::SharedItems.into());
         }
         Ok(Self { shared_len, ..self })
+    }
+
+    /// Declares that so many runs make one result, such as those of the partitions of two sets. Each then fails with
+    /// probability at most 2^-λ / `runs`.
+    ///
+    /// # Errors
+    /// [`ParameterError::Runs`] unless there are 1 to [`MAX_RUNS`].
+    pub fn with_runs(self, runs: u64) -> Result<Self> {
+        match (1..=MAX_RUNS).contains(&runs) {
+            true => Ok(Self { runs, ..self }),
+            false => Err(ParameterError::Runs { runs }.into()),
+        }
+    }
+
+    /// How many runs make one result.
+    pub fn runs(&self) -> u64 {
+        self.runs
+    }
+
+    /// λ + ⌈log runs⌉: this run gives a wrong result with probability at most 2 to the minus this.
+    pub fn statistical_bits(&self) -> u32 {
+        STATISTICAL_SECURITY_BITS + ceil_log2(self.runs)
     }
 
     /// Number of items in both sets that both parties know to be common.
@@ -161,7 +188,7 @@ impl PsiParams {
 
     /// Length in bytes of a shortened tag, see [`tag_len_bytes`].
     pub fn tag_len_bytes(&self) -> usize {
-        tag_len_bytes(self.sender_len, self.receiver_len)
+        tag_len_bytes_for(self.statistical_bits(), self.sender_len, self.receiver_len)
     }
 }
 
@@ -169,7 +196,11 @@ impl PsiParams {
 ///
 /// Two different items of the two sets then have equal tags with probability at most 2^-λ, over all n_x · n_y pairs.
 pub fn tag_len_bytes(sender_len: u64, receiver_len: u64) -> usize {
-    let bits = STATISTICAL_SECURITY_BITS + ceil_log2(sender_len) + ceil_log2(receiver_len);
+    tag_len_bytes_for(STATISTICAL_SECURITY_BITS, sender_len, receiver_len)
+}
+
+fn tag_len_bytes_for(statistical_bits: u32, sender_len: u64, receiver_len: u64) -> usize {
+    let bits = statistical_bits + ceil_log2(sender_len) + ceil_log2(receiver_len);
     bits.div_ceil(8) as usize
 }
 

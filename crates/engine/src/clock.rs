@@ -2,27 +2,33 @@
 
 use crate::Phase;
 use crate::report::PhaseReport;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_net::Meter;
 
 /// Wall time of the engine's own phases; those on the wire are in the meter.
 #[derive(Default)]
 pub(crate) struct PhaseClock {
-    phases: Vec<(Phase, Duration, (u64, u64))>,
+    phases: Mutex<Vec<(Phase, Duration, (u64, u64))>>,
 }
 
 impl PhaseClock {
-    pub(crate) fn add(&mut self, phase: Phase, elapsed: Duration) {
+    pub(crate) fn add(&self, phase: Phase, elapsed: Duration) {
         self.add_with_bytes(phase, elapsed, (0, 0));
     }
 
     /// As [`add`](Self::add), for a phase in which this side sent and received so many payload bytes.
-    pub(crate) fn add_with_bytes(&mut self, phase: Phase, elapsed: Duration, bytes: (u64, u64)) {
-        self.phases.push((phase, elapsed, bytes));
+    pub(crate) fn add_with_bytes(&self, phase: Phase, elapsed: Duration, bytes: (u64, u64)) {
+        self.lock().push((phase, elapsed, bytes));
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Phase, Duration, (u64, u64))>> {
+        self.phases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn report(&self, meter: &Meter) -> Vec<PhaseReport> {
-        let own = self.phases.iter().map(|(phase, elapsed, bytes)| PhaseReport {
+        let phases = self.lock();
+        let own = phases.iter().map(|(phase, elapsed, bytes)| PhaseReport {
             name: phase.name().to_owned(),
             wall_s: elapsed.as_secs_f64(),
             bytes_sent: bytes.0,

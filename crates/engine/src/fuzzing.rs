@@ -1,17 +1,16 @@
 //! Entry points for fuzzers: plain functions over bytes, or over a connection in memory.
 
-use crate::aided::fuzzing as aided;
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
-use crate::shares::{SharesError, SharesFile};
 use crate::{Error, probe};
 use std::path::Path;
 use vesica_agreement::Agreement;
 use vesica_agreement::Network;
 use vesica_core::Role;
 use vesica_net::Context;
+use vesica_shares::{SharesError, SharesFile};
 
-pub use aided::reopen_state;
+pub use vesica_aided::fuzzing::reopen_state;
 
 /// Exchanges with a peer all messages of two parties but those of the protocol: hello, sizes, closing.
 ///

@@ -1,14 +1,14 @@
 //! One run of an agreement: read, meet, match, check, write.
 
-use crate::aided;
-use crate::answer::{OwnRows, text_limit};
 use crate::clock::PhaseClock;
-use crate::error::ConfigFault;
+use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
-use crate::output::{self, Finished, KeyRows};
-use crate::report::{self, InputReport};
+use crate::output::Finished;
+use crate::peer::{Peer, Seats};
+use crate::reading::Reader;
+use crate::report::Parts;
 use crate::resources::Stopwatch;
-use crate::run::{OwnKeys, Seats, SharedState, Steps, context};
+use crate::terms::own_position;
 use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase};
 use std::collections::BTreeMap;
@@ -17,14 +17,10 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
-use vesica_agreement::{Agreement, PartyTerms};
-use vesica_core::hash::ItemHash;
+use vesica_agreement::Agreement;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
-use vesica_protocols::Security;
-use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, OutputOptions, Source, ValueColumns};
-
-pub(crate) const ITEM_LABEL: &str = "vesica v1 item";
+use vesica_records::{OutputOptions, Source};
 
 /// Everything one side brings to a run.
 pub struct Job {
@@ -45,6 +41,12 @@ pub struct Job {
     pub link: LinkOptions,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
+    /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
+    /// holds for runs that are split into partitions.
+    pub memory_bytes: u64,
+    /// The folder for these files, which have no names; by default the current one, and with a helper that of the
+    /// run's state.
+    pub scratch: Option<PathBuf>,
     /// With a helper: how an interrupted run continues. Ignored without one.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
@@ -53,27 +55,26 @@ pub struct Job {
     pub strict: bool,
 }
 
-/// Memory for intermediate data by default, in bytes.
-pub const MEMORY_BYTES_DEFAULT: u64 = 512 << 20;
+/// The memory of a run by default, in bytes.
+pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
 
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
 
 /// What a party keeps of a run with a helper, so that it can continue after an interruption.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct StateOptions {
     /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. The
     /// run creates it if it does not exist, and removes it at the end.
     pub folder: Option<PathBuf>,
-    /// Approximate memory for intermediate data; more than that goes to files.
-    pub memory_bytes: u64,
     /// Deletes an interrupted run, ends it for the other parties, and begins a new one.
     pub restart: bool,
 }
 
-impl Default for StateOptions {
-    fn default() -> Self {
-        Self { folder: None, memory_bytes: MEMORY_BYTES_DEFAULT, restart: false }
+impl Job {
+    /// The folder for intermediate data of a run between two parties.
+    pub(crate) fn scratch_folder(&self) -> PathBuf {
+        self.scratch.clone().unwrap_or_else(|| ".".into())
     }
 }
 
@@ -88,81 +89,6 @@ impl StateOptions {
     }
 }
 
-/// The key columns of `agreement` as the file of `party` names them, if that is known.
-///
-/// # Errors
-/// [`ConfigFault::UnknownKey`] if `columns` names neither a key of the agreement nor a column of
-/// values that may be this party's.
-pub fn key_columns(
-    agreement: &Agreement,
-    party: Option<&str>,
-    columns: &BTreeMap<String, String>,
-) -> Result<Vec<KeyColumn>, Error> {
-    let mut known: Vec<String> = agreement.keys.iter().map(|key| key.name.clone()).collect();
-    if let Some(values) = agreement.question.values()
-        && party.is_none_or(|party| party == values.of)
-    {
-        known.extend(values.columns.iter().cloned());
-    }
-    if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
-        return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
-    }
-    Ok(agreement
-        .keys
-        .iter()
-        .map(|key| KeyColumn {
-            name: key.name.clone(),
-            column: named_here(&key.name, columns),
-            profile: key.profile,
-        })
-        .collect())
-}
-
-/// The columns whose values `party` brings, as its file names them; `None` if it brings none.
-pub fn value_columns(
-    agreement: &Agreement,
-    party: &str,
-    columns: &BTreeMap<String, String>,
-) -> Option<ValueColumns> {
-    let values = agreement.values_of(party)?;
-    Some(ValueColumns {
-        columns: values.columns.iter().map(|column| named_here(column, columns)).collect(),
-        bits: values.bits,
-        signed: values.signed,
-        duplicates: values.duplicates,
-    })
-}
-
-/// What a run reads beside the keys under `agreement`; `values` are this party's.
-pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
-    let texts = text_limit(agreement);
-    // A result that names keys also names their rows.
-    Beside { values, texts, rows: texts.is_some() }
-}
-
-pub(crate) fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
-    columns.get(name).map_or(name, String::as_str).to_owned()
-}
-
-/// The limits for a file under `terms`.
-pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
-    KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
-}
-
-/// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]
-/// says so, as digests otherwise.
-///
-/// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
-/// the protocols bind the session.
-pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
-    let integers = agreement
-        .integer_items()
-        .and_then(|integers| KeyItems::integers(columns, integers.key_mark()));
-    integers.unwrap_or_else(|| {
-        KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
-    })
-}
-
 /// Meets the peer and compares the agreements, without reading data or running anything. The peer
 /// must do the same at the same time.
 ///
@@ -175,61 +101,12 @@ pub fn reach(
     observer: &dyn Observer,
     cancel: &CancelToken,
 ) -> Result<(), Error> {
-    let seats = Seats::find(agreement, identity)?;
-    let run = SharedState::new(cancel);
-    let session = run.connect(agreement, identity, link, &seats, observer)?;
-    let mut ctx = context(&session, seats.seat, &seats.peer, NonZeroUsize::MIN, &Meter::new())
-        .map_err(|error| run.fail(&session, error))?;
-    let result = run.agree(&mut ctx, agreement, &seats, Purpose::Check, observer);
-    run.end(&session, &seats, result)
-}
-
-/// The position of the party with this identity.
-///
-/// # Errors
-/// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement whose last day is over.
-pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result<usize, Error> {
-    let public = identity.public();
-    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
-    match agreement.expires {
-        Some(on) if agreement.is_expired(jiff::Timestamp::now()) => {
-            Err(ConfigFault::Expired { on }.into())
-        }
-        _ => Ok(agreement.position(party)),
-    }
-}
-
-/// Refuses a file for a result that `party` does not receive.
-pub(crate) fn check_place(job: &Job, party: &str) -> Result<(), Error> {
-    match (job.agreement.is_receiver_of_result(party), &job.output) {
-        (false, Some(_)) => Err(ConfigFault::OutputNotLearned { party: party.to_owned() }.into()),
-        _ => Ok(()),
-    }
-}
-
-/// What a run needs of its files and its agreement before it reads and connects.
-struct Prepared {
-    key: Vec<KeyColumn>,
-    values: Option<ValueColumns>,
-    hash: KeyItems,
-    limits: KeyLimits,
-}
-
-fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
-    let Job { agreement, source, columns, output, .. } = job;
-    let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
-    if let (Some(row), false) = (insecure, job.allow_insecure) {
-        return Err(ConfigFault::Insecure { protocol: row.id }.into());
-    }
-    check_place(job, &seats.party)?;
-    if let Some(output) = output {
-        output::check(agreement, source, output)?;
-    }
-    let key = key_columns(agreement, Some(&seats.party), columns)?;
-    let values = value_columns(agreement, &seats.party, columns);
-    let hash = key_items(agreement, &key);
-    let limits = key_limits(agreement.terms_of(&seats.party), job.strict);
-    Ok(Prepared { key, values, hash, limits })
+    let seats = Seats::of(agreement, own_position(agreement, identity)?);
+    let peer = Peer::new(agreement, (identity, link), seats, observer, cancel);
+    let session = peer.connect()?;
+    let ctx = peer.agree(&session, NonZeroUsize::MIN, &Meter::new(), Purpose::Check)?;
+    drop(ctx);
+    session.close().map_err(|error| peer.error(error.into(), Phase::Checking))
 }
 
 /// Runs `job` to its end and returns what this party has learned: on success the result file, if
@@ -283,6 +160,8 @@ fn prepare(job: &Job, seats: &Seats) -> Result<Prepared, Error> {
 ///         output: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
 ///         threads: NonZeroUsize::MIN,
+///         memory_bytes: vesica_engine::MEMORY_BYTES_DEFAULT,
+///         scratch: None,
 ///         state: StateOptions::default(),
 ///         allow_insecure: false,
 ///         strict: false,
@@ -319,107 +198,84 @@ pub fn run_and<R>(
     cancel: &CancelToken,
     say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
-    match job.agreement.helper {
-        Some(_) => aided::run(job, observer, cancel, say),
-        None => two_parties(job, observer, cancel).map(|finished| match say(finished) {
-            ControlFlow::Continue(said) | ControlFlow::Break(said) => said,
-        }),
+    let started = Started { at: jiff::Timestamp::now(), stopwatch: Stopwatch::start() };
+    observer.event(&Event::Phase(Phase::Preparing));
+    let run = Run {
+        position: own_position(&job.agreement, &job.identity)?,
+        job: &job,
+        observer: &observer,
+        cancel,
+        meter: Meter::new(),
+        clock: PhaseClock::default(),
+    };
+    match job.agreement.with_helper() {
+        Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, started, say),
+        None => follow(&run, OverSession::new(&run), started, say),
     }
 }
 
-fn two_parties(
-    job: Job,
-    observer: Arc<dyn Observer>,
-    cancel: &CancelToken,
-) -> Result<Finished, Error> {
-    let started_at = jiff::Timestamp::now();
-    let stopwatch = Stopwatch::start();
-    observer.event(&Event::Phase(Phase::Preparing));
-    let seats = Seats::find(&job.agreement, &job.identity)?;
-    let prepared = prepare(&job, &seats).inspect_err(|error| {
-        leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), cancel);
-    })?;
-    let Prepared { key, values, hash, limits } = prepared;
-    let Job { agreement, identity, source, output, link, threads, .. } = job;
-    let terms = agreement.terms_of(&seats.party);
+/// When a run began.
+struct Started {
+    at: jiff::Timestamp,
+    stopwatch: Stopwatch,
+}
 
-    // Reading and meeting the peer run side by side; a failure of one ends the other.
-    let run = SharedState::new(cancel);
-    let mut clock = PhaseClock::default();
-    let meter = Meter::new();
-    let (keys, met) = std::thread::scope(|scope| {
+/// A run from its first step to its last, whatever the way of matching.
+fn follow<M: Match, R>(
+    run: &Run<'_>,
+    way: M,
+    started: Started,
+    say: impl FnOnce(Finished) -> ControlFlow<R, R>,
+) -> Result<R, Error> {
+    let job = run.job;
+    let overwrites = way.may_have_written();
+    let reader = Reader::new(job, &run.terms().name, overwrites, &**run.observer);
+    let reader = reader.inspect_err(|error| {
+        leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), run.cancel);
+    })?;
+    way.begin();
+
+    // Reading and meeting run side by side; a failure of one ends the other.
+    let (set, met) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let start = Instant::now();
-            let read = (&*key, beside(&agreement, values.as_ref()));
-            let wanted = (terms.min_rows, agreement.operation());
-            let keys = run.read(&source, read, &hash, &limits, wanted, &*observer);
-            if let Err(error) = &keys {
-                run.abort(error.stop_reason());
-            }
-            (keys, start.elapsed())
+            let set = way.read(&reader).inspect_err(|error| way.reading_failed(error));
+            (set, start.elapsed())
         });
-        let start = Instant::now();
-        let met =
-            run.connect(&agreement, &identity, &link, &seats, &*observer).and_then(|session| {
-                clock.add(Phase::Connecting, start.elapsed());
-                let mut ctx = context(&session, seats.seat, &seats.peer, threads, &meter)
-                    .map_err(|error| run.fail(&session, error))?;
-                ctx.set_progress(Arc::new(Steps { observer: Arc::clone(&observer) }));
-                let agreed = run.agree(&mut ctx, &agreement, &seats, Purpose::Run, &*observer);
-                match agreed {
-                    Ok(()) => Ok((session, ctx)),
-                    Err(error) => Err(run.fail(&session, error)),
-                }
-            });
-        if met.is_err() {
-            run.stop_reading();
-        }
-        let (keys, elapsed) = match reading.join() {
+        let met = way.meet();
+        let (set, elapsed) = match reading.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        clock.add(Phase::Reading, elapsed);
-        (keys, met)
-    });
-    let (keys, session, mut ctx) = run.first_failure(keys, met, &seats.peer)?;
+        run.clock.add(Phase::Reading, elapsed);
+        way.both(set, met)
+    })?;
+    let answer = way.run(set, met)?;
+    // Nobody else sees what follows, nor that it fails.
+    run.event(&Event::LastMessage);
+    let checked = way.check(answer)?;
 
-    let OwnKeys { keys: mut set, rows } = keys;
-    let counts = set.counts.clone();
-    let keys = set.rows.take().map(|numbers| KeyRows {
-        columns: key.iter().map(|key| key.column.clone()).collect(),
-        numbers,
-        rows: counts.rows,
-    });
-    let matching = run.match_sets(&mut ctx, &session, &agreement, &seats, set, &*observer);
-    let done = match matching {
-        Ok(done) => done,
-        Err(error) => return Err(run.fail(&session, error)),
-    };
-    drop(ctx);
-    run.close(&session, &*observer)?;
-    observer.event(&Event::LastMessage);
-    let own = OwnRows { items: rows, keys };
-    let matched = done.check(&agreement, &seats, own, &*observer)?;
-
-    let mut rows_written = None;
-    if let Some(options) = &output {
-        let start = Instant::now();
-        rows_written = matched.output.keep(&source, options, &*observer, || run.go_on())?;
-        clock.add(Phase::Writing, start.elapsed());
+    let (mut rows_written, start) = (None, Instant::now());
+    if let Some(options) = &job.output {
+        let options = OutputOptions { force: options.force || overwrites, ..options.clone() };
+        let go_on = || way.go_on();
+        rows_written = checked.output.keep(&job.source, &options, &**run.observer, go_on)?;
     }
-
-    let report = report::Parts {
-        agreement: &agreement,
-        party: agreement.position(&seats.party),
-        started_at,
-        input: InputReport::new(source.format().to_string(), &counts),
+    run.clock.add(Phase::Writing, start.elapsed());
+    let parts = Parts {
+        agreement: &job.agreement,
+        party: run.position,
+        started_at: started.at,
+        format: job.source.format().to_string(),
         rows_written,
-        wire_bytes: session.wire_bytes(),
-        clock: &clock,
-        meter: &meter,
-        threads,
-        used: stopwatch.read(),
+        clock: &run.clock,
+        meter: &run.meter,
+        threads: job.threads,
+        used: started.stopwatch.read(),
+    };
+    let report = way.report(parts, &checked);
+    match say(Finished { report, output: checked.output }) {
+        ControlFlow::Continue(said) => way.end().map(|()| said),
+        ControlFlow::Break(said) => Ok(said),
     }
-    .of_two_parties(&matched);
-    Ok(Finished { report, output: matched.output })
 }

@@ -1,7 +1,8 @@
 //! A job from table to result.
 //!
 //! * [`job`] — one run: read, meet, match, check, write.
-//! * [`aided`] — the parts that only runs with a helper have.
+//! * [`terms`] — what follows from an agreement for a party's file.
+//! * [`look`] — whether a helper would take a run, and which parties are there.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
@@ -13,7 +14,6 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-pub mod aided;
 mod answer;
 pub mod bench;
 mod clock;
@@ -22,23 +22,28 @@ mod event;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod job;
+mod look;
+mod matching;
 mod meeting;
 mod output;
+mod peer;
 mod probe;
+mod reading;
 mod report;
 mod resources;
 mod rows;
-mod run;
 mod self_check;
-pub mod shares;
+pub mod terms;
 mod texts;
 mod word;
 
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
+pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
 pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
+pub use vesica_shares as shares;
 pub use word::leave_word;

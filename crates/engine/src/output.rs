@@ -4,13 +4,13 @@ mod file;
 mod rows;
 mod table;
 
-pub(crate) use file::{check, hex};
+pub(crate) use file::check;
 pub use rows::RowSet;
 pub(crate) use table::KeyRows;
 pub use table::{IdEntry, Ids, Union, UnionEntry};
 
-use crate::shares::SharesFile;
 use std::fmt;
+use vesica_shares::SharesFile;
 
 /// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
 /// decides the variant, and whether this party receives a result.

@@ -2,7 +2,7 @@
 
 mod made;
 
-pub(crate) use made::{OfHelper, Parts};
+pub(crate) use made::Parts;
 
 use crate::Resources;
 use serde::Serialize;

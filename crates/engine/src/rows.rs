@@ -1,107 +1,113 @@
 //! The items of a party's rows, and the bit of each row that says whether it is in the result.
 
-use crate::error::InputFault;
-use crate::event::reading;
-use crate::{Error, Observer};
 use std::borrow::Cow;
 use std::io;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
+use std::sync::Arc;
 use vesica_core::Item;
 use vesica_heap::may_fail;
 use vesica_labels::{Scratch, ScratchFile};
 use vesica_protocols::kmrs14::Items;
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, NO_ITEM, Source, StreamError, Streamed, stream_items,
-};
+use vesica_records::NO_ITEM;
 
 /// Items read at once.
-const READ_ITEMS: usize = 1 << 14;
+const READ_ITEMS: usize = 1 << 16;
 
 /// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key has the item
 /// [`NO_ITEM`].
-pub(crate) struct RowItems<'a> {
-    kept: Box<dyn ScratchFile>,
-    /// The place for more than so many bytes; `None` if all stay in memory.
-    spill: Option<(u64, &'a dyn Scratch)>,
+pub(crate) struct RowItems {
+    kept: Kept,
+    /// The place for more than so many bytes; `None` if all stay where they are.
+    spill: Option<(u64, Arc<dyn Scratch>)>,
 }
 
-impl<'a> RowItems<'a> {
+enum Kept {
+    InMemory(Vec<Item>),
+    OnDisk(Box<dyn ScratchFile>),
+}
+
+impl From<Vec<Item>> for RowItems {
+    fn from(items: Vec<Item>) -> Self {
+        Self { kept: Kept::InMemory(items), spill: None }
+    }
+}
+
+impl RowItems {
     /// No items yet. More than `memory_bytes` of them go to `scratch`.
-    pub(crate) fn new(memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
-        Self { kept: Box::new(Vec::new()), spill: Some((memory_bytes, scratch)) }
+    pub(crate) fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
+        Self { kept: Kept::InMemory(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
 
     /// Adds the items of the next rows.
     pub(crate) fn push(&mut self, items: &[Item]) -> io::Result<()> {
-        let mut bytes = Vec::with_capacity(items.len() * Item::LEN);
-        items.iter().for_each(|item| bytes.extend_from_slice(item.as_bytes()));
-        let is_full = |(most, _): &(u64, _)| self.kept.len() + bytes.len() as u64 > *most;
-        if let Some((_, scratch)) = self.spill.take_if(|spill| is_full(spill)) {
+        if let Kept::InMemory(kept) = &mut self.kept {
+            let len = ((kept.len() + items.len()) * Item::LEN) as u64;
+            let Some((_, scratch)) = self.spill.take_if(|(most, _)| len > *most) else {
+                kept.extend_from_slice(items);
+                return Ok(());
+            };
             let mut file = scratch.create()?;
-            let mut piece = vec![0; READ_ITEMS * Item::LEN];
-            let mut done = 0;
-            while done < self.kept.len() {
-                let now = (self.kept.len() - done).min(piece.len() as u64) as usize;
-                self.kept.read_exact_at(done, &mut piece[..now])?;
-                file.append(&piece[..now])?;
-                done += now as u64;
-            }
-            self.kept = file;
+            kept.chunks(READ_ITEMS).try_for_each(|items| file.append(&bytes_of(items)))?;
+            self.kept = Kept::OnDisk(file);
         }
-        self.kept.append(&bytes)
+        match &mut self.kept {
+            Kept::OnDisk(file) => file.append(&bytes_of(items)),
+            Kept::InMemory(_) => Ok(()),
+        }
+    }
+
+    /// All items in memory.
+    pub(crate) fn into_memory(self) -> io::Result<Vec<Item>> {
+        if let Kept::InMemory(items) = self.kept {
+            return Ok(items);
+        }
+        let mut all = Vec::new();
+        may_fail(|| all.try_reserve_exact(self.rows() as usize))
+            .map_err(|_| io::ErrorKind::OutOfMemory)?;
+        self.each(&mut |_, items| {
+            all.extend_from_slice(items);
+            Ok(())
+        })?;
+        Ok(all)
     }
 }
 
-impl Items for RowItems<'_> {
+fn bytes_of(items: &[Item]) -> Vec<u8> {
+    items.iter().flat_map(|item| *item.as_bytes()).collect()
+}
+
+impl Items for RowItems {
     fn rows(&self) -> u64 {
-        self.kept.len() / Item::LEN as u64
+        match &self.kept {
+            Kept::InMemory(items) => items.len() as u64,
+            Kept::OnDisk(file) => file.len() / Item::LEN as u64,
+        }
     }
 
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
+        let file = match &self.kept {
+            Kept::InMemory(items) => {
+                let batches = items.chunks(READ_ITEMS).zip((0..).step_by(READ_ITEMS));
+                for (items, first) in batches {
+                    take(first, items)?;
+                }
+                return Ok(());
+            }
+            Kept::OnDisk(file) => file,
+        };
         let mut bytes = vec![0; READ_ITEMS * Item::LEN];
         let mut items = Vec::with_capacity(READ_ITEMS);
         let (mut first, rows) = (0, self.rows());
         while first < rows {
             let now = (rows - first).min(READ_ITEMS as u64) as usize;
             let bytes = &mut bytes[..now * Item::LEN];
-            self.kept.read_exact_at(first * Item::LEN as u64, bytes)?;
+            file.read_exact_at(first * Item::LEN as u64, bytes)?;
             items.clear();
             items.extend(bytes.as_chunks().0.iter().map(|bytes| Item::from_bytes(*bytes)));
             take(first, &items)?;
             first += now as u64;
         }
         Ok(())
-    }
-}
-
-/// Reads the item of every row of `source` into `sink`, within `limits`.
-///
-/// # Errors
-/// Those of the file, [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key, and
-/// `failed` of an error of `sink`.
-pub(crate) fn read<E>(
-    source: &Source,
-    (key, hash): (&[KeyColumn], &KeyItems),
-    (limits, min_rows): (&KeyLimits, u64),
-    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
-    failed: impl FnOnce(E) -> Error,
-    observer: &dyn Observer,
-    go_on: impl Fn() -> ControlFlow<()>,
-) -> Result<Streamed, Error> {
-    let mut progress = |progress| {
-        observer.event(&reading(progress));
-        go_on()
-    };
-    let streamed = stream_items(source, key, hash, limits, sink, &mut progress).map_err(
-        |error| match error {
-            StreamError::Input(error) => error.into(),
-            StreamError::Sink(error) => failed(error),
-        },
-    )?;
-    // Repeated keys are not known yet.
-    match streamed.keyed < min_rows {
-        true => Err(InputFault::TooFewKeys { distinct: streamed.keyed, min: min_rows }.into()),
-        false => Ok(streamed),
     }
 }
 
@@ -112,6 +118,21 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     items.extend(rows.iter().filter(|item| **item != NO_ITEM));
     vesica_records::sort_distinct(&mut items);
     Some(items)
+}
+
+/// The distinct items among `entries`, ascending, and the place of each entry's item among them. There are fewer than
+/// 2^32 entries.
+pub(crate) fn ranked(entries: &[Item]) -> (Vec<Item>, Vec<u32>) {
+    let mut order: Vec<(Item, u32)> = entries.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let (mut items, mut ranks) = (Vec::with_capacity(entries.len()), vec![0; entries.len()]);
+    for (item, entry) in order {
+        if items.last() != Some(&item) {
+            items.push(item);
+        }
+        ranks[entry as usize] = items.len() as u32 - 1;
+    }
+    (items, ranks)
 }
 
 /// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
@@ -226,10 +247,10 @@ mod tests {
     #[test]
     fn items_come_back_in_order_from_memory_and_from_files() {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = FolderScratch::new(folder.path().to_path_buf());
+        let scratch: Arc<dyn Scratch> = Arc::new(FolderScratch::new(folder.path().to_path_buf()));
         let all: Vec<Item> = (0..100_000_u128).map(Item::from_integer).collect();
         for memory_bytes in [0, 1 << 10, 1 << 30] {
-            let mut kept = RowItems::new(memory_bytes, &scratch);
+            let mut kept = RowItems::new(memory_bytes, Arc::clone(&scratch));
             all.chunks(777).for_each(|items| kept.push(items).unwrap());
             assert_eq!(kept.rows(), 100_000);
             let mut back = Vec::new();

@@ -76,16 +76,27 @@ impl CheckedSet {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
         may_fail(|| items.try_reserve_exact(check_items + own_check_items + padding)).ok()?;
-        for i in 0..check_items as u64 {
-            let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
-            items.push(truncate(&digest));
-        }
-        for _ in 0..own_check_items + padding {
-            let mut bytes = [0; Item::LEN];
-            rng.fill_bytes(&mut bytes);
-            items.push(Item::from_bytes(bytes));
-        }
+        items.extend(shared_items(secret, check_items));
+        push_random(&mut items, own_check_items + padding, rng);
         Some(Self::of(items, own_len, [check_items, own_check_items]))
+    }
+
+    /// The part of a set that is in one partition: `items`, then the `shared` self-check items there, then random ones
+    /// until there are `len` in all.
+    ///
+    /// `None` if there is not enough memory.
+    pub(crate) fn of_partition(
+        mut items: Vec<Item>,
+        shared: &[Item],
+        len: usize,
+        rng: &mut impl Rng,
+    ) -> Option<Self> {
+        let own_len = items.len();
+        may_fail(|| items.try_reserve_exact(len.saturating_sub(own_len))).ok()?;
+        items.extend_from_slice(shared);
+        let padding = len.saturating_sub(items.len());
+        push_random(&mut items, padding, rng);
+        Some(Self::of(items, own_len, [shared.len(), padding]))
     }
 
     fn of(items: Vec<Item>, own_len: usize, [shared_len, own_check_items]: [usize; 2]) -> Self {
@@ -217,10 +228,23 @@ impl CheckedSet {
     }
 }
 
-fn truncate(digest: &[u8; 32]) -> Item {
-    let mut bytes = [0; Item::LEN];
-    bytes.copy_from_slice(&digest[..Item::LEN]);
-    Item::from_bytes(bytes)
+/// The shared self-check items, from the `secret` of the session.
+pub(crate) fn shared_items(secret: &[u8; 32], count: usize) -> Vec<Item> {
+    let item = |i: u64| {
+        let mut bytes = [0; Item::LEN];
+        let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);
+        bytes.copy_from_slice(&digest[..Item::LEN]);
+        Item::from_bytes(bytes)
+    };
+    (0..count as u64).map(item).collect()
+}
+
+fn push_random(items: &mut Vec<Item>, count: usize, rng: &mut impl Rng) {
+    items.extend((0..count).map(|_| {
+        let mut bytes = [0; Item::LEN];
+        rng.fill_bytes(&mut bytes);
+        Item::from_bytes(bytes)
+    }));
 }
 
 #[cfg(test)]

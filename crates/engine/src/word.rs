@@ -3,15 +3,10 @@
 //! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
 //! this side's files and settings alone, and on nothing that the peer has sent.
 
-use crate::run::Seats;
-use std::time::Duration;
+use crate::peer::{Seats, WORD_LIMIT};
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
-
-/// How long this side looks for the peer. A peer that waits already tries again at least once a second. A peer that
-/// is not there yet is not worth a longer wait.
-pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
 
 /// Connects only to report that the run failed before it began. Takes at most a few seconds.
 ///

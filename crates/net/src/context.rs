@@ -74,6 +74,11 @@ impl Context {
         self.progress = Some(progress);
     }
 
+    /// Reports no progress from now on: whoever runs several parts at once reports how many are done.
+    pub fn without_progress(&mut self) {
+        self.progress = None;
+    }
+
     /// The channel to the other party of a two-party protocol.
     ///
     /// # Errors

@@ -125,6 +125,16 @@ pub struct UsableSetLen {
     pub most: u64,
 }
 
+/// How a protocol matches sets that are split into partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Partitions {
+    /// It does not.
+    No,
+    /// One run a partition, whose results together are the result: what a party learns of the partitions, it learns of
+    /// the whole. The parameters follow [`PsiParams::statistical_bits`].
+    Sets,
+}
+
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
 pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
@@ -196,6 +206,8 @@ pub struct Protocol {
     /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
     /// chosen for all the same, if anything, `vesica protocols` says.
     pub named_only: bool,
+    /// How large sets may be matched in partitions.
+    pub partitions: Partitions,
     /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
     /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
     pub item_bits: RangeInclusive<u32>,

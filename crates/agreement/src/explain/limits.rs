@@ -2,6 +2,7 @@
 
 use super::{Words, grouped};
 use crate::agreement::Question;
+use crate::split;
 use vesica_core::SessionId;
 use vesica_protocols::Security;
 
@@ -77,7 +78,7 @@ impl Words<'_> {
         let (sender, receiver) = self.names();
         let allowed = self.agreement.largest_roles();
         let mut points = Vec::new();
-        for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
+        for row in self.rows.iter().filter(|row| row.usable_set_len.is_some()) {
             for roles in &allowed {
                 let mut parties = [self.receiver, self.sender];
                 if roles.are_exchanged {
@@ -86,7 +87,8 @@ impl Words<'_> {
                 let [most, other] = parties.map(|party| party.max_rows);
                 let of = |rows| {
                     let params = self.agreement.params(SessionId::from_bytes([0; 32]), other, rows);
-                    bound(&params.expect("MAX_ROWS leaves room for the self-check"))
+                    let params = params.expect("MAX_ROWS leaves room for the self-check");
+                    split::usable_set_len(row, &params).expect("the row bounds it")
                 };
                 let who = match (self.agreement.roles_are_open(), roles.are_exchanged) {
                     (false, _) => receiver.to_owned(),

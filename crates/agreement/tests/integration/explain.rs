@@ -69,9 +69,9 @@ fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let text = words(&sample("one-side.toml"));
     let sizes = "may enter 5,000,000 keys, against up to 2,000,000 of the other side.";
     assert!(text.contains(sizes), "{text}");
-    let smaller = "These two numbers if it announces fewer keys, against the same other set: 1 and \
-                   3 for 1, 143 and 356 for 100, 1,051 and 2,543 for 1,000, 4,239 and 10,065 for \
-                   4,096.";
+    let smaller = "These two numbers if it announces fewer keys, against the same other set: 18 \
+                   and 48 for 1, 302 and 752 for 100, 1,468 and 3,570 for 1,000, 4,988 and 11,928 \
+                   for 4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
     // Padded sets have one size.
@@ -121,9 +121,18 @@ fn an_insecure_protocol_is_called_insecure() {
 
 #[test]
 fn the_traffic_is_the_formula_at_the_largest_sizes() {
-    // DH: 32·n_x from the sender and 12-byte tags of n_y back, 32·n_y from the receiver.
+    // DH in four partitions: 32·n_x from the sender and 11-byte tags of n_y back, 32·n_y from the receiver.
     let traffic = traffic_at_most(&sample("one-side.toml"), vesica_protocols::find("dh").unwrap());
-    let (n_x, n_y) = (2_000_016, 5_000_016);
-    assert_eq!(traffic.sender_to_receiver, 32 * n_x + 11 * n_y);
-    assert_eq!(traffic.receiver_to_sender, 32 * n_y);
+    let (n_x, n_y) = (505_492, 1_258_675);
+    assert_eq!(traffic.sender_to_receiver, 4 * (32 * n_x + 11 * n_y));
+    assert_eq!(traffic.receiver_to_sender, 4 * 32 * n_y);
+}
+
+#[test]
+fn large_sets_are_explained_in_partitions_where_the_protocol_can() {
+    let text = explain(&sample("one-side.toml")).to_string();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("matched in 4 partitions of 505,492 and 1,258,675 keys"), "{text}");
+    let of_union = explain(&sample("union.toml")).to_string();
+    assert!(of_union.contains("all keys are in memory at once"), "{of_union}");
 }

@@ -4,7 +4,8 @@ use super::{Bwa, MAX_ITEM_BITS};
 use crate::computed::{self, Gmw, Yao};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, UsableSetLen, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, UsableSetLen,
+    assumptions,
 };
 
 /// The row of `bwa`.
@@ -25,6 +26,7 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Bwa, Yao>(params),
     usable_set_len: Some(domain_len),
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=MAX_ITEM_BITS,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,

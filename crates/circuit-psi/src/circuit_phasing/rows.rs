@@ -4,7 +4,7 @@ use super::Phasing;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `circuit_phasing`.
@@ -26,6 +26,7 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| 0.05 + 1.6e-8 * computed::gates::<Phasing, Yao>(params),
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,

@@ -4,7 +4,7 @@ use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `psty19`.
@@ -27,6 +27,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,

@@ -4,7 +4,7 @@ use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `pwc`.
@@ -25,6 +25,7 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Pwc, Yao>(params),
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,

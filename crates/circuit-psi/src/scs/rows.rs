@@ -5,7 +5,7 @@ use super::shuffle::{Homomorphic, Sorted, Waksman};
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
 };
 
 /// The row of `scs_wn`.
@@ -26,6 +26,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman>, Yao>(params),
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,

@@ -18,11 +18,9 @@ const LISTENER: usize = 1;
 
 /// Runs all parties once.
 pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
-    let folder = match subject.row {
-        Row::TwoParties(_) => tempfile::tempdir()?,
-        // Intermediate data goes beside the compiled program: a temporary directory may be in memory.
-        Row::WithHelper(..) => tempfile::tempdir_in(std::env::current_dir()?)?,
-    };
+    // Beside the compiled program, unless told otherwise: a temporary directory may be in memory.
+    let place = subject.args.memory.scratch.clone();
+    let folder = tempfile::tempdir_in(place.map_or_else(std::env::current_dir, Ok)?)?;
     let folder = folder.path();
     let make = |name: &str| -> Result<_, BenchError> {
         let identity = Identity::generate().map_err(|_| BenchError::Process)?;

@@ -42,9 +42,6 @@ pub(crate) struct HelperArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub(super) dummies: Option<u32>,
-    /// With a helper: mebibytes that each party's intermediate data may take before it goes to files
-    #[arg(long, default_value_t = 512, value_name = "MIB")]
-    pub(super) memory: u64,
 }
 
 impl HelperArgs {
@@ -146,6 +143,8 @@ impl<'a> Subject<'a> {
                     bounds: self.question.bounds().ok()?,
                     item_bits: self.args.item_bits,
                     peer: *identities.get(1 - party.min(1))?,
+                    memory_bytes: self.args.memory.bytes(),
+                    folder,
                 }));
             }
         };
@@ -168,7 +167,7 @@ impl<'a> Subject<'a> {
             rows: *self.rows.get(party)?,
             common: self.common,
             helper: helper?,
-            memory_bytes: self.args.helper.memory << 20,
+            memory_bytes: self.args.memory.bytes(),
             folder,
         }))
     }

@@ -11,8 +11,8 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use vesica_agreement::Agreement;
 use vesica_core::Item;
-use vesica_engine::job::{key_columns, key_items};
 use vesica_engine::shares::{Combined, SharesFile, combine};
+use vesica_engine::terms::{key_columns, key_items};
 use vesica_records::{
     Beside, KeyLimits, OutputOptions, Source, TableWriter, key_values, read_keys_with,
 };

@@ -85,6 +85,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         threads: args
             .threads
             .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        memory_bytes: args.memory.bytes(),
+        scratch: args.memory.scratch.clone(),
         state,
         allow_insecure: args.insecure,
         strict: args.data.strict,

@@ -3,12 +3,12 @@
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, RowSet, RunResult};
 use crate::self_check::CheckedSet;
-use crate::shares::SharesFile;
 use crate::{rows, texts};
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output;
 use vesica_records::KeyTexts;
+use vesica_shares::SharesFile;
 
 /// The question of a run, and the side that asks it.
 pub(crate) struct Asked<'a> {
@@ -35,7 +35,7 @@ impl Asked<'_> {
 
     /// Most keys that can be common. No peer can exceed this, so no peer can make this party fail by what both have in
     /// common.
-    fn most(&self) -> u64 {
+    pub(crate) fn most(&self) -> u64 {
         self.here.min(self.most_theirs())
     }
 }

@@ -1,14 +1,13 @@
 //! A party that talks to a helper, on items that are made as they are needed.
 
 use super::BenchFigures;
-use crate::aided::meeting::{Envelopes, MeetingError, meet};
-use crate::aided::state::{State, StateError};
 use crate::resources::Stopwatch;
 use crate::{Error, Phase};
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use vesica_aided::{Envelopes, MeetingError, State, StateError, meet};
 use vesica_core::{Block, Item};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};

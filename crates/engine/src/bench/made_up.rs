@@ -4,17 +4,23 @@
 //! Both number them alike, and an item's number gives its values and its text.
 
 use super::TwoParties;
+use crate::output::RowSet;
+use std::io;
 use std::sync::Arc;
-use vesica_core::{Item, Learns, Query, Result, Role, Values, hash};
+use vesica_core::{Block, Item, Learns, Query, Result, Role, Values, hash};
 use vesica_net::Context;
+use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Ids, Input, Output, Shares};
+use vesica_simd::aes::Aes128;
 
-const ITEM_LABEL: &str = "vesica v1 bench item";
 const VALUE_LABEL: &str = "vesica v1 bench value";
 const TEXT_LABEL: &str = "vesica v1 bench text";
 
 /// Bytes that the parties show each other at a time.
 const BLOCK_BYTES: usize = 1 << 16;
+
+/// Items made at once.
+const BATCH: usize = 1 << 12;
 
 /// The party's input.
 pub(super) fn input(bench: &TwoParties) -> Input {
@@ -67,6 +73,22 @@ pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) ->
         (Output::Shares(shares), query) => are_shares(bench, shares, query, ctx)?,
         _ => false,
     })
+}
+
+/// Whether `rows`, of a run in partitions, are what the party must learn.
+pub(super) fn are_right(bench: &TwoParties, rows: Option<RowSet>) -> bool {
+    let learns = bench.role == Role::Receiver || bench.learns == Learns::Both;
+    let Some(rows) = rows else { return !learns };
+    let (common, words) = (bench.common_len, rows.words());
+    // The first rows are the common ones.
+    let expected = |word: u64| match common.saturating_sub(64 * word) {
+        0 => 0,
+        left @ 1..64 => (1 << left) - 1,
+        _ => !0,
+    };
+    learns
+        && rows.keys() == common
+        && words.iter().zip(0..).all(|(word, index)| *word == expected(index))
 }
 
 /// Whether both have the same list, in which each own item has an identifier of its own, and common items have the same
@@ -124,7 +146,7 @@ fn are_shares(
                 && sorted((0..shares.len).map(row)) == sorted(expected)
         }
         _ => {
-            let items = items_of(bench, 0..common).map(|item| *item.as_bytes());
+            let items = items_of(bench, 0..common).into_iter().map(|item| *item.as_bytes());
             let entries = shares.items.iter().enumerate().map(|(i, item)| (*item, row(i)));
             shares.len as u64 == common && sorted(entries) == sorted(items.zip((0..common).map(of)))
         }
@@ -172,24 +194,65 @@ fn numbers(bench: &TwoParties, role: Role) -> impl Iterator<Item = u64> + use<> 
     (0..first).chain(others)
 }
 
+/// The items of the party in `role`, made as they are needed.
+pub(super) struct MadeUp<'a> {
+    bench: &'a TwoParties,
+    role: Role,
+}
+
+impl<'a> MadeUp<'a> {
+    pub(super) fn new(bench: &'a TwoParties) -> Self {
+        Self { bench, role: bench.role }
+    }
+}
+
+impl Items for MadeUp<'_> {
+    fn rows(&self) -> u64 {
+        match self.role {
+            Role::Sender => self.bench.sender_len,
+            _ => self.bench.receiver_len,
+        }
+    }
+
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
+        let mut numbers = numbers(self.bench, self.role);
+        let (mut first, mut items) = (0, Vec::with_capacity(BATCH));
+        loop {
+            items.clear();
+            items.extend(items_of(self.bench, numbers.by_ref().take(BATCH)));
+            if items.is_empty() {
+                return Ok(());
+            }
+            take(first, &items)?;
+            first += items.len() as u64;
+        }
+    }
+}
+
 fn items(bench: &TwoParties, role: Role) -> Vec<Item> {
-    items_of(bench, numbers(bench, role)).collect()
+    let mut numbers = numbers(bench, role);
+    let mut items = Vec::new();
+    loop {
+        let batch = items_of(bench, numbers.by_ref().take(BATCH));
+        if batch.is_empty() {
+            return items;
+        }
+        items.extend(batch);
+    }
 }
 
-fn items_of(bench: &TwoParties, numbers: impl Iterator<Item = u64>) -> impl Iterator<Item = Item> {
+fn items_of(bench: &TwoParties, numbers: impl Iterator<Item = u64>) -> Vec<Item> {
     let (offset, bits) = (u64::from(bench.protocol.reserves_zero), bench.item_bits);
-    numbers.map(move |number| item(number + offset, bits))
-}
-
-fn item(number: u64, bits: u32) -> Item {
+    let numbers = numbers.map(|number| u128::from(number + offset));
     if bits < Item::BITS {
         // An odd factor permutes the domain and keeps zero, so different numbers stay different.
-        let spread = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
-        return Item::from_integer(spread & ((1 << bits) - 1));
+        let spread = |number: u128| number * 0x9e37_79b9_7f4a_7c15;
+        return numbers.map(|n| Item::from_integer(spread(n) & ((1 << bits) - 1))).collect();
     }
-    let mut bytes = [0; Item::LEN];
-    bytes.copy_from_slice(&hash::derive(ITEM_LABEL, &[&number.to_le_bytes()])[..Item::LEN]);
-    Item::from_bytes(bytes)
+    // A permutation: different numbers give different items.
+    let mut blocks: Vec<Block> = numbers.map(Block::new).collect();
+    Aes128::new(Block::new(0x76_65_73_69_63_61)).encrypt(&mut blocks);
+    blocks.into_iter().map(|block| Item::from_integer(block.get())).collect()
 }
 
 /// The values of an item, one of each column.

@@ -1,13 +1,20 @@
 //! One of two parties, over a real session.
 
-use super::{BenchFigures, PhaseFigures, made_up};
+use super::made_up::{self, MadeUp};
+use super::{BenchFigures, PhaseFigures};
+use crate::error::ConfigFault;
+use crate::matching::{Matched, Splitting, run_alone};
+use crate::peer::context;
 use crate::resources::Stopwatch;
-use crate::run::{context, run_alone};
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use vesica_agreement::split;
 use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
+use vesica_helper::FolderScratch;
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::Meter;
+use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
 
 /// The label of the protocol.
@@ -38,6 +45,10 @@ pub struct TwoParties {
     pub item_bits: u32,
     /// The other side's identity.
     pub peer: PublicIdentity,
+    /// About how much memory a run in partitions may take.
+    pub memory_bytes: u64,
+    /// A folder for what does not fit.
+    pub folder: PathBuf,
 }
 
 /// See [`super::run_party`].
@@ -49,8 +60,15 @@ pub(super) fn run(
     cancel: &CancelToken,
 ) -> Result<BenchFigures, Error> {
     let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
-    let at = |error| Error::from_run(error, Phase::Matching, &peer_name);
-    let input = made_up::input(&bench);
+    let at = |error| match error {
+        vesica_core::Error::Storage(kind) => {
+            ConfigFault::Scratch { folder: bench.folder.clone(), kind }.into()
+        }
+        error => Error::from_run(error, Phase::Matching, &peer_name),
+    };
+    // The plan does not depend on the session.
+    let whole = !plan(&bench, SessionId::from_bytes([0; 32])).map_err(at)?.1.is_split();
+    let input = whole.then(|| made_up::input(&bench));
 
     let session = establish(identity, &[bench.peer], link, on_event, cancel)
         .map_err(|error| Error::from_link(error, &peer_name))?;
@@ -65,23 +83,35 @@ pub(super) fn run(
     let stopwatch = Stopwatch::start();
     let mut identities = [identity.public(), bench.peer];
     identities.sort_by_key(|identity| *identity.as_bytes());
-    let context = identities.map(|identity| *identity.as_bytes()).concat();
-    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context));
-    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)
-        .and_then(|params| params.with_item_bits(bench.item_bits))
-        .map_err(at)?
-        .with_query(bench.query)
-        .with_bounds(bench.bounds);
-    let party = bench.protocol.party(bench.role, params, input);
-    let (output, direction_changes) =
-        party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
-    let used = stopwatch.read();
-    let result_ok =
-        ctx.child("result", |ctx| made_up::is_right(&bench, output, ctx)).map_err(at)?;
+    let context_of_bench = identities.map(|identity| *identity.as_bytes()).concat();
+    let id = SessionId::from_bytes(session.export(EXPORT_SESSION, &context_of_bench));
+    let (params, plan) = plan(&bench, id).map_err(at)?;
+    let (direction_changes, used, result_ok) = match input {
+        Some(input) => {
+            let party = bench.protocol.party(bench.role, params, input);
+            let (output, changes) =
+                party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
+            let used = stopwatch.read();
+            let is_right =
+                ctx.child("result", |ctx| made_up::is_right(&bench, output, ctx)).map_err(at)?;
+            (changes, used, is_right)
+        }
+        None => {
+            let scratch = FolderScratch::new(bench.folder.clone());
+            let machine = (bench.memory_bytes, threads);
+            let splitting = Splitting::new(&session, &context_of_bench, &scratch, machine);
+            let pieces = splitting.group(&MadeUp::new(&bench), plan.partitions()).map_err(at)?;
+            let of = Matched { row: bench.protocol, role: bench.role, params: &params, plan };
+            let (pieces, found, changes) =
+                splitting.run(&mut ctx, pieces, of, RUN, &[], &|_| {}).map_err(at)?;
+            let rows = found.rows(pieces, params.sender_len() as u64).map_err(at)?;
+            (changes, stopwatch.read(), made_up::are_right(&bench, rows))
+        }
+    };
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
 
-    let formula = (bench.protocol.bytes)(&params);
+    let formula = split::traffic(bench.protocol, &params);
     let [formula_sent, formula_received] = match bench.role {
         Role::Sender => [formula.sender_to_receiver, formula.receiver_to_sender],
         _ => [formula.receiver_to_sender, formula.sender_to_receiver],
@@ -100,6 +130,15 @@ pub(super) fn run(
         result_ok,
         phases: phases(&meter),
     })
+}
+
+/// The parameters of a run, and how its sets are split.
+fn plan(bench: &TwoParties, id: SessionId) -> vesica_core::Result<(PsiParams, Plan)> {
+    let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)?
+        .with_item_bits(bench.item_bits)?
+        .with_query(bench.query)
+        .with_bounds(bench.bounds);
+    Ok((params, split::plan(bench.protocol, &params)))
 }
 
 /// The parts of the run, by label.

@@ -3,10 +3,10 @@
 use super::{Ids, RunResult, Union};
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
-use std::fmt::Write;
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
+use vesica_core::hash::hex;
 use vesica_records::{
     Origin, OutputOptions, Progress, Source, TableWriter, WriteError, check_document_output,
     check_output, check_table_output, distinct_columns, write_document, write_figures, write_rows,
@@ -151,14 +151,6 @@ fn with_columns(keys: &[String], more: [&str; 2]) -> Vec<String> {
 fn numbers(rows: &[u64]) -> String {
     let numbers: Vec<String> = rows.iter().map(|row| (row + 1).to_string()).collect();
     numbers.join(" ")
-}
-
-/// Two hexadecimal digits a byte.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a string takes any text");
-        text
-    })
 }
 
 const KEYS_IN_COMMON: &str = "keys_in_common";

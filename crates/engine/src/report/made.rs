@@ -6,22 +6,22 @@ use super::{
     SizesReport, SumReport,
 };
 use crate::clock::PhaseClock;
+use crate::matching::{Checked, OfBoard, OfSession};
 use crate::output::{ColumnSum, RunResult};
-use crate::run::CheckedRun;
 use crate::{Phase, Resources, meeting};
 use std::num::NonZeroUsize;
 use vesica_agreement::choice::{Choice, Reason};
 use vesica_agreement::{Agreement, AidedAgreement, Question};
+use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_core::{PsiParams, Role};
 use vesica_net::Meter;
 use vesica_protocols::{Parameter, TrustModel};
 use vesica_records::KeyCounts;
 
 impl InputReport {
-    pub(crate) fn new(format: String, counts: &KeyCounts) -> Self {
+    fn new(format: &str, counts: &KeyCounts) -> Self {
         Self {
-            format,
+            format: format.to_owned(),
             rows: counts.rows,
             empty: counts.empty,
             refused: counts.refused,
@@ -47,26 +47,13 @@ pub(crate) struct Parts<'a> {
     /// This party's position.
     pub(crate) party: usize,
     pub(crate) started_at: jiff::Timestamp,
-    pub(crate) input: InputReport,
+    /// The format of this party's file.
+    pub(crate) format: String,
     pub(crate) rows_written: Option<u64>,
-    /// Sent and received.
-    pub(crate) wire_bytes: (u64, u64),
     pub(crate) clock: &'a PhaseClock,
     pub(crate) meter: &'a Meter,
     pub(crate) threads: NonZeroUsize,
     pub(crate) used: Resources,
-}
-
-/// What a run with a helper knows in addition.
-pub(crate) struct OfHelper<'a> {
-    pub(crate) agreement: AidedAgreement<'a>,
-    /// Rows of this party with a key.
-    pub(crate) keyed: u64,
-    /// The scales of all parties.
-    pub(crate) scales: &'a [u32],
-    /// Labels of each party's list.
-    pub(crate) list_lens: &'a [u64],
-    pub(crate) output: &'a RunResult,
 }
 
 /// The fields that differ between the kinds of runs.
@@ -83,15 +70,15 @@ struct Of {
 }
 
 impl Parts<'_> {
-    /// The report of a run between two parties alone.
-    pub(crate) fn of_two_parties(self, matched: &CheckedRun) -> Report {
-        let agreement = self.agreement;
+    /// The report of a run over a session.
+    pub(crate) fn of_session(self, checked: &Checked<OfSession>) -> Report {
+        let (agreement, run) = (self.agreement, &checked.of);
         let (sent, received) = self.meter.bytes_under(Phase::Matching.name());
         let party = |position: usize| {
             let is_own = position == self.party;
             let (role, keys) = match is_own {
-                true => (Some(matched.role), matched.announced_here),
-                false => (matched.role.other(), matched.announced_there),
+                true => (Some(run.role), run.sizes.here),
+                false => (run.role.other(), run.sizes.there),
             };
             self.party_report(position, role, keys)
         };
@@ -99,32 +86,36 @@ impl Parts<'_> {
             wire_version: Some(meeting::WIRE_VERSION),
             parties: (0..agreement.parties.len()).map(party).collect(),
             helper: None,
-            protocol: protocol_report(agreement, &matched.choice, &matched.params),
-            input: self.input.clone(),
+            protocol: protocol_report(agreement, &run.choice),
+            input: InputReport::new(&self.format, &checked.counts),
             self_check_items: agreement.self_check_items(),
-            result: self.result(&matched.output),
+            result: self.result(&checked.output),
             network: NetworkReport {
                 formula_sent: sent,
                 formula_received: received,
                 payload_sent: sent,
                 payload_received: received,
-                wire_sent: self.wire_bytes.0,
-                wire_received: self.wire_bytes.1,
-                direction_changes: Some(matched.direction_changes),
+                wire_sent: run.wire_bytes.0,
+                wire_received: run.wire_bytes.1,
+                direction_changes: Some(run.direction_changes),
             },
             phases: self.meter.clone(),
         };
         self.report(of)
     }
 
-    /// The report of a run with a helper.
-    pub(crate) fn with_helper(self, run: OfHelper<'_>) -> Report {
-        let spec = run.agreement.spec();
+    /// The report of a run over the board of `agreement`'s helper.
+    pub(crate) fn of_board(
+        self,
+        agreement: AidedAgreement<'_>,
+        checked: &Checked<OfBoard>,
+    ) -> Report {
+        let (spec, run) = (agreement.spec(), &checked.of);
         let keys: Vec<u64> = run.list_lens.iter().map(|len| spec.items(*len)).collect();
-        let (formula_sent, formula_received) = spec.bytes(run.scales, &keys)[self.party];
+        let (formula_sent, formula_received) = spec.bytes(&run.scales, &keys)[self.party];
         let (payload_sent, payload_received) = self.meter.bytes_under("");
         let distinct = keys[self.party];
-        let helper = run.agreement.helper();
+        let helper = agreement.helper();
         let parties = keys.iter().enumerate();
         let of = Of {
             wire_version: None,
@@ -136,24 +127,24 @@ impl Parts<'_> {
                 dummies: spec.dummies,
                 cheating_bits: spec.check().bits(keys.iter().copied().max().unwrap_or(1)),
             }),
-            protocol: aided_protocol_report(&run),
+            protocol: aided_protocol_report(agreement, &run.scales),
             input: InputReport {
                 distinct,
                 duplicates: run.keyed.saturating_sub(distinct),
-                ..self.input.clone()
+                ..InputReport::new(&self.format, &checked.counts)
             },
             self_check_items: 2 * u64::from(spec.dummies),
             result: ResultReport {
-                self_check: if run.output.rows().is_some() { "passed" } else { "none" },
-                ..self.result(run.output)
+                self_check: if checked.output.rows().is_some() { "passed" } else { "none" },
+                ..self.result(&checked.output)
             },
             network: NetworkReport {
                 formula_sent,
                 formula_received,
                 payload_sent,
                 payload_received,
-                wire_sent: self.wire_bytes.0,
-                wire_received: self.wire_bytes.1,
+                wire_sent: run.wire_bytes.0,
+                wire_received: run.wire_bytes.1,
                 direction_changes: None,
             },
             // The clock has the bytes of its phases.
@@ -279,8 +270,8 @@ fn result_report(
     }
 }
 
-fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -> ProtocolReport {
-    let row = choice.row;
+fn protocol_report(agreement: &Agreement, choice: &Choice) -> ProtocolReport {
+    let (row, params) = (choice.row, &choice.roles.params);
     let network = match choice.reason {
         Reason::Measured(network) => Some(network),
         _ => None,
@@ -325,9 +316,9 @@ fn protocol_report(agreement: &Agreement, choice: &Choice, params: &PsiParams) -
     }
 }
 
-fn aided_protocol_report(run: &OfHelper<'_>) -> ProtocolReport {
-    let row = run.agreement.protocol();
-    let formats = run.agreement.spec().formats(run.scales).unwrap_or_default();
+fn aided_protocol_report(agreement: AidedAgreement<'_>, scales: &[u32]) -> ProtocolReport {
+    let row = agreement.protocol();
+    let formats = agreement.spec().formats(scales).unwrap_or_default();
     let label_bits = formats.iter().map(|format| format.label_bits()).min().unwrap_or(0);
     let mut parameters = vec![ParameterReport {
         name: "bits of a label in this run",
@@ -342,7 +333,7 @@ fn aided_protocol_report(run: &OfHelper<'_>) -> ProtocolReport {
         trust_model: TrustModel::Helper.name(),
         security: row.helper_security.name(),
         assumption: row.assumption,
-        agreed: run.agreement.protocol_word(),
+        agreed: agreement.protocol_word(),
         reason: "the agreement settles it".to_owned(),
         candidates: Vec::new(),
         round_trip_s: None,

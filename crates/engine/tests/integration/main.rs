@@ -3,6 +3,7 @@
 mod bad_peers;
 mod damaged_bytes;
 mod outputs;
+mod partitions;
 mod roles;
 mod run_parameters;
 mod small_domains;

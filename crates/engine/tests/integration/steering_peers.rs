@@ -12,7 +12,7 @@ use vesica_agreement::Agreement;
 use vesica_core::{
     Item, Learns, Misbehaviour, PsiParams, Query, Role, SessionId, TextLen, Values, hash,
 };
-use vesica_engine::job::{beside, key_columns, key_items};
+use vesica_engine::terms::{beside, key_columns, key_items};
 use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};

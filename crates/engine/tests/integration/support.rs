@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_engine::{Error, Event, Finished, Job, Observer, Report, Silent, StateOptions};
+use vesica_engine::{
+    Error, Event, Finished, Job, MEMORY_BYTES_DEFAULT, Observer, Report, Silent, StateOptions,
+};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -126,6 +128,8 @@ max_rows = {}
                 total: None,
             },
             threads: NonZeroUsize::new(2).unwrap(),
+            memory_bytes: MEMORY_BYTES_DEFAULT,
+            scratch: None,
             state: StateOptions::default(),
             allow_insecure: false,
             strict: false,

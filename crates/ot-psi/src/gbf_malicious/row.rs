@@ -6,8 +6,8 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
-    assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    answer, assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: Some(usable_set_len),
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

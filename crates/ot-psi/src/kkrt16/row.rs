@@ -4,8 +4,8 @@ use super::{check_sizes, run_receiver, run_sender, table, tag_count, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer,
-    assumptions, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    answer, assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -28,6 +28,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, check};
 use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
-    answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -29,6 +29,7 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -4,8 +4,8 @@ use super::{Mode, run_receiver, run_sender, tags};
 use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
-    answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `rr22`.
@@ -27,6 +27,7 @@ pub const FAST_ROW: Protocol = Protocol {
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
     named_only: false,
+    partitions: Partitions::Sets,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -7,8 +7,8 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, UsableSetLen,
-    answer, assumptions,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    UsableSetLen, answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: Some(usable_set_len),
     named_only: false,
+    partitions: Partitions::Sets,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

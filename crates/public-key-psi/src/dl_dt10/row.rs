@@ -5,7 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_modular::modp::ELEMENT_LEN;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    answer, of_set,
 };
 
 /// The row of `dl_dt10`.
@@ -28,6 +29,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -3,7 +3,8 @@
 use super::{SALT_LEN, run_receiver, run_sender};
 use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Protocol, Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
+    answer, of_set,
 };
 
 /// The row of `naive_hash`.
@@ -23,6 +24,7 @@ pub const ROW: Protocol = Protocol {
     seconds,
     usable_set_len: None,
     named_only: false,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

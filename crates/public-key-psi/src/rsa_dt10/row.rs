@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Party, Protocol, Security, Traffic,
-    answer, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    Traffic, answer, of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -28,6 +28,7 @@ pub const ROW: Protocol = Protocol {
     seconds: |params| seconds(KeySize::Bits2048, params),
     usable_set_len: None,
     named_only: true,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -5,7 +5,8 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Fact, Input, Operation, Parameter, Party, Protocol, Security, assumptions,
+    BoundsKept, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    assumptions,
 };
 
 const SILENT: Variant = Variant { form: Form::Silent, identifiers: None };
@@ -56,6 +57,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     seconds: |params| seconds(SILENT, params),
     usable_set_len: None,
     named_only: false,
+    partitions: Partitions::No,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByReceiver,
@@ -85,6 +87,7 @@ pub const INTERSECTION_ROW: Protocol = Protocol {
                     16 bytes; n_x/8 when both learn",
     // For illustration, as the paper says: an intersection needs no switching.
     named_only: true,
+    partitions: Partitions::No,
     ..CARDINALITY_ROW
 };
 
@@ -99,6 +102,7 @@ pub const SUM_ROW: Protocol = Protocol {
                     both learn",
     // The receiver learns the number of common items, which the question does not ask for.
     named_only: true,
+    partitions: Partitions::No,
     wide_values: true,
     ..CARDINALITY_ROW
 };
@@ -175,6 +179,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     bytes_depend_on_result: true,
     addends: None,
     named_only: true,
+    partitions: Partitions::No,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
     ..CARDINALITY_ROW
@@ -213,6 +218,7 @@ pub const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
     bytes: |params| bytes(WHOLE, params),
     seconds: |params| seconds(WHOLE, params),
     named_only: false,
+    partitions: Partitions::No,
     sender: |params, input| sender(WHOLE, params, input),
     receiver: |params, input| receiver(WHOLE, params, input),
     ..PRIVATE_ID_ROW
@@ -280,6 +286,7 @@ const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
         compared: |params| compared(PAPER, params),
         seconds: |params| seconds(PAPER, params),
         named_only: true,
+        partitions: Partitions::No,
         sender: |params, input| sender(PAPER, params, input),
         receiver: |params, input| receiver(PAPER, params, input),
         parameters: PAPER_PARAMETERS,

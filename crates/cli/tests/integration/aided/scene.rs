@@ -185,11 +185,9 @@ impl Scene {
             output: None,
             link: LinkOptions { endpoint, wait, idle: wait, total: None },
             threads: NonZeroUsize::MIN,
-            state: StateOptions {
-                folder: Some(self.path(&self.fresh_state())),
-                memory_bytes: 1 << 28,
-                restart: false,
-            },
+            state: StateOptions { folder: Some(self.path(&self.fresh_state())), restart: false },
+            memory_bytes: 1 << 28,
+            scratch: None,
             allow_insecure: false,
             strict: false,
         }

@@ -32,26 +32,29 @@ const PIECE: usize = 1 << 13;
 
 /// What the run gave, for the report and the result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub struct Answer {
     /// Of all parties.
-    pub(crate) scales: Vec<u32>,
+    pub scales: Vec<u32>,
     /// Labels of each party's list.
-    pub(crate) list_lens: Vec<u64>,
-    pub(crate) learned: Learned,
+    pub list_lens: Vec<u64>,
+    /// What this party has learned.
+    pub learned: Learned,
 }
 
 /// What this party has learned.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Learned {
+pub enum Learned {
     /// It does not receive the result.
     Nothing,
+    /// Which of its rows are common.
     Rows(CommonRows),
     /// Why it refuses its answer.
     Refused(Misbehaviour),
 }
 
 impl Answer {
-    pub(crate) fn new(scales: Vec<u32>, outcome: Outcome) -> Self {
+    /// The answer of a run with these scales that gave `outcome`.
+    pub fn new(scales: Vec<u32>, outcome: Outcome) -> Self {
         let learned = match (outcome.refused, outcome.matched) {
             (Some(why), _) => Learned::Refused(why),
             (None, Some(matched)) => Learned::Rows(matched),
@@ -61,7 +64,7 @@ impl Answer {
     }
 
     /// Writes the answer of `owner`, whose file has `rows`.
-    pub(crate) fn write(&self, owner: &[u8; 32], rows: u64, out: impl Write) -> io::Result<()> {
+    pub fn write(&self, owner: &[u8; 32], rows: u64, out: impl Write) -> io::Result<()> {
         let (kind, items, words) = match &self.learned {
             Learned::Nothing => (NOTHING, 0, &[][..]),
             Learned::Rows(matched) => (ROWS, matched.items, &matched.rows[..]),
@@ -94,7 +97,7 @@ impl Answer {
     ///
     /// # Errors
     /// Those of `from`; [`io::ErrorKind::InvalidData`] when it is not what was written.
-    pub(crate) fn read(
+    pub fn read(
         owner: &[u8; 32],
         (parties, rows): (usize, u64),
         from: impl Read,

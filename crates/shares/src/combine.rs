@@ -1,8 +1,8 @@
 //! From two files of shares to the shared items and values.
 
-use super::{SharedColumn, SharesError, SharesFile};
-use crate::output::hex;
+use crate::{SharedColumn, SharesError, SharesFile};
 use vesica_core::Item;
+use vesica_core::hash::hex;
 use vesica_records::distinct_columns;
 
 /// The content of two files of shares: the intersection, if keys were shared.

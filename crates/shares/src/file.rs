@@ -1,7 +1,6 @@
 //! One party's file of shares: a JSON document.
 
-use super::SharesError;
-use crate::output::hex;
+use crate::SharesError;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
@@ -9,7 +8,8 @@ use sha2::{Digest, Sha256};
 use std::io;
 use std::path::Path;
 use vesica_agreement::{Agreement, Question};
-use vesica_core::{Item, Role, SessionId, hash};
+use vesica_core::hash::{self, hex};
+use vesica_core::{Item, Role, SessionId};
 use vesica_protocols::Shares;
 
 const COMPUTATION_LABEL: &str = "vesica v1 shares";
@@ -106,12 +106,7 @@ impl SharesFile {
     pub(super) const SUM: &str = "sum mod 2^64";
 
     /// The shares that the party in `role` got in `session`.
-    pub(crate) fn new(
-        agreement: &Agreement,
-        role: Role,
-        session: &SessionId,
-        shares: &Shares,
-    ) -> Self {
+    pub fn new(agreement: &Agreement, role: Role, session: &SessionId, shares: &Shares) -> Self {
         let columns = agreement.question.values().map_or(&[][..], |values| &values.columns);
         let (bits, signed) =
             agreement.question.values().map_or((0, false), |values| (values.bits, values.signed));

@@ -1,6 +1,6 @@
 //! The parties meet through the helper, and toss the coins that make their common secret.
 
-use super::state::State;
+use crate::state::State;
 use vesica_core::{Misbehaviour, Result, Secret};
 use vesica_link::letters::{HELLO_LEN, LETTER_LEN, LetterError, Met, SEAL_LEN, Sealer};
 use vesica_link::{Identity, PublicIdentity};
@@ -10,17 +10,20 @@ const RELAYED_LABEL: &str = "vesica engine 2026 relayed list v1";
 const FOUND_LABEL: &str = "vesica engine 2026 relayed answer v1";
 
 /// What all parties know once they have met.
-pub(crate) struct Common {
+pub struct Common {
     /// The scales that they announced.
-    pub(crate) scales: Vec<u32>,
+    pub scales: Vec<u32>,
     /// The secret from their coin toss.
-    pub(crate) secret: Secret<[u8; 32]>,
+    pub secret: Secret<[u8; 32]>,
 }
 
 /// Why a meeting failed.
-pub(crate) enum MeetingError {
+pub enum MeetingError {
+    /// The connection, or what the helper said.
     Run(vesica_core::Error),
+    /// A letter from another party.
     Letter(LetterError),
+    /// The folder of the run.
     Storage(std::io::Error),
 }
 
@@ -46,7 +49,7 @@ impl From<std::io::Error> for MeetingError {
 ///
 /// The scale stands before the signed words, for the helper, and in them, for the parties: a helper that changed it
 /// would make labels too short.
-pub(crate) fn meet(
+pub fn meet(
     board: &mut dyn Board,
     spec: &Spec,
     party: u8,
@@ -96,13 +99,14 @@ pub(crate) fn meet(
 }
 
 /// Seals the messages between the two parties of a size-hiding run.
-pub(crate) struct Envelopes {
+pub struct Envelopes {
     relayed: Sealer,
     found: Sealer,
 }
 
 impl Envelopes {
-    pub(crate) fn new(secret: &Secret<[u8; 32]>) -> Self {
+    /// Sealed under the parties' common secret.
+    pub fn new(secret: &Secret<[u8; 32]>) -> Self {
         let sealer = |label, from| Sealer::new(secret.expose(), label, from);
         Self { relayed: sealer(RELAYED_LABEL, 1), found: sealer(FOUND_LABEL, 0) }
     }

@@ -1,6 +1,6 @@
 //! Reading the folder of an interrupted run.
 
-use super::state::State;
+use crate::state::State;
 use std::path::Path;
 use vesica_protocols::kmrs14::{Kind, Memory};
 

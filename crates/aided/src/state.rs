@@ -2,7 +2,7 @@
 //!
 //! A folder that only its owner may enter. It holds one run, and is removed when the run ends.
 
-use super::answer::Answer;
+use crate::answer::Answer;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -48,7 +48,7 @@ const KEPT: [&str; 13] = [
 const MAX_LEN: u64 = 1 << 20;
 
 /// The folder of one party of one run.
-pub(crate) struct State {
+pub struct State {
     folder: PathBuf,
     owner: [u8; 32],
     was_finished: bool,
@@ -99,7 +99,7 @@ fn has_begun(folder: &Path) -> bool {
 
 /// Why a folder cannot be used.
 #[derive(Debug)]
-pub(crate) enum StateError {
+pub enum StateError {
     /// Another process uses it.
     InUse,
     /// The folder existed before, with something else in it.
@@ -127,7 +127,7 @@ impl State {
     /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One process at a time.
     ///
     /// Removes what remains of a run that was not deleted completely, or never begun.
-    pub(crate) fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
+    pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
         let is_used = fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         match access_of_others(&fs::metadata(folder)?) {
@@ -171,21 +171,22 @@ impl State {
     }
 
     /// Whether the folder holds an interrupted run that can continue.
-    pub(crate) fn has_begun(&self) -> bool {
+    pub fn has_begun(&self) -> bool {
         has_begun(&self.folder)
     }
 
     /// Whether the unfinished run here, or its owner, cannot be read, so that it can only be given up.
-    pub(crate) fn is_damaged(&self) -> bool {
+    pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
     /// Whether the last run here was over, but its process ended before it had removed the folder.
-    pub(crate) fn was_finished(&self) -> bool {
+    pub fn was_finished(&self) -> bool {
         self.was_finished
     }
 
-    pub(crate) fn folder(&self) -> &Path {
+    /// The folder.
+    pub fn folder(&self) -> &Path {
         &self.folder
     }
 
@@ -193,7 +194,7 @@ impl State {
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
-    pub(crate) fn secrets(&self) -> io::Result<(Meeting, Secret<[u8; 32]>)> {
+    pub fn secrets(&self) -> io::Result<(Meeting, Secret<[u8; 32]>)> {
         if let Some(bytes) = self.read(MEETING)? {
             let parts = bytes.split_at_checked(32);
             let (own, meeting) = parts.ok_or(io::ErrorKind::InvalidData)?;
@@ -215,7 +216,7 @@ impl State {
 
     /// What this party says to the others in the coin toss: what it has said before, or else what `make` gives. This is
     /// stored before the party says it.
-    pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
+    pub fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.read(SHARES)? {
             return Ok(bytes.to_vec());
         }
@@ -225,22 +226,26 @@ impl State {
     }
 
     /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
-    pub(crate) fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
+    pub fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
         self.keep_first(ROWS, digest)
     }
 
     /// The number of this run at the helper. `None` before the helper has it, and if the file [is
     /// damaged](Self::is_damaged).
-    pub(crate) fn instance(&self) -> io::Result<Option<Instance>> {
+    pub fn instance(&self) -> io::Result<Option<Instance>> {
         Ok(self.read(INSTANCE)?.and_then(|kept| as_instance(&kept)))
     }
 
-    pub(crate) fn keep_instance(&self, instance: &Instance) -> io::Result<()> {
+    /// Stores the number of this run at the helper.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_instance(&self, instance: &Instance) -> io::Result<()> {
         self.write(INSTANCE, instance)
     }
 
     /// Keeps what this party has learned, `rows` being the rows of its file.
-    pub(crate) fn keep_answer(&self, answer: &Answer, rows: u64) -> io::Result<()> {
+    pub fn keep_answer(&self, answer: &Answer, rows: u64) -> io::Result<()> {
         self.write_by(ANSWER, |file| answer.write(&self.owner, rows, file))
     }
 
@@ -248,7 +253,7 @@ impl State {
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
-    pub(crate) fn answer(&self, parties: usize, rows: u64) -> Option<io::Result<Answer>> {
+    pub fn answer(&self, parties: usize, rows: u64) -> Option<io::Result<Answer>> {
         match File::open(self.folder.join(ANSWER)) {
             Ok(file) => Some(Answer::read(&self.owner, (parties, rows), file)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -257,19 +262,19 @@ impl State {
     }
 
     /// Whether the helper has heard this party's last message.
-    pub(crate) fn has_said(&self) -> io::Result<bool> {
+    pub fn has_said(&self) -> io::Result<bool> {
         Ok(self.read(SAID)?.is_some())
     }
 
     /// Whether a process that had said its last message was to write the result to `output`, so that a file there may
     /// be its own.
-    pub(crate) fn may_have_written(&self, output: &Path) -> io::Result<bool> {
+    pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
         let place = place(output)?;
         Ok(self.read(SAID)?.is_some_and(|kept| kept[..] == place))
     }
 
     /// Keeps that the helper has heard the last message, and where the result goes next, if it goes to a file.
-    pub(crate) fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
+    pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
         match output {
             Some(output) => self.write(SAID, &place(output)?),
             None => self.write(SAID, &[]),
@@ -277,18 +282,18 @@ impl State {
     }
 
     /// Writes the owner again into a folder that [is damaged](Self::is_damaged).
-    pub(crate) fn repair(&self) -> io::Result<()> {
+    pub fn repair(&self) -> io::Result<()> {
         self.write(OWNER, &self.owner)
     }
 
     /// Deletes the run, so that the next one in this folder is a new one.
-    pub(crate) fn forget(&self) -> io::Result<()> {
+    pub fn forget(&self) -> io::Result<()> {
         self.take_away(&KEPT)
     }
 
     /// Deletes a run that was given up. `finished` is removed first: if this process is killed half-way,
     /// the rest must not look like a run that ended well.
-    pub(crate) fn give_up(&self) -> io::Result<()> {
+    pub fn give_up(&self) -> io::Result<()> {
         self.take_away(&[FINISHED])?;
         self.forget()
     }
@@ -304,7 +309,7 @@ impl State {
     }
 
     /// Deletes a run that ended well, and removes the folder.
-    pub(crate) fn remove(self) -> io::Result<()> {
+    pub fn remove(self) -> io::Result<()> {
         // A process that is killed below must not leave what looks like a run that has not begun.
         self.write(FINISHED, &self.owner)?;
         // The last, and the folder, when this is dropped.

@@ -1,15 +1,3 @@
-//! Shares as files: one of each party. Both together give the shared items and values.
-//!
-//! * [`SharesFile`] — one party's file, written and read.
-//! * [`combine`] — the items and values of two files that belong together.
-//! * [`SharesError`] — why a file, or two of them, cannot be used.
-
-mod combine;
-mod file;
-
-pub use combine::{Combined, combine};
-pub use file::{SharedColumn, SharesFile};
-
 use std::io;
 use std::path::PathBuf;
 

@@ -1,195 +1,105 @@
-//! One party's run with a helper: read, meet, match, write.
+//! Matching over a helper's board.
 
-use super::answer::{Answer, Learned};
-use super::meeting::{self, Envelopes, MeetingError};
-use super::state::{State, StateError};
-use crate::clock::PhaseClock;
+use super::{Checked, Match, Run};
 use crate::error::{ConfigFault, InputFault};
-use crate::job::{check_place, key_columns, key_items, key_limits, own_position};
-use crate::output::{self, Finished, RowSet, RunResult};
-use crate::report::{InputReport, OfHelper, Parts};
-use crate::resources::Stopwatch;
-use crate::rows::{self, RowItems};
-use crate::run::Steps;
-use crate::{Error, Event, Job, Observer, Phase};
+use crate::output::{RowSet, RunResult};
+use crate::reading::Reader;
+use crate::report::Parts;
+use crate::rows::RowItems;
+use crate::{Error, Event, Phase, Report};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::{AidedAgreement, PartyTerms};
+use vesica_aided::{Answer, Envelopes, Learned, MeetingError, State, StateError, meet};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Refusal};
 use vesica_helper::{FolderScratch, Remote, RemoteOptions};
+use vesica_link::Endpoint;
 use vesica_link::letters::LetterError;
-use vesica_link::{CancelToken, Endpoint};
-use vesica_net::{Meter, Pool};
+use vesica_net::Pool;
 use vesica_protocols::kmrs14::{self, Board, Boards, Means};
-use vesica_records::{OutputOptions, Streamed};
+use vesica_records::Streamed;
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
 
-/// Runs `job`, whose agreement has a helper: see [`crate::job::run_and`].
-pub(crate) fn run<R>(
-    job: Job,
-    observer: Arc<dyn Observer>,
-    cancel: &CancelToken,
-    say: impl FnOnce(Finished) -> ControlFlow<R, R>,
-) -> Result<R, Error> {
-    let started_at = jiff::Timestamp::now();
-    let stopwatch = Stopwatch::start();
-    observer.event(&Event::Phase(Phase::Preparing));
-    let agreement = job.agreement.with_helper().ok_or(Error::Bug("the agreement has no helper"))?;
-    let position = own_position(&agreement, &job.identity)?;
-    let terms = &agreement.parties[position];
-    check_place(&job, &terms.name)?;
-    let party = position as u8;
-    let folder = job.state.folder_of(&agreement, &terms.name);
-    let kept = |error| storage(&folder, error);
-    let owner = derive(OWNER_LABEL, &[&agreement.spec().id(), &[party]]);
-    let state = State::open(&folder, owner).map_err(|error| state_error(&folder, error))?;
-    if state.is_damaged() && !job.state.restart {
-        return Err(kept(std::io::ErrorKind::InvalidData.into()));
-    }
-    if state.was_finished() && !job.state.restart {
-        return Err(Error::AlreadyFinished);
-    }
-    // A file of that name can be one that an earlier process of the run has written.
-    let may_be_own = |output: &OutputOptions| state.may_have_written(&output.path);
-    let had_written = job.output.as_ref().map_or(Ok(false), may_be_own).map_err(kept)?;
-    if let Some(output) = &job.output {
-        let output = OutputOptions { force: output.force || had_written, ..output.clone() };
-        output::check(&agreement, &job.source, &output)?;
-    }
-    observer.event(&Event::State {
-        folder: state.folder(),
-        has_begun: state.has_begun(),
-        restart: job.state.restart,
-    });
-    let key = key_columns(&agreement, Some(&terms.name), &job.columns)?;
-    let mut clock = PhaseClock::default();
-
-    let scratch = FolderScratch::new(state.folder().to_path_buf());
-    let start = Instant::now();
-    // A quarter: the rest is for sorting, while these are still there.
-    let mut items = RowItems::new(job.state.memory_bytes / 4, &scratch);
-    let hash = key_items(&agreement, &key);
-    let mut digest = Transcript::new(ROWS_LABEL, &[]);
-    observer.event(&Event::Phase(Phase::Reading));
-    let mut sink = |batch: &[Item]| {
-        batch.iter().for_each(|item| digest.update(item.as_bytes()));
-        items.push(batch)
-    };
-    // A list is refused later when repeated keys leave too few different ones.
-    let wanted = (&key_limits(terms, job.strict), terms.min_rows);
-    let read = (&*key, &hash);
-    let go_on = || go_on(cancel);
-    let streamed = rows::read(&job.source, read, wanted, &mut sink, kept, &*observer, go_on)?;
-    observer.event(&Event::KeysRead(&streamed.counts));
-    let digest = digest.finish();
-    clock.add(Phase::Reading, start.elapsed());
-
-    let meter = Meter::new();
-    let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
-    let run = AidedRun {
-        job: &job,
-        agreement,
-        party,
-        terms,
-        folder: &folder,
-        state: &state,
-        had_written,
-        observer: &observer,
-        cancel,
-        meter: &meter,
-        pool: &pool,
-    };
-    let kept_answer = match job.state.restart {
-        true => None,
-        false => run.kept_answer(&streamed, &digest)?,
-    };
-    let (answer, wire_bytes) = match kept_answer {
-        Some(answer) => (answer, run.say_done_again()?),
-        None => run.learn(&items, &streamed, &digest, &scratch, &mut clock)?,
-    };
-    // Nobody else sees what follows, nor that it fails.
-    observer.event(&Event::LastMessage);
-    let place = job.output.as_ref().map(|output| &*output.path);
-    state.keep_said(place).map_err(kept)?;
-    let Answer { scales, list_lens, learned } = answer;
-    let output = match learned {
-        Learned::Refused(why) => {
-            let error = run.error(why.into(), Phase::Checking);
-            state.forget().map_err(kept)?;
-            return Err(error);
-        }
-        Learned::Nothing => RunResult::Nothing,
-        Learned::Rows(matched) => {
-            observer.event(&Event::Checked);
-            RunResult::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
-        }
-    };
-    let start = Instant::now();
-    let rows_written = match &job.output {
-        Some(options) => run.write(&output, options)?,
-        None => None,
-    };
-    clock.add(Phase::Writing, start.elapsed());
-    let of_helper = OfHelper {
-        agreement,
-        keyed: streamed.keyed,
-        scales: &scales,
-        list_lens: &list_lens,
-        output: &output,
-    };
-    let report = Parts {
-        agreement: &agreement,
-        party: position,
-        started_at,
-        input: InputReport::new(job.source.format().to_string(), &streamed.counts),
-        rows_written,
-        wire_bytes,
-        clock: &clock,
-        meter: &meter,
-        threads: job.threads,
-        used: stopwatch.read(),
-    }
-    .with_helper(of_helper);
-    match say(Finished { report, output }) {
-        ControlFlow::Continue(said) => {
-            state.remove().map_err(kept)?;
-            Ok(said)
-        }
-        ControlFlow::Break(said) => Ok(said),
-    }
-}
-
-/// The values that the steps of one run share.
-struct AidedRun<'a> {
-    job: &'a Job,
+/// See the [module](self).
+pub(crate) struct OverBoard<'a> {
+    run: &'a Run<'a>,
     agreement: AidedAgreement<'a>,
     party: u8,
     terms: &'a PartyTerms,
-    folder: &'a Path,
-    state: &'a State,
+    folder: PathBuf,
+    state: State,
+    scratch: Arc<FolderScratch>,
     /// Whether an earlier process has said `done`, so that a file where the result goes may be its own.
     had_written: bool,
-    observer: &'a Arc<dyn Observer>,
-    cancel: &'a CancelToken,
-    meter: &'a Meter,
-    pool: &'a Pool,
+    pool: Pool,
 }
 
-impl AidedRun<'_> {
+/// This party's items, a row each.
+pub(crate) struct OwnRows {
+    items: RowItems,
+    streamed: Streamed,
+    digest: [u8; 32],
+}
+
+/// What a finished run knows of its board.
+pub(crate) struct OfBoard {
+    /// Rows of this party with a key.
+    pub(crate) keyed: u64,
+    /// The scales of all parties.
+    pub(crate) scales: Vec<u32>,
+    /// Labels of each party's list.
+    pub(crate) list_lens: Vec<u64>,
+    /// Sent and received.
+    pub(crate) wire_bytes: (u64, u64),
+}
+
+/// What the helper gave, or an earlier process has kept of it.
+pub(crate) struct Learnt {
+    answer: Answer,
+    wire_bytes: (u64, u64),
+    streamed: Streamed,
+}
+
+impl<'a> OverBoard<'a> {
+    /// Opens the folder of the run.
+    pub(crate) fn open(run: &'a Run<'a>, agreement: AidedAgreement<'a>) -> Result<Self, Error> {
+        let job = run.job;
+        let party = run.position as u8;
+        let terms = &job.agreement.parties[run.position];
+        let folder = job.state.folder_of(&job.agreement, &terms.name);
+        let owner = derive(OWNER_LABEL, &[&agreement.spec().id(), &[party]]);
+        let state = State::open(&folder, owner).map_err(|error| state_error(&folder, error))?;
+        let kept = |error| storage(&folder, error);
+        if state.is_damaged() && !job.state.restart {
+            return Err(kept(std::io::ErrorKind::InvalidData.into()));
+        }
+        if state.was_finished() && !job.state.restart {
+            return Err(Error::AlreadyFinished);
+        }
+        let had_written = match &job.output {
+            Some(output) => state.may_have_written(&output.path).map_err(kept)?,
+            None => false,
+        };
+        let place = job.scratch.as_deref().unwrap_or(state.folder());
+        let scratch = Arc::new(FolderScratch::new(place.to_path_buf()));
+        let pool = Pool::new(job.threads).map_err(|_| ConfigFault::NoThreads)?;
+        Ok(Self { run, agreement, party, terms, folder, state, scratch, had_written, pool })
+    }
+
     /// A way to the helper, and a first connection to it.
     fn connect(&self) -> Result<(Remote, Box<dyn Board>), Error> {
-        let (job, agreement) = (self.job, self.agreement);
+        let (job, agreement) = (self.run.job, self.agreement);
         let helper = agreement.helper();
         let Endpoint::Connect(address) = &job.link.endpoint else {
             return Err(Error::Bug("a party waits for its helper"));
         };
-        self.observer.event(&Event::Phase(Phase::Connecting));
-        let observer = Arc::clone(self.observer);
+        self.run.event(&Event::Phase(Phase::Connecting));
+        let observer = Arc::clone(self.run.observer);
         let remote = Remote::new(RemoteOptions {
             identity: job.identity.clone(),
             helper: helper.identity,
@@ -199,8 +109,8 @@ impl AidedRun<'_> {
             lanes: job.threads.get(),
             instance: self.state.instance().map_err(|error| self.storage(error))?,
             pool: self.pool.clone(),
-            meter: self.meter.clone(),
-            cancel: self.cancel.clone(),
+            meter: self.run.meter.clone(),
+            cancel: self.run.cancel.clone(),
             on_event: Arc::new(move |event| observer.event(&Event::Helper(&event))),
         });
         let board = remote.open().map_err(|error| match (error, remote.link_error()) {
@@ -217,11 +127,11 @@ impl AidedRun<'_> {
     }
 
     /// The answer that an earlier process has kept.
-    fn kept_answer(&self, streamed: &Streamed, digest: &[u8; 32]) -> Result<Option<Answer>, Error> {
+    fn kept_answer(&self, own: &OwnRows) -> Result<Option<Answer>, Error> {
         let parties = self.agreement.parties.len();
-        let answer = self.state.answer(parties, streamed.rows);
+        let answer = self.state.answer(parties, own.streamed.rows);
         if answer.is_some() {
-            self.check_rows(digest)?;
+            self.check_rows(&own.digest)?;
         }
         answer.transpose().map_err(|error| self.storage(error))
     }
@@ -230,21 +140,14 @@ impl AidedRun<'_> {
     fn check_rows(&self, digest: &[u8; 32]) -> Result<(), Error> {
         match self.state.keep_rows(digest).map_err(|error| self.storage(error))? {
             true => Ok(()),
-            false => Err(InputFault::OtherRows { state: self.folder.to_owned() }.into()),
+            false => Err(InputFault::OtherRows { state: self.folder.clone() }.into()),
         }
     }
 
     /// Takes part in the run up to its last message; returns the answer, and the bytes on the connections, which are
     /// closed.
-    fn learn(
-        &self,
-        items: &RowItems<'_>,
-        streamed: &Streamed,
-        digest: &[u8; 32],
-        scratch: &FolderScratch,
-        clock: &mut PhaseClock,
-    ) -> Result<(Answer, (u64, u64)), Error> {
-        let (job, state) = (self.job, self.state);
+    fn learn(&self, own: &OwnRows) -> Result<(Answer, (u64, u64)), Error> {
+        let (job, state) = (self.run.job, &self.state);
         let (remote, board) = match self.connect() {
             Ok((remote, board)) if job.state.restart => {
                 drop(board);
@@ -261,7 +164,7 @@ impl AidedRun<'_> {
             Err(error) => return Err(self.ended(error)),
         };
         self.keep_instance(&remote)?;
-        match self.take_part((&remote, board), items, streamed, digest, scratch, clock) {
+        match self.take_part((&remote, board), own) {
             Ok(answer) => Ok((answer, remote.wire_bytes())),
             Err(error) => {
                 // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
@@ -279,43 +182,33 @@ impl AidedRun<'_> {
     fn take_part(
         &self,
         (remote, mut board): (&Remote, Box<dyn Board>),
-        items: &RowItems<'_>,
-        streamed: &Streamed,
-        digest: &[u8; 32],
-        scratch: &FolderScratch,
-        clock: &mut PhaseClock,
+        OwnRows { items, streamed, digest }: &OwnRows,
     ) -> Result<Answer, Error> {
-        let (job, spec) = (self.job, self.agreement.spec());
+        let (meter, clock) = (&self.run.meter, &self.run.clock);
+        let (job, spec) = (self.run.job, self.agreement.spec());
         let kept = |error| self.storage(error);
         self.check_rows(digest)?;
 
-        self.observer.event(&Event::Phase(Phase::Meeting));
+        self.run.event(&Event::Phase(Phase::Meeting));
         let start = Instant::now();
         let (secrets, own_secret) = self.state.secrets().map_err(kept)?;
         let scale = spec.scale(streamed.keyed) as u8;
-        let common = meeting::meet(
-            &mut *board,
-            &spec,
-            self.party,
-            &job.identity,
-            self.state,
-            (&secrets, scale),
-        )
-        .map_err(|error| self.meeting_error(error))?;
-        self.observer.event(&Event::Agreed);
+        let common =
+            meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
+                .map_err(|error| self.meeting_error(error))?;
+        self.run.event(&Event::Agreed);
         // What was said when the connection was made belongs to it.
-        let met = self.meter.bytes_under("");
+        let met = meter.bytes_under("");
         clock.add_with_bytes(Phase::Meeting, start.elapsed(), met);
 
-        self.observer.event(&Event::Phase(Phase::Matching));
+        self.run.event(&Event::Phase(Phase::Matching));
         let start = Instant::now();
         let at = |error| self.error(error, Phase::Matching);
-        let steps = Steps { observer: Arc::clone(self.observer) };
         let means = Means {
-            scratch,
-            memory_bytes: job.state.memory_bytes / 2,
-            pool: self.pool,
-            progress: &steps,
+            scratch: &*self.scratch,
+            memory_bytes: job.memory_bytes / 2,
+            pool: &self.pool,
+            progress: &*self.run.steps(),
         };
         let facts = kmrs14::RunFacts {
             spec: &spec,
@@ -324,18 +217,14 @@ impl AidedRun<'_> {
             secret: &common.secret,
             own_secret: &own_secret,
             seal: &Envelopes::new(&common.secret),
-            memory: self.state,
+            memory: &self.state,
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
         let answer = Answer::new(common.scales, outcome);
         // What was learned is on the disk before anybody hears that it was: the helper may forget the run then.
         self.state.keep_answer(&answer, streamed.rows).map_err(kept)?;
         self.say_done(remote)?;
-        clock.add_with_bytes(
-            Phase::Matching,
-            start.elapsed(),
-            since(met, self.meter.bytes_under("")),
-        );
+        clock.add_with_bytes(Phase::Matching, start.elapsed(), since(met, meter.bytes_under("")));
         Ok(answer)
     }
 
@@ -366,18 +255,13 @@ impl AidedRun<'_> {
         }
     }
 
-    fn write(&self, output: &RunResult, options: &OutputOptions) -> Result<Option<u64>, Error> {
-        let options = OutputOptions { force: options.force || self.had_written, ..options.clone() };
-        output.keep(&self.job.source, &options, &**self.observer, || go_on(self.cancel))
-    }
-
     /// Ends an interrupted run for all parties, and deletes it.
     ///
     /// It is deleted only after the helper has confirmed the end: until then an answer may wait there, and only the
     /// secrets in the folder give access to it.
     ///
     /// # Errors
-    /// As [`AidedRun::error`]. The folder then still holds the run: the same command continues it, with
+    /// As [`OverBoard::error`]. The folder then still holds the run: the same command continues it, with
     /// or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| self.storage(error);
@@ -423,11 +307,11 @@ impl AidedRun<'_> {
             return InputFault::TooFewDifferent { min: self.terms.min_rows }.into();
         }
         let names = self.agreement.parties.iter().map(|party| &*party.name).collect::<Vec<_>>();
-        Error::from_helper(error, phase, &self.agreement.helper().name, &names, self.folder)
+        Error::from_helper(error, phase, &self.agreement.helper().name, &names, &self.folder)
     }
 
     fn storage(&self, error: std::io::Error) -> Error {
-        storage(self.folder, error)
+        storage(&self.folder, error)
     }
 
     fn meeting_error(&self, error: MeetingError) -> Error {
@@ -446,6 +330,95 @@ impl AidedRun<'_> {
                 Error::Letter { party: named.map(|party| party.name.clone()), kind }
             }
         }
+    }
+}
+
+impl Match for OverBoard<'_> {
+    type Set = OwnRows;
+    type Met = ();
+    type Answer = Learnt;
+    type Of = OfBoard;
+
+    fn may_have_written(&self) -> bool {
+        self.had_written
+    }
+
+    fn begin(&self) {
+        self.run.event(&Event::State {
+            folder: self.state.folder(),
+            has_begun: self.state.has_begun(),
+            restart: self.run.job.state.restart,
+        });
+    }
+
+    fn read(&self, reader: &Reader<'_>) -> Result<OwnRows, Error> {
+        // A quarter: the rest is for sorting, while these are still there.
+        let memory_bytes = self.run.job.memory_bytes / 4;
+        let mut items = RowItems::new(memory_bytes, Arc::clone(&self.scratch) as _);
+        let mut digest = Transcript::new(ROWS_LABEL, &[]);
+        let mut sink = |batch: &[Item]| {
+            batch.iter().for_each(|item| digest.update(item.as_bytes()));
+            items.push(batch)
+        };
+        // A list is refused later when repeated keys leave too few different ones.
+        let streamed = reader.items(&mut sink, |error| self.storage(error), || self.go_on())?;
+        self.run.event(&Event::KeysRead(&streamed.counts));
+        Ok(OwnRows { items, streamed, digest: digest.finish() })
+    }
+
+    /// The parties meet at the helper, with sets that have been read.
+    fn meet(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn run(&self, own: OwnRows, (): ()) -> Result<Learnt, Error> {
+        let kept_answer = match self.run.job.state.restart {
+            true => None,
+            false => self.kept_answer(&own)?,
+        };
+        let (answer, wire_bytes) = match kept_answer {
+            Some(answer) => (answer, self.say_done_again()?),
+            None => self.learn(&own)?,
+        };
+        Ok(Learnt { answer, wire_bytes, streamed: own.streamed })
+    }
+
+    fn check(&self, learnt: Learnt) -> Result<Checked<OfBoard>, Error> {
+        let Learnt { answer, wire_bytes, streamed } = learnt;
+        let kept = |error| self.storage(error);
+        let place = self.run.job.output.as_ref().map(|output| &*output.path);
+        self.state.keep_said(place).map_err(kept)?;
+        let Answer { scales, list_lens, learned } = answer;
+        let output = match learned {
+            Learned::Refused(why) => {
+                let error = self.error(why.into(), Phase::Checking);
+                self.state.forget().map_err(kept)?;
+                return Err(error);
+            }
+            Learned::Nothing => RunResult::Nothing,
+            Learned::Rows(matched) => {
+                self.run.event(&Event::Checked);
+                RunResult::Rows(RowSet::new(matched.rows, streamed.rows, matched.items))
+            }
+        };
+        let of = OfBoard { keyed: streamed.keyed, scales, list_lens, wire_bytes };
+        Ok(Checked { output, counts: streamed.counts, of })
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        match self.run.cancel.is_cancelled() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    fn report(&self, parts: Parts<'_>, checked: &Checked<OfBoard>) -> Report {
+        parts.of_board(self.agreement, checked)
+    }
+
+    fn end(self) -> Result<(), Error> {
+        let Self { folder, state, .. } = self;
+        state.remove().map_err(|error| storage(&folder, error))
     }
 }
 
@@ -471,10 +444,6 @@ fn is_over(error: &Error) -> bool {
 /// Bytes sent and received between two readings.
 fn since(before: (u64, u64), now: (u64, u64)) -> (u64, u64) {
     (now.0 - before.0, now.1 - before.1)
-}
-
-fn go_on(cancel: &CancelToken) -> ControlFlow<()> {
-    if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
 }
 
 fn storage(folder: &Path, error: std::io::Error) -> Error {

@@ -1,0 +1,19 @@
+//! A party's side of a run with a helper: how the parties meet through it, and what a party keeps.
+//!
+//! * [`State`] — the folder of an unfinished run, so that it can be interrupted and continue.
+//! * [`meet`] — the parties say hello through the helper and toss the coins that make their common secret.
+//! * [`fuzzing`] — entry points for fuzzers.
+//! * [`Answer`] — what a party has learned, as it is kept before the helper hears that this party needs nothing more.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod answer;
+#[doc(hidden)]
+pub mod fuzzing;
+mod meeting;
+mod state;
+
+pub use answer::{Answer, Learned};
+pub use meeting::{Common, Envelopes, MeetingError, meet};
+pub use state::{State, StateError};

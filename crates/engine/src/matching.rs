@@ -1,0 +1,121 @@
+//! Learning which items are common: over a session with the peer, or over a helper's board.
+
+mod board;
+mod session;
+mod split;
+
+pub(crate) use board::{OfBoard, OverBoard};
+pub(crate) use session::{OfSession, OverSession, run_alone};
+pub(crate) use split::{Matched, Splitting};
+
+use crate::clock::PhaseClock;
+use crate::output::RunResult;
+use crate::reading::Reader;
+use crate::report::Parts;
+use crate::{Error, Event, Job, Observer, Report};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use vesica_agreement::PartyTerms;
+use vesica_link::CancelToken;
+use vesica_net::{Meter, Progress};
+use vesica_records::KeyCounts;
+
+/// What the steps of one run share.
+pub(crate) struct Run<'a> {
+    pub(crate) job: &'a Job,
+    /// This party's position in the agreement.
+    pub(crate) position: usize,
+    pub(crate) observer: &'a Arc<dyn Observer>,
+    pub(crate) cancel: &'a CancelToken,
+    pub(crate) meter: Meter,
+    pub(crate) clock: PhaseClock,
+}
+
+impl Run<'_> {
+    pub(crate) fn terms(&self) -> &PartyTerms {
+        &self.job.agreement.parties[self.position]
+    }
+
+    pub(crate) fn event(&self, event: &Event<'_>) {
+        self.observer.event(event);
+    }
+
+    /// The protocol's progress goes to the observer.
+    pub(crate) fn steps(&self) -> Arc<Steps> {
+        Arc::new(Steps { observer: Arc::clone(self.observer) })
+    }
+}
+
+/// A way to match: what happens between the rows of a file and the result over them.
+///
+/// A run calls the methods in this order, [`read`](Self::read) and [`meet`](Self::meet) side by side.
+pub(crate) trait Match: Sync {
+    /// This party's set as the protocol takes it.
+    type Set: Send;
+    /// What stands once the other side has been met.
+    type Met;
+    /// What the protocol gave, unchecked.
+    type Answer;
+    /// What the report says of this way of matching alone.
+    type Of;
+
+    /// Whether a file where the result goes can be one that an earlier process of this run has written.
+    fn may_have_written(&self) -> bool {
+        false
+    }
+
+    /// Nothing that the job names is wrong: the run begins.
+    fn begin(&self) {}
+
+    /// Reads this party's set.
+    fn read(&self, reader: &Reader<'_>) -> Result<Self::Set, Error>;
+
+    /// Reading has failed: whoever is being met needs to know.
+    fn reading_failed(&self, _: &Error) {}
+
+    /// Meets the other side, where this needs no set.
+    fn meet(&self) -> Result<Self::Met, Error>;
+
+    /// The set and the other side, or the failure that caused the other one.
+    fn both(
+        &self,
+        set: Result<Self::Set, Error>,
+        met: Result<Self::Met, Error>,
+    ) -> Result<(Self::Set, Self::Met), Error> {
+        Ok((set?, met?))
+    }
+
+    /// Runs the protocol up to this party's last message. Nothing of the result is checked.
+    fn run(&self, set: Self::Set, met: Self::Met) -> Result<Self::Answer, Error>;
+
+    /// Checks the result. Nobody else sees that this fails, or how long it takes.
+    fn check(&self, answer: Self::Answer) -> Result<Checked<Self::Of>, Error>;
+
+    /// Whether to go on writing the result.
+    fn go_on(&self) -> ControlFlow<()>;
+
+    /// The report of the finished run.
+    fn report(&self, parts: Parts<'_>, checked: &Checked<Self::Of>) -> Report;
+
+    /// The result has reached whoever asked for it: nothing needs to be kept.
+    fn end(self) -> Result<(), Error>;
+}
+
+/// The outcome of a run, its result checked.
+pub(crate) struct Checked<Of> {
+    pub(crate) output: RunResult,
+    /// Of this party's rows.
+    pub(crate) counts: KeyCounts,
+    pub(crate) of: Of,
+}
+
+/// Reports the progress of the protocol to an observer.
+pub(crate) struct Steps {
+    observer: Arc<dyn Observer>,
+}
+
+impl Progress for Steps {
+    fn step(&self, label: &str, done: u64, total: u64) {
+        self.observer.event(&Event::Step { label, done, total });
+    }
+}

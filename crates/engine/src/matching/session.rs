@@ -1,0 +1,439 @@
+//! Matching over a session with the peer.
+
+use super::split::{Found, Large, Matched, Pieces, Splitting};
+use super::{Checked, Match, Run};
+use crate::answer::{Asked, OwnRows, Unchecked};
+use crate::error::{ConfigFault, InputFault};
+use crate::meeting::{self, Closings, Counts, Purpose};
+use crate::output::{KeyRows, RunResult};
+use crate::peer::{Peer, Seats};
+use crate::reading::Reader;
+use crate::report::Parts;
+use crate::rows::{self, RowItems};
+use crate::self_check::{CheckedSet, shared_items};
+use crate::{Error, Event, Phase, Report, probe};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Instant;
+use vesica_agreement::choice::{Candidates, Choice};
+use vesica_agreement::{Agreement, Roles, split};
+use vesica_core::{Item, Operation, Role, SessionId};
+use vesica_helper::FolderScratch;
+use vesica_labels::Scratch;
+use vesica_link::Session;
+use vesica_net::Context;
+use vesica_partitions::{Plan, WHOLE_SET_LEN};
+use vesica_protocols::{Output, Partitions, Party};
+use vesica_records::{KeyCounts, KeySet, Streamed};
+
+const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
+/// The label of the progress over partitions.
+const PARTITIONS: &str = "matching/partitions";
+const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
+
+/// See the [module](self).
+pub(crate) struct OverSession<'a> {
+    run: &'a Run<'a>,
+    agreement: &'a Agreement,
+    peer: Peer<'a>,
+    scratch: Arc<dyn Scratch>,
+}
+
+/// What this party's file holds.
+pub(crate) enum OwnSet {
+    /// A set that one run of a protocol can hold.
+    Whole(Whole),
+    /// Rows with more keys than that.
+    Large(Large),
+}
+
+/// A set in memory.
+pub(crate) struct Whole {
+    keys: KeySet,
+    rows: OwnRows,
+    counts: KeyCounts,
+}
+
+/// The announced sizes.
+#[derive(Clone, Copy)]
+pub(crate) struct Sizes {
+    pub(crate) here: u64,
+    pub(crate) there: u64,
+}
+
+/// What a finished run knows of its session.
+pub(crate) struct OfSession {
+    /// This side's role.
+    pub(crate) role: Role,
+    pub(crate) choice: Choice,
+    pub(crate) sizes: Sizes,
+    pub(crate) direction_changes: u64,
+    /// Sent and received.
+    pub(crate) wire_bytes: (u64, u64),
+}
+
+/// The outcome of the matching, after both sides have said that they have finished. Nothing of the result is checked
+/// yet.
+pub(crate) struct Done {
+    got: Got,
+    counts: KeyCounts,
+    closings: Closings,
+    of: OfSession,
+}
+
+/// What the protocol gave.
+enum Got {
+    /// In one run.
+    Whole { unchecked: Unchecked, set: CheckedSet, rows: OwnRows },
+    /// In a run for each partition.
+    Split { pieces: Pieces, found: Found },
+}
+
+impl<'a> OverSession<'a> {
+    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+        let job = run.job;
+        let agreement = &job.agreement;
+        let seats = Seats::of(agreement, run.position);
+        let way = (&job.identity, &job.link);
+        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel);
+        let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
+        Self { run, agreement, peer, scratch }
+    }
+
+    fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
+        move |error| self.peer_error(error, phase)
+    }
+
+    fn exchange_sizes(&self, ctx: &mut Context, distinct: u64) -> Result<Sizes, Error> {
+        self.run.event(&Event::Phase(Phase::Sizes));
+        let hidden = self.agreement.hide_sizes;
+        let terms = self.agreement.peer_of(&self.peer.seats.party);
+        let here = if hidden { self.run.terms().max_rows } else { distinct };
+        let exchange = |ctx: &mut Context| meeting::exchange_sizes(ctx, here, terms, hidden);
+        let there = ctx.child(Phase::Sizes.name(), exchange).map_err(self.at(Phase::Sizes))?;
+        self.run.event(&Event::Sizes { here, there });
+        Ok(Sizes { here, there })
+    }
+
+    /// The protocol and the roles for sets of these sizes.
+    fn choose(&self, ctx: &mut Context, id: SessionId, sizes: Sizes) -> Result<Choice, Error> {
+        let seat = self.peer.seats.seat;
+        let by_seat = match seat {
+            Role::Sender => [sizes.here, sizes.there],
+            _ => [sizes.there, sizes.here],
+        };
+        let at = self.at(Phase::Choosing);
+        let allowed = Roles::allowed(self.agreement, id, by_seat).map_err(&at)?;
+        self.run.event(&Event::Phase(Phase::Choosing));
+        let choice = ctx.child(Phase::Choosing.name(), |ctx| {
+            let candidates = Candidates::new(self.agreement, &allowed);
+            let measure = |least| probe::measure(ctx, seat, least);
+            let measured = candidates.worth_measuring().map(measure).transpose()?;
+            Ok(candidates.choose(measured))
+        });
+        let choice = choice.map_err(at)?;
+        self.run.event(&Event::Chosen(&choice));
+        Ok(choice)
+    }
+
+    /// `keys` with self-check items and padding; `len` of them are announced.
+    fn checked_set(
+        &self,
+        ctx: &mut Context,
+        keys: KeySet,
+        len: u64,
+        role: Role,
+        secret: &[u8; 32],
+    ) -> Result<CheckedSet, Error> {
+        let agreement = self.agreement;
+        let check_items = agreement.self_check as usize;
+        let padded_len = len as usize;
+        let KeySet { items, values, texts, .. } = keys;
+        let set = match agreement.integer_items() {
+            Some(integers) => {
+                CheckedSet::of_integers(items, check_items, padded_len, integers, role)
+            }
+            None => {
+                let check_items = [check_items, agreement.own_check_items() as usize];
+                CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
+            }
+        };
+        let set = match (values, agreement.checked_values()) {
+            (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
+            _ => set,
+        };
+        let set = match texts {
+            Some(keys) => {
+                let texts = agreement.text_len().map(|len| (len, role));
+                set.and_then(|set| set.with_keys(keys, texts))
+            }
+            None => set,
+        };
+        Ok(set.ok_or(ConfigFault::OutOfMemory { items: len })?)
+    }
+
+    fn match_sets(
+        &self,
+        own: OwnSet,
+        (session, ctx): (&Session, &mut Context),
+    ) -> Result<Done, Error> {
+        let hash = self.agreement.hash();
+        let secret = |label| session.export(label, hash.as_bytes());
+        let machine = (self.run.job.memory_bytes, self.run.job.threads);
+        let splitting = Splitting::new(session, hash.as_bytes(), &*self.scratch, machine);
+        let at_sizes = self.at(Phase::Sizes);
+        let set = match own {
+            OwnSet::Whole(set) => Ok(set),
+            OwnSet::Large(Large { items, streamed }) => {
+                let most = self.most_partitions(streamed.keyed);
+                let mut pieces = splitting.group(&items, most).map_err(&at_sizes)?;
+                drop(items);
+                let distinct = pieces.count_distinct().map_err(at_sizes)?;
+                Err((pieces, self.count(streamed, distinct)?))
+            }
+        };
+        let (Ok(Whole { counts, .. }) | Err((_, counts))) = &set;
+        let sizes = self.exchange_sizes(ctx, counts.distinct)?;
+        let id = SessionId::from_bytes(secret(EXPORT_SESSION));
+        let choice = self.choose(ctx, id, sizes)?;
+        let role = choice.roles.role(self.peer.seats.seat);
+        let at = self.at(Phase::Matching);
+        let plan = split::plan(choice.row, &choice.roles.params);
+
+        self.run.event(&Event::Phase(Phase::Matching));
+        let check_secret = secret(EXPORT_CHECK_ITEMS);
+        let set = match set {
+            Ok(set) if plan.is_split() => {
+                let rows = RowItems::from(set.rows.items);
+                let mut pieces = splitting.group(&rows, plan.partitions()).map_err(&at)?;
+                pieces.has_repeats = set.counts.duplicates > 0;
+                Err((pieces, set.counts))
+            }
+            set => set,
+        };
+        let (got, counts, direction_changes) = match set {
+            Ok(Whole { keys, rows, counts }) => {
+                let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
+                let party = choice.row.party(role, choice.roles.params, set.input());
+                let (output, direction_changes) = party
+                    .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
+                    .map_err(at)?;
+                let unchecked = Unchecked::new(output);
+                (Got::Whole { unchecked, set, rows }, counts, direction_changes)
+            }
+            Err((pieces, counts)) => {
+                let matched = Matched { row: choice.row, role, params: &choice.roles.params, plan };
+                let shared = shared_items(&check_secret, self.agreement.self_check as usize);
+                let (total, label) = (plan.partitions(), Phase::Matching.name());
+                let step = |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });
+                let split = splitting.run(ctx, pieces, matched, label, &shared, &step);
+                let (pieces, found, direction_changes) = split.map_err(at)?;
+                (Got::Split { pieces, found }, counts, direction_changes)
+            }
+        };
+
+        self.run.event(&Event::Phase(Phase::Checking));
+        let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
+        let closing = ctx.child(Phase::Checking.name(), |ctx| {
+            let (got, told) = match got {
+                Got::Whole { unchecked, set, rows } => {
+                    let unchecked = unchecked.settled(ctx, &set)?;
+                    let told = unchecked.told(&set, self.agreement);
+                    (Got::Whole { unchecked, set, rows }, told)
+                }
+                Got::Split { pieces, found } => {
+                    let told = found.told(self.agreement.learns());
+                    (Got::Split { pieces, found }, told)
+                }
+            };
+            let counts = Counts { sent, received, told };
+            Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
+        });
+        let (got, closings) = closing.map_err(self.at(Phase::Checking))?;
+        let wire_bytes = (0, 0);
+        let of = OfSession { role, choice, sizes, direction_changes, wire_bytes };
+        Ok(Done { got, counts, closings, of })
+    }
+
+    /// The counts of a file's rows, of which so many keys are distinct.
+    fn count(&self, streamed: Streamed, distinct: u64) -> Result<KeyCounts, Error> {
+        let mut counts = streamed.counts;
+        counts.distinct = distinct;
+        counts.duplicates = streamed.keyed - distinct;
+        let min = self.run.terms().min_rows;
+        if distinct < min {
+            return Err(InputFault::TooFewKeys { distinct, min }.into());
+        }
+        self.run.event(&Event::KeysRead(&counts));
+        Ok(counts)
+    }
+
+    /// No split of this party's items has more partitions, whatever size the peer announces.
+    fn most_partitions(&self, keyed: u64) -> u64 {
+        let agreement = self.agreement;
+        let own = if agreement.hide_sizes { self.run.terms().max_rows } else { keyed };
+        let peer = agreement.peer_of(&self.peer.seats.party).max_rows;
+        let with_check_items = |len: u64| len + agreement.self_check_items();
+        Plan::new(with_check_items(own), with_check_items(peer)).partitions()
+    }
+
+    /// Whether a set of so many keys may be split.
+    fn is_large(&self, keyed: u64) -> bool {
+        let agreement = self.agreement;
+        keyed > WHOLE_SET_LEN
+            && agreement.bounds.are_none()
+            && agreement.integer_items().is_none()
+            && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        self.run.job.memory_bytes
+    }
+
+    fn storage(&self, error: &std::io::Error) -> Error {
+        self.peer_error(vesica_core::Error::Storage(error.kind()), Phase::Reading)
+    }
+
+    fn peer_error(&self, error: vesica_core::Error, phase: Phase) -> Error {
+        match error {
+            vesica_core::Error::Storage(kind) => {
+                ConfigFault::Scratch { folder: self.run.job.scratch_folder(), kind }.into()
+            }
+            error => self.peer.error(error, phase),
+        }
+    }
+}
+
+impl Match for OverSession<'_> {
+    type Set = OwnSet;
+    type Met = (Session, Context);
+    type Answer = Done;
+    type Of = OfSession;
+
+    fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
+        let go_on = || self.peer.go_on_reading();
+        if self.agreement.operation() != Operation::Intersection {
+            let mut keys = reader.keys(go_on)?;
+            let counts = keys.counts.clone();
+            reader.check_number(counts.distinct)?;
+            self.run.event(&Event::KeysRead(&counts));
+            let keys_rows = keys.rows.take().map(|numbers| KeyRows {
+                columns: reader.columns(),
+                numbers,
+                rows: counts.rows,
+            });
+            let rows = OwnRows { items: Vec::new(), keys: keys_rows };
+            return Ok(OwnSet::Whole(Whole { keys, rows, counts }));
+        }
+        let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch));
+        let mut sink = |batch: &[Item]| items.push(batch);
+        let streamed = reader.items(&mut sink, |error| self.storage(&error), go_on)?;
+        if self.is_large(streamed.keyed) {
+            return Ok(OwnSet::Large(Large { items, streamed }));
+        }
+        let items = items.into_memory().map_err(|error| self.storage(&error))?;
+        let distinct =
+            rows::distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
+        let counts = self.count(streamed, distinct.len() as u64)?;
+        let keys = KeySet {
+            items: distinct,
+            values: None,
+            texts: None,
+            rows: None,
+            counts: counts.clone(),
+        };
+        Ok(OwnSet::Whole(Whole { keys, rows: OwnRows { items, keys: None }, counts }))
+    }
+
+    fn reading_failed(&self, error: &Error) {
+        self.peer.abort(error.stop_reason());
+    }
+
+    fn meet(&self) -> Result<(Session, Context), Error> {
+        let Run { job, clock, meter, .. } = self.run;
+        let start = Instant::now();
+        let met = self.peer.connect().and_then(|session| {
+            clock.add(Phase::Connecting, start.elapsed());
+            let mut ctx = self.peer.agree(&session, job.threads, meter, Purpose::Run)?;
+            ctx.set_progress(self.run.steps());
+            Ok((session, ctx))
+        });
+        met.inspect_err(|_| self.peer.stop_reading())
+    }
+
+    fn both(
+        &self,
+        set: Result<OwnSet, Error>,
+        met: Result<(Session, Context), Error>,
+    ) -> Result<(OwnSet, (Session, Context)), Error> {
+        match (set, met) {
+            // A reader that was interrupted because the link failed is not the cause.
+            (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
+            (Err(error), _) => Err(self.peer.left(error)),
+            (set, met) => Ok((set?, met?)),
+        }
+    }
+
+    fn run(&self, set: OwnSet, (session, mut ctx): (Session, Context)) -> Result<Done, Error> {
+        let matched = self.match_sets(set, (&session, &mut ctx));
+        let mut done = matched.map_err(|error| self.peer.fail(&session, error))?;
+        drop(ctx);
+        self.peer.close(&session)?;
+        done.of.wire_bytes = session.wire_bytes();
+        Ok(done)
+    }
+
+    fn check(&self, answer: Done) -> Result<Checked<OfSession>, Error> {
+        let Done { got, counts, closings, of } = answer;
+        let asked = Asked {
+            agreement: self.agreement,
+            learns: self.agreement.is_receiver_of_result(&self.peer.seats.party),
+            here: of.sizes.here,
+            there: of.sizes.there,
+            role: of.role,
+            session: *of.choice.roles.params.session(),
+        };
+        let at = self.at(Phase::Checking);
+        closings.compare().map_err(|why| at(why.into()))?;
+        let output = match got {
+            Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
+            Got::Split { pieces, found } => {
+                let rows = found.rows(pieces, asked.most());
+                rows.map(|rows| {
+                    rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
+                })
+            }
+        };
+        let output = output.map_err(at)?;
+        self.run.event(&Event::Checked);
+        Ok(Checked { output, counts, of })
+    }
+
+    fn go_on(&self) -> ControlFlow<()> {
+        self.peer.go_on()
+    }
+
+    fn report(&self, parts: Parts<'_>, checked: &Checked<OfSession>) -> Report {
+        parts.of_session(checked)
+    }
+
+    fn end(self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Runs `party` under `label` on streams of its own, and returns its output and its changes of direction.
+pub(crate) fn run_alone(
+    party: Box<dyn Party>,
+    ctx: &mut Context,
+    label: &str,
+) -> vesica_core::Result<(Output, u64)> {
+    let mut forks = ctx.fork(1)?;
+    let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
+    let output = own.child(label, |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish()?;
+        Ok::<_, vesica_core::Error>(output)
+    })?;
+    Ok((output, own.direction_changes()))
+}

@@ -1,0 +1,361 @@
+//! Matching in partitions: sets that are larger than one run of a protocol should hold.
+//!
+//! ```text
+//!  items, row by row ──▶ grouped by partition, in memory or on disk
+//!                         │ read, padded to the public length
+//!                         ▼
+//!  partition 0 ─▶ run of the protocol ─▶ bits ┐
+//!  partition 1 ─▶ run of the protocol ─▶ bits ├─▶ closing ─▶ checked ─▶ a bit a row
+//!  …              several in flight           ┘
+//! ```
+//!
+//! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
+
+use crate::answer::Told;
+use crate::output::RowSet;
+use crate::rows::{self, RowItems};
+use crate::self_check::CheckedSet;
+use std::io;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+use vesica_agreement::split::partition;
+use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
+use vesica_core::{PsiParams, Result, Role, StopReason};
+use vesica_labels::Scratch;
+use vesica_link::Session;
+use vesica_net::Context;
+use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
+use vesica_protocols::kmrs14::Items;
+use vesica_protocols::{Output, Protocol};
+use vesica_records::{NO_ITEM, Streamed};
+
+const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
+
+/// Bytes of memory that a run takes for an item of either set, with what is read and padded: measured with `rr22`, the
+/// largest of the protocols that are split.
+const BYTES_PER_ITEM: u64 = 160;
+
+/// The rows of a file with more keys than one partition holds.
+pub(crate) struct Large {
+    pub(super) items: RowItems,
+    pub(super) streamed: Streamed,
+}
+
+/// A file's rows, grouped.
+pub(crate) struct Pieces {
+    grouped: Grouped,
+    /// Whether rows have the same key.
+    pub(super) has_repeats: bool,
+}
+
+impl Pieces {
+    /// Counts the distinct items.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub(super) fn count_distinct(&mut self) -> Result<u64> {
+        let (mut entries, mut all, mut distinct) = (Vec::new(), 0, 0);
+        for index in 0..self.grouped.partitions() {
+            self.grouped.read(index, &mut entries).map_err(storage)?;
+            all += entries.len() as u64;
+            vesica_records::sort_distinct(&mut entries);
+            distinct += entries.len() as u64;
+        }
+        self.has_repeats = distinct < all;
+        Ok(distinct)
+    }
+}
+
+/// What the runs of all partitions gave, unchecked.
+pub(crate) struct Found {
+    bits: PartitionBits,
+    /// Common items of this party's own; `None` if it learns nothing.
+    matched: Option<u64>,
+    /// Why the result is refused.
+    refused: Option<Misbehaviour>,
+}
+
+impl Found {
+    /// What the closing message reveals; see [`Told`].
+    pub(super) fn told(&self, learns: Learns) -> Told {
+        match (learns, self.matched) {
+            (Learns::Both, Some(matched)) => Told::Number(matched.into()),
+            _ => Told::Nothing,
+        }
+    }
+
+    /// The rows in the result, if this party learns it. At most `most` keys can be common.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; those of the scratch files.
+    pub(crate) fn rows(self, pieces: Pieces, most: u64) -> Result<Option<RowSet>> {
+        if let Some(why) = self.refused {
+            return Err(why.into());
+        }
+        let Some(matched) = self.matched else { return Ok(None) };
+        if matched > most {
+            return Err(Misbehaviour::SelfCheckFailed.into());
+        }
+        let rows = pieces.grouped.rows();
+        let words = pieces.grouped.into_rows(&self.bits).map_err(storage)?;
+        Ok(Some(RowSet::new(words, rows, matched)))
+    }
+
+    /// Takes the output of a partition. The work is the same whatever was found: the peer sees how soon the next
+    /// partition begins.
+    fn add(&mut self, index: u64, part: &Part, output: Output) {
+        let (said, refused) = output.split();
+        self.refused = self.refused.or(refused);
+        let Output::Positions(positions) = said else { return };
+        let mut common = vec![false; part.len];
+        let mut wrong = false;
+        for position in positions {
+            match common.get_mut(position) {
+                Some(common) => wrong |= std::mem::replace(common, true),
+                None => wrong = true,
+            }
+        }
+        let count = |range: &[bool]| range.iter().filter(|common| **common).count();
+        let (own, others) = common.split_at(part.own_len);
+        let (shared, padding) = others.split_at(part.shared_len);
+        wrong |= count(shared) != part.shared_len || count(padding) > 0;
+        *self.matched.get_or_insert(0) += count(own) as u64;
+        self.refused = self.refused.or(wrong.then_some(Misbehaviour::SelfCheckFailed));
+        match &part.ranks {
+            Some(ranks) => self.bits.set(index, ranks.iter().map(|rank| own[*rank as usize])),
+            None => self.bits.set(index, own.iter().copied()),
+        }
+    }
+}
+
+/// What is kept of a partition while its protocol runs.
+struct Part {
+    own_len: usize,
+    shared_len: usize,
+    /// Items in all, with padding.
+    len: usize,
+    /// The place of each entry's item among the distinct ones, if entries repeat.
+    ranks: Option<Vec<u32>>,
+}
+
+/// What a run in partitions takes of the machine.
+pub(crate) struct Splitting<'a> {
+    session: &'a Session,
+    splitter: Splitter,
+    scratch: &'a dyn Scratch,
+    memory_bytes: u64,
+    threads: NonZeroUsize,
+}
+
+/// The protocol that runs in each partition.
+#[derive(Clone, Copy)]
+pub(crate) struct Matched<'a> {
+    pub(crate) row: &'a Protocol,
+    pub(crate) role: Role,
+    /// Of the whole sets.
+    pub(crate) params: &'a PsiParams,
+    pub(crate) plan: Plan,
+}
+
+impl<'a> Splitting<'a> {
+    /// Partitions under a secret of the `session`; `context` is bound into it.
+    pub(crate) fn new(
+        session: &'a Session,
+        context: &[u8],
+        scratch: &'a dyn Scratch,
+        (memory_bytes, threads): (u64, NonZeroUsize),
+    ) -> Self {
+        let splitter = Splitter::new(&session.export(EXPORT_PARTITIONS, context));
+        Self { session, splitter, scratch, memory_bytes, threads }
+    }
+
+    /// Groups `items`, in the order of the rows.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub(crate) fn group(&self, items: &dyn Items, most_partitions: u64) -> Result<Pieces> {
+        let mut buckets = Buckets::new(most_partitions, self.memory_bytes / 4, self.scratch);
+        let mut prefixes = Vec::new();
+        let grouped = items.each(&mut |_, items| {
+            self.splitter.prefixes(items, &mut prefixes);
+            for (prefix, item) in prefixes.iter_mut().zip(items) {
+                if *item == NO_ITEM {
+                    *prefix = NO_PREFIX;
+                }
+            }
+            buckets.push(items, &prefixes)
+        });
+        let grouped = grouped.and_then(|()| buckets.finish(most_partitions)).map_err(storage)?;
+        Ok(Pieces { grouped, has_repeats: false })
+    }
+
+    /// Runs the protocol on each partition; returns what was found, and the most changes of direction of a run. The
+    /// items of `shared` are in both sets. All is counted under `label`; `progress` takes how many partitions are done.
+    ///
+    /// # Errors
+    /// The first error of a run, which stops the session.
+    pub(crate) fn run(
+        &self,
+        ctx: &mut Context,
+        pieces: Pieces,
+        matched: Matched<'_>,
+        label: &str,
+        shared: &[Item],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Pieces, Found, u64)> {
+        let partitions = matched.plan.partitions();
+        let pieces = Pieces { grouped: pieces.grouped.in_partitions(partitions), ..pieces };
+        let shared = self.shared_of(matched.plan, shared);
+        let bits = PartitionBits::new(&pieces.grouped);
+        let found = Mutex::new(Found { bits, matched: None, refused: None });
+        let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
+        progress(0);
+        let work = |index: u64, ctx: &mut Context| {
+            let (part, output) = run_partition(ctx, label, &pieces, matched, (index, &shared))?;
+            changes.fetch_max(ctx.direction_changes(), Ordering::Relaxed);
+            found.lock().unwrap_or_else(PoisonError::into_inner).add(index, &part, output);
+            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
+            Ok(())
+        };
+        in_flight(ctx, self.session, partitions, self.runs_in_flight(matched), work)?;
+        let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok((pieces, found, changes.into_inner()))
+    }
+
+    /// The `shared` items of each partition.
+    fn shared_of(&self, plan: Plan, shared: &[Item]) -> Vec<Vec<Item>> {
+        let mut prefixes = Vec::new();
+        self.splitter.prefixes(shared, &mut prefixes);
+        let mut of = vec![Vec::new(); plan.partitions() as usize];
+        for (item, prefix) in shared.iter().zip(prefixes) {
+            of[plan.partition_of(prefix) as usize].push(*item);
+        }
+        of
+    }
+
+    /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
+    /// there is memory for them.
+    fn runs_in_flight(&self, Matched { params, plan, .. }: Matched<'_>) -> NonZeroUsize {
+        let longest = plan.bound(params.sender_len().max(params.receiver_len()) as u64);
+        let room = self.memory_bytes / 2 / (BYTES_PER_ITEM * longest).max(1);
+        let runs = room.min(self.threads.get() as u64 + 1) as usize;
+        NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
+    }
+}
+
+fn run_partition(
+    ctx: &mut Context,
+    label: &str,
+    pieces: &Pieces,
+    Matched { row, role, params, plan }: Matched<'_>,
+    (index, shared): (u64, &[Vec<Item>]),
+) -> Result<(Part, Output)> {
+    let mut entries = Vec::new();
+    pieces.grouped.read(index, &mut entries).map_err(storage)?;
+    let (items, ranks) = match pieces.has_repeats {
+        true => {
+            let (items, ranks) = rows::ranked(&entries);
+            (items, Some(ranks))
+        }
+        false => (entries, None),
+    };
+    let shared = &shared[index as usize];
+    let params = partition(plan, params, index, shared.len() as u64)?;
+    let len = match role {
+        Role::Sender => params.sender_len(),
+        _ => params.receiver_len(),
+    };
+    if items.len() + shared.len() > len {
+        return Err(Error::Bug("a partition is longer than its bound"));
+    }
+    let part = Part { own_len: items.len(), shared_len: shared.len(), len, ranks };
+    let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
+    let set = set.ok_or(ParameterError::OutOfMemory)?;
+    let party = row.party(role, params, set.input())?;
+    drop(set);
+    let output = ctx.child(label, |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish()?;
+        Ok::<_, Error>(output)
+    })?;
+    Ok((part, output))
+}
+
+fn storage(error: io::Error) -> Error {
+    Error::Storage(error.kind())
+}
+
+/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
+struct StopOnPanic<'a>(&'a Session);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(StopReason::Internal);
+        }
+    }
+}
+
+/// Calls `work` with each number below `count` and a fork of `ctx`, at most `at_once` at a time and in ascending order.
+/// The forks are connected to those of the peer with the same number, whatever number it works on at once.
+///
+/// # Errors
+/// The first error of `work`, which stops the session.
+fn in_flight(
+    ctx: &mut Context,
+    session: &Session,
+    count: u64,
+    at_once: NonZeroUsize,
+    work: impl Fn(u64, &mut Context) -> Result<()> + Sync,
+) -> Result<()> {
+    let failed = Mutex::new(None);
+    let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let fail = |error: Error| {
+        let mut first = failure();
+        if first.is_none() {
+            session.stop(error.stop_reason());
+            *first = Some(error);
+        }
+    };
+    let (give, take) = sync_channel::<(u64, Context)>(0);
+    let take = Mutex::new(take);
+    std::thread::scope(|scope| {
+        for _ in 0..at_once.get().min(usize::try_from(count).unwrap_or(usize::MAX)) {
+            scope.spawn(|| {
+                let _guard = StopOnPanic(session);
+                loop {
+                    let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                    let Ok((index, mut ctx)) = next else { return };
+                    if failure().is_none()
+                        && let Err(error) = work(index, &mut ctx)
+                    {
+                        fail(error);
+                    }
+                }
+            });
+        }
+        for index in 0..count {
+            if failure().is_some() {
+                break;
+            }
+            let fork = ctx.fork(1).map(Vec::into_iter).map(|mut forks| forks.next());
+            match fork {
+                Ok(Some(mut fork)) => {
+                    fork.without_progress();
+                    if give.send((index, fork)).is_err() {
+                        break;
+                    }
+                }
+                Ok(None) => fail(Error::Bug("a fork made no context")),
+                Err(error) => fail(error),
+            }
+        }
+        drop(give);
+    });
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}

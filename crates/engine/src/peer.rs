@@ -1,0 +1,237 @@
+//! The way to the peer: the session, and the end of it.
+
+use crate::meeting::{self, Purpose};
+use crate::terms::own_position;
+use crate::{Error, Event, Observer, Phase};
+use rand::TryRng;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use vesica_agreement::Agreement;
+use vesica_core::{Role, StopReason, TransportError};
+use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
+use vesica_net::{Context, Meter, Pool};
+
+/// How long a side that has failed looks for its peer, to say so. A peer that waits already tries again at least once a
+/// second. A peer that is not there yet is not worth a longer wait.
+pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
+
+/// How often a side that has failed checks whether its peer has come.
+const WORD_TICK: Duration = Duration::from_millis(20);
+
+/// The two parties, from the agreement and the key file.
+pub(crate) struct Seats {
+    pub(crate) party: String,
+    pub(crate) peer: String,
+    /// The role of this party unless sizes exchange the roles.
+    pub(crate) seat: Role,
+}
+
+impl Seats {
+    pub(crate) fn find(agreement: &Agreement, identity: &Identity) -> Result<Self, Error> {
+        Ok(Self::of(agreement, own_position(agreement, identity)?))
+    }
+
+    /// The parties of `agreement` as the one at `position` sees them.
+    pub(crate) fn of(agreement: &Agreement, position: usize) -> Self {
+        let party = agreement.parties[position].name.clone();
+        let peer = agreement.peer_of(&party).name.clone();
+        let seat = agreement.role_of(&party);
+        Self { peer, seat, party }
+    }
+}
+
+/// One side's way to its peer, and who has asked to stop. The threads of a run share it.
+pub(crate) struct Peer<'a> {
+    agreement: &'a Agreement,
+    identity: &'a Identity,
+    link: &'a LinkOptions,
+    observer: &'a dyn Observer,
+    pub(crate) seats: Seats,
+    link_cancel: CancelToken,
+    cancelled: Arc<AtomicBool>,
+    reading_is_pointless: AtomicBool,
+    session: Arc<Mutex<Option<Session>>>,
+    abort_reason: Mutex<Option<StopReason>>,
+}
+
+impl<'a> Peer<'a> {
+    pub(crate) fn new(
+        agreement: &'a Agreement,
+        (identity, link): (&'a Identity, &'a LinkOptions),
+        seats: Seats,
+        observer: &'a dyn Observer,
+        cancel: &CancelToken,
+    ) -> Self {
+        let peer = Self {
+            agreement,
+            identity,
+            link,
+            observer,
+            seats,
+            link_cancel: CancelToken::new(),
+            cancelled: Arc::default(),
+            reading_is_pointless: AtomicBool::new(false),
+            session: Arc::default(),
+            abort_reason: Mutex::default(),
+        };
+        let (link_cancel, cancelled, session) =
+            (peer.link_cancel.clone(), Arc::clone(&peer.cancelled), Arc::clone(&peer.session));
+        cancel.on_cancel(move || {
+            cancelled.store(true, Ordering::Relaxed);
+            link_cancel.cancel();
+            if let Some(session) = current(&session) {
+                session.stop(StopReason::Cancelled);
+            }
+        });
+        peer
+    }
+
+    /// Ends the session with `reason`. If there is no session yet, this side waits a moment for the peer, and
+    /// then sends it the reason.
+    pub(crate) fn abort(&self, reason: StopReason) {
+        lock(&self.abort_reason).get_or_insert(reason);
+        let until = Instant::now() + WORD_LIMIT;
+        while current(&self.session).is_none()
+            && self.go_on().is_continue()
+            && Instant::now() < until
+        {
+            self.link_cancel.wait(WORD_TICK);
+        }
+        self.link_cancel.cancel();
+        if let Some(session) = current(&self.session) {
+            session.stop(reason);
+        }
+    }
+
+    /// Ends the reading: the peer will not come.
+    pub(crate) fn stop_reading(&self) {
+        self.reading_is_pointless.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn go_on(&self) -> ControlFlow<()> {
+        let stop = self.cancelled.load(Ordering::Relaxed)
+            || self.reading_is_pointless.load(Ordering::Relaxed);
+        if stop { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    /// Also not if the peer has left. Only while reading: a result is written whatever the peer does.
+    pub(crate) fn go_on_reading(&self) -> ControlFlow<()> {
+        match current(&self.session).is_some_and(|session| session.ended().is_some()) {
+            true => ControlFlow::Break(()),
+            false => self.go_on(),
+        }
+    }
+
+    pub(crate) fn connect(&self) -> Result<Session, Error> {
+        self.observer.event(&Event::Phase(Phase::Connecting));
+        let identity = self.agreement.peer_of(&self.seats.party).identity;
+        let on_event = |event| self.observer.event(&Event::Link(&event));
+        let session =
+            establish(self.identity, &[identity], self.link, &on_event, &self.link_cancel)
+                .map_err(|error| Error::from_link(error, &self.seats.peer))?;
+        *lock(&self.session) = Some(session.clone());
+        // A stop before the line above found no session to end.
+        let aborted = *lock(&self.abort_reason);
+        if aborted.is_some() || self.link_cancel.is_cancelled() {
+            session.stop(aborted.unwrap_or(StopReason::Cancelled));
+            return Err(Error::Interrupted { phase: Phase::Connecting });
+        }
+        Ok(session)
+    }
+
+    /// The context of a run over `session`, after both sides have found that they agree.
+    pub(crate) fn agree(
+        &self,
+        session: &Session,
+        threads: NonZeroUsize,
+        meter: &Meter,
+        purpose: Purpose,
+    ) -> Result<Context, Error> {
+        let Seats { seat, peer, .. } = &self.seats;
+        let agreed = context(session, *seat, peer, threads, meter).and_then(|mut ctx| {
+            self.observer.event(&Event::Phase(Phase::Agreeing));
+            ctx.child(Phase::Agreeing.name(), |ctx| {
+                meeting::agree(ctx, self.agreement, purpose, peer)
+            })?;
+            self.observer.event(&Event::Agreed);
+            Ok(ctx)
+        });
+        agreed.map_err(|error| self.fail(session, error))
+    }
+
+    /// What an interruption of the reading means: that the peer has left, if it has.
+    pub(crate) fn left(&self, error: Error) -> Error {
+        let ended = current(&self.session).and_then(|session| session.ended());
+        match (error, ended) {
+            (Error::Interrupted { .. }, Some(ended)) => {
+                self.error(vesica_core::Error::Transport(ended), Phase::Reading)
+            }
+            (error, _) => error,
+        }
+    }
+
+    /// `error` of the session or the protocol, which happened in `phase`.
+    pub(crate) fn error(&self, error: vesica_core::Error, phase: Phase) -> Error {
+        Error::from_run(error, phase, &self.seats.peer)
+    }
+
+    /// Ends the session after `error` and returns it.
+    pub(crate) fn fail(&self, session: &Session, error: Error) -> Error {
+        // Both sides find the same differences and close. A stop message could overtake what the peer
+        // still reads.
+        if matches!(error, Error::PeerIncompatible(_)) {
+            let _ = session.close();
+        } else {
+            session.stop(error.stop_reason());
+        }
+        error
+    }
+
+    /// Ends the session of a run after both sides have said that they have finished. A lost goodbye changes nothing
+    /// about the result: otherwise a break in the last bytes would leave one side with a result and the other
+    /// without.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] if this side was asked to stop meanwhile.
+    pub(crate) fn close(&self, session: &Session) -> Result<(), Error> {
+        match session.close() {
+            Ok(()) => {}
+            Err(TransportError::CancelledHere) => {
+                return Err(Error::Interrupted { phase: Phase::Checking });
+            }
+            Err(error) => self.observer.event(&Event::NoGoodbye(error)),
+        }
+        Ok(())
+    }
+}
+
+fn current(session: &Mutex<Option<Session>>) -> Option<Session> {
+    lock(session).clone()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The context of the party in `role` over `session`.
+pub(crate) fn context(
+    session: &Session,
+    role: Role,
+    peer_name: &str,
+    threads: NonZeroUsize,
+    meter: &Meter,
+) -> Result<Context, Error> {
+    let peer = role.other().ok_or(Error::Bug("a party of two has no peer"))?;
+    let mut seed = [0; 32];
+    rand::rngs::SysRng
+        .try_fill_bytes(&mut seed)
+        .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+    Pool::new(threads)
+        .and_then(|pool| {
+            Context::new(vec![(peer, Arc::new(session.clone()))], seed, pool, meter.clone())
+        })
+        .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
+}

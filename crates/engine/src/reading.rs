@@ -1,0 +1,122 @@
+//! Reading a party's file: the same for all ways of matching.
+
+use crate::error::{ConfigFault, InputFault};
+use crate::event::reading;
+use crate::terms::{beside, key_columns, key_items, key_limits, value_columns};
+use crate::{Error, Event, Job, Observer, Phase, output};
+use std::ops::ControlFlow;
+use vesica_agreement::Agreement;
+use vesica_core::Item;
+use vesica_protocols::Security;
+use vesica_records::{
+    KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Source, StreamError, Streamed,
+    ValueColumns, read_keys_with, stream_items,
+};
+
+/// A party's file, and how its rows become items.
+pub(crate) struct Reader<'a> {
+    agreement: &'a Agreement,
+    source: &'a Source,
+    key: Vec<KeyColumn>,
+    values: Option<ValueColumns>,
+    hash: KeyItems,
+    limits: KeyLimits,
+    min_rows: u64,
+    observer: &'a dyn Observer,
+}
+
+impl<'a> Reader<'a> {
+    /// Checks what can be checked of `party`'s job before its rows are read. `may_overwrite` says whether a file that
+    /// exists where the result goes may be replaced although the job does not say so.
+    pub(crate) fn new(
+        job: &'a Job,
+        party: &str,
+        may_overwrite: bool,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, Error> {
+        let Job { agreement, source, columns, output, .. } = job;
+        let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
+        if let (Some(row), false) = (insecure, job.allow_insecure) {
+            return Err(ConfigFault::Insecure { protocol: row.id }.into());
+        }
+        if let Some(output) = output {
+            if !agreement.is_receiver_of_result(party) {
+                return Err(ConfigFault::OutputNotLearned { party: party.to_owned() }.into());
+            }
+            let force = output.force || may_overwrite;
+            output::check(agreement, source, &OutputOptions { force, ..output.clone() })?;
+        }
+        let key = key_columns(agreement, Some(party), columns)?;
+        let values = value_columns(agreement, party, columns);
+        let terms = agreement.terms_of(party);
+        Ok(Self {
+            agreement,
+            source,
+            hash: key_items(agreement, &key),
+            limits: key_limits(terms, job.strict),
+            min_rows: terms.min_rows,
+            key,
+            values,
+            observer,
+        })
+    }
+
+    /// The key columns as the file names them.
+    pub(crate) fn columns(&self) -> Vec<String> {
+        self.key.iter().map(|key| key.column.clone()).collect()
+    }
+
+    /// Gives the item of every row to `sink`, in the order of the rows.
+    ///
+    /// # Errors
+    /// Those of the file, [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key, and `failed` of an
+    /// error of `sink`.
+    pub(crate) fn items<E>(
+        &self,
+        sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
+        failed: impl FnOnce(E) -> Error,
+        go_on: impl Fn() -> ControlFlow<()>,
+    ) -> Result<Streamed, Error> {
+        self.observer.event(&Event::Phase(Phase::Reading));
+        let mut progress = |progress| {
+            self.observer.event(&reading(progress));
+            go_on()
+        };
+        let (key, hash) = (&self.key, &self.hash);
+        let streamed = stream_items(self.source, key, hash, &self.limits, sink, &mut progress);
+        let streamed = streamed.map_err(|error| match error {
+            StreamError::Input(error) => error.into(),
+            StreamError::Sink(error) => failed(error),
+        })?;
+        // Repeated keys are not known yet.
+        self.check_number(streamed.keyed)?;
+        Ok(streamed)
+    }
+
+    /// The distinct keys, with what else the operation takes of their rows.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub(crate) fn keys(&self, go_on: impl Fn() -> ControlFlow<()>) -> Result<KeySet, Error> {
+        self.observer.event(&Event::Phase(Phase::Reading));
+        let mut progress = |progress| {
+            self.observer.event(&reading(progress));
+            go_on()
+        };
+        let beside = beside(self.agreement, self.values.as_ref());
+        let (key, hash) = (&self.key, &self.hash);
+        Ok(read_keys_with(self.source, key, beside, hash, &self.limits, &mut progress)?)
+    }
+
+    /// Refuses fewer `distinct` keys than this party has to bring.
+    ///
+    /// # Errors
+    /// [`InputFault::TooFewKeys`].
+    pub(crate) fn check_number(&self, distinct: u64) -> Result<(), Error> {
+        let min = self.min_rows;
+        match distinct < min {
+            true => Err(InputFault::TooFewKeys { distinct, min }.into()),
+            false => Ok(()),
+        }
+    }
+}

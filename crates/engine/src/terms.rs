@@ -1,0 +1,101 @@
+//! What follows from an agreement for a party's file: columns, items, limits.
+
+use crate::answer::text_limit;
+use crate::{ConfigFault, Error};
+use std::collections::BTreeMap;
+use vesica_agreement::{Agreement, PartyTerms};
+use vesica_core::hash::ItemHash;
+use vesica_link::Identity;
+use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, ValueColumns};
+
+const ITEM_LABEL: &str = "vesica v1 item";
+
+/// The position of the party with this identity.
+///
+/// # Errors
+/// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement whose last day is over.
+pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result<usize, Error> {
+    let public = identity.public();
+    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    match agreement.expires {
+        Some(on) if agreement.is_expired(jiff::Timestamp::now()) => {
+            Err(ConfigFault::Expired { on }.into())
+        }
+        _ => Ok(agreement.position(party)),
+    }
+}
+
+/// The key columns of `agreement` as the file of `party` names them, if that is known.
+///
+/// # Errors
+/// [`ConfigFault::UnknownKey`] if `columns` names neither a key of the agreement nor a column of
+/// values that may be this party's.
+pub fn key_columns(
+    agreement: &Agreement,
+    party: Option<&str>,
+    columns: &BTreeMap<String, String>,
+) -> Result<Vec<KeyColumn>, Error> {
+    let mut known: Vec<String> = agreement.keys.iter().map(|key| key.name.clone()).collect();
+    if let Some(values) = agreement.question.values()
+        && party.is_none_or(|party| party == values.of)
+    {
+        known.extend(values.columns.iter().cloned());
+    }
+    if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
+        return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
+    }
+    Ok(agreement
+        .keys
+        .iter()
+        .map(|key| KeyColumn {
+            name: key.name.clone(),
+            column: named_here(&key.name, columns),
+            profile: key.profile,
+        })
+        .collect())
+}
+
+/// The columns whose values `party` brings, as its file names them; `None` if it brings none.
+pub fn value_columns(
+    agreement: &Agreement,
+    party: &str,
+    columns: &BTreeMap<String, String>,
+) -> Option<ValueColumns> {
+    let values = agreement.values_of(party)?;
+    Some(ValueColumns {
+        columns: values.columns.iter().map(|column| named_here(column, columns)).collect(),
+        bits: values.bits,
+        signed: values.signed,
+        duplicates: values.duplicates,
+    })
+}
+
+/// What a run reads beside the keys under `agreement`; `values` are this party's.
+pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
+    let texts = text_limit(agreement);
+    // A result that names keys also names their rows.
+    Beside { values, texts, rows: texts.is_some() }
+}
+
+fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {
+    columns.get(name).map_or(name, String::as_str).to_owned()
+}
+
+/// The limits for a file under `terms`.
+pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
+    KeyLimits { max_rows: Some(terms.max_rows), strict, may_be_empty: terms.min_rows == 0 }
+}
+
+/// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]
+/// says so, as digests otherwise.
+///
+/// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
+/// the protocols bind the session.
+pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
+    let integers = agreement
+        .integer_items()
+        .and_then(|integers| KeyItems::integers(columns, integers.key_mark()));
+    integers.unwrap_or_else(|| {
+        KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
+    })
+}

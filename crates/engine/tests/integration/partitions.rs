@@ -1,0 +1,147 @@
+//! Sets that are split: two real parties, files of more keys than one partition holds.
+
+use crate::support::{Pair, both_finish};
+use std::fmt::Write;
+use std::fs;
+use vesica_agreement::Agreement;
+use vesica_engine::{ConfigFault, Error, Finished, RowSet};
+use vesica_link::Endpoint;
+use vesica_partitions::WHOLE_SET_LEN;
+
+/// Keys of the larger file: two partitions.
+const KEYS: u64 = WHOLE_SET_LEN + 30_000;
+
+/// The keys with these numbers, a row each, and a row without a key for every `empty`-th.
+fn rows(path: &std::path::Path, numbers: impl Iterator<Item = u64>, empty: u64) {
+    let mut text = String::from("email\n");
+    for number in numbers {
+        writeln!(text, "{number}@a.org").unwrap();
+        if number % empty == 0 {
+            text.push_str("no key\n");
+        }
+    }
+    fs::write(path, text).unwrap();
+}
+
+fn agreement(pair: &Pair, protocol: &str, receives: &str, more: &str) -> Agreement {
+    let head = format!(
+        "operation = \"intersection\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
+         protocol = \"{protocol}\"\n{more}"
+    );
+    let key = "[[key]]\nname = \"email\"\nprofile = \"email\"";
+    let limits = format!("max_rows = {}", 2 * WHOLE_SET_LEN);
+    pair.agreement_of(&head, key, [&limits, &limits])
+}
+
+fn run(pair: &Pair, agreement: &Agreement, memory_bytes: u64) -> [Result<Finished, Error>; 2] {
+    both_finish(|party, endpoint: Endpoint| {
+        let mut job = pair.job_of(party, agreement.clone(), endpoint);
+        job.output = None;
+        job.memory_bytes = memory_bytes;
+        job.scratch = Some(pair.path("scratch"));
+        job
+    })
+}
+
+/// Checks each bit of `rows`, the rows of a file as `rows` above writes it.
+fn assert_rows(
+    rows: &RowSet,
+    numbers: impl Iterator<Item = u64>,
+    empty: u64,
+    is_common: impl Fn(u64) -> bool,
+) {
+    let mut row = 0;
+    let bit = |row: u64| rows.words()[(row / 64) as usize] >> (row % 64) & 1 == 1;
+    for number in numbers {
+        assert_eq!(bit(row), is_common(number), "row {row}, key {number}");
+        row += 1;
+        if number % empty == 0 {
+            assert!(!bit(row), "row {row} has no key");
+            row += 1;
+        }
+    }
+    assert_eq!(rows.len(), row);
+}
+
+/// One party's numbers ascend, the other's repeat and descend, and files of both exceed the memory.
+#[test]
+fn two_large_files_have_the_rows_of_a_plain_join() {
+    let pair = Pair::new();
+    let (one, two) = (|| 0..KEYS, || (KEYS / 2..KEYS / 2 + KEYS).rev().chain(KEYS..KEYS + 999));
+    rows(&pair.path("one.csv"), one(), 1000);
+    rows(&pair.path("two.csv"), two(), 777);
+    for (protocol, receives, memory) in
+        [("rr22", "all", 1 << 30), ("rr22_malicious", "all", 1 << 20), ("rr22", "two", 1 << 20)]
+    {
+        let agreement = agreement(&pair, protocol, receives, "");
+        let done = run(&pair, &agreement, memory).map(|finished| finished.unwrap());
+        let common = KEYS - KEYS / 2;
+        for (party, finished) in done.iter().enumerate() {
+            let report = &finished.report;
+            assert_eq!((report.parties[0].keys, report.parties[1].keys), (KEYS, KEYS));
+            assert_eq!(report.input.duplicates, [0, 999][party]);
+            assert!(report.result.self_check == "passed");
+        }
+        match (receives, done[0].output.rows()) {
+            ("all", Some(rows)) => {
+                assert_eq!(rows.keys(), common);
+                assert_rows(rows, one(), 1000, |number| number >= KEYS / 2);
+            }
+            ("two", None) => {}
+            (_, rows) => panic!("{receives}: {rows:?}"),
+        }
+        let rows = done[1].output.rows().unwrap();
+        assert_eq!(rows.keys(), common);
+        assert_rows(rows, two(), 777, |number| number < KEYS);
+        assert_eq!(fs::read_dir(pair.path("scratch")).map_or(0, Iterator::count), 0);
+    }
+}
+
+/// The smaller set has fewer items than there would be room for in each partition, or none that match.
+#[test]
+fn a_small_file_is_split_as_the_larger_one() {
+    let pair = Pair::new();
+    rows(&pair.path("one.csv"), 0..KEYS, 1000);
+    for (numbers, protocol, receives) in
+        [([5, 7, KEYS + 1, 5], "rr22_malicious", "all"), ([KEYS; 4], "rr22", "one")]
+    {
+        rows(&pair.path("two.csv"), numbers.into_iter(), u64::MAX);
+        let agreement = agreement(&pair, protocol, receives, "");
+        let [one, two] = run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap());
+        let expected: Vec<u64> = numbers[..2].iter().copied().filter(|n| *n < KEYS).collect();
+        let rows = one.output.rows().unwrap();
+        assert_eq!(rows.keys(), expected.len() as u64);
+        assert_rows(rows, 0..KEYS, 1000, |number| expected.contains(&number));
+        if receives == "all" {
+            let rows = two.output.rows().unwrap();
+            assert_rows(rows, numbers.into_iter(), u64::MAX, |number| number < KEYS);
+        }
+    }
+}
+
+/// With hidden sizes, the sets are padded to `max_rows`, and the partitions to what follows from these.
+#[test]
+fn hidden_sizes_are_split_by_the_agreed_ones() {
+    let pair = Pair::new();
+    rows(&pair.path("one.csv"), 0..1000, 100);
+    rows(&pair.path("two.csv"), 500..2500, 100);
+    let agreement = agreement(&pair, "rr22", "all", "hide_sizes = true");
+    let done = run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap());
+    for finished in &done {
+        assert_eq!(finished.report.parties[0].keys, 2 * WHOLE_SET_LEN);
+        assert_eq!(finished.output.rows().unwrap().keys(), 500);
+    }
+    assert_rows(done[0].output.rows().unwrap(), 0..1000, 100, |number| number >= 500);
+}
+
+#[test]
+fn a_folder_for_intermediate_data_that_cannot_be_written_ends_the_run() {
+    let pair = Pair::new();
+    rows(&pair.path("one.csv"), 0..KEYS, 1000);
+    rows(&pair.path("two.csv"), 0..9, 1000);
+    fs::write(pair.path("scratch"), "a file").unwrap();
+    let [one, two] = run(&pair, &agreement(&pair, "rr22", "all", ""), 1 << 20);
+    let is_of_scratch = matches!(&one, Err(Error::Config(ConfigFault::Scratch { .. })));
+    assert!(is_of_scratch, "{one:?}");
+    assert!(matches!(&two, Err(Error::Transport { .. })), "{two:?}");
+}

@@ -1,0 +1,40 @@
+use crate::Grouped;
+
+/// A bit for every entry of every partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PartitionBits {
+    /// The first entry of each partition, and the number of all.
+    starts: Vec<u64>,
+    words: Vec<u64>,
+}
+
+impl PartitionBits {
+    /// All zero.
+    pub fn new(grouped: &Grouped) -> Self {
+        let mut starts = vec![0];
+        let mut sum = 0;
+        for partition in 0..grouped.partitions() {
+            sum += grouped.len(partition);
+            starts.push(sum);
+        }
+        Self { starts, words: vec![0; sum.div_ceil(64) as usize] }
+    }
+
+    /// Sets the bits of the entries of `partition`, in the order in which [`Grouped::read`] gives them.
+    pub fn set(&mut self, partition: u64, bits: impl Iterator<Item = bool>) {
+        let range = self.starts[partition as usize]..self.starts[partition as usize + 1];
+        for (entry, bit) in range.zip(bits) {
+            self.words[(entry / 64) as usize] |= u64::from(bit) << (entry % 64);
+        }
+    }
+
+    /// The place of the first bit of `partition`.
+    pub(crate) fn start(&self, partition: usize) -> u64 {
+        self.starts[partition]
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, entry: u64) -> bool {
+        self.words[(entry / 64) as usize] >> (entry % 64) & 1 == 1
+    }
+}

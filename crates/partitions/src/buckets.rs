@@ -1,0 +1,406 @@
+//! The items of a file's rows, grouped by the leading bits of their prefixes.
+//!
+//! Rows come in order. They wait in memory until there is no more room, are grouped by a counting sort, and go to a
+//! file as a *run*: a sequence of the buckets, each in the order of the rows. A partition is a range of buckets, and so
+//! one piece of each run. Beside the runs, the bucket of every row is kept in the order of the rows: with it the answers
+//! of all partitions become those of the rows in one pass.
+
+use crate::plan::MAX_BITS;
+use crate::{NO_PREFIX, PartitionBits};
+use std::io;
+use vesica_core::Item;
+use vesica_labels::{Scratch, ScratchFile};
+
+/// Bytes that a row takes while it waits: its item, its item again when it is grouped, and its bucket.
+const WAITING_BYTES: u64 = 2 * Item::LEN as u64 + 2;
+
+/// Bytes that a row takes on disk: its item and its bucket.
+pub const DISK_BYTES_PER_ROW: u64 = Item::LEN as u64 + 2;
+
+/// The fewest rows of a run: a shorter one would be written in too small pieces.
+const LEAST_RUN: u64 = 1 << 16;
+
+/// Bytes written and read at once.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// Groups the items of rows. See the [module](self).
+pub struct Buckets<'a> {
+    bits: u32,
+    run_rows: usize,
+    scratch: &'a dyn Scratch,
+    /// The rows of the run that comes next.
+    waiting: Vec<Item>,
+    waiting_buckets: Vec<u16>,
+    runs: Vec<Run>,
+    items: Option<Box<dyn ScratchFile>>,
+    buckets: Option<Box<dyn ScratchFile>>,
+    rows: u64,
+    piece: Vec<u8>,
+}
+
+/// Where the buckets of a run begin.
+struct Run {
+    /// The first entry of each bucket in the run, and the number of all.
+    starts: Vec<u32>,
+    /// The first entry of the run.
+    first: u64,
+    /// Rows with and without an item.
+    rows: u64,
+}
+
+impl<'a> Buckets<'a> {
+    /// Groups by as many leading bits as `most_partitions`, a power of two, takes. More than `memory_bytes` go to
+    /// `scratch`.
+    pub fn new(most_partitions: u64, memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
+        let bits = most_partitions.max(1).ilog2().min(MAX_BITS);
+        let run_rows = (memory_bytes / WAITING_BYTES).clamp(LEAST_RUN, u32::MAX.into());
+        Self {
+            bits,
+            run_rows: run_rows as usize,
+            scratch,
+            waiting: Vec::new(),
+            waiting_buckets: Vec::new(),
+            runs: Vec::new(),
+            items: None,
+            buckets: None,
+            rows: 0,
+            piece: Vec::new(),
+        }
+    }
+
+    /// Adds the items of the next rows with their prefixes. A row with [`NO_PREFIX`] has no item.
+    ///
+    /// # Errors
+    /// Those of the scratch files; nothing can be added after one.
+    pub fn push(&mut self, mut items: &[Item], mut prefixes: &[u16]) -> io::Result<()> {
+        while !items.is_empty() {
+            if self.waiting_buckets.len() == self.run_rows {
+                self.write_run()?;
+            }
+            let now = items.len().min(self.run_rows - self.waiting_buckets.len());
+            let shift = MAX_BITS - self.bits;
+            let of = |prefix: &u16| if *prefix == NO_PREFIX { NO_PREFIX } else { prefix >> shift };
+            self.waiting.extend_from_slice(&items[..now]);
+            self.waiting_buckets.extend(prefixes[..now].iter().map(of));
+            (items, prefixes) = (&items[now..], &prefixes[now..]);
+            self.rows += now as u64;
+        }
+        Ok(())
+    }
+
+    /// The waiting rows as a run.
+    fn group(&mut self) -> (Run, Vec<Item>) {
+        let mut starts = vec![0_u32; (1 << self.bits) + 1];
+        for bucket in self.waiting_buckets.iter().filter(|bucket| **bucket != NO_PREFIX) {
+            starts[usize::from(*bucket) + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += *start;
+            *start = sum;
+        }
+        let mut next = starts.clone();
+        let mut grouped = vec![Item::from_bytes([0; Item::LEN]); sum as usize];
+        for (item, bucket) in self.waiting.iter().zip(&self.waiting_buckets) {
+            if *bucket != NO_PREFIX {
+                let next = &mut next[usize::from(*bucket)];
+                grouped[*next as usize] = *item;
+                *next += 1;
+            }
+        }
+        let first = self.runs.last().map_or(0, Run::end);
+        (Run { starts, first, rows: self.waiting.len() as u64 }, grouped)
+    }
+
+    fn write_run(&mut self) -> io::Result<()> {
+        let (run, grouped) = self.group();
+        self.waiting.clear();
+        let items = match &mut self.items {
+            Some(file) => file,
+            none => none.insert(self.scratch.create()?),
+        };
+        for items_of_piece in grouped.chunks(PIECE_BYTES / Item::LEN) {
+            self.piece.clear();
+            items_of_piece.iter().for_each(|item| self.piece.extend_from_slice(item.as_bytes()));
+            items.append(&self.piece)?;
+        }
+        let buckets = match &mut self.buckets {
+            Some(file) => file,
+            none => none.insert(self.scratch.create()?),
+        };
+        for buckets_of_piece in self.waiting_buckets.chunks(PIECE_BYTES / 2) {
+            self.piece.clear();
+            self.piece.extend(buckets_of_piece.iter().flat_map(|bucket| bucket.to_le_bytes()));
+            buckets.append(&self.piece)?;
+        }
+        self.waiting_buckets.clear();
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// All rows are added: they are read as so many partitions, a power of two and at most those that
+    /// [`new`](Self::new) was told.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub fn finish(mut self, partitions: u64) -> io::Result<Grouped> {
+        let partition_bits = partitions.max(1).ilog2().min(self.bits);
+        let kept = if self.runs.is_empty() {
+            let (run, grouped) = self.group();
+            self.runs.push(run);
+            Kept::InMemory { items: grouped, buckets: std::mem::take(&mut self.waiting_buckets) }
+        } else {
+            if !self.waiting.is_empty() {
+                self.write_run()?;
+            }
+            let (Some(items), Some(buckets)) = (self.items, self.buckets) else {
+                return Err(io::ErrorKind::InvalidData.into());
+            };
+            Kept::OnDisk { items, buckets }
+        };
+        let Self { bits, runs, rows, .. } = self;
+        Ok(Grouped { bits, partition_bits, runs, rows, kept })
+    }
+}
+
+impl Run {
+    fn end(&self) -> u64 {
+        self.first + u64::from(self.starts.last().copied().unwrap_or(0))
+    }
+}
+
+/// The grouped items of all rows.
+pub struct Grouped {
+    bits: u32,
+    partition_bits: u32,
+    runs: Vec<Run>,
+    rows: u64,
+    kept: Kept,
+}
+
+enum Kept {
+    InMemory { items: Vec<Item>, buckets: Vec<u16> },
+    OnDisk { items: Box<dyn ScratchFile>, buckets: Box<dyn ScratchFile> },
+}
+
+impl Kept {
+    /// The buckets of `count` rows from `first` on, in place of what `buckets` holds.
+    fn buckets(&self, first: u64, count: usize, buckets: &mut Vec<u16>) -> io::Result<()> {
+        buckets.clear();
+        match self {
+            Kept::InMemory { buckets: all, .. } => {
+                buckets.extend_from_slice(&all[first as usize..][..count]);
+            }
+            Kept::OnDisk { buckets: file, .. } => {
+                let mut bytes = vec![0; 2 * count];
+                file.read_exact_at(2 * first, &mut bytes)?;
+                buckets.extend(bytes.as_chunks().0.iter().map(|two| u16::from_le_bytes(*two)));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Grouped {
+    /// Into how many partitions the items are split.
+    pub fn partitions(&self) -> u64 {
+        1 << self.partition_bits
+    }
+
+    /// The same items in `partitions`, a power of two: at most as many as [`Buckets::new`] was told.
+    pub fn in_partitions(self, partitions: u64) -> Self {
+        Self { partition_bits: partitions.max(1).ilog2().min(self.bits), ..self }
+    }
+
+    /// Rows, those without an item included.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many items `partition` has, repeated ones included.
+    pub fn len(&self, partition: u64) -> u64 {
+        self.runs.iter().map(|run| self.piece(run, partition)).map(|(from, to)| to - from).sum()
+    }
+
+    /// Whether no row has an item.
+    pub fn is_empty(&self) -> bool {
+        self.runs.iter().all(|run| run.end() == run.first)
+    }
+
+    /// Where the entries of `partition` are in `run`, counted over all runs.
+    fn piece(&self, run: &Run, partition: u64) -> (u64, u64) {
+        let width = 1 << (self.bits - self.partition_bits);
+        let first = partition as usize * width;
+        let at = |bucket: usize| run.first + u64::from(run.starts[bucket]);
+        (at(first), at(first + width))
+    }
+
+    /// The items of `partition` in place of what `items` holds, repeated ones included.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub fn read(&self, partition: u64, items: &mut Vec<Item>) -> io::Result<()> {
+        items.clear();
+        items.reserve(self.len(partition) as usize);
+        let mut bytes = Vec::new();
+        for run in &self.runs {
+            let (from, to) = self.piece(run, partition);
+            match &self.kept {
+                Kept::InMemory { items: all, .. } => {
+                    items.extend_from_slice(&all[from as usize..to as usize]);
+                }
+                Kept::OnDisk { items: file, .. } => {
+                    bytes.resize((to - from) as usize * Item::LEN, 0);
+                    file.read_exact_at(from * Item::LEN as u64, &mut bytes)?;
+                    items.extend(bytes.as_chunks().0.iter().map(|item| Item::from_bytes(*item)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The bits of all rows, from those of all entries: row r has bit r mod 64 of word ⌊r/64⌋. A row without an item has
+    /// the bit 0.
+    ///
+    /// # Errors
+    /// Those of the scratch files.
+    pub fn into_rows(self, bits: &PartitionBits) -> io::Result<Vec<u64>> {
+        let mut words = vec![0; self.rows.div_ceil(64) as usize];
+        // The next entry of each partition, then of each bucket of the run at hand.
+        let mut ends: Vec<u64> = (0..self.partitions()).map(|of| bits.start(of as usize)).collect();
+        let mut next = vec![0; 1 << self.bits];
+        let (mut row, mut piece) = (0, Vec::new());
+        for run in &self.runs {
+            for (bucket, next) in next.iter_mut().enumerate() {
+                let end = &mut ends[bucket >> (self.bits - self.partition_bits)];
+                *next = *end;
+                *end += u64::from(run.starts[bucket + 1] - run.starts[bucket]);
+            }
+            let last = row + run.rows;
+            while row < last {
+                let now = (last - row).min((PIECE_BYTES / 2) as u64) as usize;
+                self.kept.buckets(row, now, &mut piece)?;
+                for bucket in &piece {
+                    if *bucket != NO_PREFIX {
+                        let entry = &mut next[usize::from(*bucket)];
+                        words[(row / 64) as usize] |= u64::from(bits.get(*entry)) << (row % 64);
+                        *entry += 1;
+                    }
+                    row += 1;
+                }
+            }
+        }
+        Ok(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Splitter;
+    use proptest::prelude::*;
+    use vesica_labels::MemoryScratch;
+
+    /// A scratch that is full after so many bytes.
+    struct Full(usize);
+
+    struct Part(Vec<u8>, usize);
+
+    impl Scratch for Full {
+        fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
+            Ok(Box::new(Part(Vec::new(), self.0)))
+        }
+    }
+
+    impl ScratchFile for Part {
+        fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+            match self.0.len() + bytes.len() > self.1 {
+                true => Err(io::ErrorKind::StorageFull.into()),
+                false => ScratchFile::append(&mut self.0, bytes),
+            }
+        }
+
+        fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+            self.0.read_exact_at(offset, out)
+        }
+
+        fn len(&self) -> u64 {
+            ScratchFile::len(&self.0)
+        }
+    }
+
+    fn prefixes(rows: &[Item]) -> Vec<u16> {
+        let mut prefixes = Vec::new();
+        Splitter::new(&[5; 32]).prefixes(rows, &mut prefixes);
+        for (prefix, item) in prefixes.iter_mut().zip(rows) {
+            if item.integer() == 0 {
+                *prefix = NO_PREFIX;
+            }
+        }
+        prefixes
+    }
+
+    fn grouped(
+        rows: &[Item],
+        (most, partitions): (u64, u64),
+        run_rows: usize,
+        chunk: usize,
+        scratch: &dyn Scratch,
+    ) -> io::Result<Grouped> {
+        let mut buckets = Buckets::new(most, 0, scratch);
+        buckets.run_rows = run_rows;
+        let prefixes = prefixes(rows);
+        for (rows, prefixes) in rows.chunks(chunk).zip(prefixes.chunks(chunk)) {
+            buckets.push(rows, prefixes)?;
+        }
+        buckets.finish(partitions)
+    }
+
+    proptest! {
+        #[test]
+        fn every_row_gets_the_bit_of_its_item(
+            rows in prop::collection::vec(0_u128..500, 0..2000),
+            (most, fewer) in (0_u32..=12, 0_u32..=12),
+            run_rows in 1_usize..700,
+            chunk in 1_usize..300,
+        ) {
+            let rows: Vec<Item> = rows.into_iter().map(Item::from_integer).collect();
+            let (most, partitions) = (1 << most, 1 << fewer.min(most));
+            let grouped = grouped(&rows, (most, partitions), run_rows, chunk, &MemoryScratch)?;
+            prop_assert_eq!((grouped.rows(), grouped.partitions()), (rows.len() as u64, partitions));
+            let is_in = |item: &Item| item.integer() % 3 == 1;
+            let mut bits = PartitionBits::new(&grouped);
+            let (mut all, mut items) = (Vec::new(), vec![Item::from_integer(7)]);
+            for partition in 0..partitions {
+                grouped.read(partition, &mut items)?;
+                prop_assert_eq!(items.len() as u64, grouped.len(partition));
+                for prefix in prefixes(&items) {
+                    prop_assert_eq!(u64::from(prefix) >> (12 - partitions.ilog2()), partition);
+                }
+                bits.set(partition, items.iter().map(is_in));
+                all.append(&mut items);
+            }
+            let words = grouped.into_rows(&bits)?;
+            for (row, item) in rows.iter().enumerate() {
+                prop_assert_eq!(words[row / 64] >> (row % 64) & 1 == 1, is_in(item));
+            }
+            let mut expected: Vec<Item> = rows.into_iter().filter(|row| row.integer() != 0).collect();
+            expected.sort_unstable();
+            all.sort_unstable();
+            prop_assert_eq!(all, expected);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_an_error_wherever_it_happens() {
+        let rows: Vec<Item> = (1..5000).map(Item::from_integer).collect();
+        let of = |most| {
+            let grouped = grouped(&rows, (16, 16), 1000, 100, &Full(most));
+            grouped.map(|_| ()).map_err(|error| error.kind())
+        };
+        for most in [0, 2000, 16_000, 20_000, 79_983] {
+            assert_eq!(of(most), Err(io::ErrorKind::StorageFull), "{most}");
+        }
+        assert_eq!(of(79_984), Ok(()));
+    }
+}

@@ -1,0 +1,106 @@
+//! The public figures of a split: the same at both parties, so integers alone.
+
+/// The longest partition, before padding: a set of at most so many items is not split.
+///
+/// From 2^18 to 2^21 items a run takes about the same time an item; smaller partitions take less memory, and larger ones
+/// less padding.
+pub const WHOLE_SET_LEN: u64 = 3 << 19;
+
+/// The most partitions: enough for sets of 2^32 items.
+pub const MAX_PARTITIONS: u64 = 1 << MAX_BITS;
+
+pub(crate) const MAX_BITS: u32 = 12;
+
+/// −log2 of the chance that any partition of either set is longer than its padded length.
+const OVERFLOW_BITS: u64 = vesica_core::params::STATISTICAL_SECURITY_BITS as u64;
+
+/// How two sets are split. Depends on their announced sizes alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    partitions: u64,
+}
+
+impl Plan {
+    /// One partition: the sets are not split.
+    pub const WHOLE: Self = Self { partitions: 1 };
+
+    /// The split of sets of so many items, self-check items included: the fewest partitions, a power of two, in which
+    /// the larger set has at most [`WHOLE_SET_LEN`] items on average. Sets of which one is empty are not split.
+    pub fn new(sender_len: u64, receiver_len: u64) -> Self {
+        let len = sender_len.max(receiver_len);
+        if sender_len.min(receiver_len) == 0 {
+            return Self::WHOLE;
+        }
+        let partitions = len.div_ceil(WHOLE_SET_LEN).next_power_of_two();
+        Self { partitions: partitions.min(MAX_PARTITIONS) }
+    }
+
+    /// P, a power of two.
+    pub fn partitions(self) -> u64 {
+        self.partitions
+    }
+
+    /// Whether the sets are split at all.
+    pub fn is_split(self) -> bool {
+        self.partitions > 1
+    }
+
+    /// The partition of an item with this prefix.
+    pub fn partition_of(self, prefix: u16) -> u64 {
+        u64::from(prefix >> (MAX_BITS - self.partitions.ilog2()))
+    }
+
+    /// B, the length to which each partition of a set of `len` items is padded: at most `len`.
+    ///
+    /// An item falls into a partition with probability 1/P. By Bernstein's inequality more than
+    /// m + c/3 + √(c²/9 + 2cm) of them do with probability at most e^-c, m being their mean. With c = (41 + log2 P) ln 2
+    /// the chance that any of the P partitions of either set is longer is at most 2^-40.
+    pub fn bound(self, len: u64) -> u64 {
+        if !self.is_split() {
+            return len;
+        }
+        let bits = OVERFLOW_BITS + 1 + u64::from(self.partitions.ilog2());
+        // 710/1024 is a little more than ln 2.
+        let c = (bits * 710).div_ceil(1024);
+        let mean = len.div_ceil(self.partitions);
+        let deviation = c.div_ceil(3) + ((c * c).div_ceil(9) + 2 * c * mean).isqrt() + 1;
+        (mean + deviation).min(len)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_split_into_about_a_million_items_each() {
+        let of = |len| Plan::new(len, 1).partitions();
+        let expected = [
+            (1, 1),
+            (WHOLE_SET_LEN, 1),
+            (WHOLE_SET_LEN + 1, 2),
+            (1 << 21, 2),
+            (1 << 24, 16),
+            (10_000_000, 8),
+            (100_000_000, 64),
+            (1_000_000_000, 1024),
+            (u64::from(u32::MAX), 4096),
+        ];
+        for (len, partitions) in expected {
+            assert_eq!(of(len), partitions, "{len}");
+            assert_eq!(Plan::new(1, len).partitions(), partitions, "{len}");
+        }
+        assert_eq!(Plan::new(1 << 30, 0), Plan::WHOLE);
+    }
+
+    #[test]
+    fn padding_takes_at_most_two_percent_of_a_set_that_is_split() {
+        for len in [WHOLE_SET_LEN + 1, 1 << 21, 3 << 20, 10_000_000, 1 << 24, 1 << 30, 1 << 32] {
+            let plan = Plan::new(len, len);
+            let padded = plan.partitions() * plan.bound(len);
+            assert!(padded >= len && padded * 100 <= len * 102, "{len}: {padded}");
+        }
+        assert_eq!(Plan::WHOLE.bound(5), 5);
+        assert_eq!(Plan::new(1 << 30, 10).bound(10), 10, "never longer than the set");
+    }
+}
