@@ -17,17 +17,23 @@
 //!   3. [both] which of X are common   ◀── tags ──
 //! ```
 //!
+//! In place of step 2's results a run can end with addends of the count and the sum, which are opened later and only in
+//! total: see the module `part`.
+//!
 //! Before, each party evaluates the circuit without input to count its gates, and so the bytes and
 //! transfers of the run.
 
 mod cost;
 mod engine;
+mod masked;
+mod opening;
+mod part;
 mod query;
 #[cfg(test)]
 pub(crate) mod spy;
 
 use cost::cost;
-use query::of_empty_set;
+use opening::{Opening, opening_bytes, opening_flights};
 use std::marker::PhantomData;
 use vesica_circuit::{Computation, Lanes, word};
 use vesica_core::{PsiParams, Result, Role};
@@ -37,6 +43,7 @@ use vesica_party::{Input, Output, Party, Traffic, check_distinct, check_item_bit
 
 pub(crate) use cost::{bytes, flights, gates, least_flights};
 pub(crate) use engine::{Engine, Gmw, Yao};
+pub(crate) use part::{Matches, Matching, addend_runs};
 pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes, send_common_flights};
 
 /// A party in `role` of the protocol with the circuit `P`, evaluated by `E`.
@@ -51,7 +58,7 @@ impl<P: Circuit, E: Engine> Party for Evaluation<P, E> {
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
         let Self { params, role, input, .. } = *self;
         if params.has_empty_set() {
-            return Ok(of_empty_set(&params, role));
+            return Ok(P::of_empty_set(&params, role));
         }
         let cost = cost::<P, E>(&params);
         // 1. Prepares X, or Y.
@@ -76,6 +83,11 @@ pub(crate) trait Circuit: Sized + Send + 'static {
 
     /// Step 2: evaluates the circuit to this party's output; without private input, to nothing.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
+
+    /// What a party learns where a set is empty, so that nothing is computed.
+    fn of_empty_set(params: &PsiParams, role: Role) -> Output {
+        query::of_empty_set(params, role)
+    }
 
     /// Step 3: what follows the evaluation.
     fn finish(self, _ctx: &mut Context, _role: Role, output: Output) -> Result<Output> {

@@ -32,6 +32,13 @@
 //! A sum of the sender's values carries them along: (x‖i) ↦ s_h_i(x) ‖ v_x ⊕ m_h_i(x), the masks m_j being the sender's
 //! input to the circuit.
 //!
+//! Sets that are split into parts get one number as the answer: steps 1 to 3 are done for each part, its count and sum
+//! end as addends that say nothing to either party, and one garbled circuit opens their total ([`Protocol::part`],
+//! [`Protocol::opening`]; the picture is in the module `computed::part`).
+//!
+//! [`Protocol::part`]: vesica_party::Protocol::part
+//! [`Protocol::opening`]: vesica_party::Protocol::opening
+//!
 //! # Deviations
 //!
 //! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key; both are shorter.
@@ -40,7 +47,7 @@
 
 mod row;
 
-use crate::computed::{self, Circuit, value_bits};
+use crate::computed::{self, Circuit, Matches, Matching, value_bits};
 use rand::Rng;
 pub use row::ROW;
 use std::ops::Range;
@@ -105,17 +112,7 @@ impl Circuit for Opprf {
 
     /// Steps 3 to 5.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        let m = self.plan.programmed.bins();
-        // 3. e_j = (s_j = t_j)
-        let (mut e, mut values) = (Vec::new(), Vec::new());
-        for first in (0..m).step_by(c.lanes_at_once()) {
-            let lanes = first..m.min(first + c.lanes_at_once());
-            let compared = self.compare(c, lanes)?;
-            e.push(compared.e);
-            values.push(compared.values);
-        }
-        let e = C::Wires::concat(&e);
-        let values = word::concat(&values);
+        let Matches { e, values } = self.matches(c)?;
         // 4. Bounds on Σ e_j, answers to other queries.
         if let Some(output) = computed::answer(c, &self.params, &e, &values)? {
             return Ok(output);
@@ -193,21 +190,25 @@ struct Own {
     values: Option<Zeroizing<Vec<u64>>>,
 }
 
-/// Some bins after step 3.
-struct Compared<W> {
-    /// Whether they match.
-    e: W,
-    /// The values of those that match and zeros, where values are summed.
-    values: Vec<W>,
+impl Matching for Opprf {
+    /// Step 3.
+    fn matches<C: Computation>(&self, c: &mut C) -> Result<Matches<C::Wires>> {
+        let m = self.plan.programmed.bins();
+        let (mut e, mut values) = (Vec::new(), Vec::new());
+        for first in (0..m).step_by(c.lanes_at_once()) {
+            let lanes = first..m.min(first + c.lanes_at_once());
+            // 3. e_j = (s_j = t_j)
+            let compared = self.compare(c, lanes)?;
+            e.push(compared.e);
+            values.push(compared.values);
+        }
+        Ok(Matches { e: C::Wires::concat(&e), values: word::concat(&values) })
+    }
 }
 
 impl Opprf {
     /// Step 3, for the bins in `lanes`.
-    fn compare<C: Computation>(
-        &self,
-        c: &mut C,
-        lanes: Range<usize>,
-    ) -> Result<Compared<C::Wires>> {
+    fn compare<C: Computation>(&self, c: &mut C, lanes: Range<usize>) -> Result<Matches<C::Wires>> {
         let Plan { bits, carried, .. } = self.plan;
         let width = (bits + carried) as usize;
         let role = c.role();
@@ -233,7 +234,7 @@ impl Opprf {
             _ => carried.to_vec(),
         };
         let values = if values.is_empty() { values } else { mask(c, &e, &values)? };
-        Ok(Compared { e, values })
+        Ok(Matches { e, values })
     }
 }
 

@@ -47,10 +47,11 @@ pub mod sorted_tags;
 
 pub use learned::{Condition, Fact};
 pub use party::{
-    Ids, Input, Output, Party, Shares, check_distinct, check_item_bits, check_set_len, of_set,
+    Addends, Ids, Input, Output, Party, Shares, check_distinct, check_item_bits, check_set_len,
+    of_set,
 };
 pub use protocol::{
-    BoundsKept, Compared, MakeParty, Parameter, Partitions, Protocol, Security, Traffic,
-    UsableSetLen,
+    AddendRuns, BoundsKept, Compared, MakeOpening, MakeParty, Parameter, Partitions, Protocol,
+    Security, Traffic, UsableSetLen,
 };
 pub use vesica_core::{Operation, Query};

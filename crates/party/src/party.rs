@@ -1,6 +1,6 @@
 use std::ops::Range;
 use std::sync::Arc;
-use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Result, Role};
+use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use zeroize::Zeroize;
 
@@ -125,6 +125,8 @@ pub enum Output {
     Ids(Ids),
     /// Shares.
     Shares(Shares),
+    /// This party's addends of what one part of a run answers.
+    Addends(Addends),
     /// The number of common items is outside the bounds, and nothing else.
     OutsideBounds,
     /// An impossible result; reported locally, after the last message. Whether a result is possible depends on this
@@ -159,6 +161,42 @@ pub struct Shares {
     /// Of the values, those of one entry following each other. With [`vesica_core::Query::Shares`] the XOR of
     /// both parties' shares is the value; with [`vesica_core::Query::SharedValues`] their sum modulo 2^64.
     pub values: Vec<u64>,
+}
+
+/// One party's shares of what a part of a run answers, or of what several parts answer together.
+///
+/// The sums of both parties' addends are the numbers, modulo a power of two. What a party holds is uniformly random and
+/// says nothing of the numbers, except where a set of the part is empty: there both parties hold zeros.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Addends {
+    /// Of the number of common items, modulo 2^64. Zero where neither the query nor the bounds need it.
+    pub count: u64,
+    /// Of the sum of their values, column by column, modulo 2^128. Empty where no values are summed.
+    pub sums: Vec<u128>,
+}
+
+impl Addends {
+    /// Those of no part at all: zeros for a run with `params`.
+    pub fn zeros(params: &PsiParams) -> Self {
+        let columns = match params.query() {
+            Query::Sum(of) => of.columns(),
+            _ => 0,
+        };
+        Self { count: 0, sums: vec![0; columns] }
+    }
+
+    /// Adds those of another part of the same run.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] where it has another number of sums.
+    pub fn add(&mut self, part: &Self) -> Result<()> {
+        if self.sums.len() != part.sums.len() {
+            return Err(Error::Bug("addends of another number of sums"));
+        }
+        self.count = self.count.wrapping_add(part.count);
+        self.sums.iter_mut().zip(&part.sums).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
+        Ok(())
+    }
 }
 
 impl Output {
@@ -197,6 +235,17 @@ impl Output {
         match self {
             Output::Positions(positions) => Ok(positions),
             _ => Err(Error::Bug("a party was asked for positions it did not learn")),
+        }
+    }
+
+    /// The addends.
+    ///
+    /// # Errors
+    /// [`Error::Bug`] when the party learned something else.
+    pub fn into_addends(self) -> Result<Addends> {
+        match self {
+            Output::Addends(addends) => Ok(addends),
+            _ => Err(Error::Bug("a party was asked for addends it does not hold")),
         }
     }
 }

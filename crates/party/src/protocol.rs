@@ -1,9 +1,11 @@
 //! What the catalogue says of a protocol of two parties: its row, and the types of the row's fields.
 
-use crate::{Fact, Input, Party};
+use crate::{Addends, Fact, Input, Party};
 use std::fmt;
 use std::ops::RangeInclusive;
-use vesica_core::{Item, Learns, Operation, ParameterError, PsiParams, Result, Role, Runs};
+use vesica_core::{
+    Error, Item, Learns, Operation, ParameterError, PsiParams, Query, Result, Role, Runs,
+};
 
 /// Against whom a protocol protects. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -157,6 +159,33 @@ pub struct UsableSetLen {
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
 pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
+/// Makes the party in that role that opens the sum of all parts' addends, which [`Protocol::opening`] has checked.
+pub type MakeOpening = fn(Role, PsiParams, Addends) -> Result<Box<dyn Party>>;
+
+/// How sets that are split into parts get one number as the answer: each part is a run that ends with
+/// [addends](Addends), each party adds its own of all parts, and one more run opens the sum. So no party learns a
+/// number of one part.
+///
+/// Parts and opening have the query, the bounds and the learner of the whole, and each a session of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct AddendRuns {
+    /// Messages in a row of one part's run, as in [`Protocol::flights`].
+    pub part_flights: fn(&PsiParams) -> u64,
+    /// Exact payload bytes of one part's run; the parameters have the sizes of the part.
+    pub part_bytes: fn(&PsiParams) -> Traffic,
+    /// Makes the sender of one part.
+    pub part_sender: MakeParty,
+    /// Makes the receiver of one part.
+    pub part_receiver: MakeParty,
+    /// Messages in a row of the opening, which ends earlier outside the bounds.
+    pub opening_flights: fn(&PsiParams) -> u64,
+    /// Exact payload bytes of the opening, which ends earlier outside the bounds; the parameters have the sizes of the
+    /// whole.
+    pub opening_bytes: fn(&PsiParams) -> Traffic,
+    /// Makes either party of the opening.
+    pub opening: MakeOpening,
+}
+
 /// One row of the catalogue.
 #[derive(Debug)]
 pub struct Protocol {
@@ -212,6 +241,8 @@ pub struct Protocol {
     pub bytes_depend_on_result: bool,
     /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
     pub partitions: Partitions,
+    /// How it answers with a number about sets that are split into parts, if it can.
+    pub addends: Option<AddendRuns>,
     /// What items are compared by, and how long that is in a run of sets that are not empty.
     pub compared: fn(&PsiParams) -> Compared,
     /// The parameters a reviewer asks for.
@@ -256,6 +287,64 @@ impl Protocol {
         input: impl Into<Input>,
     ) -> Result<Box<dyn Party>> {
         let input = input.into();
+        self.check(role, &params, &input)?;
+        match role {
+            Role::Sender => (self.sender)(params, input),
+            _ => (self.receiver)(params, input),
+        }
+    }
+
+    /// The party in `role` of one part of a run that is to end with one number, with the items of that part. `params`
+    /// are those of the whole run, but for the sizes and the session, which are the part's own. It ends with
+    /// [`Output::Addends`](crate::Output::Addends).
+    ///
+    /// # Errors
+    /// As [`party`](Self::party); [`ParameterError::UnsupportedOperation`] if the protocol or the query has no addends.
+    pub fn part(
+        &self,
+        role: Role,
+        params: PsiParams,
+        input: impl Into<Input>,
+    ) -> Result<Box<dyn Party>> {
+        let input = input.into();
+        let runs = self.addend_runs(&params)?;
+        self.check(role, &params, &input)?;
+        match role {
+            Role::Sender => (runs.part_sender)(params, input),
+            _ => (runs.part_receiver)(params, input),
+        }
+    }
+
+    /// The party in `role` that opens `addends`, the sum of its addends of all parts. `params` are those of the whole
+    /// run, with a session of its own. It ends as a party of the whole run would.
+    ///
+    /// # Errors
+    /// [`ParameterError`]: what of the parameters the protocol does not offer; [`Error::Bug`] if the addends are those
+    /// of another query.
+    pub fn opening(
+        &self,
+        role: Role,
+        params: PsiParams,
+        addends: Addends,
+    ) -> Result<Box<dyn Party>> {
+        let runs = self.addend_runs(&params)?;
+        self.check_query(&params)?;
+        if addends.sums.len() != Addends::zeros(&params).sums.len() {
+            return Err(Error::Bug("addends of another number of sums"));
+        }
+        (runs.opening)(role, params, addends)
+    }
+
+    /// The runs of its parts.
+    fn addend_runs(&self, params: &PsiParams) -> Result<AddendRuns> {
+        let has_number =
+            matches!(params.query(), Query::Cardinality | Query::Threshold { .. } | Query::Sum(_));
+        let runs = self.addends.filter(|_| has_number);
+        runs.ok_or(ParameterError::UnsupportedOperation.into())
+    }
+
+    /// Refuses what of the parameters the protocol does not offer, whatever the sets.
+    fn check_query(&self, params: &PsiParams) -> Result<()> {
         if !self.operations.contains(&params.query().operation()) {
             return Err(ParameterError::UnsupportedOperation.into());
         }
@@ -283,13 +372,16 @@ impl Protocol {
         {
             return Err(ParameterError::UnsupportedRuns.into());
         }
-        input.check(&params, role)?;
+        Ok(())
+    }
+
+    /// Refuses parameters and input that the protocol does not accept.
+    fn check(&self, role: Role, params: &PsiParams, input: &Input) -> Result<()> {
+        self.check_query(params)?;
+        input.check(params, role)?;
         if self.reserves_zero && input.items().iter().any(|item| item.integer() == 0) {
             return Err(ParameterError::ReservedItem.into());
         }
-        match role {
-            Role::Sender => (self.sender)(params, input),
-            _ => (self.receiver)(params, input),
-        }
+        Ok(())
     }
 }

@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| Compared::items(params.item_bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Bwa, Yao>,

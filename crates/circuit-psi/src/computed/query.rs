@@ -31,6 +31,12 @@ pub(super) fn of_empty_set(params: &PsiParams, role: Role) -> Output {
     }
 }
 
+/// Whether the number of matches is computed: for the query, or for the bounds.
+pub(super) fn needs_count(params: &PsiParams) -> bool {
+    let is_counted = matches!(params.query(), Query::Cardinality | Query::Threshold { .. });
+    is_counted || !params.bounds().are_none()
+}
+
 /// What is revealed of the matches `is_match` but for the matches themselves: whether their number
 /// is inside the bounds, then the answer to the query. `None` for the intersection, which the
 /// circuit reveals next.
@@ -42,29 +48,35 @@ pub(crate) fn answer<C: Computation>(
     is_match: &C::Wires,
     values: &[C::Wires],
 ) -> Result<Option<Output>> {
-    let (query, bounds) = (params.query(), params.bounds());
-    let is_counted = matches!(query, Query::Cardinality | Query::Threshold { .. });
-    let mut count = Vec::new();
-    if is_counted || !bounds.are_none() {
-        count = hamming_weight(c, is_match)?;
-    }
-    if !is_within(c, bounds, &count)? {
+    let count = if needs_count(params) { hamming_weight(c, is_match)? } else { Vec::new() };
+    answer_of(c, params, &count, |c| sum_of_lanes(c, values))
+}
+
+/// The same of the number of matches, which is used where [`needs_count`] says so, and of what makes the sum of their
+/// values, which is called inside the bounds alone.
+pub(super) fn answer_of<C: Computation>(
+    c: &mut C,
+    params: &PsiParams,
+    count: &[C::Wires],
+    sum: impl FnOnce(&mut C) -> Result<Vec<C::Wires>>,
+) -> Result<Option<Output>> {
+    if !is_within(c, params.bounds(), count)? {
         return Ok(Some(Output::OutsideBounds));
     }
     let to = reveal_to(params);
     let number = |bits: Option<Vec<Bits>>| {
         bits.map(|bits| word::numbers(&bits).first().copied().unwrap_or(0))
     };
-    let output = match query {
+    let output = match params.query() {
         Query::Cardinality => {
-            number(c.reveal(&count, to)?).map(|count| Output::Cardinality(count as u64))
+            number(c.reveal(count, to)?).map(|count| Output::Cardinality(count as u64))
         }
         Query::Threshold { min } => {
-            let is_enough = at_least(c, &count, min, 1)?;
+            let is_enough = at_least(c, count, min, 1)?;
             number(c.reveal(&[is_enough], to)?).map(|bit| Output::AtLeast(bit == 1))
         }
         Query::Sum(_) => {
-            let sum = sum_of_lanes(c, values)?;
+            let sum = sum(c)?;
             number(c.reveal(&sum, to)?).map(Output::Sum)
         }
         _ => return Ok(None),

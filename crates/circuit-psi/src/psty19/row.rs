@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: Some(computed::addend_runs::<Opprf, Gmw>()),
     compared: |params| Compared::outputs(Plan::new(params).bits),
     parameters: PARAMETERS,
     sender: computed::sender::<Opprf, Gmw>,

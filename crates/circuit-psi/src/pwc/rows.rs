@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: true,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Pwc, Yao>,

@@ -32,6 +32,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
     parameters: PARAMETERS,
     sender: computed::sender::<Scs<Waksman>, Yao>,

@@ -16,7 +16,7 @@ pub fn hamming_weight<G: Gates>(g: &mut G, wires: &G::Wires) -> Result<Vec<G::Wi
 /// The sum of the numbers in all lanes of `word`, as a word of one lane that is wide enough.
 ///
 /// Uses full adders, one gate each, while a column has three bits, then half adders. The depth is logarithmic plus the
-/// length of the carry chain.
+/// length of the carry chain. The wires may have different numbers of lanes: lanes that a wire lacks are zero.
 ///
 /// # Errors
 /// Connection errors.

@@ -33,6 +33,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| compared(Mode::Silent, params),
     parameters: &[
         Parameter {

@@ -37,6 +37,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |_| Compared::outputs(TAG_BITS),
     parameters: &[
         Parameter {

@@ -35,6 +35,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::Sets,
+    addends: None,
     compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
     parameters: &[
         Parameter {

@@ -35,6 +35,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| Compared::masks(Plan::new(params).tags().tag_bits()),
     parameters: &[
         Parameter {

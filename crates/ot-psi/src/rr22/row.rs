@@ -33,6 +33,7 @@ pub const FAST_ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::Sets,
+    addends: None,
     compared: |params| Compared::tags(tags(params).tag_bits()),
     parameters: &[
         Parameter {

@@ -39,6 +39,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::Sets,
+    addends: None,
     compared: |_| Compared::outputs(OUTPUT_BITS),
     parameters: &[
         Parameter {

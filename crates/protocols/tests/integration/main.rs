@@ -1,5 +1,6 @@
 //! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
 
+mod addends;
 mod circuits;
 mod dt10;
 mod gbf;

@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::Sets,
+    addends: None,
     compared: |params| Compared::tags(8 * params.tag_len_bytes() as u32),
     parameters: &[
         Parameter {

@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| Compared::tags(tag_shape(params).tag_bits()),
     parameters: &[
         Parameter {

@@ -63,6 +63,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     wide_values: false,
     bytes_depend_on_result: false,
     partitions: Partitions::No,
+    addends: None,
     compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
     sender: |params, input| sender(SILENT, params, input),
@@ -116,6 +117,7 @@ pub const UNION_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
     partitions: Partitions::Sets,
+    addends: None,
     ..CARDINALITY_ROW
 };
 
@@ -141,6 +143,7 @@ pub const SHARES_ROW: Protocol = Protocol {
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
     bytes_depend_on_result: true,
+    addends: None,
     least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
 };
@@ -174,6 +177,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
     partitions: Partitions::Sets,
+    addends: None,
     named_only: true,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
