@@ -273,3 +273,42 @@ impl Plan {
         s
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use vesica_core::{Learns, SessionId};
+
+    fn params(n_x: u64, n_y: u64, runs: u64) -> PsiParams {
+        PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, Learns::Receiver)
+            .and_then(|params| params.with_runs(runs))
+            .unwrap()
+    }
+
+    #[test]
+    fn bins_of_one_of_many_runs_are_compared_with_as_many_bits_as_it_takes() {
+        for (n_x, n_y) in [(1, 1), (7, 5000), (1 << 20, 3000), (1 << 20, 1 << 20)] {
+            for (runs, lambda) in [(1, 40), (2, 41), (1024, 50), (4096, 52)] {
+                let plan = Plan::new(&params(n_x, n_y, runs));
+                let bins = plan.programmed.bins() as u64;
+                assert_eq!(plan.bits, lambda + ceil_log2(bins), "{n_x}, {n_y}, {runs} runs");
+            }
+        }
+    }
+
+    /// Not yet a protocol for partitions, so that [`vesica_party::Protocol::party`] refuses it.
+    #[test]
+    fn one_of_many_runs_finds_what_is_common() {
+        let items = |first: u128, len: u128| {
+            Arc::new(
+                (first..first + len).map(|i| Item::from_integer(i << 64 | i)).collect::<Vec<_>>(),
+            )
+        };
+        let params = params(300, 40, 1024);
+        let sender = (ROW.sender)(params, items(1, 300).into()).unwrap();
+        let receiver = (ROW.receiver)(params, items(291, 40).into()).unwrap();
+        let (_, found) =
+            vesica_net::run_both(|ctx| sender.run(ctx), |ctx| receiver.run(ctx)).unwrap();
+        assert_eq!(found, Output::Positions((0..10).collect()));
+    }
+}

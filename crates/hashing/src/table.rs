@@ -72,7 +72,7 @@ impl Table {
     /// sixteen times n.
     pub fn two_way(len: usize, runs: Runs) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
-        while !is_rare(len, bins, runs) {
+        while len > 1 && !is_rare(len, bins, runs) {
             bins += bins / 8;
         }
         Self { functions: 2, bins, stash: 0 }
@@ -192,6 +192,7 @@ mod tests {
             [8, 12, 16, 20].map(|log| bins(log, 4096)),
             [512_138, 4_043_939, 31_917_021, 251_899_837]
         );
+        assert_eq!([0, 1].map(|len| Table::two_way(len, Runs::MAX).bins()), [0, 16]);
         for len in [1, 2, 3, 256, 4096] {
             let [one, some, most] =
                 [1, 1024, 4096].map(|count| Table::two_way(len, runs(count)).bins());

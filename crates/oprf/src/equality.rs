@@ -60,8 +60,8 @@ fn output_bits(len: usize, runs: Runs) -> u32 {
     runs.statistical_bits() + 1 + ceil_log2(len.max(1) as u64)
 }
 
-/// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the sender to the receiver and back. Zero for empty lists; above
-/// [`MAX_LEN`] those of that length.
+/// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the sender to the receiver
+/// and back. Zero for empty lists; above [`MAX_LEN`] those of that length.
 pub fn bytes(form: Form, len: usize, runs: Runs) -> Traffic {
     if len == 0 {
         return Traffic::default();

@@ -22,9 +22,9 @@
 //!
 //! C is a pseudorandom code: the first W bits of x under AES with four keys derived from the session, which is drawn
 //! after all inputs are fixed. To compute F_i(x) for x ≠ x_i the receiver must guess s where C(x) and C(x_i) differ.
-//! [`width`] returns the W for which all pairs compared in a run, or in all runs that make one result, differ in at least
-//! κ = 128 places, except with probability 2^-40. The *number of comparisons* matters: in each instance, the sender's inputs are compared with the
-//! receiver's one input.
+//! [`width`] returns the W for which all pairs compared in a run, or in all runs that make one result, differ in at
+//! least κ = 128 places, except with probability 2^-40. The *number of comparisons* matters: in each instance, the
+//! sender's inputs are compared with the receiver's one input.
 //!
 //! H is BLAKE3 keyed by the session; i counts over all evaluations of a setup.
 //!

@@ -140,7 +140,8 @@ impl Partitions {
         match self {
             Partitions::No => "no",
             Partitions::Sets => {
-                "yes; in each of P runs that make one result, 40 + ⌈log P⌉ takes the place of λ = 40"
+                "yes; in each of P runs that make one result, 40 + ⌈log P⌉ takes the place of λ = \
+                 40"
             }
         }
     }

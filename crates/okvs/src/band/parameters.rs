@@ -94,7 +94,8 @@ mod tests {
             assert_eq!(many, of(4096));
             assert_eq!(many.clusters, alone.clusters);
             let more = many.slots - alone.slots;
-            assert!((12..=12 + alone.slots / 80).contains(&more), "{n}: {more}");
+            // Where a line of one table ends, the other's may lie slightly above it.
+            assert!((8..=12 + alone.slots / 80).contains(&more), "{n}: {more}");
         }
     }
 }

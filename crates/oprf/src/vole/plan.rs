@@ -147,16 +147,17 @@ mod tests {
 
     #[test]
     fn announcing_fewer_keys_never_leads_to_more_slots() {
-        let len = |keys_len, decoded_len| {
-            Plan::malicious(keys_len, decoded_len, Runs::ONE).correlations()
-        };
         let decoded = [0, 1, 8191, 8192, 8193, 10_486, 127_100, 127_101, 1 << 20, usize::MAX];
-        for keys_len in 0..7000 {
-            for (i, &decoded_len) in decoded.iter().enumerate() {
-                let slots = len(keys_len, decoded_len);
-                assert!(slots <= len(keys_len + 1, decoded_len), "{keys_len}, {decoded_len}");
-                let more = decoded.get(i + 1).map_or(slots, |more| len(keys_len, *more));
-                assert!(slots <= more, "{keys_len}, {decoded_len}");
+        for runs in [Runs::ONE, Runs::MAX] {
+            let len =
+                |keys_len, decoded_len| Plan::malicious(keys_len, decoded_len, runs).correlations();
+            for keys_len in 0..7000 {
+                for (i, &decoded_len) in decoded.iter().enumerate() {
+                    let slots = len(keys_len, decoded_len);
+                    assert!(slots <= len(keys_len + 1, decoded_len), "{keys_len}, {decoded_len}");
+                    let more = decoded.get(i + 1).map_or(slots, |more| len(keys_len, *more));
+                    assert!(slots <= more, "{keys_len}, {decoded_len}");
+                }
             }
         }
     }
