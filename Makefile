@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper check fmt clippy layering docs deny clean
+.PHONY: help demo build dist wheel test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale check fmt clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -76,6 +76,11 @@ bench-switching: dist ## Measure the tables of the oblivious switching paper aga
 bench-helper: dist ## Measure the tables of the server-aided paper again (BENCH=--big goes to 10^8; --only table_1 is shorter).
 	@scripts/need python3
 	@bench/helper $(BENCH)
+
+bench-scale: dist ## Measure how an intersection grows up to 10^9 by 10^9 (BENCH="--largest 1e8" is shorter).
+	@scripts/need python3
+	$(CARGO) build --profile dist --locked --package vesica-bench
+	@bench/scale $(BENCH)
 
 check: fmt clippy layering docs deny parameters ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"

@@ -92,6 +92,13 @@ enum Command {
         /// The directory for the figures
         out: PathBuf,
     },
+    /// Plot lines over set sizes as SVG
+    Lines {
+        /// A title, and for each line its points by set size
+        figures: PathBuf,
+        /// The file for the figure
+        out: PathBuf,
+    },
 }
 
 fn main() -> Result<(), BenchError> {
@@ -119,5 +126,6 @@ fn main() -> Result<(), BenchError> {
             Ok(())
         }
         Command::Plot { psi, peers, out } => plot::draw(&psi, &peers, &out),
+        Command::Lines { figures, out } => plot::draw_lines(&figures, &out),
     }
 }

@@ -106,6 +106,21 @@ pub(crate) fn draw(psi: &Path, peers: &Path, out: &Path) -> Result<(), BenchErro
     figure.write(&out.join("bytes.svg"))
 }
 
+/// Lines of any figures over set sizes.
+#[derive(Deserialize)]
+struct Given {
+    title: String,
+    lines: BTreeMap<String, Line>,
+}
+
+/// Draws the lines in `figures` into the file `out`.
+pub(crate) fn draw_lines(figures: &Path, out: &Path) -> Result<(), BenchError> {
+    let text = fs::read_to_string(figures);
+    let text = text.map_err(|_| BenchError::File(figures.to_path_buf()))?;
+    let Given { title, lines } = serde_json::from_str(&text)?;
+    Figure { title, y_label: "as named", ours: lines, theirs: BTreeMap::new() }.write(out)
+}
+
 fn lines<'a>(points: impl Iterator<Item = (&'a str, u64, Option<f64>)>) -> BTreeMap<String, Line> {
     let mut lines: BTreeMap<String, Line> = BTreeMap::new();
     for (name, n, value) in points {

@@ -54,6 +54,9 @@ pub struct BenchFigures {
     /// Times this party changed between sending and receiving, pipelined blocks included; `None` with a helper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub direction_changes: Option<u64>,
+    /// The most bytes that were in files of intermediate data at a time.
+    #[serde(default)]
+    pub peak_scratch_bytes: u64,
     /// Whether the result is exactly the expected one.
     pub result_ok: bool,
     /// The parts of a protocol between two parties; none with a helper.

@@ -6,10 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_net::Meter;
 
+/// A phase, how long it took, and the payload bytes that this side sent and received.
+type Timed = (Phase, Duration, (u64, u64));
+
 /// Wall time of the engine's own phases; those on the wire are in the meter.
 #[derive(Default)]
 pub(crate) struct PhaseClock {
-    phases: Mutex<Vec<(Phase, Duration, (u64, u64))>>,
+    phases: Mutex<Vec<Timed>>,
 }
 
 impl PhaseClock {
@@ -22,7 +25,7 @@ impl PhaseClock {
         self.lock().push((phase, elapsed, bytes));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<(Phase, Duration, (u64, u64))>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Timed>> {
         self.phases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -82,6 +82,8 @@ struct Median {
     wire_bytes_total: u64,
     /// The largest of all parties.
     peak_rss_bytes: u64,
+    /// The most that was in files of intermediate data, of any party.
+    peak_scratch_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_s_helper: Option<f64>,
     /// The largest of all runs.
@@ -130,6 +132,7 @@ impl Median {
             bytes_total: most(&|party| party.payload_sent + party.payload_received),
             wire_bytes_total: most(&|party| party.wire_sent + party.wire_received),
             peak_rss_bytes: most(&|party| party.used.peak_rss_bytes),
+            peak_scratch_bytes: most(&|party| party.peak_scratch_bytes),
             cpu_s_helper: helpers.then(|| real(&|run| run.cpu_s_helper.unwrap_or(0.0))),
             peak_rss_bytes_helper: peaks.max(),
             roles: matches!(subject.row, Row::TwoParties(_)).then(|| RolesMedian::new(runs)),
@@ -309,6 +312,9 @@ impl BenchReport {
             writeln!(out, "  flights       {}", asked.flights)?;
         }
         writeln!(out, "  peak memory   {memory}")?;
+        if m.peak_scratch_bytes > 0 {
+            writeln!(out, "  disk          {:.1} MB a party", mb(m.peak_scratch_bytes))?;
+        }
         let Some(of) = &m.roles else { return Ok(()) };
         for (party, phases) in [("sender", &of.phases_sender), ("receiver", &of.phases_receiver)] {
             let parts: Vec<String> =

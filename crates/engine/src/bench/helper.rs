@@ -181,6 +181,7 @@ pub(super) fn run(
         wire_sent,
         wire_received,
         direction_changes: None,
+        peak_scratch_bytes: scratch.peak_bytes(),
         result_ok,
         phases: Vec::new(),
     })

@@ -80,6 +80,7 @@ pub(super) fn run(
     })
     .map_err(at)?;
 
+    let scratch = FolderScratch::new(bench.folder.clone());
     let stopwatch = Stopwatch::start();
     let mut identities = [identity.public(), bench.peer];
     identities.sort_by_key(|identity| *identity.as_bytes());
@@ -97,7 +98,6 @@ pub(super) fn run(
             (changes, used, is_right)
         }
         None => {
-            let scratch = FolderScratch::new(bench.folder.clone());
             let machine = (bench.memory_bytes, threads);
             let splitting = Splitting::new(&session, &context_of_bench, &scratch, machine);
             let pieces = splitting.group(&MadeUp::new(&bench), plan.partitions()).map_err(at)?;
@@ -127,6 +127,7 @@ pub(super) fn run(
         wire_sent,
         wire_received,
         direction_changes: Some(direction_changes),
+        peak_scratch_bytes: scratch.peak_bytes(),
         result_ok,
         phases: phases(&meter),
     })
