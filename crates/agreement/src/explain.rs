@@ -4,15 +4,16 @@ mod answers;
 mod limits;
 mod question;
 mod with_helper;
+mod words;
 
-use crate::agreement::{Agreement, Key, PartyTerms, Question};
+use crate::agreement::{Agreement, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use serde::Serialize;
 use std::fmt;
-use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_protocols::{Condition, Fact, Protocol, Security, Traffic};
+use vesica_protocols::{Fact, Protocol, Security, Traffic};
+use words::{Points, TITLES, Words, of_keys};
 
 /// Width of the text form in columns.
 const WIDTH: usize = 88;
@@ -36,20 +37,6 @@ pub struct Section {
     /// Its statements, one or a few sentences each.
     pub points: Vec<String>,
 }
-
-/// The headings of the parts.
-const TITLES: [&str; 7] = [
-    "What is computed",
-    "Who learns what",
-    "What is assumed",
-    "Which protocol, and why",
-    "What it costs",
-    "What is NOT protected",
-    "What stays afterwards",
-];
-
-/// What an agreement means, for each of [`TITLES`].
-type Points = [Vec<String>; TITLES.len()];
 
 /// Explains in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
@@ -79,58 +66,7 @@ fn points(agreement: &Agreement) -> Points {
     ]
 }
 
-/// The agreement and the names that its sentences use.
-struct Words<'a> {
-    agreement: &'a Agreement,
-    /// The protocols that may run, at least one.
-    rows: &'a [&'static Protocol],
-    /// The parties in their roles. If the sizes decide the roles, these are the roles by default,
-    /// and each sentence about one party holds for the other as well.
-    sender: &'a PartyTerms,
-    receiver: &'a PartyTerms,
-}
-
-impl<'a> Words<'a> {
-    fn new(agreement: &'a Agreement) -> Self {
-        Self {
-            agreement,
-            rows: agreement.candidates(),
-            sender: agreement.party_with(Role::Sender),
-            receiver: agreement.party_with(Role::Receiver),
-        }
-    }
-
-    /// The weakest security that any candidate offers.
-    fn weakest(&self) -> Security {
-        self.rows.iter().map(|row| row.security).min().unwrap_or(Security::Insecure)
-    }
-
-    /// The facts of all candidates, each once.
-    fn union(&self, facts: impl Fn(&Protocol) -> &'static [Fact]) -> Vec<Fact> {
-        let mut union: Vec<Fact> = Vec::new();
-        for fact in self.rows.iter().flat_map(|row| facts(row)) {
-            // Bounds have a sentence of their own.
-            if !union.contains(fact) && fact.condition() != Condition::Bounds {
-                union.push(*fact);
-            }
-        }
-        union
-    }
-
-    /// `text` for each candidate, with its id if there are several and their texts differ.
-    fn each(&self, before: &str, text: impl Fn(&'static Protocol) -> String) -> Vec<String> {
-        let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
-        if texts.iter().all(|text| *text == texts[0]) {
-            return vec![format!("{before}: {}.", texts[0])];
-        }
-        let named = self.rows.iter().zip(&texts);
-        named.map(|(row, text)| format!("{before}, {}: {text}.", row.id)).collect()
-    }
-
-    fn names(&self) -> (&str, &str) {
-        (&self.sender.name, &self.receiver.name)
-    }
-
+impl Words<'_> {
     fn computed(&self) -> Vec<String> {
         let mut points = self.question();
         points.extend(self.bounds());
@@ -366,25 +302,6 @@ impl<'a> Words<'a> {
         points.extend(self.each("Bytes in general", |row| row.bytes_formula.to_owned()));
         points
     }
-}
-
-/// How the keys of rows are compared.
-fn of_keys(keys: &[Key]) -> Vec<String> {
-    let mut points = Vec::new();
-    if keys.len() > 1 {
-        let columns = keys.len();
-        points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
-    }
-    points.extend(keys.iter().map(|key| {
-        format!(
-            "Key column {:?} under the profile {}, version {}: {}.",
-            key.name,
-            key.profile,
-            key.profile.version(),
-            key.profile.description()
-        )
-    }));
-    points
 }
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.

@@ -1,7 +1,9 @@
 //! What is not protected, and what stays afterwards.
 
-use super::{Words, grouped};
+use super::words::Words;
 use crate::agreement::Question;
+use crate::figures::grouped;
+use crate::roles::Roles;
 use vesica_core::SessionId;
 use vesica_protocols::Security;
 
@@ -75,7 +77,7 @@ impl Words<'_> {
     /// of its set, and for each side that can be the receiver.
     fn guesses(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let allowed = self.agreement.largest_roles();
+        let allowed = Roles::largest(self.agreement);
         let mut points = Vec::new();
         for (row, bound) in self.rows.iter().filter_map(|row| Some((row, row.usable_set_len?))) {
             for roles in &allowed {
