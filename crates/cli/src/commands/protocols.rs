@@ -2,11 +2,13 @@
 
 mod helper;
 mod list;
+mod parameter;
 mod unnamed;
 
 use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use helper::AidedRow;
+use parameter::Parameter;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_agreement::Agreement;
@@ -38,13 +40,6 @@ struct TwoPartyRow {
     parameters: Vec<Parameter>,
 }
 
-#[derive(Serialize)]
-struct Parameter {
-    name: &'static str,
-    value: &'static str,
-    source: &'static str,
-}
-
 /// A row of the catalogue; `trust_model` shows its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -64,11 +59,6 @@ impl From<Row> for JsonRow {
 
 impl From<&Protocol> for TwoPartyRow {
     fn from(row: &Protocol) -> Self {
-        let parameters = row.parameters.iter().map(|parameter| Parameter {
-            name: parameter.name,
-            value: parameter.value,
-            source: parameter.source,
-        });
         let chosen_for = unnamed::names(row, &unnamed::questions(row));
         TwoPartyRow {
             id: row.id,
@@ -94,7 +84,7 @@ impl From<&Protocol> for TwoPartyRow {
             wide_values: row.wide_values,
             bytes_depend_on_result: row.bytes_depend_on_result,
             trust_model: TrustModel::TwoParties.name(),
-            parameters: parameters.collect(),
+            parameters: parameter::all(row.parameters),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The progress of a run with a helper.
 
-use super::{Progress, Screen, WaitLog};
+use super::screen::{Progress, Screen};
+use super::wait_log::WaitLog;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::{Agreement, HelperTerms};
