@@ -103,74 +103,28 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::of_engine(error, None)
-    }
+/// Makes a failure of each of these errors.
+macro_rules! failures {
+    ($($error:ty => $failure:expr;)*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                $failure(error)
+            }
+        })*
+    };
 }
 
-impl From<AgreementError> for Failure {
-    fn from(error: AgreementError) -> Self {
-        Error::Config(ConfigFault::Agreement(error)).into()
-    }
-}
-
-impl From<IdentityError> for Failure {
-    fn from(error: IdentityError) -> Self {
-        Error::Config(ConfigFault::Identity(error)).into()
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        Error::from(error).into()
-    }
-}
-
-impl From<InputFault> for Failure {
-    fn from(fault: InputFault) -> Self {
-        Error::Input(fault).into()
-    }
-}
-
-impl From<HelperFailure> for Failure {
-    fn from(failure: HelperFailure) -> Self {
-        Failure::Helper(Box::new(failure))
-    }
-}
-
-impl From<ArgumentFault> for Failure {
-    fn from(fault: ArgumentFault) -> Self {
-        Failure::Arguments(fault)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::Stdout(error)
-    }
-}
-
-impl From<SharesError> for Failure {
-    fn from(error: SharesError) -> Self {
-        Failure::Shares(error)
-    }
-}
-
-impl From<OutputError> for Failure {
-    fn from(error: OutputError) -> Self {
-        Error::from(error).into()
-    }
-}
-
-impl From<BenchError> for Failure {
-    fn from(error: BenchError) -> Self {
-        Failure::Bench(error)
-    }
-}
-
-impl From<DemoError> for Failure {
-    fn from(error: DemoError) -> Self {
-        Failure::Demo(error)
-    }
+failures! {
+    Error => |error| Failure::of_engine(error, None);
+    AgreementError => |error| Error::Config(ConfigFault::Agreement(error)).into();
+    IdentityError => |error| Error::Config(ConfigFault::Identity(error)).into();
+    InputError => |error| Error::from(error).into();
+    InputFault => |fault| Error::Input(fault).into();
+    OutputError => |error| Error::from(error).into();
+    HelperFailure => |failure| Failure::Helper(Box::new(failure));
+    ArgumentFault => Failure::Arguments;
+    io::Error => Failure::Stdout;
+    SharesError => Failure::Shares;
+    BenchError => Failure::Bench;
+    DemoError => Failure::Demo;
 }

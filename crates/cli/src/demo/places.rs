@@ -4,10 +4,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why the demo ended early.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 pub(crate) enum DemoError {
     /// A file of the demo could not be read or written.
-    #[error("{} cannot be used ({kind})", path.display())]
     File {
         /// The file.
         path: PathBuf,
@@ -15,16 +14,12 @@ pub(crate) enum DemoError {
         kind: io::ErrorKind,
     },
     /// The directory holds files that no demo made.
-    #[error("{} holds files that are not the demo's", .0.display())]
     NotOurs(PathBuf),
     /// A process could not be run, or the terminal not be written to.
-    #[error("a process could not be run ({0})")]
     Process(io::ErrorKind),
     /// A command ended with an error, which it has printed.
-    #[error("`vesica {0}` failed")]
     Command(String),
     /// The result is not the expected one: a defect of Vesica.
-    #[error("the result is wrong: {0}")]
     WrongResult(&'static str),
 }
 

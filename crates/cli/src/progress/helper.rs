@@ -96,10 +96,8 @@ impl HelperReporter {
             )),
             RemoteEvent::Reconnecting { error, .. } => self.away(error, screen),
             RemoteEvent::Resumed => self.back(screen),
-            RemoteEvent::Moved { received_bytes, .. } => {
-                if self.waits.received(*received_bytes) {
-                    screen.end_waiting();
-                }
+            RemoteEvent::Moved { received_bytes, .. } if self.waits.received(*received_bytes) => {
+                screen.end_waiting();
             }
             _ => {}
         }
