@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_engine::{Event, Finished, Observer};
-use vesica_helper::RemoteEvent;
+use vesica_helper::{RemoteEvent, Waits};
 use vesica_link::LinkEvent;
 use vesica_messages::helper::away;
 use vesica_messages::input::warnings;
@@ -30,8 +30,8 @@ pub(crate) enum Done {
 pub(crate) struct Watch {
     state: Mutex<State>,
     changed: Condvar,
-    /// The names of the parties.
-    parties: Vec<String>,
+    /// For which parties the run waits at the helper.
+    waits: Waits,
     /// How long the run may wait for other parties at the helper; the link watches over other waits.
     limit: Duration,
 }
@@ -47,9 +47,6 @@ struct State {
     is_taken: bool,
     /// Whether the thread of the run has nothing left to do.
     is_over: bool,
-    /// Since when nothing came from the helper, and for which parties it waits.
-    waits: Option<(Instant, Vec<u8>)>,
-    received_bytes: u64,
     /// The parties that did not come in time.
     absent: Option<Vec<String>>,
 }
@@ -57,7 +54,8 @@ struct State {
 impl Watch {
     pub(crate) fn new(agreement: &Agreement, limit: Duration) -> Self {
         let parties = agreement.parties.iter().map(|party| party.name.clone()).collect();
-        Self { state: Mutex::default(), changed: Condvar::new(), parties, limit }
+        let waits = Waits::new(parties);
+        Self { state: Mutex::default(), changed: Condvar::new(), waits, limit }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -155,23 +153,15 @@ impl Watch {
 
     /// Whether the run has waited too long for other parties; notes which.
     pub(crate) fn has_lost_patience(&self) -> bool {
-        let mut state = self.lock();
-        let Some((since, parties)) = &state.waits else { return false };
-        if parties.is_empty() || since.elapsed() < self.limit {
-            return false;
-        }
-        state.absent = Some(self.names(parties));
+        let absent = self.waits.current().filter(|(waited, _)| *waited >= self.limit);
+        let Some((_, parties)) = absent else { return false };
+        self.lock().absent = Some(parties);
         true
     }
 
     /// The parties for which the run was ended, because they did not come in time.
     pub(crate) fn absent(&self) -> Option<Vec<String>> {
         self.lock().absent.take()
-    }
-
-    fn names(&self, parties: &[u8]) -> Vec<String> {
-        let known = parties.iter().filter_map(|party| self.parties.get(usize::from(*party)));
-        known.cloned().collect()
     }
 
     fn link(&self, event: &LinkEvent) {
@@ -203,37 +193,15 @@ impl Watch {
                 self.note("warning", text, 0, 0);
             }
             RemoteEvent::Moved { received_bytes, .. } => {
-                let mut state = self.lock();
-                // Data sent meanwhile says nothing about the other parties.
-                if *received_bytes > state.received_bytes {
-                    state.received_bytes = *received_bytes;
-                    state.waits = None;
-                }
+                self.waits.received(*received_bytes);
             }
             _ => {}
         }
     }
 
     fn waiting(&self, parties: &[u8]) {
-        let is_news = {
-            let mut state = self.lock();
-            match &mut state.waits {
-                // Some of the parties have connected, and this side still waits for the others.
-                Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
-                    let is_news = known != parties;
-                    *known = parties.to_vec();
-                    is_news
-                }
-                waits => {
-                    let is_news =
-                        waits.as_ref().is_none_or(|(_, known)| known.as_slice() != parties);
-                    *waits = Some((Instant::now(), parties.to_vec()));
-                    is_news
-                }
-            }
-        };
-        if is_news {
-            self.note("waiting", self.names(parties).join(", "), 0, 0);
+        if self.waits.wait_for(parties) {
+            self.note("waiting", self.waits.names(parties).join(", "), 0, 0);
         }
     }
 }

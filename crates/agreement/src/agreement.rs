@@ -18,47 +18,37 @@ mod difference;
 mod error;
 mod helper;
 mod items;
+mod limits;
 mod parse;
+mod parties;
 mod question;
 mod selection;
 mod table;
+mod terms;
 mod values;
 
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
 pub use error::{AgreementError, AgreementFault, TextFault};
-pub use helper::{AidedAgreement, HelperTerms, MAX_HELPER_NAME_CHARS, chance};
+pub use helper::{AidedAgreement, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
-pub use parse::{MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS};
+pub use limits::{
+    FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_ROWS, MAX_TITLE_CHARS,
+    MIN_ROWS_DEFAULT, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN,
+};
+pub use parties::PartyTerms;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
+pub use terms::{HelperTerms, Key, Terms};
 pub use values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS, ValueTerms};
 
-use crate::roles::Roles;
 use jiff::civil::Date;
+use limits::AUTO;
 use selection::Selection;
 use std::ops::Deref;
-use vesica_core::params::MAX_SET_LEN;
 use vesica_core::{Learns, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
-use vesica_protocols::{Operation, Protocol, Security};
-use vesica_records::Profile;
-
-/// Version of the agreement format.
-pub const FORMAT_VERSION: u64 = 2;
-
-/// Most rows an agreement can allow one party: the largest set of a run, less room for the
-/// self-check.
-pub const MAX_ROWS: u64 = MAX_SET_LEN + 1 - 2 * SELF_CHECK_MAX as u64 - 2048;
-
-/// Fewest self-check items of each kind.
-pub const SELF_CHECK_MIN: u32 = 8;
-/// Most self-check items of each kind.
-pub const SELF_CHECK_MAX: u32 = 1024;
-/// Self-check items of each kind, by default.
-pub const SELF_CHECK_DEFAULT: u32 = 16;
-/// Fewest different keys that a party must have, by default.
-pub const MIN_ROWS_DEFAULT: u64 = 1;
+use vesica_protocols::{Protocol, Security};
 
 /// The set size at which figures of circuits are compared, at most.
 const COMPARED_ROWS: u64 = 1 << 10;
@@ -72,102 +62,6 @@ pub struct Agreement {
     terms: Terms,
     selection: Selection,
     integers: Option<IntegerItems>,
-}
-
-/// The fields of an agreement.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Terms {
-    /// A title for readers; one line.
-    pub title: String,
-    /// What is asked about the keys.
-    pub question: Question,
-    /// How many keys must be in common for an answer.
-    pub bounds: MatchBounds,
-    /// The positions in [`Terms::parties`] of the parties that receive the result, ascending. At least one.
-    pub receivers: Vec<usize>,
-    /// The least security accepted; with a helper, against the helper.
-    pub security: Security,
-    /// The last day on which it may run, to the end of that day in UTC.
-    pub expires: Option<Date>,
-    /// How many self-check items of each kind (shared, and own) a side adds to its set. With a helper the
-    /// [dummies](HelperTerms::check) take their place, and this is 0.
-    pub self_check: u32,
-    /// Whether each side pads its set with random items to its `max_rows`.
-    pub hide_sizes: bool,
-    /// The helper, if the parties have one.
-    pub helper: Option<HelperTerms>,
-    /// The columns that make up the key, sorted by name. At least one.
-    pub keys: Vec<Key>,
-    /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's position is its
-    /// number in the protocol.
-    pub parties: Vec<PartyTerms>,
-}
-
-/// One column of the key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
-    /// The column's name in both files, unless a side maps it to another one.
-    pub name: String,
-    /// The rule that makes equal values equal even if the sides write them differently.
-    pub profile: Profile,
-}
-
-/// The terms of one party.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartyTerms {
-    /// Its name in the agreement.
-    pub name: String,
-    /// Its public identity.
-    pub identity: PublicIdentity,
-    /// Most rows its file may have.
-    pub max_rows: u64,
-    /// Fewest different keys it must have.
-    pub min_rows: u64,
-}
-
-impl Terms {
-    /// What is computed.
-    pub fn operation(&self) -> Operation {
-        self.question.operation()
-    }
-
-    /// Whether all parties receive the result.
-    pub fn all_receive(&self) -> bool {
-        self.receivers.len() == self.parties.len()
-    }
-
-    /// The name of the only party that receives the result; `None` if several receive it.
-    pub fn sole_receiver(&self) -> Option<&str> {
-        match self.receivers[..] {
-            [position] => Some(&self.parties[position].name),
-            _ => None,
-        }
-    }
-
-    /// The names of the parties that receive the result.
-    pub fn receiver_names(&self) -> impl Iterator<Item = &str> {
-        self.receivers.iter().map(|position| &*self.parties[*position].name)
-    }
-
-    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
-    /// neither has values. Between parties that follow the protocol this makes no difference to who learns what.
-    pub fn roles_are_open(&self) -> bool {
-        self.helper.is_none() && self.all_receive() && self.question.values().is_none()
-    }
-
-    /// The role of `party` in a protocol of two parties. If one party receives the result, it is
-    /// the receiver; if both do, the party with values is the sender. If [the roles are
-    /// open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
-    /// make it more expensive: the party whose name sorts first is the receiver.
-    pub fn role_of(&self, party: &str) -> Role {
-        let is_receiver = match (self.sole_receiver(), self.question.values()) {
-            (Some(name), _) => party == name,
-            (None, Some(values)) => party != values.of,
-            (None, None) => party == self.parties[0].name,
-        };
-        if is_receiver { Role::Receiver } else { Role::Sender }
-    }
 }
 
 impl Deref for Agreement {
@@ -248,16 +142,6 @@ impl Agreement {
         }
     }
 
-    /// The view of an agreement with a helper; `None` if there is no helper.
-    pub fn with_helper(&self) -> Option<AidedAgreement<'_>> {
-        match (&self.helper, &self.selection) {
-            (Some(helper), Selection::Helper(variant)) => {
-                Some(AidedAgreement { agreement: self, helper, variant: *variant })
-            }
-            _ => None,
-        }
-    }
-
     /// Whether the agreement leaves the choice of the protocol open.
     pub fn is_auto(&self) -> bool {
         matches!(self.selection, Selection::Auto(_))
@@ -267,7 +151,7 @@ impl Agreement {
     pub fn protocol_word(&self) -> &'static str {
         match &self.selection {
             Selection::Named(row) => row.id,
-            Selection::Auto(_) => parse::AUTO,
+            Selection::Auto(_) => AUTO,
             Selection::Helper(variant) => variant.row().id,
         }
     }
@@ -365,14 +249,6 @@ impl Agreement {
         self.integers
     }
 
-    /// The possible roles of a run in which both parties have `max_rows` items; the roles by default are among
-    /// them.
-    pub(crate) fn largest_roles(&self) -> Vec<Roles> {
-        let lens = self.seated(|party| party.max_rows);
-        Roles::allowed(self, SessionId::from_bytes([0; 32]), lens)
-            .expect("MAX_ROWS leaves room for the self-check")
-    }
-
     /// The two sizes at which the sides compare their candidates: the parties' `max_rows` and
     /// `min_rows`. Circuits count their gates for such figures, so their sizes are limited.
     pub(crate) fn compared_params(&self) -> [PsiParams; 2] {
@@ -391,7 +267,7 @@ impl Agreement {
     }
 
     /// The figures of the parties that are the sender and the receiver by default.
-    fn seated(&self, figure: impl Fn(&PartyTerms) -> u64) -> [u64; 2] {
+    pub(crate) fn seated(&self, figure: impl Fn(&PartyTerms) -> u64) -> [u64; 2] {
         [Role::Sender, Role::Receiver].map(|role| figure(self.party_with(role)))
     }
 

@@ -142,7 +142,7 @@ fn near(nanos: impl Iterator<Item = u64>) -> u64 {
 
 /// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`.
 pub(crate) fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures {
-    Figures::of_best(row, &agreement.largest_roles())
+    Figures::of_best(row, &Roles::largest(agreement))
 }
 
 /// The protocols and roles that are possible in a run, with their costs.

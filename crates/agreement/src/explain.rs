@@ -4,17 +4,19 @@ mod answers;
 mod limits;
 mod question;
 mod with_helper;
+mod words;
 
-use crate::agreement::{Agreement, Key, PartyTerms, Question};
+use crate::agreement::{Agreement, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
+use crate::roles::Roles;
 use crate::split;
 use serde::Serialize;
 use std::fmt;
-use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
-use vesica_protocols::{Condition, Fact, Protocol, Security, Traffic};
+use vesica_protocols::{Fact, Protocol, Security, Traffic};
+use words::{Points, TITLES, Words, of_keys};
 
 /// Width of the text form in columns.
 const WIDTH: usize = 88;
@@ -38,20 +40,6 @@ pub struct Section {
     /// Its statements, one or a few sentences each.
     pub points: Vec<String>,
 }
-
-/// The headings of the parts.
-const TITLES: [&str; 7] = [
-    "What is computed",
-    "Who learns what",
-    "What is assumed",
-    "Which protocol, and why",
-    "What it costs",
-    "What is NOT protected",
-    "What stays afterwards",
-];
-
-/// What an agreement means, for each of [`TITLES`].
-type Points = [Vec<String>; TITLES.len()];
 
 /// Explains in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
@@ -81,58 +69,7 @@ fn points(agreement: &Agreement) -> Points {
     ]
 }
 
-/// The agreement and the names that its sentences use.
-struct Words<'a> {
-    agreement: &'a Agreement,
-    /// The protocols that may run, at least one.
-    rows: &'a [&'static Protocol],
-    /// The parties in their roles. If the sizes decide the roles, these are the roles by default,
-    /// and each sentence about one party holds for the other as well.
-    sender: &'a PartyTerms,
-    receiver: &'a PartyTerms,
-}
-
-impl<'a> Words<'a> {
-    fn new(agreement: &'a Agreement) -> Self {
-        Self {
-            agreement,
-            rows: agreement.candidates(),
-            sender: agreement.party_with(Role::Sender),
-            receiver: agreement.party_with(Role::Receiver),
-        }
-    }
-
-    /// The weakest security that any candidate offers.
-    fn weakest(&self) -> Security {
-        self.rows.iter().map(|row| row.security).min().unwrap_or(Security::Insecure)
-    }
-
-    /// The facts of all candidates, each once.
-    fn union(&self, facts: impl Fn(&Protocol) -> &'static [Fact]) -> Vec<Fact> {
-        let mut union: Vec<Fact> = Vec::new();
-        for fact in self.rows.iter().flat_map(|row| facts(row)) {
-            // Bounds have a sentence of their own.
-            if !union.contains(fact) && fact.condition() != Condition::Bounds {
-                union.push(*fact);
-            }
-        }
-        union
-    }
-
-    /// `text` for each candidate, with its id if there are several and their texts differ.
-    fn each(&self, before: &str, text: impl Fn(&'static Protocol) -> String) -> Vec<String> {
-        let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
-        if texts.iter().all(|text| *text == texts[0]) {
-            return vec![format!("{before}: {}.", texts[0])];
-        }
-        let named = self.rows.iter().zip(&texts);
-        named.map(|(row, text)| format!("{before}, {}: {text}.", row.id)).collect()
-    }
-
-    fn names(&self) -> (&str, &str) {
-        (&self.sender.name, &self.receiver.name)
-    }
-
+impl Words<'_> {
     fn computed(&self) -> Vec<String> {
         let mut points = self.question();
         points.extend(self.bounds());
@@ -376,7 +313,7 @@ impl<'a> Words<'a> {
 impl Words<'_> {
     /// Whether memory follows the sets that `row` matches.
     fn memory(&self, row: &Protocol) -> String {
-        let params = self.agreement.largest_roles()[0].params;
+        let params = Roles::largest(self.agreement)[0].params;
         let plan = split::plan(row, &params);
         if !plan.is_split() {
             return "all keys are in memory at once, and `--memory` does not bound it".to_owned();
@@ -404,25 +341,6 @@ impl Words<'_> {
 
 /// Bytes of disk for a row while a set is split: its item as it was read, and grouped.
 const DISK_BYTES: u64 = vesica_core::Item::LEN as u64 + DISK_BYTES_PER_ROW;
-
-/// How the keys of rows are compared.
-fn of_keys(keys: &[Key]) -> Vec<String> {
-    let mut points = Vec::new();
-    if keys.len() > 1 {
-        let columns = keys.len();
-        points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
-    }
-    points.extend(keys.iter().map(|key| {
-        format!(
-            "Key column {:?} under the profile {}, version {}: {}.",
-            key.name,
-            key.profile,
-            key.profile.version(),
-            key.profile.description()
-        )
-    }));
-    points
-}
 
 /// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
 ///

@@ -1,19 +1,24 @@
 //! The command line. Doc comments here are the text of `--help`, of the completions and of the manual.
 
+pub(crate) mod groups;
+
 use crate::asked::AskedArgs;
 use crate::bench::{BenchArgs, PartyArgs};
 use crate::demo::DemoArgs;
+use crate::failure::code;
 use crate::helper::HelperArgs;
-use crate::settings::{
-    ByteSize, ColumnChoice, Delimiter, TimeLimit, day, idle_limit, listen_address, peer_address,
-};
+use crate::messages;
+use crate::settings::{ColumnChoice, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
-use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use groups::{DataArgs, FormArgs, MemoryArgs, PlaceArgs, StateArgs, TalkArgs};
 use jiff::civil::Date;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
-use vesica_records::Format;
+use std::process::ExitCode;
+use vesica_messages::{Message, Who};
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
@@ -307,145 +312,6 @@ pub(crate) struct CombineArgs {
     pub(crate) force: bool,
 }
 
-/// Your data.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Data")]
-pub(crate) struct DataArgs {
-    /// Your file: CSV, TSV (also .gz, .zst) or Parquet
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) input: PathBuf,
-    /// The column of your file that holds a key or values, if the names differ; repeatable
-    #[arg(long = "column", value_name = "KEY=COLUMN")]
-    pub(crate) columns: Vec<ColumnChoice>,
-    #[command(flatten)]
-    pub(crate) form: FormArgs,
-    /// Stop at the first value that its profile refuses; otherwise such rows are skipped and counted
-    #[arg(long)]
-    pub(crate) strict: bool,
-}
-
-/// The format of a file of rows.
-#[derive(Args, Debug)]
-pub(crate) struct FormArgs {
-    /// The character between fields, or "tab" [default: detected in the file]
-    #[arg(long, value_name = "CHARACTER")]
-    pub(crate) delimiter: Option<Delimiter>,
-    /// The first row is data; columns are then named 1, 2, 3 and so on
-    #[arg(long)]
-    pub(crate) no_header: bool,
-    /// The file format [default: by the file's name]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<FormatName>,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum FormatName {
-    Csv,
-    Tsv,
-    Parquet,
-}
-
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Csv => Format::Csv,
-            FormatName::Tsv => Format::Tsv,
-            FormatName::Parquet => Format::Parquet,
-        }
-    }
-}
-
-/// How to reach the other side or the helper.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Network")]
-pub(crate) struct PlaceArgs {
-    /// Wait for the other side on this address
-    #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect",
-        value_parser = listen_address)]
-    pub(crate) listen: Option<String>,
-    /// Connect to the other side, or to the helper, at this address
-    #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
-    pub(crate) connect: Option<String>,
-    /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
-    /// no limit [default: 60s; 24h for a run with a helper]
-    #[arg(long, value_name = "TIME")]
-    pub(crate) wait: Option<TimeLimit>,
-    /// How long the other side may send nothing, at least 1s
-    #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s",
-        value_parser = idle_limit)]
-    pub(crate) idle: TimeLimit,
-    /// How long the session may last; 0 for no limit
-    #[arg(long, visible_alias = "timeout", value_name = "TIME", default_value = "0")]
-    pub(crate) total: TimeLimit,
-}
-
-/// Where a run with a helper keeps its state.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "With a helper")]
-pub(crate) struct StateArgs {
-    /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
-    /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
-    state: Option<PathBuf>,
-    /// Drop an interrupted run, end it for the other parties, and begin a new one
-    #[arg(long)]
-    restart: bool,
-}
-
-impl StateArgs {
-    /// The first given option that is only for runs with a helper.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [("--state", self.state.is_some()), ("--restart", self.restart)];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
-    }
-
-    pub(crate) fn options(&self) -> StateOptions {
-        StateOptions { folder: self.state.clone(), restart: self.restart }
-    }
-}
-
-/// What a run may take of this machine.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Memory")]
-pub(crate) struct MemoryArgs {
-    /// About how much memory a run may take, whatever the size of the file; more than that goes to files
-    /// without names [default: 1GiB]
-    #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
-    /// The folder for these files [default: the current one; with a helper, that of --state]
-    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
-    pub(crate) scratch: Option<PathBuf>,
-}
-
-impl MemoryArgs {
-    pub(crate) fn bytes(&self) -> u64 {
-        self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes)
-    }
-}
-
-/// Progress and log.
-#[derive(Args, Debug)]
-#[command(next_help_heading = "Messages")]
-pub(crate) struct TalkArgs {
-    /// Print log lines instead of progress; they contain no key, item or result
-    #[arg(long, value_name = "FORMAT", value_enum)]
-    pub(crate) log: Option<LogFormat>,
-    /// The file that log lines are appended to [default: standard error]
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub(crate) log_file: Option<PathBuf>,
-    /// Print errors and warnings only, no progress and no summary
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LogFormat {
-    /// One line for each event
-    Text,
-    /// One JSON object on each line
-    Json,
-}
-
 /// Show the protocols: who learns what, under which assumptions, at what cost.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica protocols dh")]
@@ -481,29 +347,33 @@ pub(crate) struct ManArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// More threads than any machine has cores do not help, and can bring a machine to a halt.
-const MAX_THREADS: usize = 1024;
-
-#[derive(Debug, thiserror::Error)]
-#[error("the number of threads is from 1 to {MAX_THREADS}")]
-pub(crate) struct ThreadCountError;
-
-/// Parses a number of CPU threads.
-pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, ThreadCountError> {
-    let count: NonZeroUsize = text.parse().map_err(|_| ThreadCountError)?;
-    if count.get() <= MAX_THREADS { Ok(count) } else { Err(ThreadCountError) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thread_counts_are_limited_at_both_ends() {
-        assert_eq!(thread_count("1").unwrap().get(), 1);
-        assert_eq!(thread_count("1024").unwrap().get(), 1024);
-        for bad in ["0", "1025", "1000000000", "-1", "", "x"] {
-            assert!(thread_count(bad).is_err(), "{bad}");
-        }
+/// Prints what is wrong with the command line, or the requested help or version.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
+        let _ = error.print();
+        return ExitCode::SUCCESS;
     }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let _ = error.print();
+        let message = Message {
+            error: "no command is given".to_owned(),
+            hint: "choose one of the commands above; `vesica demo` shows what Vesica does"
+                .to_owned(),
+            who: Who::Caller,
+        };
+        return messages::print(&message);
+    }
+    let text = error.render().to_string();
+    let (text, _) = text.split_once("\n\nFor more information").unwrap_or((text.trim_end(), ""));
+    let mut command = Arguments::command();
+    let mut name = "vesica".to_owned();
+    for word in std::env::args().skip(1) {
+        let Some(below) = command.find_subcommand(&word) else { break };
+        name = format!("{name} {word}");
+        command = below.clone();
+    }
+    let mut stderr = io::stderr().lock();
+    let _ = writeln!(stderr, "{text}");
+    let _ = writeln!(stderr, "hint: `{name} --help` shows every option, with an example");
+    ExitCode::from(code::USAGE)
 }

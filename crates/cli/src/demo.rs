@@ -2,10 +2,14 @@
 
 mod files;
 mod people;
+mod places;
 mod plain_join;
 mod script;
 
+pub(crate) use places::DemoError;
+
 use clap::Args;
+use places::{Organisation, Places, file_error};
 use serde_json::Value;
 use std::fs;
 use std::io::{self, Write};
@@ -28,68 +32,6 @@ pub(crate) struct DemoArgs {
     /// The directory for the demo's files; emptied first if an earlier demo made it
     #[arg(long, default_value = "demo", value_name = "DIRECTORY")]
     dir: PathBuf,
-}
-
-/// Why the demo ended early.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum DemoError {
-    /// A file of the demo could not be read or written.
-    #[error("{} cannot be used ({kind})", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// What the operating system said.
-        kind: io::ErrorKind,
-    },
-    /// The directory holds files that no demo made.
-    #[error("{} holds files that are not the demo's", .0.display())]
-    NotOurs(PathBuf),
-    /// A process could not be run, or the terminal not be written to.
-    #[error("a process could not be run ({0})")]
-    Process(io::ErrorKind),
-    /// A command ended with an error, which it has printed.
-    #[error("`vesica {0}` failed")]
-    Command(String),
-    /// The result is not the expected one: a defect of Vesica.
-    #[error("the result is wrong: {0}")]
-    WrongResult(&'static str),
-}
-
-impl From<io::Error> for DemoError {
-    fn from(error: io::Error) -> Self {
-        DemoError::Process(error.kind())
-    }
-}
-
-/// The places of the demo's files.
-struct Places {
-    agreement: PathBuf,
-    grocer: Organisation,
-    airline: Organisation,
-}
-
-/// One organisation's files.
-struct Organisation {
-    name: &'static str,
-    key: PathBuf,
-    input: PathBuf,
-    output: PathBuf,
-    report: PathBuf,
-    log: PathBuf,
-}
-
-impl Organisation {
-    fn new(directory: &Path, name: &'static str, input: &str) -> Self {
-        let directory = directory.join(name);
-        Self {
-            name,
-            key: directory.join(format!("{name}.key")),
-            input: directory.join(input),
-            output: directory.join("matched.csv"),
-            report: directory.join("report.json"),
-            log: directory.join("run.log"),
-        }
-    }
 }
 
 /// Runs the demo and prints its steps on `out`.
@@ -250,10 +192,6 @@ fn report(organisation: &Organisation) -> Result<Value, DemoError> {
 
 fn read(path: &Path) -> Result<Vec<u8>, DemoError> {
     fs::read(path).map_err(|error| file_error(path, &error))
-}
-
-fn file_error(path: &Path, error: &io::Error) -> DemoError {
-    DemoError::File { path: path.to_path_buf(), kind: error.kind() }
 }
 
 #[cfg(test)]

@@ -1,24 +1,16 @@
 //! Why a command failed, and with which exit code.
 
-use crate::args::Arguments;
 use crate::bench::BenchError;
 use crate::demo::DemoError;
-use crate::messages::{self, SPEECH};
-use clap::CommandFactory;
-use clap::error::ErrorKind;
-use serde_json::json;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use vesica_agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
-use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::HelperFailure;
 use vesica_messages::with_helper::{Aided, AidedFailure};
-use vesica_messages::{Message, Who, defect, no_memory, no_threads};
 use vesica_records::{Faults, InputError, OutputError};
 
 /// Exit codes.
@@ -109,196 +101,30 @@ impl Failure {
     ) -> Self {
         Failure::Aided(Box::new(Aided::new(what, agreement, link, folder)))
     }
-
-    /// Prints the message and gives the exit code.
-    pub(crate) fn report(&self) -> ExitCode {
-        // The reader of our output has closed it, as `head` does: this is not an error.
-        if let Failure::Stdout(error) = self
-            && error.kind() == io::ErrorKind::BrokenPipe
-        {
-            return ExitCode::SUCCESS;
-        }
-        messages::print(&messages::of(self))
-    }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        Failure::of_engine(error, None)
-    }
+/// Makes a failure of each of these errors.
+macro_rules! failures {
+    ($($error:ty => $failure:expr;)*) => {
+        $(impl From<$error> for Failure {
+            fn from(error: $error) -> Self {
+                $failure(error)
+            }
+        })*
+    };
 }
 
-impl From<AgreementError> for Failure {
-    fn from(error: AgreementError) -> Self {
-        Error::Config(ConfigFault::Agreement(error)).into()
-    }
-}
-
-impl From<IdentityError> for Failure {
-    fn from(error: IdentityError) -> Self {
-        Error::Config(ConfigFault::Identity(error)).into()
-    }
-}
-
-impl From<InputError> for Failure {
-    fn from(error: InputError) -> Self {
-        Error::from(error).into()
-    }
-}
-
-impl From<InputFault> for Failure {
-    fn from(fault: InputFault) -> Self {
-        Error::Input(fault).into()
-    }
-}
-
-impl From<HelperFailure> for Failure {
-    fn from(failure: HelperFailure) -> Self {
-        Failure::Helper(Box::new(failure))
-    }
-}
-
-impl From<ArgumentFault> for Failure {
-    fn from(fault: ArgumentFault) -> Self {
-        Failure::Arguments(fault)
-    }
-}
-
-impl From<io::Error> for Failure {
-    fn from(error: io::Error) -> Self {
-        Failure::Stdout(error)
-    }
-}
-
-impl From<SharesError> for Failure {
-    fn from(error: SharesError) -> Self {
-        Failure::Shares(error)
-    }
-}
-
-impl From<OutputError> for Failure {
-    fn from(error: OutputError) -> Self {
-        Error::from(error).into()
-    }
-}
-
-impl From<BenchError> for Failure {
-    fn from(error: BenchError) -> Self {
-        Failure::Bench(error)
-    }
-}
-
-impl From<DemoError> for Failure {
-    fn from(error: DemoError) -> Self {
-        Failure::Demo(error)
-    }
-}
-
-/// Prints what is wrong with the command line, or the requested help or version.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {
-        let _ = error.print();
-        return ExitCode::SUCCESS;
-    }
-    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        let _ = error.print();
-        let message = Message {
-            error: "no command is given".to_owned(),
-            hint: "choose one of the commands above; `vesica demo` shows what Vesica does"
-                .to_owned(),
-            who: Who::Caller,
-        };
-        return messages::print(&message);
-    }
-    let text = error.render().to_string();
-    let (text, _) = text.split_once("\n\nFor more information").unwrap_or((text.trim_end(), ""));
-    let mut command = Arguments::command();
-    let mut name = "vesica".to_owned();
-    for word in std::env::args().skip(1) {
-        let Some(below) = command.find_subcommand(&word) else { break };
-        name = format!("{name} {word}");
-        command = below.clone();
-    }
-    let mut stderr = io::stderr().lock();
-    let _ = writeln!(stderr, "{text}");
-    let _ = writeln!(stderr, "hint: `{name} --help` shows every option, with an example");
-    ExitCode::from(code::USAGE)
-}
-
-/// Makes the message for exhausted memory a line of JSON.
-pub(crate) fn use_json_message_for_no_memory() {
-    let Message { error, hint, who } = no_memory(SPEECH);
-    let code = messages::exit_code(who);
-    let fields = json!({ "message": error, "hint": hint, "exit_code": code });
-    let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
-    set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
-}
-
-/// Reports a panic as a defect of ours, with its place, and ends the process with exit code 70.
-pub(crate) fn turn_panics_into_messages() {
-    std::panic::set_hook(Box::new(|panic| {
-        // A damaged file, not a defect: the panic is caught and becomes an error.
-        if vesica_records::panic_is_caught() {
-            return;
-        }
-        let text = panic.payload_as_str().unwrap_or_default();
-        let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
-        let message = of_panic(text, place);
-        messages::print(&message);
-        std::process::exit(messages::exit_code(message.who).into());
-    }));
-}
-
-/// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
-/// memory for a thread's stacks. Nothing else identifies these panics.
-const NO_THREAD: [&str; 4] = [
-    "failed to spawn thread",
-    "failed to allocate an alternative stack",
-    "failed to set up alternative stack guard page",
-    "The global thread pool has not been initialized",
-];
-
-/// The message for a panic with this `text` at `place`.
-fn of_panic(text: &str, place: Option<String>) -> Message {
-    if NO_THREAD.iter().any(|begin| text.starts_with(begin)) {
-        return no_threads(SPEECH);
-    }
-    defect(&place.unwrap_or_else(|| "an unknown place".to_owned()), SPEECH)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_for_lack_of_a_thread_is_not_a_defect() {
-        for words in [
-            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource \
-             temporarily unavailable\" }",
-            "failed to allocate an alternative stack: Cannot allocate memory (os error 12)",
-            "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: \
-             IOError(..) }",
-        ] {
-            let Message { error, who, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
-            assert_eq!(
-                (&*error, who),
-                ("the system cannot give this process any more threads", Who::You)
-            );
-        }
-    }
-
-    #[test]
-    fn the_prepared_message_is_that_of_any_failure() {
-        let Message { error, hint, who } = no_memory(SPEECH);
-        let words = messages::OUT_OF_MEMORY;
-        assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
-        assert_eq!(words.exit_code, messages::exit_code(who));
-    }
-
-    #[test]
-    fn any_other_panic_is_a_defect_and_shows_only_its_place() {
-        let message = of_panic("index out of bounds: user@example.com", Some("a.rs:7".to_owned()));
-        assert_eq!((&*message.error, message.who), ("internal error: a.rs:7", Who::Vesica));
-        assert_eq!(of_panic("", None).who, Who::Vesica);
-    }
+failures! {
+    Error => |error| Failure::of_engine(error, None);
+    AgreementError => |error| Error::Config(ConfigFault::Agreement(error)).into();
+    IdentityError => |error| Error::Config(ConfigFault::Identity(error)).into();
+    InputError => |error| Error::from(error).into();
+    InputFault => |fault| Error::Input(fault).into();
+    OutputError => |error| Error::from(error).into();
+    HelperFailure => |failure| Failure::Helper(Box::new(failure));
+    ArgumentFault => Failure::Arguments;
+    io::Error => Failure::Stdout;
+    SharesError => Failure::Shares;
+    BenchError => Failure::Bench;
+    DemoError => Failure::Demo;
 }

@@ -1,10 +1,10 @@
 //! `vesica helper`: the service that parties connect to.
 
-use crate::args::{TalkArgs, thread_count};
-use crate::commands::run::cancel_on_interrupt;
+use crate::args::groups::TalkArgs;
 use crate::failure::Failure;
+use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
-use crate::settings::{ByteSize, keep_hours};
+use crate::settings::{ByteSize, keep_hours, thread_count};
 use clap::{Args, ValueHint};
 use nix::sys::signal::{SigSet, Signal};
 use std::io::Write;

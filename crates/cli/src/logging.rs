@@ -1,12 +1,14 @@
 //! Log lines for machines and for people who read them later.
 
-use crate::args::{LogFormat, TalkArgs};
-use crate::failure::{self, Failure};
+use crate::args::groups::TalkArgs;
+use crate::failure::Failure;
+use crate::messages;
+use crate::settings::LogFormat;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt;
@@ -15,13 +17,6 @@ use tracing_subscriber::layer::SubscriberExt;
 /// The crates that may log.
 const OURS: [&str; 5] =
     ["vesica", "vesica_backends", "vesica_engine", "vesica_helper", "vesica_link"];
-
-static FORMAT_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
-
-/// The format of the log lines on standard error; `None` if they do not go there.
-pub(crate) fn on_stderr() -> Option<LogFormat> {
-    FORMAT_ON_STDERR.get().copied()
-}
 
 /// Where log lines go.
 #[derive(Clone)]
@@ -97,10 +92,7 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
             Target::File(Arc::new(LogFile { file, failed: AtomicBool::new(false) }))
         }
         None => {
-            let _ = FORMAT_ON_STDERR.set(format);
-            if format == LogFormat::Json {
-                failure::use_json_message_for_no_memory();
-            }
+            messages::log_is_on_stderr(format);
             Target::Stderr
         }
     };

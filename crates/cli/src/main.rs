@@ -11,6 +11,7 @@ mod demo;
 mod failure;
 mod heap;
 mod helper;
+mod interrupt;
 mod logging;
 mod messages;
 mod progress;
@@ -28,14 +29,14 @@ use std::time::SystemTime;
 static HEAP: vesica_heap::Heap = vesica_heap::Heap::with_message(messages::OUT_OF_MEMORY);
 
 fn main() -> ExitCode {
-    failure::turn_panics_into_messages();
+    messages::turn_panics_into_messages();
     // Makes a write beyond the limit on file sizes an error, like a full disk, instead of a silent end.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
     let _ = signals.thread_block();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return failure::usage(&error),
+        Err(error) => return args::usage(&error),
     };
     if let Command::Run(_) | Command::BenchParty(_) = arguments.command {
         heap::keep_pages();
@@ -47,7 +48,7 @@ fn main() -> ExitCode {
         .and_then(|code| out.flush().map(|()| code).map_err(Failure::Stdout));
     match done {
         Ok(code) => code,
-        Err(failure) => failure.report(),
+        Err(failure) => messages::report(&failure),
     }
 }
 

@@ -3,21 +3,25 @@
 //! All others are in `vesica-messages`. The same rules hold: messages start in lower case and end without a full stop.
 //! They name files, lines, columns, peers and phases; never a key, an item or the value of a cell.
 
-use crate::args::LogFormat;
 use crate::bench::BenchError;
 use crate::demo::DemoError;
 use crate::failure::{Failure, code};
-use crate::logging;
+use crate::settings::LogFormat;
+use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use vesica_heap::OutOfMemoryMessage;
+use std::sync::OnceLock;
+use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
-    Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, shares,
-    with_helper,
+    Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
+    no_threads, shares, with_helper,
 };
 
 /// Messages name the options of the command.
 pub(crate) const SPEECH: Speech = Speech::Command;
+
+/// The format of the log lines on standard error; not set if they do not go there.
+static LOG_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
 
 /// The exit code of a failure after which `who` must act.
 pub(crate) fn exit_code(who: Who) -> u8 {
@@ -36,7 +40,7 @@ pub(crate) fn print(message: &Message) -> ExitCode {
     let (error, hint) = (harmless(&message.error), harmless(&message.hint));
     let code = exit_code(message.who);
     // Standard error gets the message once: as one line if it carries a JSON log, otherwise as these two.
-    let on_stderr = logging::on_stderr();
+    let on_stderr = LOG_ON_STDERR.get().copied();
     if on_stderr != Some(LogFormat::Text) {
         tracing::error!(hint, exit_code = code, "{error}");
     }
@@ -57,6 +61,63 @@ fn harmless(text: &str) -> String {
 /// The message for a system that gives no more memory.
 pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
     OutOfMemoryMessage { text: NO_MEMORY, exit_code: code::HERE };
+
+/// Log lines of this `format` go to standard error: messages then agree with them. With JSON the message for exhausted
+/// memory becomes a line of JSON too.
+pub(crate) fn log_is_on_stderr(format: LogFormat) {
+    let _ = LOG_ON_STDERR.set(format);
+    if format != LogFormat::Json {
+        return;
+    }
+    let Message { error, hint, who } = no_memory(SPEECH);
+    let code = exit_code(who);
+    let fields = json!({ "message": error, "hint": hint, "exit_code": code });
+    let text = format!("{}\n", json!({ "level": "ERROR", "fields": fields }));
+    set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
+}
+
+/// Prints the message of `failure` and gives the exit code.
+pub(crate) fn report(failure: &Failure) -> ExitCode {
+    // The reader of our output has closed it, as `head` does: this is not an error.
+    if let Failure::Stdout(error) = failure
+        && error.kind() == io::ErrorKind::BrokenPipe
+    {
+        return ExitCode::SUCCESS;
+    }
+    print(&of(failure))
+}
+
+/// Reports a panic as a defect of ours, with its place, and ends the process with exit code 70.
+pub(crate) fn turn_panics_into_messages() {
+    std::panic::set_hook(Box::new(|panic| {
+        // A damaged file, not a defect: the panic is caught and becomes an error.
+        if vesica_records::panic_is_caught() {
+            return;
+        }
+        let text = panic.payload_as_str().unwrap_or_default();
+        let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
+        let message = of_panic(text, place);
+        print(&message);
+        std::process::exit(exit_code(message.who).into());
+    }));
+}
+
+/// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
+/// memory for a thread's stacks. Nothing else identifies these panics.
+const NO_THREAD: [&str; 4] = [
+    "failed to spawn thread",
+    "failed to allocate an alternative stack",
+    "failed to set up alternative stack guard page",
+    "The global thread pool has not been initialized",
+];
+
+/// The message for a panic with this `text` at `place`.
+fn of_panic(text: &str, place: Option<String>) -> Message {
+    if NO_THREAD.iter().any(|begin| text.starts_with(begin)) {
+        return no_threads(SPEECH);
+    }
+    defect(&place.unwrap_or_else(|| "an unknown place".to_owned()), SPEECH)
+}
 
 /// The message of `failure`.
 pub(crate) fn of(failure: &Failure) -> Message {
@@ -290,5 +351,37 @@ mod tests {
     #[test]
     fn control_characters_in_names_are_replaced() {
         assert_eq!(harmless("a\u{1b}[2Jb\r\nc"), "a\u{fffd}[2Jb\u{fffd}\nc");
+    }
+
+    #[test]
+    fn a_panic_for_lack_of_a_thread_is_not_a_defect() {
+        for words in [
+            "failed to spawn thread: Os { code: 11, kind: WouldBlock, message: \"Resource \
+             temporarily unavailable\" }",
+            "failed to allocate an alternative stack: Cannot allocate memory (os error 12)",
+            "The global thread pool has not been initialized.: ThreadPoolBuildError { kind: \
+             IOError(..) }",
+        ] {
+            let Message { error, who, .. } = of_panic(words, Some("std/thread.rs:1".to_owned()));
+            assert_eq!(
+                (&*error, who),
+                ("the system cannot give this process any more threads", Who::You)
+            );
+        }
+    }
+
+    #[test]
+    fn the_prepared_message_is_that_of_any_failure() {
+        let Message { error, hint, who } = no_memory(SPEECH);
+        let words = OUT_OF_MEMORY;
+        assert_eq!(words.text, format!("error: {error}\nhint: {hint}\n"));
+        assert_eq!(words.exit_code, exit_code(who));
+    }
+
+    #[test]
+    fn any_other_panic_is_a_defect_and_shows_only_its_place() {
+        let message = of_panic("index out of bounds: user@example.com", Some("a.rs:7".to_owned()));
+        assert_eq!((&*message.error, message.who), ("internal error: a.rs:7", Who::Vesica));
+        assert_eq!(of_panic("", None).who, Who::Vesica);
     }
 }

@@ -2,15 +2,15 @@
 
 mod helper;
 mod screen;
+mod wait_log;
 
 pub(crate) use helper::short_hash;
 pub(crate) use screen::{Progress, Screen};
 
-use crate::args::TalkArgs;
+use crate::args::groups::TalkArgs;
 use helper::HelperReporter;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
@@ -19,6 +19,7 @@ use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
 use vesica_messages::words::counted;
 use vesica_records::KeyCounts;
+use wait_log::WaitLog;
 
 /// Shows the progress of a run.
 pub(crate) struct Reporter {
@@ -180,29 +181,6 @@ impl Observer for Reporter {
     }
 }
 
-/// How often an ongoing wait for the same reason is logged.
-const LOG_EVERY: Duration = Duration::from_secs(60);
-
-/// Limits how often an ongoing wait is logged.
-#[derive(Default)]
-pub(crate) struct WaitLog {
-    last: Mutex<Option<(Instant, Option<String>)>>,
-}
-
-impl WaitLog {
-    /// Whether a wait for the reason `why` is to be logged: at first, when the reason changes, and every minute.
-    pub(crate) fn is_due(&self, why: Option<&str>) -> bool {
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = last
-            .as_ref()
-            .is_some_and(|(at, known)| at.elapsed() < LOG_EVERY && known.as_deref() == why);
-        if !is_known {
-            *last = Some((Instant::now(), why.map(str::to_owned)));
-        }
-        !is_known
-    }
-}
-
 /// Logs an event. Progress is left out: it would repeat itself many times.
 fn log(event: &Event<'_>, has_self_check: bool) {
     match event {
@@ -248,18 +226,5 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
                                     result is valid");
         }
         _ => {}
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_logged_at_first_and_when_its_reason_changes() {
-        let waits = WaitLog::default();
-        let due =
-            [None, None, Some("a"), Some("a"), Some("b"), None, None].map(|why| waits.is_due(why));
-        assert_eq!(due, [true, false, true, false, true, true, false]);
     }
 }

@@ -1,17 +1,16 @@
 //! Values of the command line and the environment, parsed once.
 
-use crate::args::{DataArgs, FormArgs, PlaceArgs};
 use crate::failure::Failure;
+use clap::ValueEnum;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::env;
+use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
-use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
-use vesica_link::{Endpoint, LinkOptions, check_address, check_peer_address};
-use vesica_messages::arguments::ArgumentFault;
-use vesica_records::ReadOptions;
+use vesica_link::{check_address, check_peer_address};
+use vesica_records::Format;
 use vesica_simd::Backend;
 
 /// The variable that forces the vector kernels.
@@ -22,13 +21,7 @@ const KERNELS_VARIABLE: &str = "VESICA_SIMD";
 pub(crate) struct TimeLimit(Duration);
 
 /// Longest limit on silence.
-const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
-
-/// How long to wait for the other side of a run between two parties, by default.
-const WAIT_DEFAULT: Duration = Duration::from_secs(60);
-
-/// How long to wait for a helper and the other parties of its run, by default: the parties may start at any time.
-const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
 
 /// The shortest limit on silence: shorter pauses are normal.
 const MIN_IDLE: Duration = Duration::from_secs(1);
@@ -45,7 +38,7 @@ pub(crate) enum TimeLimitError {
 }
 
 /// The longest limit: sums of such times cannot overflow.
-const MAX_TIME: Duration = Duration::from_secs(366 * 24 * 3600);
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(366 * 24 * 3600);
 
 impl FromStr for TimeLimit {
     type Err = TimeLimitError;
@@ -213,6 +206,12 @@ impl FromStr for Delimiter {
     }
 }
 
+impl Delimiter {
+    pub(crate) fn byte(self) -> u8 {
+        self.0
+    }
+}
+
 /// The column chosen for each key.
 pub(crate) fn column_choices(given: &[ColumnChoice]) -> Result<BTreeMap<String, String>, Failure> {
     let mut choices = BTreeMap::new();
@@ -224,71 +223,42 @@ pub(crate) fn column_choices(given: &[ColumnChoice]) -> Result<BTreeMap<String, 
     Ok(choices)
 }
 
-impl FormArgs {
-    pub(crate) fn read_options(&self) -> ReadOptions {
-        ReadOptions {
-            delimiter: self.delimiter.map(|delimiter| delimiter.0),
-            header: !self.no_header,
-            format: self.format.map(Into::into),
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FormatName {
+    Csv,
+    Tsv,
+    Parquet,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Csv => Format::Csv,
+            FormatName::Tsv => Format::Tsv,
+            FormatName::Parquet => Format::Parquet,
         }
     }
 }
 
-impl DataArgs {
-    pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
-        column_choices(&self.columns)
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// One line for each event
+    Text,
+    /// One JSON object on each line
+    Json,
 }
 
-impl PlaceArgs {
-    /// The endpoint and its limits; `None` when no address is given.
-    fn link_options(&self) -> Option<LinkOptions> {
-        let endpoint = match (&self.listen, &self.connect) {
-            (Some(address), _) => Endpoint::Listen(address.clone()),
-            (None, Some(address)) => Endpoint::Connect(address.clone()),
-            (None, None) => return None,
-        };
-        Some(self.options(endpoint, WAIT_DEFAULT))
-    }
+/// More threads than any machine has cores do not help, and can bring a machine to a halt.
+const MAX_THREADS: usize = 1024;
 
-    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
-    /// and waits longer by default for it and for the other parties.
-    ///
-    /// # Errors
-    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
-    pub(crate) fn link_options_for(
-        &self,
-        agreement: &Agreement,
-    ) -> Result<Option<LinkOptions>, Failure> {
-        let link = self.link_options_for_check(agreement)?;
-        Ok(match agreement.helper {
-            Some(_) => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_AIDED)),
-            None => link,
-        })
-    }
+#[derive(Debug, thiserror::Error)]
+#[error("the number of threads is from 1 to {MAX_THREADS}")]
+pub(crate) struct ThreadCountError;
 
-    /// The endpoint and its limits for checking whether the peer or the helper is there.
-    ///
-    /// # Errors
-    /// As [`PlaceArgs::link_options_for`].
-    pub(crate) fn link_options_for_check(
-        &self,
-        agreement: &Agreement,
-    ) -> Result<Option<LinkOptions>, Failure> {
-        match (&agreement.helper, &self.listen) {
-            (Some(_), Some(_)) => Err(ArgumentFault::ListenWithHelper.into()),
-            _ => Ok(self.link_options()),
-        }
-    }
-
-    fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {
-        LinkOptions {
-            endpoint,
-            wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
-            idle: self.idle.limit().unwrap_or(MAX_IDLE),
-            total: self.total.limit(),
-        }
-    }
+/// Parses a number of CPU threads.
+pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, ThreadCountError> {
+    let count: NonZeroUsize = text.parse().map_err(|_| ThreadCountError)?;
+    if count.get() <= MAX_THREADS { Ok(count) } else { Err(ThreadCountError) }
 }
 
 /// Refuses a clock before 1970: expiry dates and times in reports would be wrong.
@@ -418,6 +388,15 @@ mod tests {
         }
         for bad in ["", ",,", "é", "\u{80}"] {
             assert_eq!(bad.parse::<Delimiter>(), Err(DelimiterError), "{bad}");
+        }
+    }
+
+    #[test]
+    fn thread_counts_are_limited_at_both_ends() {
+        assert_eq!(thread_count("1").unwrap().get(), 1);
+        assert_eq!(thread_count("1024").unwrap().get(), 1024);
+        for bad in ["0", "1025", "1000000000", "-1", "", "x"] {
+            assert!(thread_count(bad).is_err(), "{bad}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! * [`ServiceOptions`], [`PartyLimits`] — its options.
 //! * [`Settings`] — its settings file.
 //! * [`Remote`] — a party's access to the board of a run over the network; survives the helper's
-//!   restarts.
+//!   restarts. [`Waits`] — for whom it waits there.
 //! * [`FolderScratch`] — files for large intermediate data of both.
 //! * [`fuzzing`] — entry points for fuzzers.
 
@@ -27,7 +27,7 @@ mod common;
 #[cfg(test)]
 extern crate self as vesica_helper;
 
-pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
+pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen, Waits};
 pub use scratch::FolderScratch;
 pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};

@@ -1,6 +1,9 @@
 //! The shape of the source text, where `rustfmt` does not look: it leaves an expression alone if a string in it is
 //! too long, and never joins the lines of a string.
 
+mod literals;
+
+use literals::literal_end;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,47 +28,6 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
-}
-
-/// The ends of what begins at `start`: a comment, a string, or a character. `None` if it is none of these.
-fn literal_end(code: &str, start: usize) -> Option<(usize, bool)> {
-    let rest = &code[start..];
-    let until = |end: &str, from: usize| {
-        rest[from..].find(end).map_or(code.len(), |at| start + from + at + end.len())
-    };
-    if rest.starts_with("//") {
-        return Some((rest.find('\n').map_or(code.len(), |at| start + at), false));
-    }
-    if rest.starts_with("/*") {
-        return Some((until("*/", 2), false));
-    }
-    if let Some(raw) = rest.strip_prefix('r') {
-        let before = code[..start].chars().next_back();
-        let in_a_word = before.is_some_and(|c| c != 'b' && (c.is_alphanumeric() || c == '_'));
-        let marks = raw.len() - raw.trim_start_matches('#').len();
-        if !in_a_word && raw[marks..].starts_with('"') {
-            return Some((until(&format!("\"{}", "#".repeat(marks)), marks + 2), false));
-        }
-    }
-    if rest.starts_with('\'') {
-        let mut chars = rest.char_indices().skip(1);
-        let (_, first) = chars.next()?;
-        if first == '\\' {
-            return Some((until("'", if rest[2..].starts_with('\'') { 3 } else { 2 }), false));
-        }
-        let (at, closes) = chars.next()?;
-        return (closes == '\'').then_some((start + at + 1, false));
-    }
-    if rest.starts_with('"') {
-        let mut escaped = false;
-        let end = rest.char_indices().skip(1).find(|&(_, c)| {
-            let closes = c == '"' && !escaped;
-            escaped = c == '\\' && !escaped;
-            closes
-        });
-        return Some((end.map_or(code.len(), |(at, _)| start + at + 1), true));
-    }
-    None
 }
 
 /// The faults of the strings of `code`.

@@ -1,9 +1,13 @@
 //! The canonical text form of an agreement, and its hash.
 
-use super::parse::{ALL, NEVER};
-use super::{Agreement, FORMAT_VERSION, Key, MAX_ROWS, PartyTerms, Question, values};
+use super::Agreement;
+use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER};
+use super::parties::PartyTerms;
+use super::question::Question;
+use super::terms::Key;
 use std::fmt::{self, Write};
 use vesica_core::hash;
+use vesica_records::Duplicates;
 
 const HASH_LABEL: &str = "vesica v1 agreement";
 
@@ -77,7 +81,7 @@ impl Agreement {
             for (name, bound) in bounds {
                 bound.iter().for_each(|bound| line(name, bound));
             }
-            values::write(&self.question, &mut out).expect("a string takes any text");
+            write_question(&self.question, &mut out).expect("a string takes any text");
         }
         write_keys(&self.keys, &mut out);
         write_parties(&self.parties, &mut out);
@@ -100,6 +104,44 @@ impl Agreement {
     /// The hash of the canonical form.
     pub fn hash(&self) -> AgreementHash {
         AgreementHash::of(&self.canonical())
+    }
+}
+
+/// Appends the table of `question`, if it has one.
+fn write_question(question: &Question, out: &mut String) -> fmt::Result {
+    let values = match question {
+        Question::Sum(values) => {
+            out.push_str("\n[sum]\n");
+            values
+        }
+        Question::Shares(Some(values)) | Question::SharedValues { values, .. } => {
+            out.push_str("\n[shares]\n");
+            values
+        }
+        Question::Union { key_bytes } => {
+            return write!(out, "\n[union]\nkey_bytes = {key_bytes}\n");
+        }
+        _ => return Ok(()),
+    };
+    let quoted = |text: &String| Quoted(text).to_string();
+    writeln!(out, "of = {}", quoted(&values.of))?;
+    match &values.columns[..] {
+        [column] => writeln!(out, "column = {}", quoted(column))?,
+        columns => {
+            let columns: Vec<String> = columns.iter().map(quoted).collect();
+            writeln!(out, "columns = [{}]", columns.join(", "))?;
+        }
+    }
+    writeln!(out, "bits = {}", values.bits)?;
+    if values.signed {
+        writeln!(out, "signed = true")?;
+    }
+    if values.duplicates != Duplicates::default() {
+        writeln!(out, "duplicates = \"{}\"", values.duplicates)?;
+    }
+    match question {
+        Question::SharedValues { default, .. } => writeln!(out, "default = {default}"),
+        _ => Ok(()),
     }
 }
 
@@ -129,7 +171,7 @@ fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
 }
 
 /// A TOML basic string. The parser refuses control characters, so only two characters need an escape.
-pub(super) struct Quoted<'a>(pub(super) &'a str);
+struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

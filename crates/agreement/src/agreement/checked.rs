@@ -1,6 +1,6 @@
 //! How the values of keys and the counts of self-check items fit into one sum.
 
-use super::ValueTerms;
+use super::values::ValueTerms;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Role, Values};
 use vesica_heap::may_fail;
@@ -139,8 +139,8 @@ impl CheckedValues {
 
 #[cfg(test)]
 mod tests {
-    use super::super::values::PACKED_MAX_BITS;
-    use super::super::{MAX_VALUE_COLUMNS, SELF_CHECK_MAX, SELF_CHECK_MIN, VALUE_MAX_BITS};
+    use super::super::limits::{PACKED_MAX_BITS, SELF_CHECK_MAX, SELF_CHECK_MIN};
+    use super::super::values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS};
     use super::*;
     use vesica_records::Duplicates;
 

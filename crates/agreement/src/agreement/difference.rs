@@ -1,7 +1,8 @@
 //! Where two agreements differ, field by field.
 
 use super::Agreement;
-use super::parse::{MAX_FILE_BYTES, is_treacherous};
+use super::limits::MAX_FILE_BYTES;
+use super::table::is_treacherous;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
 

@@ -1,7 +1,6 @@
 //! What is wrong with an agreement file, and where.
 
-use super::FORMAT_VERSION;
-use super::values::PACKED_MAX_BITS;
+use super::limits::{FORMAT_VERSION, PACKED_MAX_BITS};
 use vesica_link::ParseIdentityError;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};

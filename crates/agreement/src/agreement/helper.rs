@@ -1,9 +1,13 @@
 //! The helper of an agreement: a server that all parties connect to. They need not trust it with their keys.
 
+use super::Agreement;
 use super::error::{AgreementError, AgreementFault};
-use super::parse::{AUTO, PlacedParty, check_text, identity, self_check, unknown_word};
-use super::table::{At, Field, Table};
-use super::{Agreement, PartyTerms, Terms};
+use super::limits::AUTO;
+use super::parties::{PartyTerms, PlacedParty};
+use super::question::self_check;
+use super::selection::Selection;
+use super::table::{At, Field, Table, check_text, identity, unknown_word};
+use super::terms::{HelperTerms, Terms};
 use std::ops::{Deref, Range};
 use toml::de::DeValue;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
@@ -36,23 +40,24 @@ pub(super) const HELPER_FIELDS: &[Field] = &[
 ];
 const HELPER_FIELD_NAMES: &[&str] = &["name", "identity", "copies", "dummies"];
 
-/// What was agreed about the helper.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HelperTerms {
-    /// A name for readers; one line, and different from the parties' names.
-    pub name: String,
-    /// Its public identity.
-    pub identity: PublicIdentity,
-    /// How often each item is sent, and how many dummies of each kind a party adds: the check of the helper's answer.
-    pub check: Check,
-}
-
 /// A view of an agreement with a helper. Made by [`Agreement::with_helper`].
 #[derive(Clone, Copy, Debug)]
 pub struct AidedAgreement<'a> {
-    pub(super) agreement: &'a Agreement,
-    pub(super) helper: &'a HelperTerms,
-    pub(super) variant: Variant,
+    agreement: &'a Agreement,
+    helper: &'a HelperTerms,
+    variant: Variant,
+}
+
+impl Agreement {
+    /// The view of an agreement with a helper; `None` if there is no helper.
+    pub fn with_helper(&self) -> Option<AidedAgreement<'_>> {
+        match (&self.helper, &self.selection) {
+            (Some(helper), Selection::Helper(variant)) => {
+                Some(AidedAgreement { agreement: self, helper, variant: *variant })
+            }
+            _ => None,
+        }
+    }
 }
 
 impl Deref for AidedAgreement<'_> {

@@ -1,10 +1,10 @@
 //! The question of an agreement about the common keys, and the bounds for an answer.
 
 use super::error::{AgreementError, AgreementFault};
-use super::parse::unknown_word;
-use super::table::{At, Table};
+use super::limits::{MAX_ROWS, SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN};
+use super::parties::PartyTerms;
+use super::table::{At, Table, unknown_word};
 use super::values::{self, ValueTerms};
-use super::{MAX_ROWS, PartyTerms};
 use vesica_core::{Bounds, Operation};
 
 const UNION_FIELD_NAMES: &[&str] = &["key_bytes"];
@@ -74,7 +74,7 @@ impl Question {
 }
 
 /// Whether the result of `operation` is shares, in which self-check items cannot be told from keys.
-pub(super) fn is_of_shares(operation: Operation) -> bool {
+fn is_of_shares(operation: Operation) -> bool {
     matches!(operation, Operation::Shares | Operation::SharedValues)
 }
 
@@ -111,6 +111,21 @@ pub(super) fn operation(table: &Table<'_>) -> Result<Operation, AgreementError> 
     match Operation::ALL.iter().find(|operation| operation.name() == word.value) {
         Some(operation) => Ok(*operation),
         None => Err(unknown_word(table, word, &known)),
+    }
+}
+
+/// How many self-check items of each kind a party adds for `operation`.
+pub(super) fn self_check(table: &Table<'_>, operation: Operation) -> Result<u32, AgreementError> {
+    if !is_of_shares(operation) {
+        let range = u64::from(SELF_CHECK_MIN)..=SELF_CHECK_MAX.into();
+        let number = table.number("self_check", range)?;
+        return Ok(number.map_or(SELF_CHECK_DEFAULT, |number| number.value as u32));
+    }
+    match table.number("self_check", 0..=SELF_CHECK_MAX.into())? {
+        Some(At { value: found @ 1.., span, .. }) => {
+            Err(table.error(span, AgreementFault::NoSelfCheck { found, operation }))
+        }
+        _ => Ok(0),
     }
 }
 

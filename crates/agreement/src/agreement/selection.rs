@@ -1,9 +1,10 @@
 //! Which protocols an agreement allows, and what items they compare.
 
 use super::error::{AgreementError, AgreementFault};
-use super::parse::{AUTO, unknown_word};
-use super::table::{At, Table};
-use super::{IntegerItems, Terms};
+use super::items::IntegerItems;
+use super::limits::AUTO;
+use super::table::{At, Table, unknown_word};
+use super::terms::Terms;
 use vesica_core::{Item, Role};
 use vesica_protocols::kmrs14::Variant;
 use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};

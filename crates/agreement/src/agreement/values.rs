@@ -1,10 +1,9 @@
 //! The values of an agreement: their party, columns and length, and how rows with the same key are treated.
 
 use super::error::{AgreementError, AgreementFault};
-use super::parse::{MAX_NAME_CHARS, check_text, unknown_word};
-use super::table::{At, Field, Table};
-use super::{PartyTerms, Question};
-use std::fmt::{self, Write};
+use super::limits::{MAX_NAME_CHARS, PACKED_MAX_BITS};
+use super::parties::PartyTerms;
+use super::table::{At, Field, Table, check_text, unknown_word};
 use vesica_records::Duplicates;
 
 /// Most columns of values. A protocol takes one more, for the self-check of a sum.
@@ -12,9 +11,6 @@ pub const MAX_VALUE_COLUMNS: usize = 15;
 
 /// Most bits of a value.
 pub const VALUE_MAX_BITS: u32 = 64;
-
-/// Most bits of a value that leaves room for the self-check beside it in 64 bits.
-pub(super) const PACKED_MAX_BITS: u32 = 40;
 
 pub(super) const SUM_FIELDS: &[Field] = &[
     Field { name: "of", meaning: "the party whose rows hold the values" },
@@ -151,42 +147,4 @@ pub(super) fn default(table: &Table<'_>, values: &ValueTerms) -> Result<i64, Agr
         return Err(table.error(span, fault));
     }
     Ok(value)
-}
-
-/// The canonical form of the table of `question`, if it has one.
-pub(super) fn write(question: &Question, out: &mut String) -> fmt::Result {
-    let values = match question {
-        Question::Sum(values) => {
-            out.push_str("\n[sum]\n");
-            values
-        }
-        Question::Shares(Some(values)) | Question::SharedValues { values, .. } => {
-            out.push_str("\n[shares]\n");
-            values
-        }
-        Question::Union { key_bytes } => {
-            return write!(out, "\n[union]\nkey_bytes = {key_bytes}\n");
-        }
-        _ => return Ok(()),
-    };
-    let quoted = |text: &String| super::canonical::Quoted(text).to_string();
-    writeln!(out, "of = {}", quoted(&values.of))?;
-    match &values.columns[..] {
-        [column] => writeln!(out, "column = {}", quoted(column))?,
-        columns => {
-            let columns: Vec<String> = columns.iter().map(quoted).collect();
-            writeln!(out, "columns = [{}]", columns.join(", "))?;
-        }
-    }
-    writeln!(out, "bits = {}", values.bits)?;
-    if values.signed {
-        writeln!(out, "signed = true")?;
-    }
-    if values.duplicates != Duplicates::default() {
-        writeln!(out, "duplicates = \"{}\"", values.duplicates)?;
-    }
-    match question {
-        Question::SharedValues { default, .. } => writeln!(out, "default = {default}"),
-        _ => Ok(()),
-    }
 }

@@ -1,7 +1,7 @@
 //! What an answer reveals, and how it is checked.
 
-use super::Words;
 use super::question::columns;
+use super::words::Words;
 use crate::agreement::Question;
 
 impl Words<'_> {

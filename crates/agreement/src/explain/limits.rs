@@ -1,7 +1,9 @@
 //! What is not protected, and what stays afterwards.
 
-use super::{Words, grouped};
+use super::words::Words;
 use crate::agreement::Question;
+use crate::figures::grouped;
+use crate::roles::Roles;
 use crate::split;
 use vesica_core::SessionId;
 use vesica_protocols::Security;
@@ -76,7 +78,7 @@ impl Words<'_> {
     /// of its set, and for each side that can be the receiver.
     fn guesses(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let allowed = self.agreement.largest_roles();
+        let allowed = Roles::largest(self.agreement);
         let mut points = Vec::new();
         for row in self.rows.iter().filter(|row| row.usable_set_len.is_some()) {
             for roles in &allowed {

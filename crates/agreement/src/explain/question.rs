@@ -1,7 +1,8 @@
 //! The question about the keys, and the bounds of its answer.
 
-use super::{Words, grouped};
+use super::words::Words;
 use crate::agreement::{Question, ValueTerms};
+use crate::figures::grouped;
 use vesica_protocols::{BoundsKept, Condition, Fact, Protocol};
 use vesica_records::Duplicates;
 

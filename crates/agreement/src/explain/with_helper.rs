@@ -2,8 +2,9 @@
 
 mod limits;
 
-use super::{Points, bytes, grouped, of_keys};
+use super::words::{Points, of_keys};
 use crate::agreement::{AidedAgreement, PartyTerms, chance};
+use crate::figures::{bytes, grouped};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Check, Noun, Variant};

@@ -1,6 +1,6 @@
 //! One party of a benchmark, as a process of its own.
 
-use super::BenchArgs;
+use super::options::BenchArgs;
 use super::subject::Subject;
 use crate::failure::Failure;
 use clap::Args;

@@ -1,6 +1,6 @@
 //! The processes of one run: one for each party, and one for any helper.
 
-use super::BenchError;
+use super::error::BenchError;
 use super::figures::RunFigures;
 use super::subject::{Row, Subject};
 use std::io::{BufRead, BufReader};

@@ -1,6 +1,7 @@
 //! The question that a benchmark asks about the common items.
 
-use super::{BenchError, Sizes, size};
+use super::error::BenchError;
+use super::sizes::{Sizes, size};
 use crate::asked::OperationName;
 use clap::Args;
 use vesica_core::{Bounds, Learns, Query, Role, TextLen, Values};

@@ -1,59 +1,15 @@
 //! What a benchmark measures: a row of the catalogue at some sizes, checked.
 
+use super::error::BenchError;
+use super::options::{BenchArgs, Transfers};
 use super::question::QuestionArgs;
-use super::{BenchArgs, BenchError, Sizes, Transfers};
-use clap::Args;
+use super::sizes::Sizes;
 use std::path::PathBuf;
 use vesica_core::{Item, Role};
 use vesica_engine::bench::{BenchPart, TwoParties, WithHelper};
 use vesica_link::PublicIdentity;
 use vesica_protocols::Protocol;
-use vesica_protocols::kmrs14::{AidedProtocol, Check, PartySpec, Spec, Variant};
-
-/// Dummies of each kind if the helper is trusted and the parties are not: the self-check.
-const SELF_CHECK: u32 = 16;
-
-/// Options of protocols with a helper.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct HelperArgs {
-    /// With a helper: how many parties; all but the second have the first size
-    #[arg(long, default_value_t = 2, value_name = "N",
-        value_parser = clap::value_parser!(u8).range(2..=16))]
-    pub(super) parties: u8,
-    /// With a helper: where it intersects, as `vesica helper` has it [default: disk:]
-    #[arg(long, value_name = "URL")]
-    pub(super) backend: Option<String>,
-    /// With a helper: send the items themselves, to see what hiding them costs
-    #[arg(long)]
-    pub(super) in_clear: bool,
-    /// With a helper: copies of each item [default: the cheapest that is safe]
-    #[arg(
-        long,
-        value_name = "C",
-        requires = "dummies",
-        value_parser = clap::value_parser!(u32).range(1..=64)
-    )]
-    pub(super) copies: Option<u32>,
-    /// With a helper: dummies of each kind [default: the cheapest that is safe]
-    #[arg(
-        long,
-        value_name = "T",
-        requires = "copies",
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub(super) dummies: Option<u32>,
-}
-
-impl HelperArgs {
-    /// Copies and dummies of a run of `variant` with `rows` rows.
-    fn check(&self, variant: Variant, rows: u64) -> Check {
-        match (self.copies, self.dummies) {
-            (Some(copies), Some(dummies)) => Check { copies, dummies },
-            _ if variant == Variant::SemiHonest => Check { copies: 1, dummies: SELF_CHECK },
-            _ => Check::cheapest(rows),
-        }
-    }
-}
+use vesica_protocols::kmrs14::{AidedProtocol, Check, PartySpec, Spec};
 
 /// A row of the catalogue.
 pub(super) enum Row {

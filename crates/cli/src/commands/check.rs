@@ -1,10 +1,11 @@
 //! `vesica check`.
 
 use super::output::NamedFile;
-use super::run::{cancel_on_interrupt, no_address};
+use super::run::no_address;
 use super::{AGREEMENT, output, protocols, seat};
 use crate::args::CheckArgs;
 use crate::failure::Failure;
+use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
 use crate::progress::{Reporter, short_hash};
 use std::io::Write;

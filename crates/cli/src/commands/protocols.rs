@@ -2,11 +2,13 @@
 
 mod helper;
 mod list;
+mod parameter;
 mod unnamed;
 
 use crate::args::ProtocolsArgs;
 use crate::failure::Failure;
 use helper::AidedRow;
+use parameter::Parameter;
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_agreement::Agreement;
@@ -39,13 +41,6 @@ struct TwoPartyRow {
     parameters: Vec<Parameter>,
 }
 
-#[derive(Serialize)]
-struct Parameter {
-    name: &'static str,
-    value: &'static str,
-    source: &'static str,
-}
-
 /// A row of the catalogue; `trust_model` shows its kind.
 #[derive(Serialize)]
 #[serde(untagged)]
@@ -65,11 +60,6 @@ impl From<Row> for JsonRow {
 
 impl From<&Protocol> for TwoPartyRow {
     fn from(row: &Protocol) -> Self {
-        let parameters = row.parameters.iter().map(|parameter| Parameter {
-            name: parameter.name,
-            value: parameter.value,
-            source: parameter.source,
-        });
         let chosen_for = unnamed::names(row, &unnamed::questions(row));
         TwoPartyRow {
             id: row.id,
@@ -96,7 +86,7 @@ impl From<&Protocol> for TwoPartyRow {
             bytes_depend_on_result: row.bytes_depend_on_result,
             partitions: row.partitions.name(),
             trust_model: TrustModel::TwoParties.name(),
-            parameters: parameters.collect(),
+            parameters: parameter::all(row.parameters),
         }
     }
 }

@@ -7,6 +7,7 @@ use super::output::{NamedFile, Pending};
 use super::{AGREEMENT, REPORT, open_report, output, seat};
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
+use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
 use crate::progress::Reporter;
 use patience::Patience;
@@ -20,12 +21,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::available_parallelism;
 use vesica_agreement::Agreement;
 use vesica_core::{Operation, StopReason};
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Report, leave_word};
-use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_link::{Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::with_helper::AidedFailure;
 use vesica_records::{OutputOptions, Source};
@@ -291,29 +291,4 @@ fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
         output::refuse_same(NamedFile { what: "log", path }, &taken)?;
     }
     Ok(())
-}
-
-/// A token that the first Ctrl-C or SIGTERM cancels; the second ends the process at once. Unfinished files have no
-/// name yet, so none are left behind.
-pub(crate) fn cancel_on_interrupt() -> CancelToken {
-    let token = CancelToken::new();
-    let is_cancelled = AtomicBool::new(false);
-    let for_handler = token.clone();
-    // Without a handler an interrupt still ends the process, but the peer is not told why.
-    let _ = ctrlc::set_handler(move || {
-        if is_cancelled.swap(true, Ordering::SeqCst) {
-            let _ = writeln!(
-                io::stderr(),
-                "error: stopped at once; the other side may not have been told why"
-            );
-            let _ = writeln!(io::stderr(), "hint: a single Ctrl-C ends the run cleanly");
-            std::process::exit(code::INTERRUPTED.into());
-        }
-        // Telling the peer takes a moment, during which a second signal must be handled.
-        let for_thread = for_handler.clone();
-        if std::thread::Builder::new().spawn(move || for_thread.cancel()).is_err() {
-            for_handler.cancel();
-        }
-    });
-    token
 }

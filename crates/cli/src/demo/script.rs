@@ -1,6 +1,6 @@
 //! The commands of the demo, as two engineers at two organisations would type them.
 
-use super::{DemoError, Organisation, Places, file_error};
+use super::places::{DemoError, Organisation, Places, file_error};
 use std::fs::{self, File};
 use std::io::Write;
 use std::net::TcpListener;

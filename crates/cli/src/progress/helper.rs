@@ -1,11 +1,12 @@
 //! The progress of a run with a helper.
 
-use super::{Progress, Screen, WaitLog};
+use super::screen::{Progress, Screen};
+use super::wait_log::WaitLog;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vesica_agreement::{Agreement, HelperTerms};
 use vesica_engine::{Event, Phase};
-use vesica_helper::RemoteEvent;
+use vesica_helper::{RemoteEvent, Waits};
 use vesica_link::LinkEvent;
 use vesica_messages::words::and;
 use vesica_messages::{helper, link};
@@ -16,7 +17,7 @@ const SHORT_HASH_BYTES: usize = 8;
 /// Shows the connection to a helper, and what happens there.
 pub(super) struct HelperReporter {
     helper: String,
-    parties: Vec<String>,
+    waits: Waits,
     own: Option<usize>,
     state: Mutex<State>,
     helper_waits: WaitLog,
@@ -26,10 +27,7 @@ pub(super) struct HelperReporter {
 #[derive(Default)]
 struct State {
     is_connected: bool,
-    /// Since when nothing was received, and for which parties the run waits.
-    waits: Option<(Instant, Vec<u8>)>,
     is_away: bool,
-    received_bytes: u64,
 }
 
 impl HelperReporter {
@@ -37,7 +35,7 @@ impl HelperReporter {
     pub(super) fn new(helper: &HelperTerms, agreement: &Agreement, own: Option<usize>) -> Self {
         Self {
             helper: helper.name.clone(),
-            parties: agreement.parties.iter().map(|party| party.name.clone()).collect(),
+            waits: Waits::new(agreement.parties.iter().map(|party| party.name.clone()).collect()),
             own,
             state: Mutex::default(),
             helper_waits: WaitLog::default(),
@@ -64,14 +62,7 @@ impl HelperReporter {
 
     /// How long this party has been waiting for others, and their names.
     pub(super) fn waits(&self) -> Option<(Duration, Vec<String>)> {
-        let state = self.state();
-        let (since, parties) = state.waits.as_ref().filter(|(_, parties)| !parties.is_empty())?;
-        Some((since.elapsed(), self.names(parties)))
-    }
-
-    fn names(&self, parties: &[u8]) -> Vec<String> {
-        let known = parties.iter().filter_map(|party| self.parties.get(usize::from(*party)));
-        known.cloned().collect()
+        self.waits.current()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -90,7 +81,7 @@ impl HelperReporter {
                     .filter(|party| Some(usize::from(*party)) != self.own)
                     .collect();
                 if is_first && !others.is_empty() {
-                    let names = self.names(&others);
+                    let names = self.waits.names(&others);
                     screen.say(&format!("already connected: {}", and(&names)));
                 }
             }
@@ -105,16 +96,8 @@ impl HelperReporter {
             )),
             RemoteEvent::Reconnecting { error, .. } => self.away(error, screen),
             RemoteEvent::Resumed => self.back(screen),
-            RemoteEvent::Moved { received_bytes, .. } => {
-                let mut state = self.state();
-                // Data sent meanwhile says nothing about the other parties.
-                if *received_bytes > state.received_bytes {
-                    state.received_bytes = *received_bytes;
-                    if state.waits.take().is_some() {
-                        drop(state);
-                        screen.end_waiting();
-                    }
-                }
+            RemoteEvent::Moved { received_bytes, .. } if self.waits.received(*received_bytes) => {
+                screen.end_waiting();
             }
             _ => {}
         }
@@ -136,26 +119,10 @@ impl HelperReporter {
     }
 
     fn waiting(&self, parties: &[u8], screen: &Screen) {
-        let is_news = {
-            let mut state = self.state();
-            match &mut state.waits {
-                // Only some of the parties have connected: keep waiting for the others.
-                Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
-                    let is_news = known != parties;
-                    *known = parties.to_vec();
-                    is_news
-                }
-                waits => {
-                    let is_news =
-                        waits.as_ref().is_none_or(|(_, known)| known.as_slice() != parties);
-                    *waits = Some((Instant::now(), parties.to_vec()));
-                    is_news
-                }
-            }
-        };
+        let is_news = self.waits.wait_for(parties);
         let line = match parties {
             [] => format!("{} is comparing the lists", self.helper),
-            parties => format!("waiting for {}", and(&self.names(parties))),
+            parties => format!("waiting for {}", and(&self.waits.names(parties))),
         };
         screen.waiting(line, is_news);
     }
@@ -194,7 +161,7 @@ impl HelperReporter {
                 tracing::info!(helper, identity = %peer, %address, "connected");
             }
             Event::Helper(RemoteEvent::Waiting { parties }) => {
-                let parties = self.names(parties).join(", ");
+                let parties = self.waits.names(parties).join(", ");
                 if self.party_waits.is_due(Some(&parties)) {
                     tracing::info!(parties, "waiting");
                 }

@@ -1,6 +1,6 @@
 //! Bars on a terminal, lines elsewhere, nothing when quiet.
 
-use crate::args::TalkArgs;
+use crate::args::groups::TalkArgs;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};

@@ -1,6 +1,6 @@
 //! The protocols with a helper.
 
-use super::Parameter;
+use super::parameter::{self, Parameter};
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_agreement::explain::grouped;
@@ -44,11 +44,6 @@ struct CheckRow {
 
 impl From<&AidedProtocol> for AidedRow {
     fn from(row: &AidedProtocol) -> Self {
-        let parameters = row.parameters.iter().map(|parameter| Parameter {
-            name: parameter.name,
-            value: parameter.value,
-            source: parameter.source,
-        });
         AidedRow {
             id: row.id,
             name: row.name,
@@ -65,7 +60,7 @@ impl From<&AidedProtocol> for AidedRow {
             trust_model: TrustModel::Helper.name(),
             chosen_for: is_chosen(row).then(|| "intersection".to_owned()).into_iter().collect(),
             checks: checks(row),
-            parameters: parameters.collect(),
+            parameters: parameter::all(row.parameters),
         }
     }
 }

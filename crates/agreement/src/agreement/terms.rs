@@ -1,0 +1,104 @@
+//! The fields of a checked agreement.
+
+use super::parties::PartyTerms;
+use super::question::{MatchBounds, Question};
+use jiff::civil::Date;
+use vesica_core::Role;
+use vesica_link::PublicIdentity;
+use vesica_protocols::kmrs14::Check;
+use vesica_protocols::{Operation, Security};
+use vesica_records::Profile;
+
+/// The fields of an agreement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Terms {
+    /// A title for readers; one line.
+    pub title: String,
+    /// What is asked about the keys.
+    pub question: Question,
+    /// How many keys must be in common for an answer.
+    pub bounds: MatchBounds,
+    /// The positions in [`Terms::parties`] of the parties that receive the result, ascending. At least one.
+    pub receivers: Vec<usize>,
+    /// The least security accepted; with a helper, against the helper.
+    pub security: Security,
+    /// The last day on which it may run, to the end of that day in UTC.
+    pub expires: Option<Date>,
+    /// How many self-check items of each kind (shared, and own) a side adds to its set. With a helper the
+    /// [dummies](HelperTerms::check) take their place, and this is 0.
+    pub self_check: u32,
+    /// Whether each side pads its set with random items to its `max_rows`.
+    pub hide_sizes: bool,
+    /// The helper, if the parties have one.
+    pub helper: Option<HelperTerms>,
+    /// The columns that make up the key, sorted by name. At least one.
+    pub keys: Vec<Key>,
+    /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's position is its
+    /// number in the protocol.
+    pub parties: Vec<PartyTerms>,
+}
+
+/// One column of the key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// The column's name in both files, unless a side maps it to another one.
+    pub name: String,
+    /// The rule that makes equal values equal even if the sides write them differently.
+    pub profile: Profile,
+}
+
+/// What was agreed about the helper.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HelperTerms {
+    /// A name for readers; one line, and different from the parties' names.
+    pub name: String,
+    /// Its public identity.
+    pub identity: PublicIdentity,
+    /// How often each item is sent, and how many dummies of each kind a party adds: the check of the helper's answer.
+    pub check: Check,
+}
+
+impl Terms {
+    /// What is computed.
+    pub fn operation(&self) -> Operation {
+        self.question.operation()
+    }
+
+    /// Whether all parties receive the result.
+    pub fn all_receive(&self) -> bool {
+        self.receivers.len() == self.parties.len()
+    }
+
+    /// The name of the only party that receives the result; `None` if several receive it.
+    pub fn sole_receiver(&self) -> Option<&str> {
+        match self.receivers[..] {
+            [position] => Some(&self.parties[position].name),
+            _ => None,
+        }
+    }
+
+    /// The names of the parties that receive the result.
+    pub fn receiver_names(&self) -> impl Iterator<Item = &str> {
+        self.receivers.iter().map(|position| &*self.parties[*position].name)
+    }
+
+    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
+    /// neither has values. Between parties that follow the protocol this makes no difference to who learns what.
+    pub fn roles_are_open(&self) -> bool {
+        self.helper.is_none() && self.all_receive() && self.question.values().is_none()
+    }
+
+    /// The role of `party` in a protocol of two parties. If one party receives the result, it is
+    /// the receiver; if both do, the party with values is the sender. If [the roles are
+    /// open](Terms::roles_are_open) this is the role by default, which is used unless the sizes
+    /// make it more expensive: the party whose name sorts first is the receiver.
+    pub fn role_of(&self, party: &str) -> Role {
+        let is_receiver = match (self.sole_receiver(), self.question.values()) {
+            (Some(name), _) => party == name,
+            (None, Some(values)) => party != values.of,
+            (None, None) => party == self.parties[0].name,
+        };
+        if is_receiver { Role::Receiver } else { Role::Sender }
+    }
+}

@@ -1,0 +1,95 @@
+//! What the parts of an explanation share.
+
+use crate::agreement::{Agreement, Key, PartyTerms};
+use vesica_core::Role;
+use vesica_protocols::{Condition, Fact, Protocol, Security};
+
+/// The headings of the parts.
+pub(super) const TITLES: [&str; 7] = [
+    "What is computed",
+    "Who learns what",
+    "What is assumed",
+    "Which protocol, and why",
+    "What it costs",
+    "What is NOT protected",
+    "What stays afterwards",
+];
+
+/// What an agreement means, for each of [`TITLES`].
+pub(super) type Points = [Vec<String>; TITLES.len()];
+
+/// How the keys of rows are compared.
+pub(super) fn of_keys(keys: &[Key]) -> Vec<String> {
+    let mut points = Vec::new();
+    if keys.len() > 1 {
+        let columns = keys.len();
+        points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
+    }
+    points.extend(keys.iter().map(|key| {
+        format!(
+            "Key column {:?} under the profile {}, version {}: {}.",
+            key.name,
+            key.profile,
+            key.profile.version(),
+            key.profile.description()
+        )
+    }));
+    points
+}
+
+/// The agreement and the names that its sentences use.
+pub(super) struct Words<'a> {
+    pub(super) agreement: &'a Agreement,
+    /// The protocols that may run, at least one.
+    pub(super) rows: &'a [&'static Protocol],
+    /// The parties in their roles. If the sizes decide the roles, these are the roles by default,
+    /// and each sentence about one party holds for the other as well.
+    pub(super) sender: &'a PartyTerms,
+    pub(super) receiver: &'a PartyTerms,
+}
+
+impl<'a> Words<'a> {
+    pub(super) fn new(agreement: &'a Agreement) -> Self {
+        Self {
+            agreement,
+            rows: agreement.candidates(),
+            sender: agreement.party_with(Role::Sender),
+            receiver: agreement.party_with(Role::Receiver),
+        }
+    }
+
+    /// The weakest security that any candidate offers.
+    pub(super) fn weakest(&self) -> Security {
+        self.rows.iter().map(|row| row.security).min().unwrap_or(Security::Insecure)
+    }
+
+    /// The facts of all candidates, each once.
+    pub(super) fn union(&self, facts: impl Fn(&Protocol) -> &'static [Fact]) -> Vec<Fact> {
+        let mut union: Vec<Fact> = Vec::new();
+        for fact in self.rows.iter().flat_map(|row| facts(row)) {
+            // Bounds have a sentence of their own.
+            if !union.contains(fact) && fact.condition() != Condition::Bounds {
+                union.push(*fact);
+            }
+        }
+        union
+    }
+
+    /// `text` for each candidate, with its id if there are several and their texts differ.
+    pub(super) fn each(
+        &self,
+        before: &str,
+        text: impl Fn(&'static Protocol) -> String,
+    ) -> Vec<String> {
+        let texts: Vec<String> = self.rows.iter().map(|row| text(row)).collect();
+        if texts.iter().all(|text| *text == texts[0]) {
+            return vec![format!("{before}: {}.", texts[0])];
+        }
+        let named = self.rows.iter().zip(&texts);
+        named.map(|(row, text)| format!("{before}, {}: {text}.", row.id)).collect()
+    }
+
+    pub(super) fn names(&self) -> (&str, &str) {
+        (&self.sender.name, &self.receiver.name)
+    }
+}

@@ -1,0 +1,203 @@
+//! Groups of options that several commands take, and what they set. Doc comments here are the text of `--help`.
+
+use crate::failure::Failure;
+use crate::settings::{
+    ByteSize, ColumnChoice, Delimiter, FormatName, LogFormat, MAX_IDLE, MAX_TIME, TimeLimit,
+    column_choices, idle_limit, listen_address, peer_address,
+};
+use clap::{Args, ValueHint};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use vesica_agreement::Agreement;
+use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
+use vesica_link::{Endpoint, LinkOptions};
+use vesica_messages::arguments::ArgumentFault;
+use vesica_records::ReadOptions;
+
+/// How long to wait for the other side of a run between two parties, by default.
+const WAIT_DEFAULT: Duration = Duration::from_secs(60);
+
+/// How long to wait for a helper and the other parties of its run, by default: the parties may start at any time.
+const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
+
+/// Your data.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArgs {
+    /// Your file: CSV, TSV (also .gz, .zst) or Parquet
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) input: PathBuf,
+    /// The column of your file that holds a key or values, if the names differ; repeatable
+    #[arg(long = "column", value_name = "KEY=COLUMN")]
+    pub(crate) columns: Vec<ColumnChoice>,
+    #[command(flatten)]
+    pub(crate) form: FormArgs,
+    /// Stop at the first value that its profile refuses; otherwise such rows are skipped and counted
+    #[arg(long)]
+    pub(crate) strict: bool,
+}
+
+impl DataArgs {
+    pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
+        column_choices(&self.columns)
+    }
+}
+
+/// The format of a file of rows.
+#[derive(Args, Debug)]
+pub(crate) struct FormArgs {
+    /// The character between fields, or "tab" [default: detected in the file]
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) delimiter: Option<Delimiter>,
+    /// The first row is data; columns are then named 1, 2, 3 and so on
+    #[arg(long)]
+    pub(crate) no_header: bool,
+    /// The file format [default: by the file's name]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<FormatName>,
+}
+
+impl FormArgs {
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            delimiter: self.delimiter.map(Delimiter::byte),
+            header: !self.no_header,
+            format: self.format.map(Into::into),
+        }
+    }
+}
+
+/// How to reach the other side or the helper.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct PlaceArgs {
+    /// Wait for the other side on this address
+    #[arg(long, value_name = "HOST:PORT", conflicts_with = "connect",
+        value_parser = listen_address)]
+    pub(crate) listen: Option<String>,
+    /// Connect to the other side, or to the helper, at this address
+    #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
+    pub(crate) connect: Option<String>,
+    /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
+    /// no limit [default: 60s; 24h for a run with a helper]
+    #[arg(long, value_name = "TIME")]
+    pub(crate) wait: Option<TimeLimit>,
+    /// How long the other side may send nothing, at least 1s
+    #[arg(long, visible_alias = "idle-timeout", value_name = "TIME", default_value = "60s",
+        value_parser = idle_limit)]
+    pub(crate) idle: TimeLimit,
+    /// How long the session may last; 0 for no limit
+    #[arg(long, visible_alias = "timeout", value_name = "TIME", default_value = "0")]
+    pub(crate) total: TimeLimit,
+}
+
+impl PlaceArgs {
+    /// The endpoint and its limits; `None` when no address is given.
+    fn link_options(&self) -> Option<LinkOptions> {
+        let endpoint = match (&self.listen, &self.connect) {
+            (Some(address), _) => Endpoint::Listen(address.clone()),
+            (None, Some(address)) => Endpoint::Connect(address.clone()),
+            (None, None) => return None,
+        };
+        Some(self.options(endpoint, WAIT_DEFAULT))
+    }
+
+    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
+    /// and waits longer by default for it and for the other parties.
+    ///
+    /// # Errors
+    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
+    pub(crate) fn link_options_for(
+        &self,
+        agreement: &Agreement,
+    ) -> Result<Option<LinkOptions>, Failure> {
+        let link = self.link_options_for_check(agreement)?;
+        Ok(match agreement.helper {
+            Some(_) => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_AIDED)),
+            None => link,
+        })
+    }
+
+    /// The endpoint and its limits for checking whether the peer or the helper is there.
+    ///
+    /// # Errors
+    /// As [`PlaceArgs::link_options_for`].
+    pub(crate) fn link_options_for_check(
+        &self,
+        agreement: &Agreement,
+    ) -> Result<Option<LinkOptions>, Failure> {
+        match (&agreement.helper, &self.listen) {
+            (Some(_), Some(_)) => Err(ArgumentFault::ListenWithHelper.into()),
+            _ => Ok(self.link_options()),
+        }
+    }
+
+    fn options(&self, endpoint: Endpoint, wait: Duration) -> LinkOptions {
+        LinkOptions {
+            endpoint,
+            wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
+            idle: self.idle.limit().unwrap_or(MAX_IDLE),
+            total: self.total.limit(),
+        }
+    }
+}
+
+/// Where a run with a helper keeps its state.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "With a helper")]
+pub(crate) struct StateArgs {
+    /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
+    /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    state: Option<PathBuf>,
+    /// Drop an interrupted run, end it for the other parties, and begin a new one
+    #[arg(long)]
+    restart: bool,
+}
+
+impl StateArgs {
+    /// The first given option that is only for runs with a helper.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [("--state", self.state.is_some()), ("--restart", self.restart)];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
+    pub(crate) fn options(&self) -> StateOptions {
+        StateOptions { folder: self.state.clone(), restart: self.restart }
+    }
+}
+
+/// What a run may take of this machine.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Memory")]
+pub(crate) struct MemoryArgs {
+    /// About how much memory a run may take, whatever the size of the file; more than that goes to files
+    /// without names [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    memory: Option<ByteSize>,
+    /// The folder for these files [default: the current one; with a helper, that of --state]
+    #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+    pub(crate) scratch: Option<PathBuf>,
+}
+
+impl MemoryArgs {
+    pub(crate) fn bytes(&self) -> u64 {
+        self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes)
+    }
+}
+
+/// Progress and log.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Messages")]
+pub(crate) struct TalkArgs {
+    /// Print log lines instead of progress; they contain no key, item or result
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub(crate) log: Option<LogFormat>,
+    /// The file that log lines are appended to [default: standard error]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) log_file: Option<PathBuf>,
+    /// Print errors and warnings only, no progress and no summary
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}

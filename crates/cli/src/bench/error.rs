@@ -1,0 +1,59 @@
+//! Why a benchmark failed.
+
+use std::ops::RangeInclusive;
+use vesica_protocols::Operation;
+
+/// Why a benchmark failed.
+#[derive(Debug)]
+pub(crate) enum BenchError {
+    /// The catalogue has no such protocol.
+    UnknownProtocol(String),
+    /// The protocol takes items of other lengths.
+    ItemBits {
+        /// The protocol.
+        id: &'static str,
+        /// The lengths it takes.
+        takes: RangeInclusive<u32>,
+    },
+    /// The protocol does not compute the operation.
+    NotOffered {
+        /// The protocol.
+        id: &'static str,
+        /// The operation.
+        operation: Operation,
+    },
+    /// The protocol does not offer bounds.
+    NoBounds(&'static str),
+    /// The protocol takes one column of values without a sign only.
+    PlainValues(&'static str),
+    /// The smallest number of common items is above the largest.
+    BoundsReversed,
+    /// More common items than the smaller set has.
+    TooManyCommon,
+    /// There are fewer items of that length than the sets need.
+    TooFewItems {
+        /// Their length.
+        bits: u32,
+    },
+    /// The protocol does not take this number of parties.
+    Parties(&'static str),
+    /// The protocol takes fewer rows.
+    TooManyRows {
+        /// The protocol.
+        id: &'static str,
+        /// The most that it takes.
+        max: u64,
+    },
+    /// The processes could not be started, or not be read from.
+    Process,
+    /// A party ended with an error, which it has printed.
+    Party(&'static str),
+    /// A run gave a wrong result.
+    WrongResult,
+}
+
+impl From<std::io::Error> for BenchError {
+    fn from(_: std::io::Error) -> Self {
+        BenchError::Process
+    }
+}

@@ -1,0 +1,171 @@
+//! The options of a benchmark.
+
+use super::question::QuestionArgs;
+use super::sizes::Sizes;
+use crate::args::groups::MemoryArgs;
+use crate::settings::thread_count;
+use clap::{Args, ValueEnum};
+use std::num::{NonZeroU32, NonZeroUsize};
+use vesica_core::Item;
+use vesica_net::Shape;
+use vesica_protocols::kmrs14::{Check, Variant};
+
+/// Measure a protocol: both parties as two processes, over TLS, on generated items.
+///
+/// The result of every run is checked. Times are measured from the moment when both sides are ready
+/// until the later one is done.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "Example:
+  vesica bench dh --size 2^16 --network lan --runs 5
+  vesica bench ot_phasing --paper --item-bits 32 --size 2^20
+  vesica bench gbf --ot iknp --size 2^16
+  vesica bench rr22 --size 2^16 --common 100
+  vesica bench gmrss21_union --size 2^16
+  vesica bench server_aided --size 10^7 --threads 2
+  vesica bench server_aided --size 10^6 --backend redis://127.0.0.1")]
+pub(crate) struct BenchArgs {
+    /// The protocol's id (see `vesica protocols --all`)
+    pub(super) protocol: String,
+    /// Set size, or the sender's and the receiver's sizes (with a helper, those of the first and
+    /// the second party), for example 2^20 or 2^20,2^12
+    #[arg(long, default_value = "2^16", value_name = "N[,N]")]
+    pub(super) size: Sizes,
+    /// Length of an item in bits: 128 for digests, less for integers of a small domain
+    #[arg(long, default_value_t = Item::BITS, value_name = "BITS",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Item::BITS)))]
+    pub(super) item_bits: u32,
+    #[command(flatten)]
+    pub(super) question: QuestionArgs,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
+    #[command(flatten)]
+    pub(super) helper: HelperArgs,
+    /// The oblivious transfers that the protocol uses, if it has a choice: iknp runs `<PROTOCOL>_iknp`
+    #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
+    pub(super) ot: Option<Transfers>,
+    /// How circuits are computed, if the protocol has a choice: runs `<PROTOCOL>_<ENGINE>`, or
+    /// `<PROTOCOL>` itself if it already uses that engine
+    #[arg(long, value_enum, conflicts_with = "paper")]
+    pub(super) engine: Option<Engine>,
+    /// Use the paper's parameters, if they differ from ours: runs `<PROTOCOL>_paper`
+    #[arg(long)]
+    pub(super) paper: bool,
+    /// The network between the two, emulated in user space
+    #[arg(long, default_value = "loopback", value_enum)]
+    pub(super) network: Network,
+    /// Number of CPU threads of each party
+    #[arg(long, default_value = "1", value_name = "K", value_parser = thread_count)]
+    pub(super) threads: NonZeroUsize,
+    /// Number of runs; the median is reported
+    #[arg(long, default_value = "5", value_name = "R")]
+    pub(super) runs: NonZeroU32,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Dummies of each kind if the helper is trusted and the parties are not: the self-check.
+const SELF_CHECK: u32 = 16;
+
+/// Options of protocols with a helper.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct HelperArgs {
+    /// With a helper: how many parties; all but the second have the first size
+    #[arg(long, default_value_t = 2, value_name = "N",
+        value_parser = clap::value_parser!(u8).range(2..=16))]
+    pub(super) parties: u8,
+    /// With a helper: where it intersects, as `vesica helper` has it [default: disk:]
+    #[arg(long, value_name = "URL")]
+    pub(super) backend: Option<String>,
+    /// With a helper: send the items themselves, to see what hiding them costs
+    #[arg(long)]
+    pub(super) in_clear: bool,
+    /// With a helper: copies of each item [default: the cheapest that is safe]
+    #[arg(
+        long,
+        value_name = "C",
+        requires = "dummies",
+        value_parser = clap::value_parser!(u32).range(1..=64)
+    )]
+    pub(super) copies: Option<u32>,
+    /// With a helper: dummies of each kind [default: the cheapest that is safe]
+    #[arg(
+        long,
+        value_name = "T",
+        requires = "copies",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub(super) dummies: Option<u32>,
+}
+
+impl HelperArgs {
+    /// Copies and dummies of a run of `variant` with `rows` rows.
+    pub(super) fn check(&self, variant: Variant, rows: u64) -> Check {
+        match (self.copies, self.dummies) {
+            (Some(copies), Some(dummies)) => Check { copies, dummies },
+            _ if variant == Variant::SemiHonest => Check { copies: 1, dummies: SELF_CHECK },
+            _ => Check::cheapest(rows),
+        }
+    }
+}
+
+/// The emulated network between the two processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Network {
+    /// The machine's own loopback.
+    Loopback,
+    /// 10 Gbit/s, 0.02 ms round trip.
+    Lan,
+    /// 1 Gbit/s, 1 ms round trip.
+    Gigabit,
+    /// 50 Mbit/s, 80 ms round trip.
+    Wan,
+}
+
+impl Network {
+    pub(super) fn shape(self) -> Shape {
+        match self {
+            Network::Loopback => Shape::LOOPBACK,
+            Network::Lan => Shape::LAN,
+            Network::Gigabit => Shape::GIGABIT,
+            Network::Wan => Shape::WAN,
+        }
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Network::Loopback => "loopback",
+            Network::Lan => "lan",
+            Network::Gigabit => "gigabit",
+            Network::Wan => "wan",
+        }
+    }
+}
+
+/// Oblivious transfers below a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Transfers {
+    /// Silent transfers, which send few bytes
+    Silent,
+    /// The extension of Ishai, Kilian, Nissim and Petrank
+    Iknp,
+}
+
+/// How a circuit is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Engine {
+    /// Garbled by one party, evaluated by the other
+    Yao,
+    /// On shares, one exchange for each layer of gates
+    Gmw,
+}
+
+impl Engine {
+    /// The suffix of the rows of this engine, and that of the other engine's.
+    pub(super) fn suffixes(self) -> (&'static str, &'static str) {
+        match self {
+            Engine::Yao => ("_yao", "_gmw"),
+            Engine::Gmw => ("_gmw", "_yao"),
+        }
+    }
+}
