@@ -5,7 +5,6 @@
 pub(crate) struct Marks {
     /// Byte b has bit b mod 64 of word ⌊b/64⌋.
     words: Vec<u64>,
-    len: usize,
 }
 
 impl Marks {
@@ -18,7 +17,6 @@ impl Marks {
 
     /// Makes these the marks of `data`.
     pub(crate) fn set(&mut self, data: &[u8], delimiter: u8) {
-        self.len = data.len();
         self.words.clear();
         let (blocks, rest) = data.as_chunks();
         self.words.extend(blocks.iter().map(|block| word(block, delimiter)));
@@ -28,19 +26,35 @@ impl Marks {
         self.words.push(word(&last, delimiter));
     }
 
-    /// The first marked byte at or after `from`, or the length of the buffer.
+    /// The marked bytes at or after `from`, ascending.
     #[inline]
-    pub(crate) fn next(&self, from: usize) -> usize {
-        let mut at = from / 64;
-        let mut bits = self.words.get(at).map_or(0, |word| word & u64::MAX << (from % 64));
-        while bits == 0 {
-            at += 1;
-            match self.words.get(at) {
-                Some(word) => bits = *word,
-                None => return self.len,
-            }
+    pub(crate) fn from(&self, from: usize) -> MarksFrom<'_> {
+        let word = from / 64;
+        let bits = self.words.get(word).map_or(0, |bits| bits & u64::MAX << (from % 64));
+        MarksFrom { words: &self.words, word, bits }
+    }
+}
+
+/// The result of [`Marks::from`].
+pub(crate) struct MarksFrom<'a> {
+    words: &'a [u64],
+    /// Position of the word of `bits`, which are left of it.
+    word: usize,
+    bits: u64,
+}
+
+impl Iterator for MarksFrom<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        while self.bits == 0 {
+            self.word += 1;
+            self.bits = *self.words.get(self.word)?;
         }
-        at * 64 + bits.trailing_zeros() as usize
+        let at = self.word * 64 + self.bits.trailing_zeros() as usize;
+        self.bits &= self.bits - 1;
+        Some(at)
     }
 }
 
@@ -74,8 +88,8 @@ mod tests {
                 let marks = Marks::of(&data, delimiter);
                 for from in 0..=len + 130 {
                     let is_end = |byte: &u8| [delimiter, b'\n', b'\r'].contains(byte);
-                    let expected = data.iter().skip(from).position(is_end).map(|at| from + at);
-                    assert_eq!(marks.next(from), expected.unwrap_or(len), "{from} of {len}");
+                    let expected = (from..len).filter(|at| is_end(&data[*at]));
+                    assert!(marks.from(from).eq(expected), "{from} of {len}");
                 }
             }
         }

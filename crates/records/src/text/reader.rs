@@ -188,7 +188,10 @@ impl RecordReader {
                     let (start, line) = (self.pos, self.line);
                     self.pos += len;
                     self.line += lines;
-                    if let Some(error) = self.pending.take() {
+                    // Taking nothing would move a whole error.
+                    if self.pending.is_some()
+                        && let Some(error) = self.pending.take()
+                    {
                         return Err(error);
                     }
                     if !self.names.is_empty() && self.spans.len() != self.names.len() {

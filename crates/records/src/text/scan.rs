@@ -43,6 +43,7 @@ pub(crate) fn scan(
 ) -> Scan {
     let data = &buf[start..];
     spans.clear();
+    let mut ends = marks.from(start);
     let mut lines = 1;
     let mut at = 0;
     loop {
@@ -56,13 +57,15 @@ pub(crate) fn scan(
             lines += line_ends(&data[at + 1..close]);
             spans.push(Span { start: at as u32 + 1, end: close as u32, escaped });
             end = close + 1;
+            ends = marks.from(start + end);
             match data.get(end) {
-                None | Some(b'\n' | b'\r') => {}
-                Some(&byte) if byte == delimiter => {}
+                None => {}
+                // The mark at `end`.
+                Some(_) if ends.next() == Some(start + end) => {}
                 Some(_) => return Scan::AfterQuote(end),
             }
         } else {
-            end = marks.next(start + at) - start;
+            end = ends.next().map_or(data.len(), |end| end - start);
             spans.push(Span { start: at as u32, end: end as u32, escaped: false });
         }
         match data.get(end) {
