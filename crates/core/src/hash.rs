@@ -100,7 +100,13 @@ impl ItemHash {
         keys: &[[u8; Self::BATCH_KEY_LEN]; Self::BATCH],
         lens: &[u8; Self::BATCH],
     ) -> [Item; Self::BATCH] {
-        keyed_hash_16(&self.key, keys, lens).map(Item::from_bytes)
+        let digests = keyed_hash_16(&self.key, keys, lens);
+        // A loop, since `map` of an array remains calls.
+        let mut items = [Item::default(); Self::BATCH];
+        for (item, digest) in items.iter_mut().zip(&digests) {
+            *item = Item::from_bytes(*digest);
+        }
+        items
     }
 }
 

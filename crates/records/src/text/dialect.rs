@@ -1,5 +1,6 @@
 //! Detects the delimiter of a file.
 
+use super::marks::Marks;
 use super::scan::{Scan, scan};
 
 /// Delimiters to try, the likelier first.
@@ -26,20 +27,22 @@ pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
 /// How many records have as many cells as the first, and that number of cells.
 fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
     let mut spans = Vec::new();
-    let mut rest = head;
+    let marks = Marks::of(head, delimiter);
+    let mut at = 0;
     let mut first = None;
     let mut agreeing = 0;
     for _ in 0..SAMPLE_RECORDS {
-        while let [b'\n' | b'\r', tail @ ..] = rest {
-            rest = tail;
+        while let Some(b'\n' | b'\r') = head.get(at) {
+            at += 1;
         }
-        if rest.is_empty() {
+        if at == head.len() {
             break;
         }
-        let Scan::Record { len, .. } = scan(rest, at_end, delimiter, &mut spans) else { break };
+        let found = scan((head, &marks), at, at_end, delimiter, &mut spans);
+        let Scan::Record { len, .. } = found else { break };
         let cells = *first.get_or_insert(spans.len());
         agreeing += usize::from(spans.len() == cells);
-        rest = &rest[len..];
+        at += len;
     }
     // A head shorter than one record is judged by its beginning.
     (agreeing, first.unwrap_or(spans.len()))

@@ -1,5 +1,6 @@
 //! The records of a text file: streamed, checked, and numbered by physical line.
 
+use super::marks::Marks;
 use super::scan::{Scan, Span, line_ends, scan, unescape};
 use super::stream::ByteStream;
 use crate::error::{EncodingGuess, InputError, Misquoted, Place, Stray};
@@ -90,6 +91,8 @@ enum FlawKind {
 pub(crate) struct RecordReader {
     stream: ByteStream,
     buf: Vec<u8>,
+    /// Of the filled part of the buffer.
+    marks: Marks,
     pos: usize,
     end: usize,
     checked: usize,
@@ -122,6 +125,7 @@ impl RecordReader {
         let mut reader = Self {
             stream,
             buf: vec![0; buffer_bytes],
+            marks: Marks::default(),
             pos: 0,
             end: 0,
             checked: 0,
@@ -177,14 +181,17 @@ impl RecordReader {
             {
                 return Ok(None);
             }
-            let data = &self.buf[self.pos..self.end];
-            match scan(data, self.at_end, self.delimiter, &mut self.spans) {
+            let filled = (&self.buf[..self.end], &self.marks);
+            match scan(filled, self.pos, self.at_end, self.delimiter, &mut self.spans) {
                 Scan::Record { body, len, lines } => {
                     self.look_at_flaws(self.pos + len)?;
                     let (start, line) = (self.pos, self.line);
                     self.pos += len;
                     self.line += lines;
-                    if let Some(error) = self.pending.take() {
+                    // Taking nothing would move a whole error.
+                    if self.pending.is_some()
+                        && let Some(error) = self.pending.take()
+                    {
                         return Err(error);
                     }
                     if !self.names.is_empty() && self.spans.len() != self.names.len() {
@@ -334,6 +341,7 @@ impl RecordReader {
         let filled = self.stream.fill(&mut self.buf[self.end..])?;
         self.end += filled;
         self.at_end = filled < room;
+        self.marks.set(&self.buf[..self.end], self.delimiter);
         self.check();
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! next quote that is not doubled, which a delimiter or a line end must follow. A quote elsewhere in a
 //! cell is an ordinary character.
 
+use super::marks::Marks;
 use memchr::{memchr, memchr2};
 
 /// The position of a cell in its record, without its quotes.
@@ -28,12 +29,21 @@ pub(crate) enum Scan {
     AfterQuote(usize),
 }
 
-/// Finds the first record of `data` and its cells. `at_end` means that no byte follows `data`.
+/// Finds the record of `buf` that begins at `start`, and its cells. `marks` are those of `buf` for `delimiter`; `at_end`
+/// means that no byte follows `buf`. Offsets are from `start`.
 ///
-/// `data` must be shorter than 4 GiB.
+/// `buf` must be shorter than 4 GiB.
 #[inline]
-pub(crate) fn scan(data: &[u8], at_end: bool, delimiter: u8, spans: &mut Vec<Span>) -> Scan {
+pub(crate) fn scan(
+    (buf, marks): (&[u8], &Marks),
+    start: usize,
+    at_end: bool,
+    delimiter: u8,
+    spans: &mut Vec<Span>,
+) -> Scan {
+    let data = &buf[start..];
     spans.clear();
+    let mut ends = marks.from(start);
     let mut lines = 1;
     let mut at = 0;
     loop {
@@ -47,13 +57,15 @@ pub(crate) fn scan(data: &[u8], at_end: bool, delimiter: u8, spans: &mut Vec<Spa
             lines += line_ends(&data[at + 1..close]);
             spans.push(Span { start: at as u32 + 1, end: close as u32, escaped });
             end = close + 1;
+            ends = marks.from(start + end);
             match data.get(end) {
-                None | Some(b'\n' | b'\r') => {}
-                Some(&byte) if byte == delimiter => {}
+                None => {}
+                // The mark at `end`.
+                Some(_) if ends.next() == Some(start + end) => {}
                 Some(_) => return Scan::AfterQuote(end),
             }
         } else {
-            end = cell_end(data, at, delimiter);
+            end = ends.next().map_or(data.len(), |end| end - start);
             spans.push(Span { start: at as u32, end: end as u32, escaped: false });
         }
         match data.get(end) {
@@ -107,34 +119,6 @@ pub(crate) fn line_ends(data: &[u8]) -> u64 {
         rest = &rest[at + 1 + usize::from(pair)..];
     }
     count
-}
-
-const ONES: u64 = u64::MAX / 255;
-const HIGHS: u64 = ONES << 7;
-
-/// The offset of the first delimiter, LF or CR at or after `from`, or the length of `data`.
-///
-/// Eight bytes at a time: `(v - 0x01…) & !v & 0x80…` marks the zero bytes of `v`, exactly up to the
-/// lowest marked one (Lamport 1975; Hacker's Delight 6-1), and only that one is used.
-#[inline]
-fn cell_end(data: &[u8], from: usize, delimiter: u8) -> usize {
-    let zeros = |v: u64| v.wrapping_sub(ONES) & !v & HIGHS;
-    let delimiters = ONES * u64::from(delimiter);
-    let mut at = from;
-    let mut rest = &data[from.min(data.len())..];
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        let marks = zeros(word ^ delimiters)
-            | zeros(word ^ (ONES * u64::from(b'\n')))
-            | zeros(word ^ (ONES * u64::from(b'\r')));
-        if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-        rest = tail;
-    }
-    let is_end = |byte: &u8| *byte == delimiter || matches!(byte, b'\n' | b'\r');
-    at + rest.iter().position(is_end).unwrap_or(rest.len())
 }
 
 /// Appends the cell to `out` with doubled quotes undoubled.
