@@ -18,13 +18,13 @@ use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::{Agreement, Roles, split};
 use vesica_core::{Item, Operation, Role, SessionId};
-use vesica_helper::FolderScratch;
-use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{Plan, WHOLE_SET_LEN};
 use vesica_protocols::{Output, Partitions, Party};
 use vesica_records::{KeyCounts, KeySet, Streamed};
+use vesica_scratch::FolderScratch;
+use vesica_scratch::Scratch;
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.

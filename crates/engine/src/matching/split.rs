@@ -23,13 +23,13 @@ use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split::partition;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
-use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
+use vesica_scratch::Scratch;
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
