@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::time::Instant;
 use vesica_backends::{RunName, open};
-use vesica_labels::{Format, List, MemoryScratch, Segments, Spool};
+use vesica_labels::{Format, List, Segments, Spool};
 use vesica_net::Pool;
+use vesica_scratch::MemoryScratch;
 use vesica_servers::{Postgres, Redis};
 
 struct Written(Vec<Vec<u8>>);

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Barrier, Mutex};
 use std::thread;
 use vesica_backends::{Backend, BackendError, RunName, open};
-use vesica_labels::{Bits, Format, Label, List, MemoryScratch, Segments, Spool};
+use vesica_labels::{Bits, Format, Label, List, Segments, Spool};
 use vesica_net::Pool;
+use vesica_scratch::MemoryScratch;
 use vesica_servers::{Postgres, Redis};
 
 const RUN: RunName = RunName([0x5a; 16]);

@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_heap::may_fail;
-use vesica_labels::{Scratch, ScratchFile};
 use vesica_protocols::kmrs14::Items;
 use vesica_records::NO_ITEM;
+use vesica_scratch::{Scratch, ScratchFile};
 
 /// Items read at once.
 const READ_ITEMS: usize = 1 << 16;
@@ -226,7 +226,7 @@ fn prefix(item: &Item, shift: u32) -> usize {
 mod tests {
     use super::*;
     use vesica_core::hash::ItemHash;
-    use vesica_helper::FolderScratch;
+    use vesica_scratch::FolderScratch;
 
     #[test]
     fn a_bit_is_set_for_each_row_whose_item_matched_and_for_no_other() {

@@ -5,7 +5,6 @@
 //! * [`Settings`] — its settings file.
 //! * [`Remote`] — a party's access to the board of a run over the network; survives the helper's
 //!   restarts. [`Waits`] — for whom it waits there.
-//! * [`FolderScratch`] — files for large intermediate data of both.
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
@@ -15,7 +14,6 @@
 pub mod fuzzing;
 mod locks;
 mod remote;
-mod scratch;
 mod service;
 mod settings;
 mod store;
@@ -28,7 +26,6 @@ mod common;
 extern crate self as vesica_helper;
 
 pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen, Waits};
-pub use scratch::FolderScratch;
 pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};

@@ -36,7 +36,6 @@ pub(crate) use record::{BESIDE_SLOT, Record, charge};
 pub(crate) use run::{Damage, Kept, Mark, RunStore};
 
 use crate::locks::uses_disk;
-use crate::scratch::FolderScratch;
 use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io;
@@ -45,6 +44,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use vesica_link::{Access, access_of_others};
+use vesica_scratch::FolderScratch;
 
 /// Names a run: the hash of its description.
 pub(crate) type RunId = [u8; 32];

@@ -5,8 +5,9 @@
 use std::io;
 use std::num::NonZeroUsize;
 use std::time::Instant;
-use vesica_labels::{Format, List, MemoryScratch, Segments, Spool, join};
+use vesica_labels::{Format, List, Segments, Spool, join};
 use vesica_net::Pool;
+use vesica_scratch::MemoryScratch;
 
 struct Written(Vec<Vec<u8>>);
 

@@ -6,7 +6,8 @@
 use std::hint::black_box;
 use std::time::Instant;
 use vesica_core::Item;
-use vesica_labels::{Format, LabelKey, MemoryScratch, Order, Spool};
+use vesica_labels::{Format, LabelKey, Order, Spool};
+use vesica_scratch::MemoryScratch;
 
 fn main() {
     let mut arguments =

@@ -3,7 +3,6 @@
 //! * [`LabelKey`] — items to labels: AES under a separate key for each use.
 //! * [`Format`] — the length of labels, and the encoding of a sorted list in segments.
 //! * [`Spool`], [`Sorted`] — sorting of lists larger than memory; [`Order`] — the original places.
-//! * [`Scratch`] — storage for intermediate data: memory, or the caller's files.
 //! * [`List`] — an encoded list; [`join`](join::common) — the intersection of lists; [`Ranges`] — lists side by side.
 //! * [`Bits`] — one bit per label of a list.
 //!
@@ -15,7 +14,8 @@
 //! ```
 //! use std::num::NonZeroUsize;
 //! use vesica_core::Item;
-//! use vesica_labels::{Format, LabelKey, List, MemoryScratch, Segments, Spool, join};
+//! use vesica_labels::{Format, LabelKey, List, Segments, Spool, join};
+//! use vesica_scratch::MemoryScratch;
 //! use vesica_net::Pool;
 //!
 //! struct Encoded(Vec<Vec<u8>>);
@@ -63,7 +63,6 @@ mod key;
 mod list;
 mod order;
 mod ranges;
-mod scratch;
 mod sort;
 mod spool;
 
@@ -73,7 +72,6 @@ pub use key::LabelKey;
 pub use list::{List, ListError, Segments, count_segment, decode_segment};
 pub use order::Order;
 pub use ranges::{Ranges, compared_bits, set_common};
-pub use scratch::{MemoryScratch, Scratch, ScratchFile};
 pub use spool::{Segment, Sorted, Spool};
 
 /// A label in the leading bits, as many as its [`Format`] says, followed by zeros.

@@ -1,7 +1,8 @@
 //! The original places of the labels of a sorted list.
 
-use crate::{Bits, Scratch, ScratchFile, Segment};
+use crate::{Bits, Segment};
 use std::io;
+use vesica_scratch::{Scratch, ScratchFile};
 
 /// Bytes of an entry: a number of 39 bits, and a flag on the first number of a label.
 const ENTRY_LEN: usize = 5;

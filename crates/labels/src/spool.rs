@@ -1,8 +1,9 @@
 //! Sorting of lists that can be larger than memory.
 
 use crate::sort::sort_uniform;
-use crate::{Format, Label, Scratch, ScratchFile, code};
+use crate::{Format, Label, code};
 use std::io;
+use vesica_scratch::{Scratch, ScratchFile};
 
 /// Bytes per record in a file.
 const RECORD_LEN: usize = 16;
@@ -244,8 +245,8 @@ fn range_of(starts: &[u64], index: u32) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::MemoryScratch;
     use std::collections::BTreeMap;
+    use vesica_scratch::MemoryScratch;
 
     fn labels(len: u64) -> impl Iterator<Item = (Label, u64)> {
         // Every third label twice; the numbers are unordered.

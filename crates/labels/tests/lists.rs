@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
 use vesica_core::Item;
-use vesica_labels::{
-    Bits, Format, Label, LabelKey, List, ListError, MemoryScratch, Order, Scratch, Segments, Spool,
-    join,
-};
+use vesica_labels::{Bits, Format, Label, LabelKey, List, ListError, Order, Segments, Spool, join};
 use vesica_net::Pool;
+use vesica_scratch::{MemoryScratch, Scratch};
 
 struct Written(Vec<Vec<u8>>);
 

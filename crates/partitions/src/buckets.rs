@@ -9,7 +9,7 @@ use crate::plan::MAX_BITS;
 use crate::{NO_PREFIX, PartitionBits};
 use std::io;
 use vesica_core::Item;
-use vesica_labels::{Scratch, ScratchFile};
+use vesica_scratch::{Scratch, ScratchFile};
 
 /// Bytes that a row takes while it waits: its item, its item again when it is grouped, and its bucket.
 const WAITING_BYTES: u64 = 2 * Item::LEN as u64 + 2;
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use crate::Splitter;
     use proptest::prelude::*;
-    use vesica_labels::MemoryScratch;
+    use vesica_scratch::MemoryScratch;
 
     /// A scratch that is full after so many bytes.
     struct Full(usize);

@@ -10,7 +10,7 @@
 //!
 //! ```
 //! use vesica_core::Item;
-//! use vesica_labels::MemoryScratch;
+//! use vesica_scratch::MemoryScratch;
 //! use vesica_partitions::{Buckets, PartitionBits, Splitter};
 //!
 //! let rows: Vec<Item> = (0..1000).map(Item::from_integer).collect();

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use vesica_backends::{Backend, RunName, open};
-use vesica_labels::{Format, Label, List, MemoryScratch, Segments, Spool};
+use vesica_labels::{Format, Label, List, Segments, Spool};
+use vesica_scratch::MemoryScratch;
 
 /// The labels of both lists: two of them are common.
 const LISTS: [[Label; 4]; 2] =

@@ -5,11 +5,10 @@ use crate::input::Input;
 use vesica_core::elias_fano::{Decoder, Shape, encode};
 use vesica_core::tagged::Tagged;
 use vesica_core::{Block, Misbehaviour};
-use vesica_labels::{
-    Bits, Format, Label, MemoryScratch, Segment, Spool, count_segment, decode_segment,
-};
+use vesica_labels::{Bits, Format, Label, Segment, Spool, count_segment, decode_segment};
 use vesica_okvs::bloom::{BloomHash, BloomShape, Indices, sum};
 use vesica_okvs::{BandOkvs, ClusteredOkvs, Okvs, PolynomialOkvs, Scratch};
+use vesica_scratch::MemoryScratch;
 use vesica_simd::aes::Aes128;
 
 pub(super) const ELIAS_FANO: Target =

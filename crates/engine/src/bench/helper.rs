@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_aided::{Envelopes, MeetingError, State, StateError, meet};
 use vesica_core::{Block, Item};
-use vesica_helper::{FolderScratch, Remote, RemoteOptions};
+use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};
+use vesica_scratch::FolderScratch;
 use vesica_simd::aes::Aes128;
 
 /// Items made at once.

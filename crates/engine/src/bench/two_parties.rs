@@ -11,11 +11,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use vesica_agreement::split;
 use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
-use vesica_helper::FolderScratch;
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::Meter;
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
+use vesica_scratch::FolderScratch;
 
 /// The label of the protocol.
 const RUN: &str = "run";

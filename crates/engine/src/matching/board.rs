@@ -15,12 +15,13 @@ use vesica_agreement::{AidedAgreement, PartyTerms};
 use vesica_aided::{Answer, Envelopes, Learned, MeetingError, State, StateError, meet};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Refusal};
-use vesica_helper::{FolderScratch, Remote, RemoteOptions};
+use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::Endpoint;
 use vesica_link::letters::LetterError;
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::{self, Board, Boards, Means};
 use vesica_records::Streamed;
+use vesica_scratch::FolderScratch;
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";

@@ -19,13 +19,13 @@ use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::{Agreement, Roles, split};
 use vesica_core::{Item, Operation, Role, SessionId};
-use vesica_helper::FolderScratch;
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Partitions, Party};
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
+use vesica_scratch::FolderScratch;
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.

@@ -23,13 +23,13 @@ use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split::partition;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
-use vesica_labels::Scratch;
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
+use vesica_scratch::Scratch;
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
@@ -378,9 +378,9 @@ fn in_flight(
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-    use vesica_labels::MemoryScratch;
     use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
     use vesica_net::Meter;
+    use vesica_scratch::MemoryScratch;
 
     /// Rows in two partitions, and what of them was found: nothing yet.
     fn rows(items: &[Item]) -> (Pieces, Found) {
@@ -418,7 +418,10 @@ mod tests {
         let rows = found(|_, _| {}).unwrap().unwrap();
         assert_eq!((rows.len(), rows.keys(), rows.words()), (60, 40, &[(1 << 60) - 1][..]));
         // Without the first key of each partition: it stands in one row or in two.
-        let rows = found(|_, positions| drop(positions.remove(0))).unwrap().unwrap();
+        let without = |_, positions: &mut Vec<usize>| {
+            positions.remove(0);
+        };
+        let rows = found(without).unwrap().unwrap();
         assert_eq!(rows.keys(), 38);
         assert!((56..=58).contains(&rows.words()[0].count_ones()));
     }
@@ -434,7 +437,7 @@ mod tests {
             let why = Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed);
             assert_eq!(found(only_second).err(), Some(why));
         };
-        refused(&|positions| drop(positions.pop()));
+        refused(&|positions| positions.truncate(positions.len() - 1));
         refused(&|positions| positions.push(positions.len()));
         refused(&|positions| positions.push(positions.len() + 5));
         refused(&|positions| positions.push(0));

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use vesica_backends::{BackendError, RunName};
 use vesica_core::Refusal;
-use vesica_labels::{Bits, List, MemoryScratch, Scratch};
+use vesica_labels::{Bits, List};
 use vesica_net::Pool;
+use vesica_scratch::{MemoryScratch, Scratch};
 use vesica_server_aided::kmrs14::helper::{CommonFailure, Desk, advance};
 use vesica_server_aided::kmrs14::{Kind, Slot};
 

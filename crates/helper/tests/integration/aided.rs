@@ -7,8 +7,9 @@ use std::sync::Arc;
 use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_core::{Item, Result, Secret};
 use vesica_helper::{Remote, Service};
-use vesica_labels::{List, MemoryScratch};
+use vesica_labels::List;
 use vesica_net::Progress;
+use vesica_scratch::MemoryScratch;
 use vesica_server_aided::kmrs14::{
     Boards, CommonRows, Kind, Means, Memory, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
 };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Item, Refusal, Result, Secret, TransportError};
 use vesica_helper::Remote;
-use vesica_labels::MemoryScratch;
 use vesica_net::Progress;
+use vesica_scratch::MemoryScratch;
 use vesica_server_aided::kmrs14::{
     Board, Boards, Items, Kind, Means, RunFacts, Seal, Slot, Spec, Variant, run,
 };

@@ -8,8 +8,9 @@ use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use vesica_core::{Error, Item, Misbehaviour, Result};
-use vesica_labels::{Bits, Format, Label, Order, Scratch, Segment, Sorted, Spool};
+use vesica_labels::{Bits, Format, Label, Order, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
+use vesica_scratch::Scratch;
 
 /// Takes labels, each with the row or dummy that it labels.
 type Sink<'a, T> = dyn FnMut(Label, T) -> io::Result<()> + 'a;

@@ -8,13 +8,14 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, List, ListError, MemoryScratch, Scratch, ScratchFile, join};
+use vesica_labels::{Bits, List, ListError, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
     Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, RunFacts, SEAL_LEN, Seal,
     Slot, Spec, Variant, run,
 };
+use vesica_scratch::{MemoryScratch, Scratch, ScratchFile};
 
 /// What a cheating helper makes of a slot that a party gets.
 pub(crate) type Cheat = Arc<dyn Fn(Slot, Vec<u8>) -> Vec<u8> + Send + Sync>;

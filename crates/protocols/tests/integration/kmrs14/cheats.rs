@@ -425,7 +425,7 @@ impl Lying {
         }
         let pool = vesica_net::Pool::new(std::num::NonZeroUsize::MIN).unwrap();
         let quiet = crate::kmrs14::board::Quiet;
-        let scratch = vesica_labels::MemoryScratch;
+        let scratch = vesica_scratch::MemoryScratch;
         let means =
             Means { scratch: &scratch, memory_bytes: 1 << 14, pool: &pool, progress: &quiet };
         let secret = vesica_core::Secret::new([7; 32]);

@@ -4,10 +4,11 @@ use crate::kmrs14::board::{Helper, run_all, spec};
 use crate::kmrs14::laws::{assert_plain, items};
 use std::io;
 use vesica_core::{Item, Refusal};
-use vesica_labels::{Bits, List, Scratch};
+use vesica_labels::{Bits, List};
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, is_out, left, may_be_ended};
 use vesica_protocols::kmrs14::{Check, Kind, Slot, Variant};
+use vesica_scratch::Scratch;
 
 const VARIANTS: [Variant; 5] =
     [Variant::SemiHonest, Variant::Malicious, Variant::Fair, Variant::SizeHiding, Variant::Pet];

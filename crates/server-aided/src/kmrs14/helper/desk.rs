@@ -3,8 +3,9 @@
 use crate::kmrs14::party::DIGEST_LEN;
 use crate::kmrs14::slot::Slot;
 use std::io;
-use vesica_labels::{Bits, List, Scratch};
+use vesica_labels::{Bits, List};
 use vesica_net::Pool;
+use vesica_scratch::Scratch;
 
 /// The slots of a run, and what its steps work with.
 pub trait Desk: Sync {

@@ -8,7 +8,8 @@ use std::io;
 use std::sync::Mutex;
 use vesica_core::hash::Transcript;
 use vesica_core::{Misbehaviour, Result};
-use vesica_labels::{Format, Label, LabelKey, List, ScratchFile, Segments, count_segment};
+use vesica_labels::{Format, Label, LabelKey, List, Segments, count_segment};
+use vesica_scratch::ScratchFile;
 
 const FETCHED_LABEL: &str = "vesica kmrs14 2026 list of the helper's v1";
 

@@ -1,12 +1,12 @@
 //! Intermediate data in private files that remove themselves.
 
+use crate::{Scratch, ScratchFile};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use vesica_labels::{Scratch, ScratchFile};
 
 /// Creates files without a name in a folder: nobody else can open them, and they disappear when
 /// dropped, also if the process is killed.

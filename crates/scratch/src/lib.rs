@@ -1,0 +1,14 @@
+//! Large intermediate data: in memory, or in files without a name, of which nothing is left behind.
+//!
+//! * [`Scratch`], [`ScratchFile`] — storage that grows and is read at any place.
+//! * [`MemoryScratch`] — in memory.
+//! * [`FolderScratch`] — in files of a folder.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod folder;
+mod storage;
+
+pub use folder::FolderScratch;
+pub use storage::{MemoryScratch, Scratch, ScratchFile};
