@@ -113,8 +113,7 @@ impl Figures {
             roles,
             traffic,
             nanos: ((row.seconds)(params) * 1e9) as u64 * plan.partitions(),
-            // Several partitions are in flight: the flights of the others cost no time.
-            flights: (row.flights)(params),
+            flights: split::flights(row, &roles.params),
         }
     }
 

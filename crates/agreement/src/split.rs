@@ -1,20 +1,42 @@
 //! Which runs are split into partitions, and what one partition is.
 
-use vesica_core::{Operation, PsiParams};
+use vesica_core::{Item, Operation, PsiParams};
 use vesica_partitions::{Plan, session_of};
 use vesica_protocols::{Partitions, Protocol, Traffic, UsableSetLen};
 
-/// How `row` splits sets of the sizes in `params`. Both sides compute the same.
+/// What becomes of the results of all partitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Joined {
+    /// They are the result: an intersection.
+    Sets,
+    /// They are shares, which are added, and of which the total alone is opened: a number.
+    Addends,
+}
+
+/// How `row` can match partitions of sets with such `params`, if it can. Both sides compute the same.
 ///
-/// Intersections alone are split, without bounds, and of digests: the number of common items of each partition says
-/// nothing that the common items do not.
+/// An intersection may have no bounds: whether the number of common items is inside them is known at the end only.
+pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
+    if params.item_bits() != Item::BITS {
+        return None;
+    }
+    match params.query().operation() {
+        Operation::Intersection => {
+            let can = row.partitions == Partitions::Sets && params.bounds().are_none();
+            can.then_some(Joined::Sets)
+        }
+        Operation::Cardinality | Operation::Threshold | Operation::Sum => {
+            row.addends.map(|_| Joined::Addends)
+        }
+        _ => None,
+    }
+}
+
+/// How `row` splits sets of the sizes in `params`.
 pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
-    let is_plain = params.query().operation() == Operation::Intersection
-        && params.bounds().are_none()
-        && params.item_bits() == vesica_core::Item::BITS;
-    match is_plain && row.partitions == Partitions::Sets {
-        true => Plan::new(params.sender_len() as u64, params.receiver_len() as u64),
-        false => Plan::WHOLE,
+    match joined(row, params) {
+        Some(_) => Plan::new(params.sender_len() as u64, params.receiver_len() as u64),
+        None => Plan::WHOLE,
     }
 }
 
@@ -36,20 +58,41 @@ pub fn partition(
     let (sender_len, receiver_len) = (bound(params.sender_len()), bound(params.receiver_len()));
     PsiParams::new(session, sender_len, receiver_len, params.learns())?
         .with_query(params.query())
+        .with_bounds(params.bounds())
         .with_runs(plan.partitions())?
         .with_shared(shared_len)
 }
 
-/// Payload bytes of a run of `row` with `params`, all partitions together.
+/// Payload bytes of a run of `row` with `params`, all partitions and the opening of their total together.
 ///
 /// Shared items lie in partitions as the session has it; where a formula depends on them, they are taken as spread evenly.
 pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
     let plan = plan(row, params);
-    let of_one = (row.bytes)(&typical(plan, params));
-    let times = plan.partitions();
+    if !plan.is_split() {
+        return (row.bytes)(params);
+    }
+    let of_one = typical(plan, params);
+    let addends = row.addends.filter(|_| joined(row, params) == Some(Joined::Addends));
+    let (one, opening) = match addends {
+        Some(runs) => ((runs.part_bytes)(&of_one), (runs.opening_bytes)(params)),
+        None => ((row.bytes)(&of_one), Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }),
+    };
+    let all = |one: u64, opening: u64| plan.partitions() * one + opening;
     Traffic {
-        sender_to_receiver: times * of_one.sender_to_receiver,
-        receiver_to_sender: times * of_one.receiver_to_sender,
+        sender_to_receiver: all(one.sender_to_receiver, opening.sender_to_receiver),
+        receiver_to_sender: all(one.receiver_to_sender, opening.receiver_to_sender),
+    }
+}
+
+/// Messages in a row of one partition and of the opening: partitions in flight together wait together.
+pub(crate) fn flights(row: &Protocol, params: &PsiParams) -> u64 {
+    let plan = plan(row, params);
+    let of_one = typical(plan, params);
+    match row.addends {
+        Some(runs) if plan.is_split() && joined(row, params) == Some(Joined::Addends) => {
+            (runs.part_flights)(&of_one) + (runs.opening_flights)(params)
+        }
+        _ => (row.flights)(&of_one),
     }
 }
 

@@ -104,6 +104,36 @@ impl CheckedSet {
         Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
 
+    /// The part of this set in one partition, with values: the own items and the shared self-check items at these
+    /// positions, then random ones until there are `len` in all.
+    ///
+    /// `None` if there is not enough memory.
+    pub(crate) fn part(
+        &self,
+        own: &[usize],
+        shared: &[usize],
+        len: usize,
+        rng: &mut impl Rng,
+    ) -> Option<Self> {
+        let of = |positions: &[usize]| -> Vec<Item> {
+            positions.iter().map(|position| self.items[*position]).collect()
+        };
+        let mut part = Self::of_partition(of(own), &of(shared), len, rng)?;
+        if let Some(OwnValues { values, .. }) = &self.values {
+            let columns = values.len() / self.items.len().max(1);
+            let row = |position: usize| &values[position * columns..(position + 1) * columns];
+            // Padding has the values of a self-check item of this party's own, which must not be in a sum.
+            let padding = (self.own_len + self.shared_len).min(self.items.len().saturating_sub(1));
+            let all = own.iter().chain(shared).copied();
+            let all = all.chain(std::iter::repeat_n(padding, len - own.len() - shared.len()));
+            let mut of_part = Vec::new();
+            may_fail(|| of_part.try_reserve_exact(len * columns)).ok()?;
+            all.for_each(|position| of_part.extend_from_slice(row(position)));
+            part.values = Some(OwnValues { values: Arc::new(of_part), reach: Vec::new() });
+        }
+        Some(part)
+    }
+
     /// A set of integers. Numbers that no key and no other kind of item has take the place of random
     /// items. They are not secret, and need not be between parties that follow the protocol: each can
     /// only match an equal item.
@@ -182,6 +212,11 @@ impl CheckedSet {
     /// The texts of its keys, if they were requested.
     pub(crate) fn keys(&self) -> Option<&KeyTexts> {
         self.keys.as_ref()
+    }
+
+    /// All items: keys, self-check items, padding.
+    pub(crate) fn items(&self) -> &[Item] {
+        &self.items
     }
 
     /// How many items it has, self-check items and padding included.

@@ -288,6 +288,9 @@ impl Protocol {
         input: impl Into<Input>,
     ) -> Result<Box<dyn Party>> {
         let input = input.into();
+        if params.runs() != Runs::ONE && self.partitions == Partitions::No {
+            return Err(ParameterError::UnsupportedRuns.into());
+        }
         self.check(role, &params, &input)?;
         match role {
             Role::Sender => (self.sender)(params, input),
@@ -368,9 +371,7 @@ impl Protocol {
         if !self.item_bits.contains(&params.item_bits()) {
             return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());
         }
-        let is_one_of_many = params.runs() != Runs::ONE;
-        if is_one_of_many && (self.partitions == Partitions::No || params.item_bits() != Item::BITS)
-        {
+        if params.runs() != Runs::ONE && params.item_bits() != Item::BITS {
             return Err(ParameterError::UnsupportedRuns.into());
         }
         Ok(())

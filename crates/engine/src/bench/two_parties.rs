@@ -9,7 +9,7 @@ use crate::resources::Stopwatch;
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use vesica_agreement::split;
+use vesica_agreement::split::{self, Joined};
 use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::Meter;
@@ -111,7 +111,10 @@ pub(super) fn run(
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
 
-    let formula = split::traffic(bench.protocol, &params);
+    let formula = match plan.is_split() {
+        true => split::traffic(bench.protocol, &params),
+        false => (bench.protocol.bytes)(&params),
+    };
     let [formula_sent, formula_received] = match bench.role {
         Role::Sender => [formula.sender_to_receiver, formula.receiver_to_sender],
         _ => [formula.receiver_to_sender, formula.sender_to_receiver],
@@ -139,7 +142,11 @@ fn plan(bench: &TwoParties, id: SessionId) -> vesica_core::Result<(PsiParams, Pl
         .with_item_bits(bench.item_bits)?
         .with_query(bench.query)
         .with_bounds(bench.bounds);
-    Ok((params, split::plan(bench.protocol, &params)))
+    let plan = match split::joined(bench.protocol, &params) {
+        Some(Joined::Sets) => split::plan(bench.protocol, &params),
+        _ => Plan::WHOLE,
+    };
+    Ok((params, plan))
 }
 
 /// The parts of the run, by label.

@@ -17,6 +17,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
+use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Roles, split};
 use vesica_core::{Item, Operation, Role, SessionId};
 use vesica_link::Session;
@@ -203,8 +204,9 @@ impl<'a> OverSession<'a> {
 
         self.run.event(&Event::Phase(Phase::Matching));
         let check_secret = secret(EXPORT_CHECK_ITEMS);
+        let joined = split::joined(choice.row, &choice.roles.params);
         let set = match set {
-            Ok(set) if plan.is_split() => {
+            Ok(set) if plan.is_split() && joined == Some(Joined::Sets) => {
                 let rows = RowItems::from(set.rows.items);
                 let mut pieces = splitting.group(&rows, plan.partitions()).map_err(&at)?;
                 pieces.has_repeats = set.counts.duplicates > 0;
@@ -215,10 +217,22 @@ impl<'a> OverSession<'a> {
         let (got, counts, direction_changes) = match set {
             Ok(Whole { keys, rows, counts }) => {
                 let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
-                let party = choice.row.party(role, choice.roles.params, set.input());
-                let (output, direction_changes) = party
-                    .and_then(|party| run_alone(party, ctx, Phase::Matching.name()))
-                    .map_err(at)?;
+                let label = Phase::Matching.name();
+                let output = match plan.is_split() {
+                    true => {
+                        let params = &choice.roles.params;
+                        let matched = Matched { row: choice.row, role, params, plan };
+                        let total = plan.partitions();
+                        let step =
+                            |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });
+                        splitting.run_addends(ctx, &set, matched, label, &step)
+                    }
+                    false => choice
+                        .row
+                        .party(role, choice.roles.params, set.input())
+                        .and_then(|party| run_alone(party, ctx, label)),
+                };
+                let (output, direction_changes) = output.map_err(at)?;
                 let unchecked = Unchecked::new(output);
                 (Got::Whole { unchecked, set, rows }, counts, direction_changes)
             }

@@ -4,7 +4,7 @@ use crate::support::{Pair, both_finish};
 use std::fmt::Write;
 use std::fs;
 use vesica_agreement::Agreement;
-use vesica_engine::{ConfigFault, Error, Finished, RowSet};
+use vesica_engine::{ConfigFault, Error, Finished, RowSet, RunResult};
 use vesica_link::Endpoint;
 use vesica_partitions::WHOLE_SET_LEN;
 
@@ -163,4 +163,42 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
         panic!("{one:?}")
     };
     assert!(least <= LITTLE && run(&pair, &agreement, least).iter().all(Result::is_ok));
+}
+
+/// An agreement on a number, with values of `two`'s where it is a sum.
+fn of_number(pair: &Pair, head: &str, sums: bool) -> Agreement {
+    let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
+    let mut tables = "[[key]]\nname = \"email\"\nprofile = \"email\"\n".to_owned();
+    if sums {
+        tables += "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 16\n";
+    }
+    let limits = format!("max_rows = {}", 2 * WHOLE_SET_LEN);
+    pair.agreement_of(&head, &tables, [&limits, &limits])
+}
+
+/// Of a number the total alone is opened: each partition gives shares.
+#[test]
+fn numbers_about_large_sets_are_opened_once() {
+    let pair = Pair::new();
+    let keys = WHOLE_SET_LEN + 1000;
+    rows(&pair.path("one.csv"), 0..keys, 1000);
+    let small = [1, 2, 3, keys - 1, keys, keys + 5];
+    let text: String = small.iter().map(|n| format!("{n}@a.org,{}\n", n % 100)).collect();
+    fs::write(pair.path("two.csv"), format!("email,amount\n{text}")).unwrap();
+    let outputs = |head: &str, sums| {
+        let agreement = of_number(&pair, head, sums);
+        run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap().output)
+    };
+    for (bounds, count) in
+        [("", Some(4)), ("min_matches = 4\n", Some(4)), ("min_matches = 5\n", None)]
+    {
+        let head = format!("operation = \"cardinality\"\nprotocol = \"psty19\"\n{bounds}");
+        let expected = count.map_or(RunResult::OutsideBounds, RunResult::Cardinality);
+        assert_eq!(outputs(&head, false), [expected.clone(), expected], "{bounds}");
+    }
+    let expected: i128 = small[..4].iter().map(|n| i128::from(n % 100)).sum();
+    for output in outputs("operation = \"sum\"\nprotocol = \"psty19\"", true) {
+        let RunResult::Sums { columns, .. } = &output else { panic!("{output:?}") };
+        assert_eq!(columns[0].sum, expected);
+    }
 }
