@@ -56,7 +56,7 @@ impl Row for TextRow<'_> {
     }
 
     fn place(&self) -> Place {
-        Place::Line(self.record.line)
+        Place::Line(self.record.line())
     }
 
     #[inline]

@@ -14,35 +14,55 @@ pub(crate) const RECORD_LIMIT_BYTES: usize = 64 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// One record of a text file.
+/// One record of a text file: the last that its reader has found. A reference is all that moves from row to row.
 #[derive(Clone, Copy)]
 pub(crate) struct Record<'a> {
-    data: &'a [u8],
-    spans: &'a [Span],
+    reader: &'a RecordReader,
+}
+
+/// Where a record is in the buffer.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    start: usize,
+    /// Its bytes without and with the line end.
     body: usize,
-    /// Physical line on which the record starts, from 1.
-    pub(crate) line: u64,
+    len: usize,
+    line: u64,
 }
 
 impl<'a> Record<'a> {
     pub(crate) fn len(&self) -> usize {
-        self.spans.len()
+        self.reader.spans.len()
+    }
+
+    /// Physical line on which the record starts, from 1.
+    pub(crate) fn line(&self) -> u64 {
+        self.reader.found.line
     }
 
     /// The bytes in the file, without and with the line end.
+    #[inline]
     pub(crate) fn raw(&self) -> (&'a [u8], &'a [u8]) {
-        (&self.data[..self.body], self.data)
+        let Extent { start, body, len, .. } = self.reader.found;
+        let data = &self.reader.buf[start..start + len];
+        (&data[..body], data)
+    }
+
+    /// The bytes of a cell without quotes around it, where they begin in the record, and whether quotes are doubled in it.
+    #[inline]
+    fn span(&self, index: usize) -> (&'a [u8], usize, bool) {
+        let Span { start, end, escaped } = self.reader.spans[index];
+        let (from, start) = (self.reader.found.start, start as usize);
+        (&self.reader.buf[from + start..from + end as usize], start, escaped)
     }
 
     /// How a cell is quoted, if CSV does not define that. A cell in proper quotes may contain anything.
     #[inline]
     pub(crate) fn misquoted(&self, index: usize) -> Option<Misquoted> {
-        let span = self.spans[index];
-        let (start, end) = (span.start as usize, span.end as usize);
-        match self.data[start..end].first() {
-            Some(b' ' | b'\t' | b'\'') if start == 0 || self.data[start - 1] != b'"' => {
-                misquoted(&self.data[start..end])
-            }
+        let (cell, start, _) = self.span(index);
+        let before = || self.reader.buf[self.reader.found.start + start - 1];
+        match cell.first() {
+            Some(b' ' | b'\t' | b'\'') if start == 0 || before() != b'"' => misquoted(cell),
             _ => None,
         }
     }
@@ -50,9 +70,8 @@ impl<'a> Record<'a> {
     /// The text of a cell; `scratch` holds it if quotes had to be undoubled.
     #[inline]
     pub(crate) fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
-        let span = self.spans[index];
-        let cell = &self.data[span.start as usize..span.end as usize];
-        if !span.escaped {
+        let (cell, _, escaped) = self.span(index);
+        if !escaped {
             return cell;
         }
         scratch.clear();
@@ -98,6 +117,8 @@ pub(crate) struct RecordReader {
     checked: usize,
     at_end: bool,
     flaw: Option<Flaw>,
+    /// The record found last, and its cells.
+    found: Extent,
     spans: Vec<Span>,
     delimiter: u8,
     line: u64,
@@ -131,6 +152,7 @@ impl RecordReader {
             checked: 0,
             at_end: false,
             flaw: None,
+            found: Extent::default(),
             spans: Vec::new(),
             delimiter,
             line: 1,
@@ -186,6 +208,7 @@ impl RecordReader {
                 Scan::Record { body, len, lines } => {
                     self.look_at_flaws(self.pos + len)?;
                     let (start, line) = (self.pos, self.line);
+                    self.found = Extent { start, body, len, line };
                     self.pos += len;
                     self.line += lines;
                     // Taking nothing would move a whole error.
@@ -202,12 +225,7 @@ impl RecordReader {
                             found: self.spans.len(),
                         });
                     }
-                    return Ok(Some(Record {
-                        data: &self.buf[start..start + len],
-                        spans: &self.spans,
-                        body,
-                        line,
-                    }));
+                    return Ok(Some(Record { reader: self }));
                 }
                 Scan::Incomplete => self.make_room()?,
                 Scan::Unterminated(at) => {
@@ -357,7 +375,9 @@ impl RecordReader {
             // A character cut by the end of the buffer is checked again with the next bytes.
             Err(error) => (error.valid_up_to(), error.error_len().is_none() && !self.at_end),
         };
-        self.flaw = if let Some(at) = memchr(0, &new[..valid]) {
+        // Whether there is one takes less than where: almost no file has one.
+        let has_nul = new[..valid].iter().fold(false, |has, byte| has | (*byte == 0));
+        self.flaw = if has_nul && let Some(at) = memchr(0, &new[..valid]) {
             Some(Flaw { at: self.checked + at, kind: FlawKind::Nul })
         } else if !whole {
             Some(Flaw { at: self.checked + valid, kind: FlawKind::NotUtf8 })

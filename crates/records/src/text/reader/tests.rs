@@ -15,7 +15,7 @@ fn read(data: &[u8], delimiter: u8, buffer_bytes: usize) -> Records {
         let cells = (0..record.len())
             .map(|index| String::from_utf8(record.cell(index, &mut scratch).to_vec()).unwrap())
             .collect();
-        records.push((record.line, cells));
+        records.push((record.line(), cells));
     }
     Ok(records)
 }
