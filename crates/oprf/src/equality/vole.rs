@@ -4,9 +4,9 @@ use super::{Form, output_bits};
 use crate::vole::{self, Plan, Seed};
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Item, Result, SemiHonest, SessionId};
-use vesica_net::Context;
+use vesica_net::{Context, Pool};
 use vesica_simd::aes::Aes128;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const PLACE_LABEL: &str = "vesica v1 equality place";
 
@@ -28,8 +28,10 @@ pub(super) fn evaluate_everywhere(
     x: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
     let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, x));
-    let q = vole::run_sender(ctx, session, &plan(form, x.len()), Seed::receive, items)?;
-    Ok(outputs(ctx, q, x.len()))
+    let mut outputs = Outputs::new(x.len());
+    let plan = plan(form, x.len());
+    vole::run_sender(ctx, session, &plan, Seed::receive, items, |pool, q| outputs.take(pool, q))?;
+    Ok(outputs.0)
 }
 
 /// The receiver's F at i‖y_i.
@@ -40,8 +42,10 @@ pub(super) fn evaluate(
     y: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
     let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, y));
-    let q = vole::run_receiver(ctx, session, &plan(form, y.len()), Seed::draw_and_send, items)?;
-    Ok(outputs(ctx, q, y.len()))
+    let mut outputs = Outputs::new(y.len());
+    let (plan, draw) = (plan(form, y.len()), Seed::draw_and_send);
+    vole::run_receiver(ctx, session, &plan, draw, items, |pool, q| outputs.take(pool, q))?;
+    Ok(outputs.0)
 }
 
 /// i‖y for each i, as y ⊕ π(i). π is drawn together with the seed of the OPRF, when the values are fixed.
@@ -59,12 +63,16 @@ fn numbered(session: &SessionId, r: &Seed, y: &[Block]) -> Zeroizing<Vec<Item>> 
 }
 
 /// F in the order of the places.
-fn outputs(ctx: &Context, q: vole::Inputs<SemiHonest>, len: usize) -> Zeroizing<Vec<Block>> {
-    let mut tagged = q.outputs(ctx.pool(), output_bits(len));
-    let mut outputs = Zeroizing::new(vec![Block::ZERO; len]);
-    for tagged in &mut tagged {
-        outputs[tagged.position() as usize] = Block::new(tagged.tag());
-        tagged.zeroize();
+struct Outputs(Zeroizing<Vec<Block>>);
+
+impl Outputs {
+    fn new(len: usize) -> Self {
+        Self(Zeroizing::new(Block::zeros(len)))
     }
-    outputs
+
+    fn take(&mut self, pool: &Pool, q: vole::Inputs<SemiHonest>) {
+        q.outputs(pool, output_bits(self.0.len()), |output| {
+            self.0[output.position() as usize] = Block::new(output.tag());
+        });
+    }
 }

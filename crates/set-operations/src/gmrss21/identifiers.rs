@@ -161,11 +161,10 @@ fn learn(
         return Ok(());
     }
     let (plan, draw) = (plan(form, items.len()), Seed::draw_and_send);
-    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, |_, _| Ok(items))?;
-    for value in q.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
+    let own = |_: &mut Context, _: &Seed| Ok(items);
+    vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, own, |pool, q| {
+        q.outputs(pool, BITS, |f| add(ids, f.position(), Block::new(f.tag())));
+    })
 }
 
 /// The holder's side.
@@ -188,10 +187,8 @@ fn hold(
         return Ok(());
     }
     let plan = plan(form, other_len);
-    let q =
-        vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, |_, _| Ok(items))?;
-    for value in q.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
+    let own = |_: &mut Context, _: &Seed| Ok(items);
+    vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, own, |pool, q| {
+        q.outputs(pool, BITS, |f| add(ids, f.position(), Block::new(f.tag())));
+    })
 }
