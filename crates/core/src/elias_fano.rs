@@ -13,22 +13,27 @@
 //!
 //! let tags = [7, 1 << 39, 9];
 //! let shape = Shape::new(3, 40);
-//! let (code, order) = encode(shape, (0..3).map(|i| Tagged::new(tags[i as usize], i)).collect());
+//! let (code, order) = encode(shape, &[0, 1, 2].map(|i| Tagged::new(tags[i as usize], i)));
 //! assert_eq!((code.len() as u64, order), (shape.bytes(), vec![0, 2, 1]));
 //!
 //! let mut decoder = Decoder::new(shape);
-//! let section = decoder.section(|| Ok(code.clone()))?;
-//! assert_eq!((section.find(9), section.find(10)), (Some(1), None));
+//! let group = decoder.group(|| Ok(code.clone()))?;
+//! assert_eq!((group.find(9), group.find(10)), (Some(1), None));
 //! decoder.finish()?;
 //! # Ok::<(), vesica_core::Error>(())
 //! ```
 
-use crate::tagged::{AsTag, Buckets, Tagged};
+use crate::tagged::{AsTag, Gathered, Tagged};
 use crate::{Misbehaviour, Result};
+use std::ops::Range;
 
 /// Maximum number of leading bits that select a section. A section of a large set has thousands of tags and fits into
 /// the cache, and there are few enough sections to write to all at once.
 const MAX_SECTION_BITS: u32 = 12;
+
+/// log of the number of sections that are sorted and searched together, if there are as many: a group of a set of 2^20
+/// fits into the second-level cache, and its tags come from few enough groups to write to all at once from there.
+const SECTION_BITS_IN_GROUP: u32 = 4;
 
 /// log of the maximum number of high values per section, as long as there are sections to spare.
 const HIGH_BITS_IN_SECTION: u32 = 10;
@@ -37,6 +42,13 @@ const HIGH_BITS_IN_SECTION: u32 = 10;
 /// with probability below 2^-200. Without a limit a peer could put all its tags into one section and learn from the
 /// time of the search whether we have a tag there.
 const MAX_TAGS_OF_VALUE: u32 = 64;
+
+/// Bits below the high ones by which a section is sorted without comparisons. Of the pairs that the high bits leave to
+/// compare they leave a quarter.
+const LOW_BITS_COUNTED: u32 = 2;
+
+/// Tags with the same high bits that are compared at once. More are rare.
+const AT_ONCE: usize = 4;
 
 /// The public size of an encoded set: the number of tags and their length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +90,11 @@ impl Shape {
         self.high_bits.saturating_sub(HIGH_BITS_IN_SECTION).min(MAX_SECTION_BITS)
     }
 
+    /// The number of leading bits that select a group of consecutive sections.
+    pub fn group_bits(&self) -> u32 {
+        self.section_bits().saturating_sub(SECTION_BITS_IN_GROUP)
+    }
+
     /// Length of the code, in bytes.
     pub fn bytes(&self) -> u64 {
         match self.len {
@@ -98,7 +115,18 @@ impl Shape {
     /// The high bits of a tag, without those of its section.
     #[inline]
     fn inner(&self, tag: u128) -> usize {
-        tag.checked_shr(self.low_bits()).unwrap_or(0) as usize & ((1 << self.inner_bits()) - 1)
+        self.high(tag) & ((1 << self.inner_bits()) - 1)
+    }
+
+    /// The high bits of a tag, without those of its group.
+    #[inline]
+    fn in_group(&self, tag: u128) -> usize {
+        self.high(tag) & ((1 << (self.high_bits - self.group_bits())) - 1)
+    }
+
+    #[inline]
+    fn high(&self, tag: u128) -> usize {
+        tag.checked_shr(self.low_bits()).unwrap_or(0) as usize
     }
 
     #[inline]
@@ -107,31 +135,46 @@ impl Shape {
     }
 }
 
-/// Returns the tags of a section in ascending order.
-pub fn sort_section<T: AsTag>(shape: &Shape, tags: &[T]) -> Vec<T> {
-    let mut next = vec![0u32; 1 << shape.inner_bits()];
-    tags.iter().for_each(|tag| next[shape.inner(tag.tag())] += 1);
+/// Sorts the tags of a group; gives the end of each of its sections.
+pub fn sort_group<T: AsTag>(shape: &Shape, tags: &mut [T]) -> Vec<u32> {
+    let (inner_bits, low_bits) = (shape.inner_bits(), shape.low_bits().min(LOW_BITS_COUNTED));
+    let section_of = |tag: &T| shape.in_group(tag.tag()) >> inner_bits;
+    let ends = scatter(tags, shape.section_bits() - shape.group_bits(), section_of);
+    let shift = shape.low_bits() - low_bits;
+    let mask = (1 << (inner_bits + low_bits)) - 1;
     let mut start = 0;
-    for slot in &mut next {
-        start += std::mem::replace(slot, start);
-    }
-    let mut sorted = vec![T::default(); tags.len()];
-    for tag in tags {
-        let slot = &mut next[shape.inner(tag.tag())];
-        sorted[*slot as usize] = *tag;
-        *slot += 1;
-    }
-    // Tags with equal high bits: about one each, so insertion sort is fastest.
-    for i in 1..sorted.len() {
-        let tag = sorted[i];
-        let mut place = i;
-        while place > 0 && sorted[place - 1].tag() > tag.tag() {
-            sorted[place] = sorted[place - 1];
-            place -= 1;
+    for end in &ends {
+        let section = &mut tags[start..*end as usize];
+        start = *end as usize;
+        scatter(section, inner_bits + low_bits, |tag| (tag.tag() >> shift) as usize & mask);
+        // Few tags share a slot, so insertion sort is fastest.
+        for i in 1..section.len() {
+            let tag = section[i];
+            let mut place = i;
+            while place > 0 && section[place - 1].tag() > tag.tag() {
+                section[place] = section[place - 1];
+                place -= 1;
+            }
+            section[place] = tag;
         }
-        sorted[place] = tag;
     }
-    sorted
+    ends
+}
+
+/// Orders `tags` by their slots, of `bits` bits; gives the end of each slot.
+fn scatter<T: AsTag>(tags: &mut [T], bits: u32, slot_of: impl Fn(&T) -> usize) -> Vec<u32> {
+    let mut ends = vec![0; 1 << bits];
+    tags.iter().for_each(|tag| ends[slot_of(tag)] += 1);
+    let mut start = 0;
+    for end in &mut ends {
+        start += std::mem::replace(end, start);
+    }
+    for tag in tags.to_vec() {
+        let next = &mut ends[slot_of(&tag)];
+        tags[*next as usize] = tag;
+        *next += 1;
+    }
+    ends
 }
 
 /// Encodes the sections of a set in order.
@@ -146,17 +189,22 @@ impl Encoder {
         Self { shape, bits: BitWriter::default() }
     }
 
-    /// Appends the next section; its tags must be [sorted](sort_section).
+    /// Appends the next section; its tags must be [sorted](sort_group).
     pub fn section<T: AsTag>(&mut self, sorted: &[T]) {
         let shape = self.shape;
-        let mut value = 0;
-        for tag in sorted {
-            let inner = shape.inner(tag.tag());
-            self.bits.push_zeros(inner - value);
-            value = inner;
-            self.bits.push(1, 1);
+        let unary_len = (1 << shape.inner_bits()) + sorted.len();
+        let mut unary = vec![0_u64; unary_len.div_ceil(64)];
+        for (i, tag) in sorted.iter().enumerate() {
+            // After a zero for each smaller value, and a one for each earlier tag.
+            let place = shape.inner(tag.tag()) + i;
+            unary[place / 64] |= 1 << (place % 64);
         }
-        self.bits.push_zeros((1 << shape.inner_bits()) - value);
+        let mut bits_left = unary_len;
+        for word in unary {
+            let bits = bits_left.min(64);
+            self.bits.push(word, bits as u32);
+            bits_left -= bits;
+        }
         let low_bits = shape.low_bits();
         if low_bits <= 64 {
             sorted.iter().for_each(|tag| self.bits.push(shape.low(tag.tag()) as u64, low_bits));
@@ -176,44 +224,89 @@ impl Encoder {
     }
 }
 
-/// The decoded tags of one section: low bits in ascending order, grouped by high bits.
-pub struct Section {
+/// The decoded tags of one group: low bits in ascending order, by high bits.
+pub struct Group {
     shape: Shape,
     /// The end of the tags of each high value.
     ends: Vec<u32>,
-    low: Vec<u128>,
+    /// The lowest 64 bits of each tag, and [`AT_ONCE`] zeros.
+    low: Vec<u64>,
+    /// The other low bits, if there are more than 64.
+    middle: Vec<u64>,
 }
 
-impl Section {
+impl Group {
     /// Number of tags.
     pub fn len(&self) -> usize {
-        self.low.len()
+        self.low.len() - AT_ONCE
     }
 
-    /// Whether the section has no tags.
+    /// Whether the group has no tags.
     pub fn is_empty(&self) -> bool {
-        self.low.is_empty()
+        self.len() == 0
     }
 
-    /// The place of `tag` among the tags of this section, if it is there. `tag` must belong to this section.
+    /// The place of `tag` among the tags of this group, if it is there. `tag` must belong to this group.
     #[inline]
     pub fn find(&self, tag: u128) -> Option<usize> {
-        let inner = self.shape.inner(tag);
-        let start = if inner == 0 { 0 } else { self.ends[inner - 1] as usize };
-        let low = self.shape.low(tag);
-        let of_value = &self.low[start..self.ends[inner] as usize];
-        of_value.iter().position(|other| *other == low).map(|place| start + place)
+        let (place, is_found) = self.look_up(tag);
+        is_found.then_some(place)
     }
 
-    /// Finds the tags of `own`, which belong to this section: (position of the own tag, place in the section).
+    /// Finds the tags of `own`, which belong to this group: (position of the own tag, place in the group).
     pub fn matches(&self, own: &[Tagged]) -> Vec<(u32, u32)> {
-        own.iter()
-            .filter_map(|tag| self.find(tag.tag()).map(|place| (tag.position(), place as u32)))
-            .collect()
+        let mut matches = vec![(0, 0); own.len()];
+        let mut len = 0;
+        for tag in own {
+            // Always written, and kept if it is one: a branch would often go the unforeseen way.
+            let (place, is_found) = self.look_up(tag.tag());
+            matches[len] = (tag.position(), place as u32);
+            len += usize::from(is_found);
+        }
+        matches.truncate(len);
+        matches
+    }
+
+    /// The first place of `tag`, and whether it is there.
+    #[inline(always)]
+    fn look_up(&self, tag: u128) -> (usize, bool) {
+        let high = self.shape.in_group(tag);
+        let start = if high == 0 { 0 } else { self.ends[high - 1] as usize };
+        let len = self.ends[high] as usize - start;
+        let (low, middle) = halves(self.shape.low(tag));
+        let mut equal = 0_u32;
+        for (i, other) in self.low[start..start + AT_ONCE].iter().enumerate() {
+            equal |= u32::from(*other == low) << i;
+        }
+        equal &= (1 << len.min(AT_ONCE)) - 1;
+        let place = start + equal.trailing_zeros() as usize % AT_ONCE;
+        if len <= AT_ONCE && self.middle.is_empty() {
+            return (place, equal != 0);
+        }
+        if len <= AT_ONCE && equal.count_ones() <= 1 {
+            return (place, (equal != 0) & (self.middle.get(place) == Some(&middle)));
+        }
+        self.search(start..start + len, low, middle)
+    }
+
+    /// [`look_up`](Self::look_up) among the tags at `places`.
+    #[cold]
+    fn search(&self, mut places: Range<usize>, low: u64, middle: u64) -> (usize, bool) {
+        let is_equal = |place: &usize| {
+            self.low[*place] == low && self.middle.get(*place).is_none_or(|own| *own == middle)
+        };
+        let found = places.find(is_equal);
+        (found.unwrap_or_default(), found.is_some())
     }
 }
 
-/// Decodes the sections of a set in order, from bytes that arrive in pieces.
+/// The lower and the upper 64 bits.
+#[inline(always)]
+fn halves(bits: u128) -> (u64, u64) {
+    (bits as u64, (bits >> 64) as u64)
+}
+
+/// Decodes the groups of a set in order, from bytes that arrive in pieces.
 pub struct Decoder {
     shape: Shape,
     bits: BitReader,
@@ -221,47 +314,66 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the first section.
+    /// A decoder at the first group.
     pub fn new(shape: Shape) -> Self {
         Self { shape, bits: BitReader::default(), left: shape.len }
     }
 
-    /// The next section. Calls `more` for further bytes when it needs them.
+    /// The next group. Calls `more` for further bytes when it needs them.
     ///
     /// Order and repetition of low bits are not checked: an own tag is found at most once.
     ///
     /// # Errors
-    /// Errors of `more`; [`Misbehaviour::InvalidValue`] if the section holds more tags than remain, or more than 64
+    /// Errors of `more`; [`Misbehaviour::InvalidValue`] if the group holds more tags than remain, or more than 64
     /// with the same high bits, which does not happen by chance.
-    pub fn section(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Section> {
-        let values = 1usize << self.shape.inner_bits();
-        let mut ends = Vec::with_capacity(values);
-        let mut len = 0u32;
+    pub fn group(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Group> {
+        let shape = self.shape;
+        let values = 1usize << (shape.high_bits - shape.group_bits());
+        let (ends, low, middle) = (Vec::with_capacity(values), Vec::new(), Vec::new());
+        let mut group = Group { shape, ends, low, middle };
+        for _ in 0..1 << (shape.section_bits() - shape.group_bits()) {
+            self.section(&mut group, &mut more)?;
+        }
+        group.low.extend([0; AT_ONCE]);
+        Ok(group)
+    }
+
+    /// Appends the next section to `group`, which has the earlier ones.
+    fn section(
+        &mut self,
+        group: &mut Group,
+        more: &mut impl FnMut() -> Result<Vec<u8>>,
+    ) -> Result<()> {
+        let first = group.low.len() as u32;
+        let mut end = first;
+        let values = group.ends.len() + (1 << self.shape.inner_bits());
         let mut of_value = 0;
-        while ends.len() < values {
-            of_value += self.bits.pull_ones(&mut more)?;
-            let all = u64::from(len) + u64::from(of_value);
-            if of_value > MAX_TAGS_OF_VALUE || all > self.left {
+        while group.ends.len() < values {
+            of_value += self.bits.pull_ones(more)?;
+            let of_section = u64::from(end - first) + u64::from(of_value);
+            if of_value > MAX_TAGS_OF_VALUE || of_section > self.left {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             if self.bits.pull_zero() {
-                len += std::mem::take(&mut of_value);
-                ends.push(len);
+                end += std::mem::take(&mut of_value);
+                group.ends.push(end);
             }
         }
+        let len = end - first;
         self.left -= u64::from(len);
         let bits = self.shape.low_bits();
-        let mut low = Vec::with_capacity(len as usize);
+        group.low.reserve(len as usize + AT_ONCE);
         if bits <= 64 {
             for _ in 0..len {
-                low.push(u128::from(self.bits.pull(bits, &mut more)?));
+                group.low.push(self.bits.pull(bits, more)?);
             }
         } else {
             for _ in 0..len {
-                low.push(self.bits.pull_long(bits, &mut more)?);
+                group.low.push(self.bits.pull(64, more)?);
+                group.middle.push(self.bits.pull(bits - 64, more)?);
             }
         }
-        Ok(Section { shape: self.shape, ends, low })
+        Ok(())
     }
 
     /// Ends decoding.
@@ -275,17 +387,21 @@ impl Decoder {
 }
 
 /// The code of a whole set, and the positions of its tags in the order of the code.
-pub fn encode(shape: Shape, tags: Vec<Tagged>) -> (Vec<u8>, Vec<u32>) {
+pub fn encode(shape: Shape, tags: &[Tagged]) -> (Vec<u8>, Vec<u32>) {
     if shape.is_empty() {
         return (Vec::new(), Vec::new());
     }
-    let buckets = Buckets::new(tags, shape.tag_bits(), shape.section_bits());
+    let mut gathered = Gathered::new(tags.len(), shape.tag_bits(), shape.group_bits());
+    tags.iter().for_each(|tag| gathered.push(*tag));
     let mut encoder = Encoder::new(shape);
     let mut order = Vec::new();
-    for bucket in 0..buckets.len() {
-        let sorted = sort_section(&shape, buckets.bucket(bucket));
-        encoder.section(&sorted);
-        order.extend(sorted.iter().map(Tagged::position));
+    for group in gathered.buckets_mut() {
+        let mut start = 0;
+        for end in sort_group(&shape, group) {
+            encoder.section(&group[start..end as usize]);
+            start = end as usize;
+        }
+        order.extend(group.iter().map(Tagged::position));
     }
     (encoder.finish(), order)
 }
@@ -309,14 +425,6 @@ impl BitWriter {
             self.pending >>= 64;
             self.pending_bits -= 64;
         }
-    }
-
-    #[inline]
-    fn push_zeros(&mut self, count: usize) {
-        for _ in 0..count / 64 {
-            self.push(0, 64);
-        }
-        self.push(0, (count % 64) as u32);
     }
 
     #[inline]
@@ -382,15 +490,6 @@ impl BitReader {
     }
 
     #[inline]
-    fn pull_long(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u128> {
-        let low = u128::from(self.pull(bits.min(64), more)?);
-        match bits {
-            0..=64 => Ok(low),
-            _ => Ok(low | u128::from(self.pull(bits - 64, more)?) << 64),
-        }
-    }
-
-    #[inline]
     fn refill(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<()> {
         while self.pending_bits < bits {
             if let Some(word) = self.bytes.get(self.read..self.read + 8) {
@@ -428,18 +527,18 @@ mod tests {
         (0..len).map(|i| Tagged::new(rng.random::<u128>() & mask, i)).collect()
     }
 
-    fn decode(shape: Shape, code: &[u8], piece_len: usize) -> Result<Vec<Section>> {
+    fn decode(shape: Shape, code: &[u8], piece_len: usize) -> Result<Vec<Group>> {
         let mut pieces = code.chunks(piece_len);
         let mut decoder = Decoder::new(shape);
-        let sections = (0..1 << shape.section_bits())
+        let groups = (0..1 << shape.group_bits())
             .map(|_| {
-                decoder.section(|| {
+                decoder.group(|| {
                     pieces.next().map(<[u8]>::to_vec).ok_or(Misbehaviour::InvalidValue.into())
                 })
             })
-            .collect::<Result<Vec<Section>>>()?;
+            .collect::<Result<Vec<Group>>>()?;
         decoder.finish()?;
-        Ok(sections)
+        Ok(groups)
     }
 
     #[test]
@@ -449,31 +548,58 @@ mod tests {
         {
             let shape = Shape::new(u64::from(len), tag_bits);
             let tags = random_tags(len, tag_bits);
-            let (code, order) = encode(shape, tags.clone());
+            let (code, order) = encode(shape, &tags);
             assert_eq!(code.len() as u64, shape.bytes(), "{len} tags of {tag_bits} bits");
             for piece_len in [1, 13, 1 << 20] {
-                let sections = decode(shape, &code, piece_len).unwrap();
-                let section_of = |tag: u128| {
-                    let low = tag_bits - shape.section_bits();
+                let groups = decode(shape, &code, piece_len).unwrap();
+                let group_of = |tag: u128| {
+                    let low = tag_bits - shape.group_bits();
                     if low == 128 { 0 } else { (tag >> low) as usize }
                 };
                 let mut first = vec![0];
-                first.extend(sections.iter().scan(0, |sum, section| {
-                    *sum += section.len();
+                first.extend(groups.iter().scan(0, |sum, group| {
+                    *sum += group.len();
                     Some(*sum)
                 }));
                 for tag in &tags {
-                    let at = section_of(tag.tag());
-                    let place = sections[at].find(tag.tag()).unwrap();
+                    let at = group_of(tag.tag());
+                    let place = groups[at].find(tag.tag()).unwrap();
                     let owner = order[first[at] + place] as usize;
                     assert_eq!(tags[owner].tag(), tag.tag());
                 }
                 if tag_bits >= 60 {
                     for other in random_tags(len + 1, tag_bits) {
-                        let at = section_of(other.tag());
-                        assert_eq!(sections[at].find(other.tag()), None);
+                        let at = group_of(other.tag());
+                        assert_eq!(groups[at].find(other.tag()), None);
                     }
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn tags_that_differ_in_their_middle_or_share_all_high_bits_are_told_apart() {
+        for tag_bits in [60, 128] {
+            // Of 16 tags with the same high bits, each has a neighbour in each bit.
+            let bits = [0, 1, tag_bits - 20, tag_bits - 19];
+            let tag = |i: u32| {
+                let chosen = (0..4).filter(|bit| i >> bit & 1 == 1);
+                chosen.fold(1 << (tag_bits - 3), |tag, bit| tag | 1_u128 << bits[bit as usize])
+            };
+            for len in [1, 2, 3, 4, 5, 15] {
+                let tags: Vec<Tagged> = (0..len).map(|i| Tagged::new(tag(i), i)).collect();
+                let shape = Shape::new(len.into(), tag_bits);
+                let (code, order) = encode(shape, &tags);
+                let group = &decode(shape, &code, 64).unwrap()[0];
+                for i in 0..16 {
+                    let found = group.find(tag(i)).map(|place| order[place]);
+                    assert_eq!(found, (i < len).then_some(i), "{i} of {len}");
+                }
+                let own: Vec<Tagged> = (0..16).map(|i| Tagged::new(tag(i), 20 + i)).collect();
+                let found = group.matches(&own);
+                let found: Vec<_> =
+                    found.iter().map(|(own, place)| (*own, order[*place as usize])).collect();
+                assert_eq!(found, (0..len).map(|i| (20 + i, i)).collect::<Vec<_>>());
             }
         }
     }
@@ -482,7 +608,7 @@ mod tests {
     fn the_code_lists_tags_in_ascending_order() {
         let shape = Shape::new(5000, 30);
         let tags = random_tags(5000, 30);
-        let (_, order) = encode(shape, tags.clone());
+        let (_, order) = encode(shape, &tags);
         assert!(order.is_sorted_by_key(|i| tags[*i as usize].tag()));
         let mut all = order;
         all.sort_unstable();
@@ -492,7 +618,7 @@ mod tests {
     #[test]
     fn an_empty_set_has_no_code() {
         let shape = Shape::new(0, 40);
-        assert_eq!((shape.bytes(), encode(shape, Vec::new()).0.len()), (0, 0));
+        assert_eq!((shape.bytes(), encode(shape, &[]).0.len()), (0, 0));
     }
 
     #[test]
@@ -507,10 +633,8 @@ mod tests {
             let heaped = (0..len).map(|i| Tagged::new(u128::from(i), i));
             let spread = random_tags(1000 - len, 60).into_iter();
             let high = 1 << (60 - 9);
-            encode(
-                shape,
-                heaped.chain(spread.map(|tag| Tagged::new(tag.tag() | high, 0))).collect(),
-            )
+            let tags = heaped.chain(spread.map(|tag| Tagged::new(tag.tag() | high, 0)));
+            encode(shape, &tags.collect::<Vec<_>>())
         };
         assert!(decode(shape, &heap(64).0, 1 << 20).is_ok());
         let refused = decode(shape, &heap(65).0, 1 << 20).map(|_| ());
@@ -520,7 +644,7 @@ mod tests {
     #[test]
     fn more_or_fewer_tags_than_announced_are_misbehaviour() {
         let shape = Shape::new(100, 40);
-        let (code, _) = encode(shape, random_tags(100, 40));
+        let (code, _) = encode(shape, &random_tags(100, 40));
         let refused =
             |code: Vec<u8>| matches!(decode(shape, &code, 64), Err(Error::PeerMisbehaved(_)));
         assert!(refused(vec![0xff; code.len()]));

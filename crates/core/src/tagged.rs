@@ -6,9 +6,11 @@ use std::ops::Range;
 ///
 /// Takes 20 bytes: a set of 2^24 takes 320 MiB.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-#[repr(C)]
+#[repr(C, packed(4))]
 pub struct Tagged {
-    tag: [u8; 16],
+    // Halves, as they are in registers: a processor waits where it reads in one piece what it has just written in two.
+    low: u64,
+    high: u64,
     position: u32,
 }
 
@@ -16,13 +18,13 @@ impl Tagged {
     /// The tag of the item at `position`.
     #[inline]
     pub fn new(tag: u128, position: u32) -> Self {
-        Self { tag: tag.to_le_bytes(), position }
+        Self { low: tag as u64, high: (tag >> 64) as u64, position }
     }
 
     /// The tag.
     #[inline]
     pub fn tag(&self) -> u128 {
-        u128::from_le_bytes(self.tag)
+        u128::from(self.high) << 64 | u128::from(self.low)
     }
 
     /// The position in the owner's list.
@@ -55,15 +57,17 @@ impl AsTag for u128 {
     }
 }
 
-/// Tags without positions, grouped by leading bits on insertion.
+/// Tags with or without positions, grouped by leading bits on insertion.
 ///
-/// Takes 16 bytes per tag, and spare room in each bucket.
-pub struct Gathered {
-    buckets: Vec<Vec<u128>>,
+/// Takes 16 or 20 bytes per tag, and spare room in each bucket.
+pub struct Gathered<T = u128> {
+    buckets: Vec<Vec<T>>,
+    /// How many tags a bucket gets room for with its first one: by then earlier steps may have freed memory.
+    room: usize,
     shift: u32,
 }
 
-impl Gathered {
+impl<T: AsTag> Gathered<T> {
     /// Room for about `len` uniform tags of `tag_bits` bits, in 2^`bucket_bits` buckets.
     ///
     /// # Panics
@@ -74,19 +78,23 @@ impl Gathered {
         let mean = len >> bucket_bits;
         // Four standard deviations, so few buckets have to grow.
         let room = mean + 4 * mean.isqrt() + 4;
-        let buckets = (0..1 << bucket_bits).map(|_| Vec::with_capacity(room)).collect();
-        Self { buckets, shift: tag_bits - bucket_bits }
+        let buckets = (0..1 << bucket_bits).map(|_| Vec::new()).collect();
+        Self { buckets, room, shift: tag_bits - bucket_bits }
     }
 
     /// Adds a tag.
     ///
     /// # Panics
     /// If the tag has more than `tag_bits` bits.
-    #[inline]
-    pub fn push(&mut self, tag: u128) {
+    #[inline(always)]
+    pub fn push(&mut self, tag: T) {
         // With one bucket and 128 bits the shift is the full width.
-        let bucket = tag.checked_shr(self.shift).unwrap_or(0) as usize;
-        self.buckets[bucket].push(tag);
+        let bucket = tag.tag().checked_shr(self.shift).unwrap_or(0) as usize;
+        let bucket = &mut self.buckets[bucket];
+        if bucket.len() == bucket.capacity() {
+            grow(bucket, self.room);
+        }
+        bucket.push(tag);
     }
 
     /// Number of tags.
@@ -99,10 +107,21 @@ impl Gathered {
         self.buckets.iter().all(Vec::is_empty)
     }
 
-    /// The tags of each bucket, by leading bits.
-    pub fn buckets(&self) -> &[Vec<u128>] {
+    /// The tags of each bucket, by leading bits, in the order of insertion.
+    pub fn buckets(&self) -> &[Vec<T>] {
         &self.buckets
     }
+
+    /// As [`buckets`](Self::buckets), to be ordered otherwise.
+    pub fn buckets_mut(&mut self) -> &mut [Vec<T>] {
+        &mut self.buckets
+    }
+}
+
+/// Makes room for more tags in a full bucket; of `room` tags, if it has none yet.
+#[cold]
+fn grow<T>(bucket: &mut Vec<T>, room: usize) {
+    bucket.reserve_exact(room.max(bucket.len()));
 }
 
 /// Tags of `tag_bits` bits, grouped by their leading `bucket_bits` bits.

@@ -9,7 +9,7 @@
 //! | [`ClusteredOkvs`] | three slots per key and a few dense columns; fast; linear over GF(2^128) |
 //! | [`BandOkvs`] | a random band of slots per key; short; linear over GF(2) |
 //! | [`PolynomialOkvs`] | one polynomial without a free slot, for few keys; or one for the keys of each bin, slow and long, as in older papers |
-//! | [`Partition`] | the keys of a set, grouped by cluster |
+//! | [`Partition`] | the keys of a set, grouped by [`Cluster`] |
 //! | [`bloom`] | Bloom filters and garbled Bloom filters, an older, longer encoding with free slots |
 //!
 //! A key is a [`Block`](vesica_core::Block) that is already random: the caller hashes its items under a seed that is
@@ -52,6 +52,6 @@ mod scratch;
 pub use band::BandOkvs;
 pub use clustered::ClusteredOkvs;
 pub use okvs::{EncodeError, Fill, Okvs};
-pub use partition::Partition;
+pub use partition::{Cluster, Partition};
 pub use polynomial::PolynomialOkvs;
 pub use scratch::Scratch;

@@ -22,8 +22,8 @@
 //!   6  F(y) = H_o(Decode(K, y) − Δ·H_B(y, r))          F(x) = H_o(Decode(c, x))
 //! ```
 //!
-//! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to, [`Inputs`]; their `outputs` are
-//! step 6. At malicious security step 2 comes after step 3, so that r is drawn when the correlations are checked, and
+//! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to, [`Inputs`], some clusters at a
+//! time; their `outputs` are step 6. At malicious security step 2 comes after step 3, so that r is drawn when the correlations are checked, and
 //! with values of the caller's own; a common coin w is then added to the inputs. A party's items are hashed under r and
 //! grouped by cluster of the key-value store. Steps 4 to 6 work cluster by cluster, so that neither party ever holds
 //! all of P, A or K.
@@ -41,26 +41,28 @@
 //! of k. See [`Hashing`] for the functions of each security level.
 
 mod hashing;
+mod inputs;
 pub mod overfitting;
 mod pass;
 mod plan;
 mod rows;
 
 pub use hashing::{Hashing, Seed};
+pub use inputs::{Inputs, Shared};
 pub use plan::Plan;
-pub use rows::Inputs;
 
 use rows::Rows;
 use std::ops::Deref;
 use vesica_core::{Item, Result, SessionId};
-use vesica_net::Context;
+use vesica_net::{Context, Pool};
 use vesica_ot::Traffic;
 use vesica_ot::silent::vole;
 
 /// Steps 1 to 5 of the party that holds the key, Δ and K, and of step 6 what H_o is applied to.
 ///
 /// `draw_r` is step 2, such as [`Seed::receive`]. `items` gives this party's items once r is known; they are dropped
-/// as soon as they are hashed, to 20 bytes each.
+/// as soon as they are hashed, to 20 bytes each. `evaluate` takes every item's input once; it owns the only memory of
+/// the item that is left.
 ///
 /// # Errors
 /// Those of `draw_r`, of `items`, of the [setup](vole::Sender::setup), of the [VOLE](vole::Sender::extend) and of the
@@ -71,7 +73,8 @@ pub fn run_sender<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
     plan: &Plan,
     draw_r: impl FnOnce(&mut Context) -> Result<Seed>,
     items: impl FnOnce(&mut Context, &Seed) -> Result<I>,
-) -> Result<Inputs<S>> {
+    evaluate: impl FnMut(&Pool, Inputs<S>),
+) -> Result<()> {
     // 1. Setup of the VOLE: Δ ∈ F.
     let mut vole = ctx.child("setup", |ctx| vole::Sender::<S>::setup(ctx, session))?;
     // 2. r  3. b ∈ F^m
@@ -81,14 +84,15 @@ pub fn run_sender<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
         |ctx| vole.extend(ctx, plan.correlations(), plan.values()),
     )?;
     // 5. K = b + AΔ  6. q = Decode(K, y) − Δ·H_B(y, r)
-    let q = ctx.child("encoding", |ctx| pass::unmask(ctx, plan, &rows, vole.delta(), b))?;
-    Ok(Inputs::new(session, rows, q))
+    let delta = vole.delta();
+    ctx.child("encoding", |ctx| pass::unmask(ctx, plan, rows, delta, b, evaluate))
 }
 
 /// Steps 1 to 5 of the party that learns F at its items, and of step 6 what H_o is applied to.
 ///
 /// `draw_r` is step 2, such as [`Seed::draw_and_send`]. `items` gives this party's items once r is known; they are
-/// dropped as soon as they are hashed, to 20 bytes each.
+/// dropped as soon as they are hashed, to 20 bytes each. `evaluate` takes every item's input once; it owns the only
+/// memory of the item that is left.
 ///
 /// # Errors
 /// Those of `draw_r`, of `items`, of the [setup](vole::Receiver::setup), of the [VOLE](vole::Receiver::extend) and of
@@ -100,7 +104,8 @@ pub fn run_receiver<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
     plan: &Plan,
     draw_r: impl FnOnce(&mut Context) -> Result<Seed>,
     items: impl FnOnce(&mut Context, &Seed) -> Result<I>,
-) -> Result<Inputs<S>> {
+    evaluate: impl FnMut(&Pool, Inputs<S>),
+) -> Result<()> {
     // 1. Setup of the VOLE.
     let mut vole = ctx.child("setup", |ctx| vole::Receiver::<S>::setup(ctx, session))?;
     // 2. r ←$ {0,1}^256  3. a ∈ B^m, c = aΔ + b
@@ -110,8 +115,7 @@ pub fn run_receiver<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
         |ctx| vole.extend(ctx, plan.correlations(), plan.values()),
     )?;
     // 4. P = Encode({(x, H_B(x, r))})  5. A = P + a  6. q = Decode(c, x)
-    let q = ctx.child("encoding", |ctx| pass::mask(ctx, plan, &rows, ac))?;
-    Ok(Inputs::new(session, rows, q))
+    ctx.child("encoding", |ctx| pass::mask(ctx, plan, rows, ac, evaluate))
 }
 
 /// Steps 2 and 3 in the order of the security level.

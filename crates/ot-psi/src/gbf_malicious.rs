@@ -161,7 +161,8 @@ impl Party for Sender {
         // 8. K_x = H(x, that sum)  9. {K_x}, sorted
         let order = ctx.child("tags", |ctx| {
             let k = hashing.tags(ctx.pool(), x, &sums);
-            sorted_tags::send(ctx, Shape::new(params.sender_len() as u64, TAG_BITS), k)
+            let shape = Shape::new(params.sender_len() as u64, TAG_BITS);
+            sorted_tags::send(ctx, shape, sorted_tags::gathered(shape, k))
         })?;
         // 10. [both] x is common iff proved
         proofs::recv(ctx, &params, &order, &proofs)
@@ -210,7 +211,12 @@ impl Party for Receiver {
         let matches = ctx.child("tags", |ctx| {
             let k = hashing.tags(ctx.pool(), y, &sums);
             let shape = Shape::new(params.sender_len() as u64, TAG_BITS);
-            sorted_tags::find_checked(ctx, shape, k, &self.shared)
+            sorted_tags::find_checked(
+                ctx,
+                shape,
+                &mut sorted_tags::gathered(shape, k),
+                &self.shared,
+            )
         })?;
         // 10. [both] a proof for each common tag
         proofs::send(ctx, &params, &matches, &proofs)?;

@@ -90,7 +90,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
         ctx.child("oprf", |ctx| evaluate_at_all(ctx, &mut oprf, table.bins(), &bins, &x, tags))?;
     drop((oprf, bins));
     // 5. {F_b(x)}, sorted
-    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, tags, &f_x))?;
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, tags, f_x))?;
     // 6. [both] x is common iff its tag came
     answer::receive_items(ctx, &params, &x)
 }
@@ -114,7 +114,8 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
     let f_y = ctx.child("oprf", |ctx| evaluate_placed(ctx, &mut oprf, &bins, &y, tags))?;
     drop((oprf, bins));
     // 5. y is common iff F_b(y) is among the sender's
-    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, f_y))?;
+    let matches =
+        ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, &sorted_tags::gathered(tags, f_y)))?;
     let common = sorted_tags::own_positions(&matches, y.len());
     // 6. [both] tags of the common items, and random tags
     answer::send_items(ctx, &params, &y, &common)?;

@@ -100,8 +100,7 @@ fn run_sender(
         masks.of_bins(ctx, t_1)?
     };
     // 4. V, sorted
-    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
-    drop(v);
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), v))?;
     // 5. [both] x is common iff its tag came
     answer::receive_items(ctx, &params, &x)
 }
@@ -131,7 +130,9 @@ fn run_receiver(
         ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
     drop((short, t_2));
     // 4. y is common iff its F is in V
-    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
+    let matches = ctx.child("tags", |ctx| {
+        sorted_tags::find(ctx, plan.tags(), &sorted_tags::gathered(plan.tags(), masks))
+    })?;
     let common = sorted_tags::own_positions(&matches, y.len());
     // 5. [both] tags of the common items, and random ones
     answer::send_items(ctx, &params, &y, &common)?;

@@ -84,7 +84,7 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     let v = ctx.child("masks", |ctx| sender_masks(ctx, &plan, session, transfers, &short, &t_1))?;
     drop((short, t_1));
     // 4. V, sorted
-    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), &v))?;
+    ctx.child("tags", |ctx| sorted_tags::send_gathered(ctx, plan.tags(), v))?;
     // 5. [both] x is common iff its tag came
     answer::receive_items(ctx, &params, &x)
 }
@@ -109,7 +109,9 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
         ctx.child("masks", |ctx| receiver_masks(ctx, &plan, session, transfers, &short, &t_2))?;
     drop((short, t_2));
     // 4. y is common iff one of its F is in V
-    let mut matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, plan.tags(), masks))?;
+    let mut matches = ctx.child("tags", |ctx| {
+        sorted_tags::find(ctx, plan.tags(), &sorted_tags::gathered(plan.tags(), masks))
+    })?;
     debug_assert!(matches.iter().all(|found| found.own != NO_ITEM), "no item is common");
     matches.retain(|found| found.own != NO_ITEM);
     let common = sorted_tags::own_positions(&matches, y.len());

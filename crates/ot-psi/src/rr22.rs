@@ -64,14 +64,14 @@ fn run_sender(
         return answer::receive_places(ctx, &params, &[]);
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-    // 1. Setup of the VOLE: Δ.  2. r  3. b  5. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-    let q = vole::run_sender::<SemiHonest, _>(ctx, session, &plan, Seed::receive, |_, _| Ok(x))?;
-    let order = ctx.child("tags", |ctx| {
-        // 6. F(x) = H_o(q)
-        let f_x = q.outputs(ctx.pool(), tags.tag_bits());
-        // 7. {F(x)}, sorted
-        sorted_tags::send(ctx, tags, f_x)
+    // 1. Setup of the VOLE: Δ.  2. r  3. b  5. K = b + AΔ  6. F(x) = H_o(Decode(K, x) − Δ·H_B(x, r))
+    let mut f_x = sorted_tags::gather(tags);
+    let (receive, x) = (Seed::receive, |_: &mut Context, _: &Seed| Ok(x));
+    vole::run_sender::<SemiHonest, _>(ctx, session, &plan, receive, x, |pool, q| {
+        q.outputs(pool, tags.tag_bits(), |tag| f_x.push(tag));
     })?;
+    // 7. {F(x)}, sorted
+    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, tags, f_x))?;
     // 8. [both] x is common iff its bit is 1
     answer::receive_places(ctx, &params, &order)
 }
@@ -88,15 +88,15 @@ fn run_receiver(
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
     // 1. Setup of the VOLE.  2. r ←$ {0,1}^256  3. a, c = aΔ + b  4. P = Encode({(y, H_B(y, r))})
-    // 5. A = P + a; q = Decode(c, y)
-    let draw = Seed::draw_and_send;
-    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, |_, _| Ok(y))?;
-    let matches = ctx.child("tags", |ctx| {
-        // 6. F(y) = H_o(q)
-        let f_y = q.outputs(ctx.pool(), tags.tag_bits());
-        // 7. y is common iff F(y) is among the sender's
-        sorted_tags::find(ctx, tags, f_y)
+    // 5. A = P + a  6. F(y) = H_o(Decode(c, y))
+    let mut f_y = sorted_tags::gather_own(tags, y.len());
+    let (draw, y) = (Seed::draw_and_send, |_: &mut Context, _: &Seed| Ok(y));
+    vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, y, |pool, q| {
+        q.outputs(pool, tags.tag_bits(), |tag| f_y.push(tag));
     })?;
+    // 7. y is common iff F(y) is among the sender's
+    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, tags, &f_y))?;
+    drop(f_y);
     // 8. [both] one bit for each tag received
     answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))

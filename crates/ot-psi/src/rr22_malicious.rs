@@ -66,14 +66,16 @@ pub use row::ROW;
 pub use row::{bytes, usable_set_len};
 
 use rand::Rng;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;
 use vesica_core::hash::derive;
 use vesica_core::params::ceil_log2;
+use vesica_core::tagged::{Gathered, Tagged};
 use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
-use vesica_net::Context;
-use vesica_oprf::vole::{self, Plan, Seed};
+use vesica_net::{Context, Pool};
+use vesica_oprf::vole::{self, Inputs, Plan, Seed, Shared};
 use vesica_party::{Input, Output, Party, answer, check_set_len, sorted_tags};
 
 const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
@@ -97,35 +99,34 @@ impl Party for Sender {
         // 1. w_s ←$ F; H(w_s)
         let opening = Opening::draw(ctx);
         ctx.peer()?.send(&opening.commitment(session))?;
-        // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r  6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)
-        let mut w_r = Block::ZERO;
+        // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r: this party knows w = w_s + w_r from here on
+        let w = Cell::new(opening.w_s());
         let receive = |ctx: &mut Context| {
             let mut coins = [0; Seed::LEN + Block::LEN];
             ctx.peer()?.recv_into(&mut coins)?;
-            let (r, of_receiver) = split(&coins);
-            w_r = of_receiver;
+            let (r, w_r) = split(&coins);
+            w.set(w.get() ^ w_r);
             Ok(r)
         };
-        let q = vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, |_, _| Ok(x))?;
+        // 6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)  9. F(x) = H_o(q + w, x)
+        let mut of_shared = Shared::new(shared);
+        let mut evaluated = Evaluated::new(&params, sorted_tags::gather(tags(&params)), x.len());
+        let x = |_: &mut Context, _: &Seed| Ok(x);
+        vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, x, |pool, q| {
+            of_shared.keep(&q);
+            evaluated.add(pool, q, w.get());
+        })?;
         // 7. Proof right? Before w_s is opened and anything of X is sent.
         let mut proof = [0; SHARED_PROOF_LEN];
         ctx.peer()?.recv_into(&mut proof)?;
-        if proof != q.proof_of_shared(&shared) {
+        if proof != of_shared.proof(session) {
             return Err(Misbehaviour::SharedNotProved.into());
         }
-        // 8. w = w_s + w_r; w_s
+        // 8. w_s
         ctx.peer()?.send(&opening.0)?;
-        let w = opening.w_s() ^ w_r;
-        let proofs = match params.learns() {
-            Learns::Receiver => Vec::new(),
-            Learns::Both => q.proofs(ctx.pool(), w),
-        };
-        let order = ctx.child("tags", |ctx| {
-            // 9. F(x) = H_o(q + w, x)
-            let f_x = q.outputs(ctx.pool(), w);
-            // 10. {F(x)}, sorted
-            sorted_tags::send(ctx, tags(&params), f_x)
-        })?;
+        let Evaluated { f: f_x, proofs } = evaluated;
+        // 10. {F(x)}, sorted
+        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, tags(&params), f_x))?;
         // 11. [both] x is common iff proved
         receive_proofs(ctx, &params, &order, &proofs)
     }
@@ -153,9 +154,14 @@ impl Party for Receiver {
             w_r = drawn;
             Ok(r)
         };
-        let q = vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, |_, _| Ok(y))?;
+        let (y_len, y) = (y.len(), |_: &mut Context, _: &Seed| Ok(y));
+        let (mut all_q, mut of_shared) = (Vec::new(), Shared::new(shared.clone()));
+        vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, y, |_, q| {
+            of_shared.keep(&q);
+            all_q.push(q);
+        })?;
         // 7. Proof that P holds the shared items.
-        ctx.peer()?.send(&q.proof_of_shared(&shared))?;
+        ctx.peer()?.send(&of_shared.proof(session))?;
         ctx.peer()?.flush()?;
         // 8. H(w_s) right? w = w_s + w_r
         let mut opening = Opening([0; COMMITMENT_LEN]);
@@ -164,18 +170,16 @@ impl Party for Receiver {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
         let w = opening.w_s() ^ w_r;
-        let proofs = match params.learns() {
-            Learns::Receiver => Vec::new(),
-            Learns::Both => q.proofs(ctx.pool(), w),
-        };
+        let own = sorted_tags::gather_own(tags(&params), y_len + shared.len());
+        let mut evaluated = Evaluated::new(&params, own, y_len);
         let matches = ctx.child("tags", |ctx| {
             // 9. F(y) = H_o(q + w, y)
-            let f_y = q.outputs(ctx.pool(), w);
+            all_q.into_iter().for_each(|q| evaluated.add(ctx.pool(), q, w));
             // 10. y is common iff F(y) is among the sender's
-            sorted_tags::find_checked(ctx, tags(&params), f_y, &shared)
+            sorted_tags::find_checked(ctx, tags(&params), &mut evaluated.f, &shared)
         })?;
         // 11. [both] a proof for each common tag
-        send_proofs(ctx, &params, &matches, &proofs)?;
+        send_proofs(ctx, &params, &matches, &evaluated.proofs)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
     }
 }
@@ -215,6 +219,31 @@ impl Receiver {
         let y = y.into();
         check_set_len(params.receiver_len(), y.items().len())?;
         Ok(Self { params, shared: y.shared(), y: y.into_items() })
+    }
+}
+
+/// F at a party's items, and with [`Learns::Both`] the proofs by position.
+struct Evaluated {
+    f: Gathered<Tagged>,
+    proofs: Vec<Block>,
+}
+
+impl Evaluated {
+    /// For a set of `len` items, with room `f` for their tags.
+    fn new(params: &PsiParams, f: Gathered<Tagged>, len: usize) -> Self {
+        let proofs = match params.learns() {
+            Learns::Receiver => Vec::new(),
+            Learns::Both => Block::zeros(len),
+        };
+        Self { f, proofs }
+    }
+
+    /// Adds the items of `q`.
+    fn add(&mut self, pool: &Pool, q: Inputs<Malicious>, w: Block) {
+        if !self.proofs.is_empty() {
+            q.proofs(pool, w, &mut self.proofs);
+        }
+        q.outputs(pool, w, |tag| self.f.push(tag));
     }
 }
 

@@ -144,7 +144,7 @@ pub fn send_items(
             ctx.rng().fill_bytes(&mut random);
             tags.push(u128::from_le_bytes(random) >> (128 - shape.tag_bits()));
         }
-        sorted_tags::send_gathered(ctx, shape, &tags)
+        sorted_tags::send_gathered(ctx, shape, tags)
     })
 }
 
@@ -155,9 +155,11 @@ pub fn receive_items(ctx: &mut Context, params: &PsiParams, x: &[Item]) -> Resul
     }
     ctx.child("answer", |ctx| {
         let shape = common_shape(params);
-        let own = common_tags(ctx, params, shape, x);
-        let own = (0..).zip(own).map(|(position, tag)| Tagged::new(tag, position)).collect();
-        let matches = sorted_tags::find(ctx, shape, own)?;
+        let mut own = sorted_tags::gather_own(shape, x.len());
+        for (position, tag) in (0..).zip(common_tags(ctx, params, shape, x)) {
+            own.push(Tagged::new(tag, position));
+        }
+        let matches = sorted_tags::find(ctx, shape, &own)?;
         Ok(Output::Positions(sorted_tags::own_positions(&matches, x.len())))
     })
 }

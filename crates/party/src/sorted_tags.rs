@@ -1,76 +1,88 @@
 //! The last step of protocols in which the sender sends its tags sorted: it sends their
-//! Elias–Fano code, section by section, and the receiver looks up its own tags as the sections arrive.
+//! Elias–Fano code, group by group, and the receiver looks up its own tags as the groups arrive.
 
 use rand::RngExt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use vesica_core::elias_fano::{Decoder, Encoder, Section, Shape, sort_section};
-use vesica_core::tagged::{AsTag, Buckets, Gathered, Tagged};
+use vesica_core::elias_fano::{Decoder, Encoder, Group, Shape, sort_group};
+use vesica_core::tagged::{AsTag, Gathered, Tagged};
 use vesica_core::{Error, Misbehaviour, Result};
 use vesica_net::Context;
 
 /// Bytes of the code in one message.
 const BYTES_PER_MESSAGE: usize = 1 << 18;
 
-/// Sections that one CPU thread works on at a time.
-const SECTIONS_PER_THREAD: usize = 8;
-
 /// Own tags that one CPU thread looks up at a time.
 const TAGS_PER_TASK: usize = 1 << 14;
+
+/// Room for a set of `shape`.
+pub fn gather<T: AsTag>(shape: Shape) -> Gathered<T> {
+    Gathered::new(shape.len() as usize, shape.tag_bits(), shape.group_bits())
+}
+
+/// Room for `len` tags of one's own, to be found in a set of `shape`.
+pub fn gather_own(shape: Shape, len: usize) -> Gathered<Tagged> {
+    Gathered::new(len, shape.tag_bits(), shape.group_bits())
+}
+
+/// `tags`, to be sent or to be found in a set of `shape`.
+pub fn gathered(shape: Shape, tags: Vec<Tagged>) -> Gathered<Tagged> {
+    let mut gathered = gather_own(shape, tags.len());
+    tags.into_iter().for_each(|tag| gathered.push(tag));
+    gathered
+}
 
 /// Sends `tags`; gives the positions of their items in the order sent.
 ///
 /// Sorting hides the order in which they were computed, and so everything but their values.
-pub fn send(ctx: &mut Context, shape: Shape, tags: Vec<Tagged>) -> Result<Vec<u32>> {
-    if shape.is_empty() {
-        return Ok(Vec::new());
-    }
-    let buckets = ctx.pool().run(|| Buckets::new(tags, shape.tag_bits(), shape.section_bits()));
-    let sections: Vec<&[Tagged]> = (0..buckets.len()).map(|i| buckets.bucket(i)).collect();
+///
+/// # Errors
+/// As [`send_gathered`].
+pub fn send(ctx: &mut Context, shape: Shape, tags: Gathered<Tagged>) -> Result<Vec<u32>> {
     let mut order = Vec::with_capacity(shape.len() as usize);
-    send_sections(ctx, shape, &sections, |sorted| {
+    send_groups(ctx, shape, tags, |sorted| {
         order.extend(sorted.iter().map(Tagged::position));
     })?;
     Ok(order)
-}
-
-/// Room for the tags of [`send_gathered`].
-pub fn gather(shape: Shape) -> Gathered {
-    Gathered::new(shape.len() as usize, shape.tag_bits(), shape.section_bits())
 }
 
 /// [`send`] for tags whose positions are not needed afterwards.
 ///
 /// # Errors
 /// Of the connection; [`Error::Bug`] if there are not as many tags as `shape` says.
-pub fn send_gathered(ctx: &mut Context, shape: Shape, tags: &Gathered) -> Result<()> {
+pub fn send_gathered(ctx: &mut Context, shape: Shape, tags: Gathered) -> Result<()> {
+    send_groups(ctx, shape, tags, |_| {})
+}
+
+/// Sends the groups of a code one after the other, and passes each, sorted, to `sent`.
+fn send_groups<T: AsTag>(
+    ctx: &mut Context,
+    shape: Shape,
+    mut tags: Gathered<T>,
+    mut sent: impl FnMut(&[T]),
+) -> Result<()> {
     if tags.len() as u64 != shape.len() {
         return Err(Error::Bug("a set of tags has another size than was agreed"));
     }
     if shape.is_empty() {
         return Ok(());
     }
-    let sections: Vec<&[u128]> = tags.buckets().iter().map(Vec::as_slice).collect();
-    send_sections(ctx, shape, &sections, |_| {})
-}
-
-/// Sends the sections of a code one after the other, and passes each, sorted, to `sent`.
-fn send_sections<T: AsTag + Sync>(
-    ctx: &mut Context,
-    shape: Shape,
-    sections: &[&[T]],
-    mut sent: impl FnMut(&[T]),
-) -> Result<()> {
     let mut encoder = Encoder::new(shape);
     let mut done = 0;
     let mut code = Vec::new();
-    for sections in sections.chunks(SECTIONS_PER_THREAD * ctx.pool().len()) {
-        let sorted =
-            ctx.map(sections, NonZeroUsize::MIN, |section| sort_section(&shape, section[0]));
-        for sorted in sorted {
-            encoder.section(&sorted);
-            done += sorted.len() as u64;
-            sent(&sorted);
+    for groups in tags.buckets_mut().chunks_mut(ctx.pool().len()) {
+        let mut ends: Vec<Vec<u32>> = groups.iter().map(|_| Vec::new()).collect();
+        let tasks = groups.iter_mut().zip(&mut ends).collect();
+        ctx.pool().for_each(tasks, |(group, ends)| *ends = sort_group(&shape, group));
+        for (group, ends) in groups.iter_mut().zip(ends) {
+            let mut start = 0;
+            for end in ends {
+                encoder.section(&group[start..end as usize]);
+                start = end as usize;
+            }
+            done += group.len() as u64;
+            sent(group);
+            *group = Vec::new();
         }
         code.append(&mut encoder.take());
         let whole = code.len() - code.len() % BYTES_PER_MESSAGE;
@@ -92,24 +104,24 @@ pub struct Match {
     pub place: u32,
 }
 
-/// Receives a set of tags and finds which of `own` are in it.
+/// Receives a set of tags and finds which of `own`, gathered for `shape`, are in it.
 ///
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for bytes that are not a code of `shape`.
-pub fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<Vec<Match>> {
+pub fn find(ctx: &mut Context, shape: Shape, own: &Gathered<Tagged>) -> Result<Vec<Match>> {
     if shape.is_empty() {
         return Ok(Vec::new());
     }
-    let own = ctx.pool().run(|| Buckets::new(own, shape.tag_bits(), shape.section_bits()));
+    let own = own.buckets();
     let mut decoder = Decoder::new(shape);
     let mut bytes_left = shape.bytes();
     let mut first_place = 0u32;
     let mut matches = Vec::new();
     let all: Vec<usize> = (0..own.len()).collect();
-    for sections in all.chunks(SECTIONS_PER_THREAD * ctx.pool().len()) {
-        let mut decoded: Vec<(u32, usize, Section)> = Vec::new();
-        for section in sections {
-            let tags = decoder.section(|| {
+    for groups in all.chunks(ctx.pool().len()) {
+        let mut decoded: Vec<(u32, usize, Group)> = Vec::new();
+        for group in groups {
+            let tags = decoder.group(|| {
                 let len = bytes_left.min(BYTES_PER_MESSAGE as u64);
                 bytes_left -= len;
                 match len {
@@ -118,13 +130,13 @@ pub fn find(ctx: &mut Context, shape: Shape, own: Vec<Tagged>) -> Result<Vec<Mat
                 }
             })?;
             let len = tags.len() as u32;
-            decoded.push((first_place, *section, tags));
+            decoded.push((first_place, *group, tags));
             first_place += len;
         }
         let mut tasks = Vec::new();
-        for (first_place, section, tags) in &decoded {
-            // A short list of the peer has one section for any length of ours.
-            let own = own.bucket(*section).chunks(TAGS_PER_TASK);
+        for (first_place, group, tags) in &decoded {
+            // A short list of the peer has one group for any length of ours.
+            let own = own[*group].chunks(TAGS_PER_TASK);
             tasks.extend(own.map(|own| (*first_place, tags, own)));
         }
         let found = ctx.map(&tasks, NonZeroUsize::MIN, |task| {
@@ -155,7 +167,7 @@ const NOBODY: u32 = u32::MAX;
 pub fn find_checked(
     ctx: &mut Context,
     shape: Shape,
-    mut own: Vec<Tagged>,
+    own: &mut Gathered<Tagged>,
     shared: &Range<usize>,
 ) -> Result<Vec<Match>> {
     for _ in shared.clone() {
@@ -182,7 +194,15 @@ pub fn find_checked(
 pub fn own_positions(matches: &[Match], own_len: usize) -> Vec<usize> {
     let mut common = vec![false; own_len];
     matches.iter().for_each(|found| common[found.own as usize] = true);
-    common.iter().enumerate().filter(|(_, common)| **common).map(|(i, _)| i).collect()
+    let mut positions = vec![0; matches.len() + 1];
+    let mut len = 0;
+    for (i, common) in common.into_iter().enumerate() {
+        // Always written, and kept if it is one: a branch would often go the unforeseen way.
+        positions[len] = i;
+        len += usize::from(common);
+    }
+    positions.truncate(len);
+    positions
 }
 
 #[cfg(test)]
@@ -195,8 +215,9 @@ mod tests {
     /// What the receiver of `own`, of which both know the first `shared`, finds in `tags`.
     fn found(tags: &[u128], own: &[u128], shared: usize) -> Result<Vec<Match>> {
         let shape = Shape::new(tags.len() as u64, 128);
-        let tagged = |tags: &[u128]| -> Vec<Tagged> {
-            tags.iter().zip(0..).map(|(tag, position)| Tagged::new(*tag, position)).collect()
+        let tagged = |tags: &[u128]| {
+            let tags = tags.iter().zip(0..).map(|(tag, position)| Tagged::new(*tag, position));
+            gathered(shape, tags.collect())
         };
         let context = |end: Arc<dyn Streams>, peer| {
             let pool = Pool::new(NonZeroUsize::MIN).unwrap();
@@ -209,7 +230,7 @@ mod tests {
                 send(&mut ctx, shape, tagged(tags)).unwrap();
             });
             let mut ctx = context(ours, Role::Sender);
-            find_checked(&mut ctx, shape, tagged(own), &(0..shared))
+            find_checked(&mut ctx, shape, &mut tagged(own), &(0..shared))
         })
     }
 

@@ -87,7 +87,9 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
     // 4. y_i  5. Z = g^R_s, y'_i = y_i^R_s
     ctx.child("powers", |ctx| return_powers(ctx, &group, &r_s, params.receiver_len()))?;
     // 6. {H'(K_x)}, sorted
-    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
+    let order = ctx.child("tags", |ctx| {
+        sorted_tags::send(ctx, hash.shape, sorted_tags::gathered(hash.shape, tags))
+    })?;
     // 7. [both] x is common iff its bit is 1
     answer::receive_places(ctx, &params, &order)
 }
@@ -107,7 +109,9 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
         exchange_for_powers(ctx, &masks, &y)
     })?;
     // 6. y is common iff H'(K_y) is among the sender's
-    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
+    let matches = ctx.child("tags", |ctx| {
+        sorted_tags::find(ctx, hash.shape, &sorted_tags::gathered(hash.shape, tags))
+    })?;
     // 7. [both] one bit for each tag received
     answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))

@@ -97,7 +97,9 @@ fn run_sender(
     // 4. y_i  5. y'_i = y_i^d
     ctx.child("roots", |ctx| return_roots(ctx, &key, params.receiver_len()))?;
     // 6. {H'(K_x)}, sorted
-    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, hash.shape, tags))?;
+    let order = ctx.child("tags", |ctx| {
+        sorted_tags::send(ctx, hash.shape, sorted_tags::gathered(hash.shape, tags))
+    })?;
     // 7. [both] x is common iff its bit is 1
     answer::receive_places(ctx, &params, &order)
 }
@@ -126,7 +128,9 @@ fn run_receiver(
         exchange_for_roots(ctx, &blinding, &hash, &y)
     })?;
     // 6. y is common iff H'(K_y) is among the sender's
-    let matches = ctx.child("tags", |ctx| sorted_tags::find(ctx, hash.shape, tags))?;
+    let matches = ctx.child("tags", |ctx| {
+        sorted_tags::find(ctx, hash.shape, &sorted_tags::gathered(hash.shape, tags))
+    })?;
     // 7. [both] one bit for each tag received
     answer::send_places(ctx, &params, matches.iter().map(|found| found.place as usize))?;
     Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))

@@ -14,7 +14,7 @@ fn random(seed: u128, len: usize) -> Vec<Block> {
 
 fn assert_is_a_partition(okvs: &impl Okvs, keys: &[Block], threads: usize) {
     let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
-    let partition = Partition::new(okvs, keys, &pool);
+    let mut partition = Partition::new(okvs, keys, &pool);
     assert_eq!(partition.len(), keys.len());
     assert_eq!(partition.is_empty(), keys.is_empty());
     assert_eq!(partition.cluster_count(), okvs.cluster_count());
@@ -22,7 +22,6 @@ fn assert_is_a_partition(okvs: &impl Okvs, keys: &[Block], threads: usize) {
     for cluster in 0..okvs.cluster_count() {
         let positions = partition.positions(cluster);
         assert_eq!(partition.keys(cluster).len(), positions.len());
-        assert_eq!(&partition.all_keys()[partition.range(cluster)], partition.keys(cluster));
         for (key, position) in partition.keys(cluster).iter().zip(positions) {
             assert_eq!(keys[*position as usize], *key);
             assert_eq!(okvs.cluster_of(*key), cluster);
@@ -30,9 +29,20 @@ fn assert_is_a_partition(okvs: &impl Okvs, keys: &[Block], threads: usize) {
         }
     }
     assert!(seen.into_iter().all(|seen| seen));
-    // Groups within the clusters are ascending.
-    let group = |key: &Block| ((key.get() >> 64) * okvs.group_count() as u128) >> 64;
-    assert!(partition.all_keys().is_sorted_by_key(group));
+    // Groups within the clusters are ascending, and keep the order of the list.
+    let group = |position: &u32| {
+        let key = keys[*position as usize];
+        (((key.get() >> 64) * okvs.group_count() as u128) >> 64, *position)
+    };
+    for cluster in 0..okvs.cluster_count() {
+        let (keys, positions) =
+            (partition.keys(cluster).to_vec(), partition.positions(cluster).to_vec());
+        assert!(positions.is_sorted_by_key(group));
+        let taken = partition.take(cluster);
+        assert_eq!((taken.keys(), taken.positions()), (&keys[..], &positions[..]));
+        assert!(partition.keys(cluster).is_empty());
+    }
+    assert_eq!(partition.len(), keys.len());
 }
 
 #[test]

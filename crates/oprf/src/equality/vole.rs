@@ -4,9 +4,9 @@ use super::{Form, output_bits};
 use crate::vole::{self, Plan, Seed};
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Item, Result, Runs, SemiHonest, SessionId};
-use vesica_net::Context;
+use vesica_net::{Context, Pool};
 use vesica_simd::aes::Aes128;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 const PLACE_LABEL: &str = "vesica v1 equality place";
 
@@ -29,8 +29,10 @@ pub(super) fn evaluate_everywhere(
     x: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
     let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, x));
-    let q = vole::run_sender(ctx, session, &plan(form, x.len(), runs), Seed::receive, items)?;
-    Ok(outputs(ctx, q, output_bits(x.len(), runs), x.len()))
+    let mut outputs = Outputs::new(x.len(), runs);
+    let plan = plan(form, x.len(), runs);
+    vole::run_sender(ctx, session, &plan, Seed::receive, items, |pool, q| outputs.take(pool, q))?;
+    Ok(outputs.by_place)
 }
 
 /// The receiver's F at i‖y_i.
@@ -42,9 +44,10 @@ pub(super) fn evaluate(
     y: &[Block],
 ) -> Result<Zeroizing<Vec<Block>>> {
     let items = |_: &mut Context, r: &Seed| Ok(numbered(session, r, y));
-    let q =
-        vole::run_receiver(ctx, session, &plan(form, y.len(), runs), Seed::draw_and_send, items)?;
-    Ok(outputs(ctx, q, output_bits(y.len(), runs), y.len()))
+    let mut outputs = Outputs::new(y.len(), runs);
+    let (plan, draw) = (plan(form, y.len(), runs), Seed::draw_and_send);
+    vole::run_receiver(ctx, session, &plan, draw, items, |pool, q| outputs.take(pool, q))?;
+    Ok(outputs.by_place)
 }
 
 /// i‖y for each i, as y ⊕ π(i). π is drawn together with the seed of the OPRF, when the values are fixed.
@@ -62,17 +65,19 @@ fn numbered(session: &SessionId, r: &Seed, y: &[Block]) -> Zeroizing<Vec<Item>> 
 }
 
 /// F in the order of the places.
-fn outputs(
-    ctx: &Context,
-    q: vole::Inputs<SemiHonest>,
+struct Outputs {
+    by_place: Zeroizing<Vec<Block>>,
     bits: u32,
-    len: usize,
-) -> Zeroizing<Vec<Block>> {
-    let mut tagged = q.outputs(ctx.pool(), bits);
-    let mut outputs = Zeroizing::new(vec![Block::ZERO; len]);
-    for tagged in &mut tagged {
-        outputs[tagged.position() as usize] = Block::new(tagged.tag());
-        tagged.zeroize();
+}
+
+impl Outputs {
+    fn new(len: usize, runs: Runs) -> Self {
+        Self { by_place: Zeroizing::new(Block::zeros(len)), bits: output_bits(len, runs) }
     }
-    outputs
+
+    fn take(&mut self, pool: &Pool, q: vole::Inputs<SemiHonest>) {
+        q.outputs(pool, self.bits, |output| {
+            self.by_place[output.position() as usize] = Block::new(output.tag());
+        });
+    }
 }

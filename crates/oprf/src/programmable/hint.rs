@@ -125,9 +125,9 @@ pub(super) fn receive(
             let message = ctx.peer()?.recv(packed::bytes_len(slots.len(), plan.slot_bits))?;
             packed::unpack(message, plan.slot_bits, slots);
         }
-        let keys = partition.range(clusters.start).start..partition.range(clusters.end - 1).end;
+        let keys_len = clusters.clone().map(|cluster| partition.keys(cluster).len()).sum();
         decoded.clear();
-        decoded.resize(keys.len(), Block::ZERO);
+        decoded.resize(keys_len, Block::ZERO);
         let mut left = &mut decoded[..];
         let mut tasks = Vec::new();
         for (cluster, slots) in clusters.clone().zip(slots.chunks(len)) {
@@ -143,7 +143,8 @@ pub(super) fn receive(
             plan.hint.decode(keys, slots, decoded, &mut scratch);
             spare().push(scratch);
         });
-        for (position, value) in partition.all_positions()[keys].iter().zip(&*decoded) {
+        let positions = clusters.clone().flat_map(|cluster| partition.positions(cluster));
+        for (position, value) in positions.zip(&*decoded) {
             add(*position as usize, *value);
         }
         ctx.progress(clusters.end as u64, plan.hint.cluster_count() as u64);

@@ -83,18 +83,14 @@ fn mask_by_vole(
         partition = Some(hint::partition(ctx.pool(), plan, session, seed, inputs));
         Ok(items)
     };
-    let q =
-        vole::run_sender::<SemiHonest, _>(ctx, session, &plan.vole(), vole::Seed::receive, items)?;
+    let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
+    let flat = masked.as_flattened_mut();
+    let (vole_plan, receive) = (plan.vole(), vole::Seed::receive);
+    vole::run_sender::<SemiHonest, _>(ctx, session, &vole_plan, receive, items, |pool, q| {
+        q.outputs(pool, 128, |f| flat[f.position() as usize] = Block::new(f.tag()));
+    })?;
     let partition = partition.expect("the items were asked for");
-    let masked = ctx.child("oprf", |ctx| {
-        let mut outputs = q.outputs(ctx.pool(), 128);
-        let mut masked = Zeroizing::new(vec![[Block::ZERO; FUNCTIONS]; y.len()]);
-        let flat = masked.as_flattened_mut();
-        for output in &mut outputs {
-            flat[output.position() as usize] = Block::new(output.tag());
-            output.zeroize();
-        }
-        drop(outputs);
+    ctx.child("oprf", |ctx| {
         let mask = Block::new(plan.mask());
         let locations = Locations::of_digests(plan.table(), session);
         let chunks = y.chunks(ITEMS_PER_TASK).zip(masked.chunks_mut(ITEMS_PER_TASK));
@@ -108,7 +104,6 @@ fn mask_by_vole(
                 }
             });
         });
-        masked
     });
     Ok((partition, masked))
 }

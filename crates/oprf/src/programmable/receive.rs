@@ -7,7 +7,7 @@ use vesica_hashing::{Cuckoo, Locations};
 use vesica_net::Context;
 use vesica_ot::coded::ReceiverSetup;
 use vesica_simd::prefetch::prefetch;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// Distance in items at which items are prefetched, so that cache misses overlap.
 const AHEAD: usize = 32;
@@ -106,24 +106,16 @@ fn evaluate_vole(
         placed = Some((cuckoo, occupied));
         Ok(items)
     };
-    let q = vole::run_receiver::<SemiHonest, _>(
-        ctx,
-        session,
-        &plan.vole(),
-        vole::Seed::draw_and_send,
-        items,
-    )?;
+    let (plan, draw) = (plan.vole(), vole::Seed::draw_and_send);
+    let mut outputs = Zeroizing::new(Block::zeros(x.len()));
+    vole::run_receiver::<SemiHonest, _>(ctx, session, &plan, draw, items, |pool, q| {
+        q.outputs(pool, 128, |f| outputs[f.position() as usize] = Block::new(f.tag()));
+    })?;
     let (cuckoo, occupied) = placed.expect("the items were asked for");
-    let values = ctx.child("oprf", |ctx| {
-        let mut outputs = q.outputs(ctx.pool(), 128);
-        let mut values = Zeroizing::new(vec![Block::ZERO; cuckoo.len()]);
-        for output in &mut outputs {
-            let bin = occupied.bins[output.position() as usize];
-            values[bin as usize] = Block::new(output.tag());
-            output.zeroize();
-        }
-        values
-    });
+    let mut values = Zeroizing::new(Block::zeros(cuckoo.len()));
+    for (bin, output) in occupied.bins.iter().zip(&*outputs) {
+        values[*bin as usize] = *output;
+    }
     Ok((occupied, cuckoo, values))
 }
 

@@ -1,13 +1,13 @@
 //! The passes over the clusters of the key-value store.
 
 use super::hashing::{self, Hashing};
+use super::inputs::Inputs;
 use super::plan::Plan;
 use super::rows::Rows;
 use rand::Rng;
 use std::num::NonZeroUsize;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use vesica_core::tagged::Tagged;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use vesica_core::{Block, Error, Result, Secret};
 use vesica_net::{Context, Pool};
 use vesica_okvs::{EncodeError, Scratch};
@@ -17,47 +17,56 @@ use vesica_simd::linear::LinearMap;
 use vesica_simd::{gf128, xor};
 use zeroize::Zeroizing;
 
-/// Items that one CPU thread decodes at a time.
-const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
-
 /// Elements of A per message.
 const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
+
+/// Slots of a batch up to which memory is kept for the next one. Of more, it would add to the peak while that is
+/// encoded.
+const SLOTS_KEPT: usize = 1 << 18;
 
 /// The receiver's pass: for every cluster encodes P, sends A = P + a, and gives q = Decode(c, x) at its items.
 pub(super) fn mask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,
-    rows: &Rows<S>,
+    mut rows: Rows<S>,
     mut ac: ReceiverStream,
-) -> Result<Vec<Tagged>> {
+    mut evaluate: impl FnMut(&Pool, Inputs<S>),
+) -> Result<()> {
     let mut secret = [0; 32];
     ctx.rng().fill_bytes(&mut secret);
     let fill = hashing::fill(&secret);
     let cluster_len = plan.okvs.cluster_len();
     let lower = Linear::lower(plan);
     let spare = Spare::default();
-    let mut q = Vec::with_capacity(rows.partition.len());
-    let decoder = Decoder { plan, rows, times_delta: None, spare: &spare };
+    let decoder = Decoder { plan, times_delta: None, spare: &spare };
+    let (mut a, mut c) = (Vec::new(), Vec::new());
     for clusters in batches(ctx.pool(), plan) {
         let tasks: Vec<usize> = clusters.clone().collect();
         let encoded =
-            ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, rows, task[0], &fill, &spare));
+            ctx.map(&tasks, NonZeroUsize::MIN, |task| encode(plan, &rows, task[0], &fill, &spare));
         if clusters.end == plan.okvs.cluster_count() {
             spare.release();
         }
-        // Allocated anew for each batch: kept, they would add to the peak while the next one is encoded.
-        let mut a = Block::zeros(cluster_len * clusters.len());
-        let mut c = Block::zeros(a.len());
+        let slots = cluster_len * clusters.len();
+        a.resize(slots, Block::ZERO);
+        c.resize(slots, Block::ZERO);
         ac.fill(ctx.pool(), &mut a, &mut c)?;
         for (a, p) in a.chunks(cluster_len).zip(encoded) {
             let mut masked = p?;
             lower.add_to(&mut masked, a);
             send_elements(ctx, plan, &masked)?;
+            if slots <= SLOTS_KEPT {
+                spare.put_slots(masked);
+            }
         }
-        decoder.decode(ctx.pool(), clusters.clone(), &c, &mut q);
+        let inputs = decoder.decode(ctx.pool(), &mut rows, clusters.clone(), &c);
+        evaluate(ctx.pool(), inputs);
+        if slots > SLOTS_KEPT {
+            (a, c) = (Vec::new(), Vec::new());
+        }
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
-    Ok(q)
+    Ok(())
 }
 
 /// The sender's pass: for every cluster receives A, computes K = b + AΔ, and gives q = Decode(K, y)
@@ -65,16 +74,16 @@ pub(super) fn mask<S: Hashing>(
 pub(super) fn unmask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,
-    rows: &Rows<S>,
+    mut rows: Rows<S>,
     delta: Secret<Block>,
     mut b: SenderStream,
-) -> Result<Vec<Tagged>> {
+    mut evaluate: impl FnMut(&Pool, Inputs<S>),
+) -> Result<()> {
     let cluster_len = plan.okvs.cluster_len();
     let times_delta = Linear::lift_times(plan, delta);
     let (mut k, mut a) = (Vec::new(), Vec::new());
     let spare = Spare::default();
-    let mut q = Vec::with_capacity(rows.partition.len());
-    let decoder = Decoder { plan, rows, times_delta: Some(&times_delta), spare: &spare };
+    let decoder = Decoder { plan, times_delta: Some(&times_delta), spare: &spare };
     for clusters in batches(ctx.pool(), plan) {
         k.resize(cluster_len * clusters.len(), Block::ZERO);
         b.fill(ctx.pool(), &mut k)?;
@@ -83,10 +92,11 @@ pub(super) fn unmask<S: Hashing>(
             recv_elements(ctx, plan, k.len(), &mut a)?;
             times_delta.add_to(k, &a);
         }
-        decoder.decode(ctx.pool(), clusters.clone(), &k, &mut q);
+        let inputs = decoder.decode(ctx.pool(), &mut rows, clusters.clone(), &k);
+        evaluate(ctx.pool(), inputs);
         ctx.progress(clusters.end as u64, plan.okvs.cluster_count() as u64);
     }
-    Ok(q)
+    Ok(())
 }
 
 /// A linear map of many elements.
@@ -152,9 +162,10 @@ fn encode<S: Hashing>(
 ) -> Result<Vec<Block>> {
     let keys = rows.partition.keys(cluster);
     let mut working = spare.take();
-    let Working { store, values, .. } = &mut working;
+    let Working { store, values } = &mut working;
     rows.values(keys, plan.value_bits, values);
-    let mut slots = vec![Block::ZERO; plan.okvs.cluster_len()];
+    let mut slots = spare.take_slots();
+    slots.resize(plan.okvs.cluster_len(), Block::ZERO);
     let encoded = plan.okvs.encode(cluster, keys, values, &mut slots, store, fill);
     spare.put(working);
     match encoded {
@@ -165,74 +176,77 @@ fn encode<S: Hashing>(
 }
 
 /// What the decoding of all clusters shares.
-struct Decoder<'a, S: Hashing> {
+struct Decoder<'a> {
     plan: &'a Plan,
-    rows: &'a Rows<S>,
     /// Multiplies by Δ, if Δ·H_B(x) is to be subtracted.
     times_delta: Option<&'a Linear>,
     spare: &'a Spare,
 }
 
-impl<S: Hashing> Decoder<'_, S> {
-    /// Appends to `q`, for each item in the clusters, Decode(slots, x), minus Δ·H_B(x) if `times_delta` is set. The
-    /// clusters follow those of the call before.
-    fn decode(&self, pool: &Pool, clusters: Range<usize>, slots: &[Block], q: &mut Vec<Tagged>) {
-        let partition = &self.rows.partition;
-        let first = q.len();
-        // No sooner: memory that has not been written does not count.
-        q.resize(partition.range(clusters.end - 1).end, Tagged::default());
-        let mut q = &mut q[first..];
-        let mut tasks = Vec::new();
-        for (cluster, slots) in clusters.zip(slots.chunks(self.plan.okvs.cluster_len())) {
-            let (of_cluster, rest) = q.split_at_mut(partition.range(cluster).len());
-            q = rest;
-            let keys = partition.keys(cluster).chunks(ITEMS_PER_TASK.get());
-            let positions = partition.positions(cluster).chunks(ITEMS_PER_TASK.get());
-            let of_cluster = of_cluster.chunks_mut(ITEMS_PER_TASK.get());
-            tasks.extend(keys.zip(positions).zip(of_cluster).map(|task| (slots, task)));
-        }
-        pool.for_each(tasks, |(slots, ((keys, positions), q))| {
+impl Decoder<'_> {
+    /// Takes the clusters out of `rows`, and gives Decode(slots, x) at their items, minus Δ·H_B(x) if `times_delta` is
+    /// set.
+    fn decode<S: Hashing>(
+        &self,
+        pool: &Pool,
+        rows: &mut Rows<S>,
+        clusters: Range<usize>,
+        slots: &[Block],
+    ) -> Inputs<S> {
+        let taken = clusters.map(|cluster| rows.partition.take(cluster)).collect();
+        let (rows, cluster_len) = (&*rows, self.plan.okvs.cluster_len());
+        Inputs::decoded(&rows.session, pool, taken, |i, keys, q| {
             let mut working = self.spare.take();
-            let Working { store, values, out } = &mut working;
-            out.resize(keys.len(), Block::ZERO);
-            self.plan.okvs.decode(keys, slots, out, store);
+            let Working { store, values } = &mut working;
+            let slots = &slots[i * cluster_len..][..cluster_len];
+            self.plan.okvs.decode(keys, slots, q, store);
             if let Some(times_delta) = self.times_delta {
-                self.rows.values(keys, self.plan.value_bits, values);
-                times_delta.add_to(out, values);
-            }
-            for (q, (out, position)) in q.iter_mut().zip(out.iter().zip(positions)) {
-                *q = Tagged::new(out.get(), *position);
+                rows.values(keys, self.plan.value_bits, values);
+                times_delta.add_to(q, values);
             }
             self.spare.put(working);
-        });
+        })
     }
 }
 
-/// The stores' working memory, one for each active thread, reused from cluster to cluster.
+/// The stores' working memory, one for each active thread, and slots, all reused from cluster to cluster.
 #[derive(Default)]
-struct Spare(Mutex<Vec<Working>>);
+struct Spare {
+    working: Mutex<Vec<Working>>,
+    slots: Mutex<Vec<Vec<Block>>>,
+}
 
 #[derive(Default)]
 struct Working {
     store: Scratch,
     values: Vec<Block>,
-    out: Vec<Block>,
 }
 
 impl Spare {
     fn take(&self) -> Working {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        locked(&self.working).pop().unwrap_or_default()
+    }
+
+    fn put(&self, working: Working) {
+        locked(&self.working).push(working);
+    }
+
+    fn take_slots(&self) -> Vec<Block> {
+        locked(&self.slots).pop().unwrap_or_default()
+    }
+
+    fn put_slots(&self, slots: Vec<Block>) {
+        locked(&self.slots).push(slots);
     }
 
     /// Frees the memory that encoding used; decoding needs little.
     fn release(&self) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.iter_mut().for_each(|working| working.store.release());
+        locked(&self.working).iter_mut().for_each(|working| working.store.release());
     }
+}
 
-    fn put(&self, scratch: Working) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-    }
+fn locked<T>(all: &Mutex<T>) -> MutexGuard<'_, T> {
+    all.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn send_elements(ctx: &mut Context, plan: &Plan, elements: &[Block]) -> Result<()> {

@@ -165,11 +165,10 @@ fn learn(
         return Ok(());
     }
     let draw = Seed::draw_and_send;
-    let q = vole::run_receiver::<SemiHonest, _>(ctx, session, plan, draw, |_, _| Ok(items))?;
-    for value in q.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
+    let own = |_: &mut Context, _: &Seed| Ok(items);
+    vole::run_receiver::<SemiHonest, _>(ctx, session, plan, draw, own, |pool, q| {
+        q.outputs(pool, BITS, |f| add(ids, f.position(), Block::new(f.tag())));
+    })
 }
 
 /// The holder's side.
@@ -191,9 +190,8 @@ fn hold(
         ids.iter_mut().zip(own.iter()).for_each(|(id, own)| *id ^= *own);
         return Ok(());
     }
-    let q = vole::run_sender::<SemiHonest, _>(ctx, session, plan, Seed::receive, |_, _| Ok(items))?;
-    for value in q.outputs(ctx.pool(), BITS) {
-        add(ids, value.position(), Block::new(value.tag()));
-    }
-    Ok(())
+    let own = |_: &mut Context, _: &Seed| Ok(items);
+    vole::run_sender::<SemiHonest, _>(ctx, session, plan, Seed::receive, own, |pool, q| {
+        q.outputs(pool, BITS, |f| add(ids, f.position(), Block::new(f.tag())));
+    })
 }
