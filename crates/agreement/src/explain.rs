@@ -10,7 +10,7 @@ use crate::agreement::{Agreement, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use crate::roles::Roles;
-use crate::split;
+use crate::split::{self, Joined};
 use serde::Serialize;
 use std::fmt;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
@@ -323,6 +323,15 @@ impl Words<'_> {
         let [sender, receiver] = [0, 1].map(|i| grouped(padded[i]));
         let more =
             [0, 1].map(|i| 100.0 * ((plan.partitions() * padded[i]) as f64 / lens[i] as f64 - 1.0));
+        if split::joined(row, &params) == Some(Joined::Addends) {
+            return format!(
+                "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
+                 included, one after the other. Each gives the two sides shares of its number, and \
+                 only the total is opened. All keys and values are in memory at once, and \
+                 `--memory` does not bound it",
+                grouped(plan.partitions()),
+            );
+        }
         let rows = self.sender.max_rows.max(self.receiver.max_rows);
         format!(
             "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \

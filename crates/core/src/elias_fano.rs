@@ -169,7 +169,8 @@ fn scatter<T: AsTag>(tags: &mut [T], bits: u32, slot_of: impl Fn(&T) -> usize) -
     for end in &mut ends {
         start += std::mem::replace(end, start);
     }
-    for tag in tags.to_vec() {
+    let unsorted = tags.to_vec();
+    for tag in unsorted {
         let next = &mut ends[slot_of(&tag)];
         tags[*next as usize] = tag;
         *next += 1;

@@ -39,7 +39,7 @@ impl FolderScratch {
     /// Those of the file system.
     pub fn free_bytes(&self) -> io::Result<u64> {
         let stat = nix::sys::statvfs::statvfs(&self.folder)?;
-        Ok(u64::from(stat.blocks_available()) * stat.fragment_size())
+        Ok(stat.blocks_available() * stat.fragment_size())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::split::{Found, Large, Matched, Pieces, Splitting};
 use super::{Checked, Match, Run};
-use crate::answer::{Asked, OwnRows, Unchecked};
+use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::{KeyRows, RunResult};
@@ -89,6 +89,39 @@ enum Got {
     Whole { unchecked: Unchecked, set: CheckedSet, rows: OwnRows },
     /// In a run for each partition.
     Split { pieces: Pieces, found: Found },
+}
+
+impl Got {
+    /// The same once the parties have exchanged what both need to remove self-check items, and what the closing message
+    /// reveals of it.
+    fn told(self, ctx: &mut Context, agreement: &Agreement) -> vesica_core::Result<(Self, Told)> {
+        Ok(match self {
+            Got::Whole { unchecked, set, rows } => {
+                let unchecked = unchecked.settled(ctx, &set)?;
+                let told = unchecked.told(&set, agreement);
+                (Got::Whole { unchecked, set, rows }, told)
+            }
+            Got::Split { pieces, found } => {
+                let told = found.told(agreement.learns());
+                (Got::Split { pieces, found }, told)
+            }
+        })
+    }
+}
+
+/// A set before its size is announced, with the counts of its rows.
+enum Grouped {
+    /// In memory, in the order of the rows.
+    Not(Whole),
+    /// By partitions.
+    Pieces(Pieces, KeyCounts),
+}
+
+impl Grouped {
+    fn counts(&self) -> &KeyCounts {
+        let (Grouped::Not(Whole { counts, .. }) | Grouped::Pieces(_, counts)) = self;
+        counts
+    }
 }
 
 impl<'a> OverSession<'a> {
@@ -183,95 +216,112 @@ impl<'a> OverSession<'a> {
         let secret = |label| session.export(label, hash.as_bytes());
         let machine = (self.run.job.memory_bytes, self.run.job.threads);
         let splitting = Splitting::new(session, hash.as_bytes(), &*self.scratch, machine);
-        let at_sizes = self.at(Phase::Sizes);
-        let set = match own {
-            OwnSet::Whole(set) => Ok(set),
-            OwnSet::Large(Large { items, streamed }) => {
-                let most = self.most_partitions(streamed.keyed);
-                let mut pieces = splitting.group(&items, most).map_err(&at_sizes)?;
-                drop(items);
-                let distinct = pieces.count_distinct().map_err(at_sizes)?;
-                Err((pieces, self.count(streamed, distinct)?))
-            }
-        };
-        let (Ok(Whole { counts, .. }) | Err((_, counts))) = &set;
-        let sizes = self.exchange_sizes(ctx, counts.distinct)?;
+        let set = self.grouped(own, &splitting)?;
+        let sizes = self.exchange_sizes(ctx, set.counts().distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
         let choice = self.choose(ctx, id, sizes)?;
         let role = choice.roles.role(self.peer.seats.seat);
-        let at = self.at(Phase::Matching);
-        let plan = split::plan(choice.row, &choice.roles.params);
 
         self.run.event(&Event::Phase(Phase::Matching));
+        let params = &choice.roles.params;
+        let plan = split::plan(choice.row, params);
+        let is_joined = split::joined(choice.row, params) == Some(Joined::Sets);
+        let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
-        let joined = split::joined(choice.row, &choice.roles.params);
+        let counts = set.counts().clone();
         let set = match set {
-            Ok(set) if plan.is_split() && joined == Some(Joined::Sets) => {
+            Grouped::Not(set) if plan.is_split() && is_joined => {
                 let rows = RowItems::from(set.rows.items);
-                let mut pieces = splitting.group(&rows, plan.partitions()).map_err(&at)?;
-                pieces.has_repeats = set.counts.duplicates > 0;
-                Err((pieces, set.counts))
+                let pieces = splitting.group(&rows, plan.partitions());
+                let mut pieces = pieces.map_err(self.at(Phase::Matching))?;
+                pieces.has_repeats = counts.duplicates > 0;
+                Grouped::Pieces(pieces, set.counts)
             }
             set => set,
         };
-        let (got, counts, direction_changes) = match set {
-            Ok(Whole { keys, rows, counts }) => {
+        let (got, direction_changes) = match set {
+            Grouped::Not(Whole { keys, rows, .. }) => {
                 let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
-                let label = Phase::Matching.name();
-                let output = match plan.is_split() {
-                    true => {
-                        let params = &choice.roles.params;
-                        let matched = Matched { row: choice.row, role, params, plan };
-                        let total = plan.partitions();
-                        let step =
-                            |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });
-                        splitting.run_addends(ctx, &set, matched, label, &step)
-                    }
-                    false => choice
-                        .row
-                        .party(role, choice.roles.params, set.input())
-                        .and_then(|party| run_alone(party, ctx, label)),
-                };
-                let (output, direction_changes) = output.map_err(at)?;
-                let unchecked = Unchecked::new(output);
-                (Got::Whole { unchecked, set, rows }, counts, direction_changes)
+                self.match_whole(ctx, (set, rows), matched, &splitting)?
             }
-            Err((pieces, counts)) => {
-                let matched = Matched { row: choice.row, role, params: &choice.roles.params, plan };
-                let (least, given) = (Splitting::least_memory(matched), self.memory_bytes());
-                if given < least {
-                    return Err(ConfigFault::MemoryTooSmall { least, given }.into());
-                }
+            Grouped::Pieces(pieces, _) => {
                 let shared = shared_items(&check_secret, self.agreement.self_check as usize);
-                let (total, label) = (plan.partitions(), Phase::Matching.name());
-                let step = |done| self.run.event(&Event::Step { label: PARTITIONS, done, total });
-                let split = splitting.run(ctx, pieces, matched, label, &shared, &step);
-                let (pieces, found, direction_changes) = split.map_err(at)?;
-                (Got::Split { pieces, found }, counts, direction_changes)
+                self.match_pieces(ctx, pieces, matched, &splitting, &shared)?
             }
         };
 
         self.run.event(&Event::Phase(Phase::Checking));
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
         let closing = ctx.child(Phase::Checking.name(), |ctx| {
-            let (got, told) = match got {
-                Got::Whole { unchecked, set, rows } => {
-                    let unchecked = unchecked.settled(ctx, &set)?;
-                    let told = unchecked.told(&set, self.agreement);
-                    (Got::Whole { unchecked, set, rows }, told)
-                }
-                Got::Split { pieces, found } => {
-                    let told = found.told(self.agreement.learns());
-                    (Got::Split { pieces, found }, told)
-                }
-            };
+            let (got, told) = got.told(ctx, self.agreement)?;
             let counts = Counts { sent, received, told };
             Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
         });
         let (got, closings) = closing.map_err(self.at(Phase::Checking))?;
-        let wire_bytes = (0, 0);
-        let of = OfSession { role, choice, sizes, direction_changes, wire_bytes };
+        let of = OfSession { role, choice, sizes, direction_changes, wire_bytes: (0, 0) };
         Ok(Done { got, counts, closings, of })
+    }
+
+    /// The set as it is read, or, if it is large, grouped by partitions and counted.
+    fn grouped(&self, own: OwnSet, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
+        match own {
+            OwnSet::Whole(set) => Ok(Grouped::Not(set)),
+            OwnSet::Large(Large { items, streamed }) => {
+                let at = self.at(Phase::Sizes);
+                let most = self.most_partitions(streamed.keyed);
+                let mut pieces = splitting.group(&items, most).map_err(&at)?;
+                drop(items);
+                let distinct = pieces.count_distinct().map_err(at)?;
+                Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
+            }
+        }
+    }
+
+    /// Matches a set in memory: in one run, or if the result is a number about large sets, with shares of each partition.
+    fn match_whole(
+        &self,
+        ctx: &mut Context,
+        (set, rows): (CheckedSet, OwnRows),
+        matched: Matched<'_>,
+        splitting: &Splitting<'_>,
+    ) -> Result<(Got, u64), Error> {
+        let (label, Matched { row, role, params, plan }) = (Phase::Matching.name(), matched);
+        let output = match plan.is_split() {
+            true => {
+                let step = |done| self.step(done, plan);
+                splitting.run_addends(ctx, &set, matched, label, &step)
+            }
+            false => {
+                let party = row.party(role, *params, set.input());
+                party.and_then(|party| run_alone(party, ctx, label))
+            }
+        };
+        let (output, direction_changes) = output.map_err(self.at(Phase::Matching))?;
+        Ok((Got::Whole { unchecked: Unchecked::new(output), set, rows }, direction_changes))
+    }
+
+    /// Matches a grouped set, partition by partition. The items of `shared` are in both sets.
+    fn match_pieces(
+        &self,
+        ctx: &mut Context,
+        pieces: Pieces,
+        matched: Matched<'_>,
+        splitting: &Splitting<'_>,
+        shared: &[Item],
+    ) -> Result<(Got, u64), Error> {
+        let (least, given) = (Splitting::least_memory(matched), self.memory_bytes());
+        if given < least {
+            return Err(ConfigFault::MemoryTooSmall { least, given }.into());
+        }
+        let (label, step) = (Phase::Matching.name(), |done| self.step(done, matched.plan));
+        let split = splitting.run(ctx, pieces, matched, label, shared, &step);
+        let (pieces, found, direction_changes) = split.map_err(self.at(Phase::Matching))?;
+        Ok((Got::Split { pieces, found }, direction_changes))
+    }
+
+    fn step(&self, done: u64, plan: Plan) {
+        let total = plan.partitions();
+        self.run.event(&Event::Step { label: PARTITIONS, done, total });
     }
 
     /// The counts of a file's rows, of which so many keys are distinct.
