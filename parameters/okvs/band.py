@@ -225,7 +225,7 @@ def write(bits, name):
     text = [
         f"//! Computed by parameters/okvs/band.py{of}; do not edit.",
         "",
-        "use super::parameters::Line;",
+        "use super::line::Line;",
         "",
         "/// How many slots more than keys there are where every row is random in all slots.",
         f"pub(super) const DENSE: usize = {dense(bits)};",

@@ -146,7 +146,7 @@ def write(bits, name):
     text = [
         f"//! Computed by parameters/okvs/clustered.py{of}; do not edit.",
         "",
-        "use super::parameters::Line;",
+        "use super::line::Line;",
         "",
         *(both if is_first else []),
         "/// For a single cluster: the greatest number of keys each line is for.",

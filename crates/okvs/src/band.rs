@@ -13,6 +13,7 @@ mod decode;
 mod eliminate;
 #[cfg(test)]
 mod failure;
+mod line;
 mod order;
 mod parameters;
 mod rows;

@@ -17,6 +17,7 @@
 mod dense;
 #[cfg(test)]
 mod failure;
+mod line;
 mod parameters;
 mod peel;
 mod residue;

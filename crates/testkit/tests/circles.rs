@@ -19,7 +19,7 @@ const IN_CIRCLES: [(&str, usize); 17] = [
     ("engine", 14),
     ("helper", 14),
     ("link", 12),
-    ("okvs", 13),
+    ("okvs", 11),
     ("oprf", 4),
     ("ot", 2),
     ("ot-psi", 5),

@@ -1,6 +1,5 @@
 //! The opening of the sum of all parts' addends.
 
-use super::part::{COUNT_BITS, SUM_BITS};
 use super::query::{answer_of, needs_count, of_empty_set};
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Computation, Cost, gadgets, word};
@@ -8,6 +7,12 @@ use vesica_core::{PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_party::{Addends, Output, Party, Traffic};
+
+/// Length of an addend of a count, in bits.
+pub(super) const COUNT_BITS: u32 = u64::BITS;
+
+/// Length of an addend of a sum, in bits.
+pub(super) const SUM_BITS: u32 = u128::BITS;
 
 /// A party of the opening.
 pub(super) struct Opening {

@@ -47,6 +47,7 @@
 //! one, and who learns it can tell.
 
 use super::masked::masked_sum;
+use super::opening::{COUNT_BITS, SUM_BITS};
 use super::query::needs_count;
 use super::{Circuit, Engine, Opening, opening_bytes, opening_flights};
 use crate::computed;
@@ -56,12 +57,6 @@ use vesica_core::{PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_party::{AddendRuns, Addends, Input, Output, Traffic};
-
-/// Length of an addend of a count, in bits.
-pub(super) const COUNT_BITS: u32 = u64::BITS;
-
-/// Length of an addend of a sum, in bits.
-pub(super) const SUM_BITS: u32 = u128::BITS;
 
 /// What a circuit finds before anything is revealed.
 pub(crate) struct Matches<W> {

@@ -4,14 +4,6 @@ use crate::okvs::{line_of, scaled};
 use vesica_core::{Block, Runs};
 use vesica_simd::band::WIDTH;
 
-/// The slots of a cluster as a linear function of its average number of keys.
-#[derive(Clone, Copy)]
-pub(super) struct Line {
-    /// In units of 2^-24.
-    pub(super) slope: u32,
-    pub(super) offset: u32,
-}
-
 /// The layout of the slots of an encoding of n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {

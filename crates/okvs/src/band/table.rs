@@ -1,6 +1,6 @@
 //! Computed by parameters/okvs/band.py; do not edit.
 
-use super::parameters::Line;
+use super::line::Line;
 
 /// How many slots more than keys there are where every row is random in all slots.
 pub(super) const DENSE: usize = 43;

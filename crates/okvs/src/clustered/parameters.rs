@@ -3,16 +3,6 @@ use super::table_of_many;
 use crate::okvs::line_of;
 use vesica_core::Runs;
 
-/// The sparse slots of a cluster as a linear function of its average number of keys.
-#[derive(Clone, Copy)]
-pub(super) struct Line {
-    /// In units of 2^-16.
-    pub(super) slope: u32,
-    pub(super) offset: u32,
-    /// Dense columns.
-    pub(super) dense: u8,
-}
-
 /// The layout of the slots of an encoding of n keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Layout {

@@ -1,6 +1,6 @@
 //! Computed by parameters/okvs/clustered.py; do not edit.
 
-use super::parameters::Line;
+use super::line::Line;
 
 /// Up to so many keys there are dense columns alone, one for each key.
 pub(super) const DENSE_ONLY: usize = 16;

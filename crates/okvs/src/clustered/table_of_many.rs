@@ -1,6 +1,6 @@
 //! Computed by parameters/okvs/clustered.py for a run that is one of several; do not edit.
 
-use super::parameters::Line;
+use super::line::Line;
 
 /// For a single cluster: the greatest number of keys each line is for.
 #[rustfmt::skip]

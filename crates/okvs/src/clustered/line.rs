@@ -1,0 +1,11 @@
+//! What the tables of parameters hold.
+
+/// The sparse slots of a cluster as a linear function of its average number of keys.
+#[derive(Clone, Copy)]
+pub(super) struct Line {
+    /// In units of 2^-16.
+    pub(super) slope: u32,
+    pub(super) offset: u32,
+    /// Dense columns.
+    pub(super) dense: u8,
+}
