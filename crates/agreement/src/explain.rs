@@ -325,10 +325,10 @@ impl Words<'_> {
             [0, 1].map(|i| 100.0 * ((plan.partitions() * padded[i]) as f64 / lens[i] as f64 - 1.0));
         if split::joined(row, &params) == Some(Joined::Addends) {
             return format!(
-                "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
-                 included, one after the other. Each gives the two sides shares of its number, and \
-                 only the total is opened. All keys and values are in memory at once, and \
-                 `--memory` does not bound it",
+                "the sets are matched in {} partitions of {sender} and {receiver} keys, random \
+                 ones included, one after the other. Each gives the two sides shares of its \
+                 number, and only the total is opened. All keys and values are in memory at once, \
+                 and `--memory` does not bound it",
                 grouped(plan.partitions()),
             );
         }
@@ -336,8 +336,8 @@ impl Words<'_> {
         format!(
             "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
              included ({:.1} % and {:.1} % more keys in all), so that nobody learns how many keys \
-             of the other side are in one. `--memory` bounds the memory; what does not fit takes up \
-             to {} bytes of disk a row, {} for {} rows",
+             of the other side are in one. `--memory` bounds the memory; what does not fit takes \
+             up to {} bytes of disk a row, {} for {} rows",
             grouped(plan.partitions()),
             more[0],
             more[1],
