@@ -212,7 +212,7 @@ impl Crate {
             _ => {}
         }
         if file.children.contains(first) {
-            return self.find(&[&from[..], &[first.clone()]].concat(), rest, seen);
+            return self.find(&[&from[..], std::slice::from_ref(first)].concat(), rest, seen);
         }
         if file.items.contains(first) {
             return Some((from.clone(), true));

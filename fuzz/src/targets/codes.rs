@@ -31,19 +31,20 @@ fn elias_fano(bytes: &[u8]) {
         }
         let shape = Shape::new(tags.len() as u64, tag_bits);
         let tagged = (0..).zip(&tags).map(|(position, tag)| Tagged::new(*tag, position));
-        let (code, order) = encode(shape, tagged.collect());
+        let (code, order) = encode(shape, &tagged.collect::<Vec<_>>());
         assert_eq!((code.len() as u64, order.len()), (shape.bytes(), tags.len()));
         if tags.is_empty() {
             return;
         }
         let mut decoder = Decoder::new(shape);
         let mut pieces = code.chunks(7).map(<[u8]>::to_vec);
-        let section = decoder.section(|| pieces.next().ok_or(Misbehaviour::InvalidValue.into()));
-        let section = section.expect("what is written can be read");
+        assert_eq!(shape.group_bits(), 0, "so few tags are one group");
+        let group = decoder.group(|| pieces.next().ok_or(Misbehaviour::InvalidValue.into()));
+        let group = group.expect("what is written can be read");
         decoder.finish().expect("all of it");
-        assert_eq!(section.len(), tags.len());
+        assert_eq!(group.len(), tags.len());
         for tag in &tags {
-            let place = section.find(*tag).expect("every tag is found");
+            let place = group.find(*tag).expect("every tag is found");
             assert_eq!(tags[order[place] as usize], *tag);
         }
         return;
@@ -62,12 +63,12 @@ fn elias_fano(bytes: &[u8]) {
     };
     let mut decoder = Decoder::new(shape);
     let mut all = 0;
-    for _ in 0..1_u64 << shape.section_bits() {
-        let Ok(section) = decoder.section(&mut more) else { return };
-        all += section.len() as u64;
+    for _ in 0..1_u64 << shape.group_bits() {
+        let Ok(group) = decoder.group(&mut more) else { return };
+        all += group.len() as u64;
         assert!(all <= len, "no more tags than were announced");
-        section.find(u128::MAX >> (128 - tag_bits));
-        section.find(0);
+        group.find(u128::MAX >> (128 - tag_bits));
+        group.find(0);
     }
     assert!(decoder.finish().is_err() || all == len);
 }

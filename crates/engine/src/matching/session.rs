@@ -44,7 +44,7 @@ pub(crate) struct OverSession<'a> {
 /// What this party's file holds.
 pub(crate) enum OwnSet {
     /// A set that one run of a protocol can hold.
-    Whole(Whole),
+    Whole(Box<Whole>),
     /// Rows with more keys than that.
     Large(Large),
 }
@@ -112,15 +112,17 @@ impl Got {
 /// A set before its size is announced, with the counts of its rows.
 enum Grouped {
     /// In memory, in the order of the rows.
-    Not(Whole),
+    Not(Box<Whole>),
     /// By partitions.
     Pieces(Pieces, KeyCounts),
 }
 
 impl Grouped {
     fn counts(&self) -> &KeyCounts {
-        let (Grouped::Not(Whole { counts, .. }) | Grouped::Pieces(_, counts)) = self;
-        counts
+        match self {
+            Grouped::Not(set) => &set.counts,
+            Grouped::Pieces(_, counts) => counts,
+        }
     }
 }
 
@@ -240,7 +242,8 @@ impl<'a> OverSession<'a> {
             set => set,
         };
         let (got, direction_changes) = match set {
-            Grouped::Not(Whole { keys, rows, .. }) => {
+            Grouped::Not(set) => {
+                let Whole { keys, rows, .. } = *set;
                 let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
                 self.match_whole(ctx, (set, rows), matched, &splitting)?
             }
@@ -408,7 +411,7 @@ impl Match for OverSession<'_> {
                 rows: counts.rows,
             });
             let rows = OwnRows { items: Vec::new(), keys: keys_rows };
-            return Ok(OwnSet::Whole(Whole { keys, rows, counts }));
+            return Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })));
         }
         let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch) as _);
         let seen = Cell::new(Progress::default());
@@ -439,7 +442,8 @@ impl Match for OverSession<'_> {
             rows: None,
             counts: counts.clone(),
         };
-        Ok(OwnSet::Whole(Whole { keys, rows: OwnRows { items, keys: None }, counts }))
+        let rows = OwnRows { items, keys: None };
+        Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })))
     }
 
     fn reading_failed(&self, error: &Error) {

@@ -2,7 +2,7 @@
 
 /// The end of what begins at `start`, and whether it is a string with escapes: a comment, a string, or a character.
 /// `None` if it is none of these.
-pub fn literal_end(code: &str, start: usize) -> Option<(usize, bool)> {
+pub(crate) fn literal_end(code: &str, start: usize) -> Option<(usize, bool)> {
     let rest = &code[start..];
     let until = |end: &str, from: usize| {
         rest[from..].find(end).map_or(code.len(), |at| start + from + at + end.len())
