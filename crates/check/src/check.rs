@@ -6,11 +6,12 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Item;
+use vesica_core::sort::sort_distinct;
 use vesica_engine::Error;
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
-    sort_distinct, survey_items, survey_keys,
+    survey_items, survey_keys,
 };
 
 /// The most items that a check compares to count the different ones: 256 MiB.

@@ -10,6 +10,7 @@
 //! * [`Role`] — the role of a party in one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
 //! * [`Query`] — the operation on two sets; [`Bounds`] — the sizes of the intersection for which there is an answer.
+//! * [`sort`] — sorting lists of items, and the rows of equal ones.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Security`] — the adversary that a primitive withstands: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
@@ -45,6 +46,7 @@ mod role;
 mod secret;
 pub mod security;
 mod shuffled;
+pub mod sort;
 pub mod tagged;
 pub mod tags;
 

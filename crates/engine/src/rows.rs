@@ -121,7 +121,7 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     may_fail(|| items.try_reserve_exact(rows.len())).ok()?;
     items.extend(rows.iter().filter(|item| **item != NO_ITEM));
-    vesica_records::sort_distinct(&mut items);
+    vesica_core::sort::sort_distinct(&mut items);
     Some(items)
 }
 

@@ -10,7 +10,6 @@ use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
 use crate::shapes::Shaper;
-use crate::sort::{Groups, sort_distinct};
 use crate::source::Source;
 use crate::survey::{Found, Survey};
 use crate::texts::{KeyTexts, TextCollector};
@@ -18,6 +17,7 @@ use crate::values::{Places, ValueColumns, Values};
 use std::ops::ControlFlow;
 use std::path::Path;
 use vesica_core::Item;
+use vesica_core::sort::{Groups, sort_distinct};
 
 /// Places kept for each column and reason.
 const FIRST_PLACES: usize = 5;

@@ -328,8 +328,11 @@ fn a_report_never_takes_the_place_of_a_pipe_or_a_link() {
 #[test]
 fn padding_beyond_the_memory_is_an_error_and_not_an_abort() {
     let place = small_place();
-    let more = "hide_sizes = true";
-    place.agreement("agreement.toml", &Terms { max_rows: 400_000_000, more, ..TERMS });
+    // An intersection would run in partitions.
+    let (operation, protocol) = ("cardinality", "gmrss21_cardinality");
+    let (more, max_rows) = ("hide_sizes = true", 400_000_000);
+    let terms = Terms { operation, protocol, max_rows, more, ..TERMS };
+    place.agreement("agreement.toml", &terms);
     let address = address();
     let limited = |running: std::process::Command| {
         let mut shell = std::process::Command::new("bash");

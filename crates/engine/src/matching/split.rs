@@ -64,7 +64,7 @@ impl Pieces {
         for index in 0..self.grouped.partitions() {
             self.grouped.read(index, &mut entries).map_err(storage)?;
             all += entries.len() as u64;
-            vesica_records::sort_distinct(&mut entries);
+            vesica_core::sort::sort_distinct(&mut entries);
             distinct += entries.len() as u64;
         }
         self.has_repeats = distinct < all;

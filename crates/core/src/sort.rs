@@ -1,6 +1,6 @@
-//! Sorting items in place.
+//! Sorting lists of items in place.
 
-use vesica_core::Item;
+use crate::Item;
 
 /// Below this length, insertion sort is fastest.
 const RADIX_MIN_LEN: usize = 16;
@@ -94,14 +94,14 @@ pub fn sort_distinct(items: &mut Vec<Item>) {
 }
 
 /// Rows with the same item, for data that accompanies items in the order of the rows.
-pub(crate) struct Groups {
+pub struct Groups {
     rows: Vec<u32>,
     ends: Vec<u32>,
 }
 
 impl Groups {
     /// Sorts `items` and removes duplicates.
-    pub(crate) fn of(items: &mut Vec<Item>) -> Self {
+    pub fn of(items: &mut Vec<Item>) -> Self {
         // A file has at most 2^32 - 1 rows in any agreement.
         let mut order: Vec<(Item, u32)> = items.drain(..).zip(0..).collect();
         order.sort_unstable();
@@ -120,7 +120,7 @@ impl Groups {
     }
 
     /// The rows of each item, ascending, in the order of the items.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u32]> + Clone {
+    pub fn iter(&self) -> impl Iterator<Item = &[u32]> + Clone {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.rows[start as usize..*end as usize])
     }
@@ -129,7 +129,7 @@ impl Groups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_core::hash::ItemHash;
+    use crate::hash::ItemHash;
 
     fn items(count: u32, distinct: u32) -> Vec<Item> {
         let hash = ItemHash::new("sort test", &[]);
