@@ -23,7 +23,7 @@ const LEAST_RUN: u64 = 1 << 16;
 /// Bytes written and read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Groups the items of rows. See the [module](self).
+/// Groups the items of rows: those that wait in memory are sorted by partition and written when there is no more room.
 pub struct Buckets<'a> {
     bits: u32,
     run_rows: usize,
