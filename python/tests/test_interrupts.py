@@ -465,7 +465,7 @@ def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
     address = free_address()
     thread, here = in_thread(one, agreement, many(), "shop", listen=address)
     arguments: dict[str, Any] = dict.fromkeys(
-        ("columns party wait threads output state memory delimiter format listen").split()
+        ("columns party wait threads output state memory scratch delimiter format listen").split()
     )
     arguments.update(dict.fromkeys(("progress", "restart", "strict", "insecure", "force"), False))
     started = Started(
