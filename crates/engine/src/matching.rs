@@ -64,13 +64,13 @@ pub(crate) trait Match: Sync {
         false
     }
 
-    /// Nothing that the job names is wrong: the run begins.
+    /// Called before reading begins, when all that the job names has been checked.
     fn begin(&self) {}
 
     /// Reads this party's set.
     fn read(&self, reader: &Reader<'_>) -> Result<Self::Set, Error>;
 
-    /// Reading has failed: whoever is being met needs to know.
+    /// Tells the other side that reading has failed.
     fn reading_failed(&self, _: &Error) {}
 
     /// Meets the other side, where this needs no set.
@@ -91,7 +91,7 @@ pub(crate) trait Match: Sync {
     /// Checks the result. Nobody else sees that this fails, or how long it takes.
     fn check(&self, answer: Self::Answer) -> Result<Checked<Self::Of>, Error>;
 
-    /// Whether to go on writing the result.
+    /// [`Break`](ControlFlow::Break) once somebody has asked to stop.
     fn go_on(&self) -> ControlFlow<()>;
 
     /// The most bytes that were in files of intermediate data at a time.
@@ -100,7 +100,7 @@ pub(crate) trait Match: Sync {
     /// The report of the finished run.
     fn report(&self, parts: Parts<'_>, checked: &Checked<Self::Of>) -> Report;
 
-    /// The result has reached whoever asked for it: nothing needs to be kept.
+    /// Forgets the run. Called when the caller has the result.
     fn end(self) -> Result<(), Error>;
 }
 

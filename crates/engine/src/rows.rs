@@ -125,19 +125,26 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// The distinct items among `entries`, ascending, and the place of each entry's item among them. There are fewer than
-/// 2^32 entries.
-pub(crate) fn ranked(entries: &[Item]) -> (Vec<Item>, Vec<u32>) {
-    let mut order: Vec<(Item, u32)> = entries.iter().copied().zip(0..).collect();
-    order.sort_unstable();
-    let (mut items, mut ranks) = (Vec::with_capacity(entries.len()), vec![0; entries.len()]);
-    for (item, entry) in order {
-        if items.last() != Some(&item) {
-            items.push(item);
-        }
-        ranks[entry as usize] = items.len() as u32 - 1;
+/// Finds out which entries are common from which distinct items are. The time does not depend on that.
+pub(crate) struct Spread<'a> {
+    items: IndexedItems<'a>,
+    common: &'a [bool],
+}
+
+impl<'a> Spread<'a> {
+    /// `common` says of each of `items`, which ascend, whether it is common.
+    pub(crate) fn new(items: &'a [Item], common: &'a [bool]) -> Self {
+        Self { items: IndexedItems::new(items), common }
     }
-    (items, ranks)
+
+    /// Whether each of `entries` is common.
+    pub(crate) fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = bool> + 'b {
+        entries.iter().map(|entry| {
+            let range = self.items.range(entry);
+            let place = self.items.items[range.clone()].binary_search(entry);
+            place.is_ok_and(|place| self.common[range.start + place])
+        })
+    }
 }
 
 /// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.

@@ -74,7 +74,7 @@ impl Context {
         self.progress = Some(progress);
     }
 
-    /// Reports no progress from now on: whoever runs several parts at once reports how many are done.
+    /// Reports no progress from now on. For parts that run at the same time, whose caller counts those that are done.
     pub fn without_progress(&mut self) {
         self.progress = None;
     }

@@ -20,9 +20,11 @@ impl PartitionBits {
         Self { starts, words: vec![0; sum.div_ceil(64) as usize] }
     }
 
-    /// Sets the bits of the entries of `partition`, in the order in which [`Grouped::read`] gives them.
-    pub fn set(&mut self, partition: u64, bits: impl Iterator<Item = bool>) {
-        let range = self.starts[partition as usize]..self.starts[partition as usize + 1];
+    /// Sets the bits of the entries of `partition` from the entry `first` on, in the order in which [`Grouped::read`]
+    /// gives them.
+    pub fn set(&mut self, partition: u64, first: u64, bits: impl Iterator<Item = bool>) {
+        let start = self.starts[partition as usize] + first;
+        let range = start..self.starts[partition as usize + 1];
         for (entry, bit) in range.zip(bits) {
             self.words[(entry / 64) as usize] |= u64::from(bit) << (entry % 64);
         }

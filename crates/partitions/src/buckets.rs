@@ -1,8 +1,8 @@
 //! The items of a file's rows, grouped by the leading bits of their prefixes.
 //!
-//! Rows come in order. They wait in memory until there is no more room, are grouped by a counting sort, and go to a
-//! file as a *run*: a sequence of the buckets, each in the order of the rows. A partition is a range of buckets, and so
-//! one piece of each run. Beside the runs, the bucket of every row is kept in the order of the rows: with it the answers
+//! Rows come in order, and wait in memory. When the memory is full, a counting sort groups them by bucket, and they go to
+//! a file as a *run*: all buckets one after the other, each in the order of the rows. A partition is a range of buckets,
+//! and so one piece of each run. Beside the runs, the bucket of every row is kept in the order of the rows: with it the answers
 //! of all partitions become those of the rows in one pass.
 
 use crate::plan::MAX_BITS;
@@ -23,7 +23,7 @@ const LEAST_RUN: u64 = 1 << 16;
 /// Bytes written and read at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Groups the items of rows: those that wait in memory are sorted by partition and written when there is no more room.
+/// Groups the items of rows. When there is no more room in memory, the items there are sorted by partition and written.
 pub struct Buckets<'a> {
     bits: u32,
     run_rows: usize,
@@ -138,8 +138,8 @@ impl<'a> Buckets<'a> {
         Ok(())
     }
 
-    /// All rows are added: they are read as so many partitions, a power of two and at most those that
-    /// [`new`](Self::new) was told.
+    /// Ends the adding of rows. Their items are read in `partitions`: a power of two, and at most the `most_partitions`
+    /// of [`new`](Self::new).
     ///
     /// # Errors
     /// Those of the scratch files.
@@ -207,7 +207,8 @@ impl Grouped {
         1 << self.partition_bits
     }
 
-    /// The same items in `partitions`, a power of two: at most as many as [`Buckets::new`] was told.
+    /// The same items in another number of partitions: a power of two, and at most the `most_partitions` of
+    /// [`Buckets::new`].
     pub fn in_partitions(self, partitions: u64) -> Self {
         Self { partition_bits: partitions.max(1).ilog2().min(self.bits), ..self }
     }
@@ -242,18 +243,41 @@ impl Grouped {
     pub fn read(&self, partition: u64, items: &mut Vec<Item>) -> io::Result<()> {
         items.clear();
         items.reserve(self.len(partition) as usize);
-        let mut bytes = Vec::new();
+        self.each(partition, &mut |some| {
+            items.extend_from_slice(some);
+            Ok(())
+        })
+    }
+
+    /// Gives the items of `partition` to `take`, some tens of thousands at a time, in the order in which
+    /// [`read`](Self::read) gives them. One key in many rows makes a partition longer than memory may be.
+    ///
+    /// # Errors
+    /// Those of the scratch files and of `take`.
+    pub fn each(
+        &self,
+        partition: u64,
+        take: &mut dyn FnMut(&[Item]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let (mut bytes, mut items) = (Vec::new(), Vec::new());
         for run in &self.runs {
-            let (from, to) = self.piece(run, partition);
-            match &self.kept {
-                Kept::InMemory { items: all, .. } => {
-                    items.extend_from_slice(&all[from as usize..to as usize]);
+            let (mut from, to) = self.piece(run, partition);
+            while from < to {
+                let now = (to - from).min((PIECE_BYTES / Item::LEN) as u64);
+                match &self.kept {
+                    Kept::InMemory { items, .. } => {
+                        take(&items[from as usize..(from + now) as usize])?;
+                    }
+                    Kept::OnDisk { items: file, .. } => {
+                        bytes.resize(now as usize * Item::LEN, 0);
+                        file.read_exact_at(from * Item::LEN as u64, &mut bytes)?;
+                        items.clear();
+                        let read = bytes.as_chunks().0.iter();
+                        items.extend(read.map(|item| Item::from_bytes(*item)));
+                        take(&items)?;
+                    }
                 }
-                Kept::OnDisk { items: file, .. } => {
-                    bytes.resize((to - from) as usize * Item::LEN, 0);
-                    file.read_exact_at(from * Item::LEN as u64, &mut bytes)?;
-                    items.extend(bytes.as_chunks().0.iter().map(|item| Item::from_bytes(*item)));
-                }
+                from += now;
             }
         }
         Ok(())
@@ -378,7 +402,9 @@ mod tests {
                 for prefix in prefixes(&items) {
                     prop_assert_eq!(u64::from(prefix) >> (12 - partitions.ilog2()), partition);
                 }
-                bits.set(partition, items.iter().map(is_in));
+                let (first, rest) = items.split_at(items.len() / 2);
+                bits.set(partition, 0, first.iter().map(is_in));
+                bits.set(partition, first.len() as u64, rest.iter().map(is_in));
                 all.append(&mut items);
             }
             let words = grouped.into_rows(&bits)?;

@@ -26,7 +26,7 @@
 //! let mut items = Vec::new();
 //! for partition in 0..4 {
 //!     grouped.read(partition, &mut items)?;
-//!     bits.set(partition, (0..items.len()).map(|entry| entry % 2 == 0));
+//!     bits.set(partition, 0, (0..items.len()).map(|entry| entry % 2 == 0));
 //! }
 //! let words = grouped.into_rows(&bits)?;
 //! let set: u32 = words.iter().map(|word| word.count_ones()).sum();

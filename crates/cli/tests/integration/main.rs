@@ -3,6 +3,7 @@
 mod aided;
 mod bad_peers;
 mod bench_aided;
+mod bench_scale;
 mod check;
 mod docs;
 mod figures;

@@ -358,8 +358,11 @@ impl<'a> OverSession<'a> {
             && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
     }
 
-    /// Refuses to go on if the rest of the file, of which `rows` rows and the part in `seen` have been read, needs more
-    /// disk than there is.
+    /// Compares the free disk with what the whole file will take. The estimate follows from the `rows` that have been
+    /// read, and from how much of the file that is: `seen`.
+    ///
+    /// # Errors
+    /// [`ConfigFault::ScratchTooSmall`].
     fn check_disk(&self, rows: u64, seen: Progress) -> Result<(), Error> {
         let Progress { bytes_done, bytes_total, .. } = seen;
         let of_file = bytes_total as f64 / bytes_done.max(1) as f64;

@@ -14,14 +14,14 @@
 use super::run_alone;
 use crate::answer::Told;
 use crate::output::RowSet;
-use crate::rows::{self, RowItems};
+use crate::rows::{RowItems, Spread};
 use crate::self_check::CheckedSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split::partition;
+use vesica_core::sort::sort_distinct;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
 use vesica_link::Session;
@@ -40,6 +40,9 @@ const BYTES_PER_ITEM: u64 = 96;
 
 /// Bytes of memory for the program, its buffers and the connection.
 const BYTES_BESIDE: u64 = 32 << 20;
+
+/// Items that are read before repeated ones are dropped.
+const LEAST_ROOM: usize = 1 << 20;
 
 /// The rows of a file with more keys than one partition holds.
 pub(crate) struct Large {
@@ -60,15 +63,29 @@ impl Pieces {
     /// # Errors
     /// Those of the scratch files.
     pub(super) fn count_distinct(&mut self) -> Result<u64> {
-        let (mut entries, mut all, mut distinct) = (Vec::new(), 0, 0);
+        let (mut all, mut distinct) = (0, 0);
         for index in 0..self.grouped.partitions() {
-            self.grouped.read(index, &mut entries).map_err(storage)?;
-            all += entries.len() as u64;
-            vesica_core::sort::sort_distinct(&mut entries);
-            distinct += entries.len() as u64;
+            all += self.grouped.len(index);
+            distinct += self.distinct(index)?.len() as u64;
         }
         self.has_repeats = distinct < all;
         Ok(distinct)
+    }
+
+    /// The distinct items of a partition, ascending. Memory follows their number alone, however often one repeats.
+    fn distinct(&self, index: u64) -> Result<Vec<Item>> {
+        let (mut items, mut room) = (Vec::new(), LEAST_ROOM);
+        let read = self.grouped.each(index, &mut |some| {
+            if items.len() + some.len() > room {
+                sort_distinct(&mut items);
+                room = LEAST_ROOM.max(2 * items.len());
+            }
+            items.extend_from_slice(some);
+            Ok(())
+        });
+        read.map_err(storage)?;
+        sort_distinct(&mut items);
+        Ok(items)
     }
 }
 
@@ -107,29 +124,11 @@ impl Found {
         Ok(Some(RowSet::new(words, rows, matched)))
     }
 
-    /// Takes the output of a partition. The work is the same whatever was found: the peer sees how soon the next
-    /// partition begins.
-    fn add(&mut self, index: u64, part: &Part, output: Output) {
-        let (said, refused) = output.split();
-        self.refused = self.refused.or(refused);
-        let Output::Positions(positions) = said else { return };
-        let mut common = vec![false; part.len];
-        let mut wrong = false;
-        for position in positions {
-            match common.get_mut(position) {
-                Some(common) => wrong |= std::mem::replace(common, true),
-                None => wrong = true,
-            }
-        }
-        let count = |range: &[bool]| range.iter().filter(|common| **common).count();
-        let (own, others) = common.split_at(part.own_len);
-        let (shared, padding) = others.split_at(part.shared_len);
-        wrong |= count(shared) != part.shared_len || count(padding) > 0;
-        *self.matched.get_or_insert(0) += count(own) as u64;
-        self.refused = self.refused.or(wrong.then_some(Misbehaviour::SelfCheckFailed));
-        match &part.ranks {
-            Some(ranks) => self.bits.set(index, ranks.iter().map(|rank| own[*rank as usize])),
-            None => self.bits.set(index, own.iter().copied()),
+    /// Takes what one partition gave, but for the bits.
+    fn add(&mut self, given: &Given) {
+        self.refused = self.refused.or(given.refused);
+        if let Some(own) = &given.own {
+            *self.matched.get_or_insert(0) += count(own);
         }
     }
 }
@@ -140,8 +139,67 @@ struct Part {
     shared_len: usize,
     /// Items in all, with padding.
     len: usize,
-    /// The place of each entry's item among the distinct ones, if entries repeat.
-    ranks: Option<Vec<u32>>,
+    /// The set, own items first, if several rows have the same item.
+    repeated: Option<CheckedSet>,
+}
+
+/// What a partition gave, unchecked.
+struct Given {
+    /// Which of the own items are common; `None` if the party learns nothing.
+    own: Option<Vec<bool>>,
+    refused: Option<Misbehaviour>,
+}
+
+impl Part {
+    /// What `output` says of this partition. The work is the same whatever was found: the peer sees how soon the next
+    /// partition begins.
+    fn given(&self, output: Output) -> Given {
+        let (said, refused) = output.split();
+        let Output::Positions(positions) = said else { return Given { own: None, refused } };
+        let mut common = vec![false; self.len];
+        let mut wrong = false;
+        for position in positions {
+            match common.get_mut(position) {
+                Some(common) => wrong |= std::mem::replace(common, true),
+                None => wrong = true,
+            }
+        }
+        let (_, others) = common.split_at(self.own_len);
+        let (shared, padding) = others.split_at(self.shared_len);
+        wrong |= count(shared) != self.shared_len as u64 || count(padding) > 0;
+        common.truncate(self.own_len);
+        let refused = refused.or(wrong.then_some(Misbehaviour::SelfCheckFailed));
+        Given { own: Some(common), refused }
+    }
+}
+
+fn count(common: &[bool]) -> u64 {
+    common.iter().filter(|common| **common).count() as u64
+}
+
+/// Adds what `part`, the partition `index` of `pieces`, gave.
+fn add(
+    found: &Mutex<Found>,
+    (pieces, index): (&Pieces, u64),
+    part: &Part,
+    output: Output,
+) -> Result<()> {
+    let given = part.given(output);
+    let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
+    found().add(&given);
+    let Some(own) = &given.own else { return Ok(()) };
+    let Some(set) = &part.repeated else {
+        found().bits.set(index, 0, own.iter().copied());
+        return Ok(());
+    };
+    let (spread, mut first) = (Spread::new(&set.items()[..part.own_len], own), 0);
+    let read = pieces.grouped.each(index, &mut |entries| {
+        let bits: Vec<bool> = spread.of(entries).collect();
+        found().bits.set(index, first, bits.into_iter());
+        first += entries.len() as u64;
+        Ok(())
+    });
+    read.map_err(storage)
 }
 
 /// What a run in partitions takes of the machine.
@@ -226,7 +284,7 @@ impl<'a> Splitting<'a> {
         let work = |index: u64, ctx: &mut Context| {
             let (part, output) = run_partition(ctx, label, &pieces, matched, (index, &shared))?;
             changes.fetch_max(ctx.direction_changes(), Ordering::Relaxed);
-            found.lock().unwrap_or_else(PoisonError::into_inner).add(index, &part, output);
+            add(&found, (&pieces, index), &part, output)?;
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         };
@@ -320,14 +378,13 @@ fn run_partition(
     Matched { row, role, params, plan }: Matched<'_>,
     (index, shared): (u64, &[Vec<Item>]),
 ) -> Result<(Part, Output)> {
-    let mut entries = Vec::new();
-    pieces.grouped.read(index, &mut entries).map_err(storage)?;
-    let (items, ranks) = match pieces.has_repeats {
-        true => {
-            let (items, ranks) = rows::ranked(&entries);
-            (items, Some(ranks))
+    let items = match pieces.has_repeats {
+        true => pieces.distinct(index)?,
+        false => {
+            let mut entries = Vec::new();
+            pieces.grouped.read(index, &mut entries).map_err(storage)?;
+            entries
         }
-        false => (entries, None),
     };
     let shared = &shared[index as usize];
     let params = partition(plan, params, index, shared.len() as u64)?;
@@ -338,11 +395,12 @@ fn run_partition(
     if items.len() + shared.len() > len {
         return Err(Error::Bug("a partition is longer than its bound"));
     }
-    let part = Part { own_len: items.len(), shared_len: shared.len(), len, ranks };
+    let own_len = items.len();
     let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
     let set = set.ok_or(ParameterError::OutOfMemory)?;
     let party = row.party(role, params, set.input())?;
-    drop(set);
+    let repeated = pieces.has_repeats.then_some(set);
+    let part = Part { own_len, shared_len: shared.len(), len, repeated };
     let output = ctx.child(label, |ctx| {
         let output = party.run(ctx)?;
         ctx.finish()?;
@@ -378,49 +436,39 @@ fn in_flight(
     at_once: NonZeroUsize,
     work: impl Fn(u64, &mut Context) -> Result<()> + Sync,
 ) -> Result<()> {
-    let failed = Mutex::new(None);
+    let (failed, next) = (Mutex::new(None), Mutex::new((0, ctx)));
     let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
-    let fail = |error: Error| {
-        let mut first = failure();
-        if first.is_none() {
-            session.stop(error.stop_reason());
-            *first = Some(error);
+    let fork = || -> Result<Option<(u64, Context)>> {
+        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (index, ctx) = &mut *next;
+        if *index == count || failure().is_some() {
+            return Ok(None);
         }
+        let fork = ctx.fork(1)?.pop();
+        let mut fork = fork.ok_or(Error::Bug("a fork made no context"))?;
+        fork.without_progress();
+        *index += 1;
+        Ok(Some((*index - 1, fork)))
     };
-    let (give, take) = sync_channel::<(u64, Context)>(0);
-    let take = Mutex::new(take);
+    let run = || -> Result<()> {
+        while let Some((index, mut ctx)) = fork()? {
+            work(index, &mut ctx)?;
+        }
+        Ok(())
+    };
     std::thread::scope(|scope| {
         for _ in 0..at_once.get().min(usize::try_from(count).unwrap_or(usize::MAX)) {
             scope.spawn(|| {
                 let _guard = StopOnPanic(session);
-                loop {
-                    let next = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                    let Ok((index, mut ctx)) = next else { return };
-                    if failure().is_none()
-                        && let Err(error) = work(index, &mut ctx)
-                    {
-                        fail(error);
+                if let Err(error) = run() {
+                    let mut first = failure();
+                    if first.is_none() {
+                        session.stop(error.stop_reason());
+                        *first = Some(error);
                     }
                 }
             });
         }
-        for index in 0..count {
-            if failure().is_some() {
-                break;
-            }
-            let fork = ctx.fork(1).map(Vec::into_iter).map(|mut forks| forks.next());
-            match fork {
-                Ok(Some(mut fork)) => {
-                    fork.without_progress();
-                    if give.send((index, fork)).is_err() {
-                        break;
-                    }
-                }
-                Ok(None) => fail(Error::Bug("a fork made no context")),
-                Err(error) => fail(error),
-            }
-        }
-        drop(give);
     });
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
@@ -431,6 +479,8 @@ fn in_flight(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::SeedableRng;
+    use rand::rngs::StdRng;
     use std::collections::BTreeSet;
     use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
     use vesica_net::Meter;
@@ -452,19 +502,19 @@ mod tests {
     /// Adds positions to each partition: those of all own items and all shared ones, changed by `change`.
     fn found(change: impl Fn(u64, &mut Vec<usize>)) -> Result<Option<RowSet>> {
         let items: Vec<Item> = (0..60).map(|i| Item::from_integer(i % 40)).collect();
-        let (pieces, mut found) = rows(&items);
-        let mut entries = Vec::new();
+        let (pieces, found) = rows(&items);
+        let (found, shared) = (Mutex::new(found), [100, 101, 102].map(Item::from_integer));
         for index in 0..2 {
-            pieces.grouped.read(index, &mut entries).unwrap();
-            let (own, ranks) = rows::ranked(&entries);
-            let (own_len, shared_len) = (own.len(), 3);
-            let len = own_len + shared_len + 5;
-            let part = Part { own_len, shared_len, len, ranks: Some(ranks) };
+            let own = pieces.distinct(index).unwrap();
+            let (own_len, shared_len, len) = (own.len(), shared.len(), own.len() + 8);
+            let rng = &mut StdRng::seed_from_u64(index);
+            let repeated = CheckedSet::of_partition(own, &shared, len, rng);
+            let part = Part { own_len, shared_len, len, repeated };
             let mut positions: Vec<usize> = (0..own_len + shared_len).collect();
             change(index, &mut positions);
-            found.add(index, &part, Output::Positions(positions));
+            add(&found, (&pieces, index), &part, Output::Positions(positions)).unwrap();
         }
-        found.rows(pieces, 40)
+        found.into_inner().unwrap().rows(pieces, 40)
     }
 
     #[test]
@@ -500,8 +550,8 @@ mod tests {
     #[test]
     fn a_party_that_learns_nothing_has_no_rows() {
         let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-        let part = Part { own_len: 1, shared_len: 0, len: 2, ranks: None };
-        found.add(0, &part, Output::Nothing);
+        let part = Part { own_len: 1, shared_len: 0, len: 2, repeated: None };
+        found.add(&part.given(Output::Nothing));
         assert_eq!(found.told(Learns::Both), Told::Nothing);
         assert_eq!(found.rows(pieces, 1), Ok(None));
     }
@@ -509,9 +559,8 @@ mod tests {
     #[test]
     fn more_common_keys_than_either_set_has_are_refused() {
         let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-        let index = u64::from(pieces.grouped.len(0) == 0);
-        let part = Part { own_len: 1, shared_len: 0, len: 1, ranks: None };
-        found.add(index, &part, Output::Positions(vec![0]));
+        let part = Part { own_len: 1, shared_len: 0, len: 1, repeated: None };
+        found.add(&part.given(Output::Positions(vec![0])));
         assert_eq!(found.told(Learns::Both), Told::Number(1));
         assert_eq!(found.told(Learns::Receiver), Told::Nothing);
         assert!(found.rows(pieces, 0).is_err());
@@ -572,6 +621,17 @@ mod tests {
             assert_eq!(done, [Ok(()), Ok(())], "{at_once:?}");
             assert_eq!(seen.into_inner().unwrap().len(), 40);
         }
+    }
+
+    #[test]
+    #[should_panic]
+    fn a_panic_in_one_partition_ends_all_of_them() {
+        let _ = both([1, 1], |number, index, ctx| {
+            assert!((number, index) != (0, 3), "a defect");
+            ctx.peer()?.send(&[1])?;
+            ctx.peer()?.recv(1)?;
+            ctx.finish()
+        });
     }
 
     #[test]

@@ -27,12 +27,22 @@ fn rows(path: &std::path::Path, numbers: impl Iterator<Item = u64>, empty: u64) 
 }
 
 fn agreement(pair: &Pair, protocol: &str, receives: &str, more: &str) -> Agreement {
+    agreement_up_to(2 * WHOLE_SET_LEN, pair, protocol, receives, more)
+}
+
+fn agreement_up_to(
+    max_rows: u64,
+    pair: &Pair,
+    protocol: &str,
+    receives: &str,
+    more: &str,
+) -> Agreement {
     let head = format!(
         "operation = \"intersection\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
          protocol = \"{protocol}\"\n{more}"
     );
     let key = "[[key]]\nname = \"email\"\nprofile = \"email\"";
-    let limits = format!("max_rows = {}", 2 * WHOLE_SET_LEN);
+    let limits = format!("max_rows = {max_rows}");
     pair.agreement_of(&head, key, [&limits, &limits])
 }
 
@@ -200,5 +210,23 @@ fn numbers_about_large_sets_are_opened_once() {
     for output in outputs("operation = \"sum\"\nprotocol = \"psty19\"", true) {
         let RunResult::Sums { columns, .. } = &output else { panic!("{output:?}") };
         assert_eq!(columns[0].sum, expected);
+    }
+}
+
+/// Half of the rows have one key. In the first file so few keys are different that the set is not split after all.
+#[test]
+fn one_key_in_half_of_the_rows_is_one_key() {
+    let pair = Pair::new();
+    for keys in [900_000, WHOLE_SET_LEN + 100_000] {
+        let numbers = || (0..keys).flat_map(|number| [number, 7]);
+        rows(&pair.path("one.csv"), numbers(), u64::MAX);
+        for (others, is_common) in [([3, keys], [3, 3]), ([7, keys - 1], [7, keys - 1])] {
+            rows(&pair.path("two.csv"), others.into_iter(), u64::MAX);
+            let agreement = agreement_up_to(3 * WHOLE_SET_LEN, &pair, "rr22", "one", "");
+            let [one, _] = run(&pair, &agreement, LITTLE).map(|finished| finished.unwrap());
+            assert_eq!((one.report.input.distinct, one.report.input.duplicates), (keys, keys));
+            let rows = one.output.rows().unwrap();
+            assert_rows(rows, numbers(), u64::MAX, |number| is_common.contains(&number));
+        }
     }
 }
