@@ -2,7 +2,7 @@
 
 use vesica_core::{Item, Operation, PsiParams};
 use vesica_partitions::{Plan, session_of};
-use vesica_protocols::{Partitions, Protocol, Traffic, UsableSetLen};
+use vesica_protocols::{Partitions, Protocol, Security, Traffic, UsableSetLen};
 
 /// What becomes of the results of all partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,12 @@ pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
 
 /// How `row` splits sets of the sizes in `params`.
 pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
+    let lens = [params.sender_len(), params.receiver_len()].map(|len| len as u64);
     match joined(row, params) {
-        Some(_) => Plan::new(params.sender_len() as u64, params.receiver_len() as u64),
+        Some(_) if row.security >= Security::Malicious => {
+            Plan::new(lens[0], lens[1]).guarded(lens, params.shared_len() as u64)
+        }
+        Some(_) => Plan::new(lens[0], lens[1]),
         None => Plan::WHOLE,
     }
 }

@@ -54,7 +54,8 @@
 //! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
 //! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
 //! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
-//! opens w_s only after A. The papers use one store for all sizes, and have no shared items. With [`Learns::Both`] the
+//! opens w_s only after A. The sender knows w from then on, and computes F while it decodes; it sends nothing of it before
+//! it has checked the proof of the shared items. The papers use one store for all sizes, and have no shared items. With [`Learns::Both`] the
 //! receiver proves each match by a second hash of the input of H_o, which nobody without the item in its set can
 //! compute; a place without a match gets random bytes of the same length.
 //!

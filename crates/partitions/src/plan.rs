@@ -35,6 +35,24 @@ impl Plan {
         Self { partitions: partitions.min(MAX_PARTITIONS) }
     }
 
+    /// The same with fewer partitions, if padding would let a party that deviates enter more than twice the items that
+    /// it announces. `known` of the items of each set are known to both parties, and so are no guesses. For protocols
+    /// against malicious parties.
+    ///
+    /// A small set is padded by several times its size when it is split as finely as a large one.
+    pub fn guarded(mut self, lens: [u64; 2], known: u64) -> Self {
+        let is_kept = |plan: Self| {
+            lens.iter().all(|len| {
+                let entered = plan.partitions * plan.bound(*len);
+                entered.saturating_sub(known) <= 2 * len.saturating_sub(known)
+            })
+        };
+        while self.is_split() && !is_kept(self) {
+            self.partitions /= 2;
+        }
+        self
+    }
+
     /// P, a power of two.
     pub fn partitions(self) -> u64 {
         self.partitions
@@ -91,6 +109,19 @@ mod tests {
             assert_eq!(Plan::new(1, len).partitions(), partitions, "{len}");
         }
         assert_eq!(Plan::new(1 << 30, 0), Plan::WHOLE);
+    }
+
+    #[test]
+    fn a_small_set_is_split_only_so_far_that_padding_does_not_double_it() {
+        let of = |len: u64| Plan::new(1 << 30, len + 16).guarded([1 << 30, len + 16], 16);
+        let expected =
+            [(1, 1), (100, 1), (1_000, 8), (10_000, 64), (100_000, 1024), (1 << 30, 1024)];
+        for (len, partitions) in expected {
+            let plan = of(len);
+            assert_eq!(plan.partitions(), partitions, "{len}");
+            assert!(plan.partitions() * plan.bound(len + 16) <= 16 + 2 * len || !plan.is_split());
+        }
+        assert_eq!(Plan::new(1 << 30, 16).guarded([1 << 30, 16], 16), Plan::WHOLE);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use vesica_agreement::Agreement;
-use vesica_agreement::explain::{explain, traffic_at_most};
+use vesica_agreement::explain::{explain, grouped, traffic_at_most};
+use vesica_agreement::split;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -69,8 +70,8 @@ fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let text = words(&sample("one-side.toml"));
     let sizes = "may enter 5,000,000 keys, against up to 2,000,000 of the other side.";
     assert!(text.contains(sizes), "{text}");
-    let smaller = "These two numbers if it announces fewer keys, against the same other set: 18 \
-                   and 48 for 1, 326 and 810 for 100, 1,494 and 3,632 for 1,000, 5,024 and 12,014 \
+    let smaller = "These two numbers if it announces fewer keys, against the same other set: 1 \
+                   and 3 for 1, 143 and 356 for 100, 1,494 and 3,632 for 1,000, 5,024 and 12,014 \
                    for 4,096.";
     assert!(text.contains(smaller), "{text}");
     assert!(text.contains("Each side adds 16 items known to both, which must match; a result"));
@@ -135,4 +136,49 @@ fn large_sets_are_explained_in_partitions_where_the_protocol_can() {
     assert!(text.contains("matched in 4 partitions of 505,492 and 1,258,675 keys"), "{text}");
     let of_union = explain(&sample("union.toml")).to_string();
     assert!(of_union.contains("all keys are in memory at once"), "{of_union}");
+}
+
+/// With `VESICA_BLESS` set, it writes the numbers into the page.
+#[test]
+fn the_guesses_in_partitions_are_those_of_the_code() {
+    let page = repository().join("SECURITY.md");
+    let text = std::fs::read_to_string(&page).unwrap();
+    let row = vesica_protocols::find("rr22_malicious").unwrap();
+    let number = |cell: &str| -> u64 {
+        let cell = cell.replace(',', "");
+        match cell.split_once('^') {
+            Some((base, power)) => base.parse::<u64>().unwrap().pow(power.parse().unwrap()),
+            None => cell.parse().unwrap(),
+        }
+    };
+    let (mut seen, mut wrong) = (0, Vec::new());
+    let (head, table) = text.split_once("| keys announced |").expect("the table");
+    let mut written = format!("{head}| keys announced |");
+    for (index, line) in table.split_inclusive('\n').enumerate() {
+        let cells: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();
+        let ([rows, sender_rows, ..], 2..=6) = (&cells[..], index) else {
+            written += line;
+            continue;
+        };
+        let shared = 16;
+        let [n_y, n_x] = [rows, sender_rows].map(|cell| number(cell) + shared);
+        let session = vesica_core::SessionId::from_bytes([0; 32]);
+        let params = vesica_core::PsiParams::new(session, n_x, n_y, vesica_core::Learns::Both)
+            .and_then(|params| params.with_shared(shared))
+            .unwrap();
+        let usable = split::usable_set_len(row, &params).unwrap();
+        let [partitions, free, most] =
+            [split::plan(row, &params).partitions(), usable.free, usable.most].map(grouped);
+        let expected = format!("| {rows} | {sender_rows} | {partitions} | {free} | {most} |\n");
+        if expected != line {
+            wrong.push(expected.clone());
+        }
+        written += &expected;
+        seen += 1;
+    }
+    if std::env::var_os("VESICA_BLESS").is_some() {
+        std::fs::write(&page, written).unwrap();
+        return;
+    }
+    assert!(wrong.is_empty() && seen == 5, "{wrong:?}");
 }

@@ -313,7 +313,7 @@ impl<'a> OverSession<'a> {
         shared: &[Item],
     ) -> Result<(Got, u64), Error> {
         let (least, given) = (Splitting::least_memory(matched), self.memory_bytes());
-        if given < least {
+        if matched.plan.is_split() && given < least {
             return Err(ConfigFault::MemoryTooSmall { least, given }.into());
         }
         let (label, step) = (Phase::Matching.name(), |done| self.step(done, matched.plan));

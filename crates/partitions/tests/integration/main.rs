@@ -24,6 +24,10 @@ const SIZES: [[u64; 2]; 12] = [
     [4_294_967_295, 4_294_967_295],
 ];
 
+/// Set sizes without the shared self-check items.
+const GUARDED: [[u64; 2]; 4] =
+    [[1, 1 << 30], [1_000, 1 << 30], [100_000, 10_000_000], [1 << 24, 1 << 24]];
+
 fn prefixes(secret: u8) -> Value {
     let secret = [secret; 32];
     let items: Vec<Item> =
@@ -43,6 +47,13 @@ fn plan([one, other]: [u64; 2]) -> Value {
     json!({ "sizes": [one, other], "partitions": plan.partitions(), "padded": bounds })
 }
 
+/// For protocols against malicious parties, 16 items of each set being known to both.
+fn guarded(lens: [u64; 2]) -> Value {
+    let lens = lens.map(|len| len + 16);
+    let plan = Plan::new(lens[0], lens[1]).guarded(lens, 16);
+    json!({ "sizes": lens, "known": 16, "partitions": plan.partitions() })
+}
+
 fn session(of: u64, index: u64) -> Value {
     let run = SessionId::from_bytes([7; 32]);
     let partition = session_of(&run, of, index);
@@ -60,6 +71,7 @@ fn prefixes_sizes_and_sessions_are_the_recorded_ones() {
         "about": "Partitions of large sets, docs/wire.md: prefixes, padded lengths, sessions.",
         "prefixes": [prefixes(0), prefixes(9)],
         "plans": SIZES.map(plan),
+        "guarded": GUARDED.map(guarded),
         "sessions": [session(2, 0), session(2, 1), session(1024, 1023)],
     });
     if std::env::var_os("VESICA_BLESS").is_some() {

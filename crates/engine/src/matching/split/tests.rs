@@ -1,0 +1,169 @@
+use super::*;
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::collections::BTreeSet;
+use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
+use vesica_net::Meter;
+use vesica_scratch::MemoryScratch;
+
+/// Rows in two partitions, and what of them was found: nothing yet.
+fn rows(items: &[Item]) -> (Pieces, Found) {
+    let splitter = Splitter::new(&[1; 32]);
+    let mut prefixes = Vec::new();
+    splitter.prefixes(items, &mut prefixes);
+    let mut buckets = Buckets::new(2, 1 << 20, &MemoryScratch);
+    buckets.push(items, &prefixes).unwrap();
+    let grouped = buckets.finish(2).unwrap();
+    let bits = PartitionBits::new(&grouped);
+    let found = Found { bits, matched: None, refused: None };
+    (Pieces { grouped, has_repeats: true }, found)
+}
+
+/// Adds positions to each partition: those of all own items and all shared ones, changed by `change`.
+fn found(change: impl Fn(u64, &mut Vec<usize>)) -> Result<Option<RowSet>> {
+    let items: Vec<Item> = (0..60).map(|i| Item::from_integer(i % 40)).collect();
+    let (pieces, found) = rows(&items);
+    let (found, shared) = (Mutex::new(found), [100, 101, 102].map(Item::from_integer));
+    for index in 0..2 {
+        let own = pieces.distinct(index).unwrap();
+        let (own_len, shared_len, len) = (own.len(), shared.len(), own.len() + 8);
+        let rng = &mut StdRng::seed_from_u64(index);
+        let repeated = CheckedSet::of_partition(own, &shared, len, rng);
+        let part = Part { own_len, shared_len, len, repeated };
+        let mut positions: Vec<usize> = (0..own_len + shared_len).collect();
+        change(index, &mut positions);
+        add(&found, (&pieces, index), &part, Output::Positions(positions)).unwrap();
+    }
+    found.into_inner().unwrap().rows(pieces, 40)
+}
+
+#[test]
+fn all_rows_of_a_repeated_key_get_its_bit() {
+    let rows = found(|_, _| {}).unwrap().unwrap();
+    assert_eq!((rows.len(), rows.keys(), rows.words()), (60, 40, &[(1 << 60) - 1][..]));
+    // Without the first key of each partition: it stands in one row or in two.
+    let without = |_, positions: &mut Vec<usize>| {
+        positions.remove(0);
+    };
+    let rows = found(without).unwrap().unwrap();
+    assert_eq!(rows.keys(), 38);
+    assert!((56..=58).contains(&rows.words()[0].count_ones()));
+}
+
+#[test]
+fn one_wrong_partition_refuses_the_result() {
+    let refused = |change: &dyn Fn(&mut Vec<usize>)| {
+        let only_second = |index: u64, positions: &mut Vec<usize>| {
+            if index == 1 {
+                change(positions);
+            }
+        };
+        let why = Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed);
+        assert_eq!(found(only_second).err(), Some(why));
+    };
+    refused(&|positions| positions.truncate(positions.len() - 1));
+    refused(&|positions| positions.push(positions.len()));
+    refused(&|positions| positions.push(positions.len() + 5));
+    refused(&|positions| positions.push(0));
+}
+
+#[test]
+fn a_party_that_learns_nothing_has_no_rows() {
+    let (pieces, mut found) = rows(&[Item::from_integer(1)]);
+    let part = Part { own_len: 1, shared_len: 0, len: 2, repeated: None };
+    found.add(&part.given(Output::Nothing));
+    assert_eq!(found.told(Learns::Both), Told::Nothing);
+    assert_eq!(found.rows(pieces, 1), Ok(None));
+}
+
+#[test]
+fn more_common_keys_than_either_set_has_are_refused() {
+    let (pieces, mut found) = rows(&[Item::from_integer(1)]);
+    let part = Part { own_len: 1, shared_len: 0, len: 1, repeated: None };
+    found.add(&part.given(Output::Positions(vec![0])));
+    assert_eq!(found.told(Learns::Both), Told::Number(1));
+    assert_eq!(found.told(Learns::Receiver), Told::Nothing);
+    assert!(found.rows(pieces, 0).is_err());
+}
+
+/// Both ends of a session call `work` with each number, so many at a time.
+fn both(
+    at_once: [usize; 2],
+    work: impl Fn(usize, u64, &mut Context) -> Result<()> + Sync,
+) -> [Result<()>; 2] {
+    let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
+    let (told, address) = std::sync::mpsc::channel();
+    let second = std::time::Duration::from_secs(1);
+    let side = |number: usize, endpoint, on_event: &dyn Fn(LinkEvent)| {
+        let link = LinkOptions { endpoint, wait: 10 * second, idle: 10 * second, total: None };
+        let peer = identities[1 - number].public();
+        let cancel = CancelToken::new();
+        let session = establish(&identities[number], &[peer], &link, on_event, &cancel);
+        let session = session.unwrap();
+        let role = [Role::Sender, Role::Receiver][number];
+        let one = NonZeroUsize::MIN;
+        let mut ctx = crate::peer::context(&session, role, "", one, &Meter::new()).unwrap();
+        let at_once = NonZeroUsize::new(at_once[number]).unwrap();
+        let done = in_flight(&mut ctx, &session, 20, at_once, |i, ctx| work(number, i, ctx));
+        drop(ctx);
+        if done.is_ok() {
+            session.close().unwrap();
+        }
+        done
+    };
+    std::thread::scope(|scope| {
+        let listening = scope.spawn(|| {
+            let on_event = |event| {
+                if let LinkEvent::Listening { address } = event {
+                    told.send(address.to_string()).unwrap();
+                }
+            };
+            side(0, Endpoint::Listen("127.0.0.1:0".into()), &on_event)
+        });
+        let address = address.recv_timeout(10 * second).unwrap();
+        let connecting = side(1, Endpoint::Connect(address), &|_| ());
+        [listening.join().unwrap(), connecting]
+    })
+}
+
+#[test]
+fn sides_with_different_numbers_in_flight_meet_in_each_partition() {
+    for at_once in [[1, 1], [1, 5], [4, 2]] {
+        let seen = Mutex::new(BTreeSet::new());
+        let done = both(at_once, |number, index, ctx| {
+            let channel = ctx.peer()?;
+            channel.send(&index.to_le_bytes())?;
+            assert_eq!(channel.recv(8)?, index.to_le_bytes());
+            ctx.finish()?;
+            seen.lock().unwrap().insert((number, index));
+            Ok(())
+        });
+        assert_eq!(done, [Ok(()), Ok(())], "{at_once:?}");
+        assert_eq!(seen.into_inner().unwrap().len(), 40);
+    }
+}
+
+#[test]
+#[should_panic]
+fn a_panic_in_one_partition_ends_all_of_them() {
+    let _ = both([1, 1], |number, index, ctx| {
+        assert!((number, index) != (0, 3), "a defect");
+        ctx.peer()?.send(&[1])?;
+        ctx.peer()?.recv(1)?;
+        ctx.finish()
+    });
+}
+
+#[test]
+fn an_error_in_one_partition_ends_all_of_them_on_both_sides() {
+    let [one, two] = both([3, 3], |number, index, ctx| {
+        if (number, index) == (0, 7) {
+            return Err(Error::Storage(io::ErrorKind::StorageFull));
+        }
+        ctx.peer()?.send(&[1])?;
+        ctx.peer()?.recv(1)?;
+        ctx.finish()
+    });
+    assert_eq!(one, Err(Error::Storage(io::ErrorKind::StorageFull)));
+    assert!(matches!(two, Err(Error::Transport(_))), "{two:?}");
+}
