@@ -92,6 +92,7 @@ class Agreement:
         max_matches: int | None = None,
         hide_sizes: bool = False,
         key_bytes: int | None = None,
+        partition_counts: bool = False,
     ) -> Agreement:
         """Make an agreement, like ``vesica agree new``.
 
@@ -130,6 +131,7 @@ class Agreement:
             "min_matches": min_matches,
             "max_matches": max_matches,
             "hide_sizes": hide_sizes or None,
+            "partition_counts": partition_counts or None,
         }
         parts = [fields(top)]
         if key_bytes is not None:

@@ -174,7 +174,8 @@ impl Agreement {
             .with_query(self.query()?)
             // The shared self-check items are common too.
             .with_bounds(self.bounds.shifted(check_items)?)
-            .with_shared(check_items)?;
+            .with_shared(check_items)?
+            .with_partition_counts(self.partition_counts);
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),

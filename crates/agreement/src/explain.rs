@@ -15,7 +15,7 @@ use serde::Serialize;
 use std::fmt;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
-use vesica_protocols::{Fact, Protocol, Security, Traffic};
+use vesica_protocols::{Fact, Partitions, Protocol, Security, Traffic};
 use words::{Points, TITLES, Words, of_keys};
 
 /// Width of the text form in columns.
@@ -137,6 +137,19 @@ impl Words<'_> {
             points.push(
                 "Both learn whether the number of common keys is within the bounds.".to_owned(),
             );
+        }
+        if self.agreement.partition_counts {
+            let who = match self.agreement.all_receive() {
+                true => "each side",
+                false => receiver,
+            };
+            points.push(format!(
+                "Large sets: if a set has more than {} keys, both are split at random into \
+                 partitions, and {who} learns for each partition how many keys the other side has \
+                 there and how many are common, and of each key or identifier that only the other \
+                 side has the partition (`partition_counts = true`).",
+                grouped(WHOLE_SET_LEN),
+            ));
         }
         points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
             (true, None) => {
@@ -316,19 +329,32 @@ impl Words<'_> {
         let params = Roles::largest(self.agreement)[0].params;
         let plan = split::plan(row, &params);
         if !plan.is_split() {
-            return "all keys are in memory at once, and `--memory` does not bound it".to_owned();
+            let mut all =
+                "all keys are in memory at once, and `--memory` does not bound it".to_owned();
+            if row.partitions == Partitions::Sets && self.agreement.question.can_count_partitions()
+            {
+                all += ". `partition_counts = true` would split the sets, and reveal how many \
+                        keys are common in each part";
+            }
+            return all;
         }
         let lens = [params.sender_len(), params.receiver_len()].map(|len| len as u64);
         let padded = lens.map(|len| plan.bound(len));
         let [sender, receiver] = [0, 1].map(|i| grouped(padded[i]));
         let more =
             [0, 1].map(|i| 100.0 * ((plan.partitions() * padded[i]) as f64 / lens[i] as f64 - 1.0));
-        if split::joined(row, &params) == Some(Joined::Addends) {
+        let joined = split::joined(row, &params);
+        if joined != Some(Joined::Sets) {
+            let shares = match joined {
+                Some(Joined::Addends) => {
+                    " Each gives the two sides shares of its number, and only the total is opened."
+                }
+                _ => "",
+            };
             return format!(
                 "the sets are matched in {} partitions of {sender} and {receiver} keys, random \
-                 ones included, one after the other. Each gives the two sides shares of its \
-                 number, and only the total is opened. All keys and values are in memory at once, \
-                 and `--memory` does not bound it",
+                 ones included, one after the other.{shares} All keys and values are in memory at \
+                 once, and `--memory` does not bound it",
                 grouped(plan.partitions()),
             );
         }

@@ -1,6 +1,6 @@
 //! Which runs are split into partitions, and what one partition is.
 
-use vesica_core::{Item, Operation, PsiParams};
+use vesica_core::{Item, Operation, PsiParams, Role};
 use vesica_partitions::{Plan, session_of};
 use vesica_protocols::{Partitions, Protocol, Security, Traffic, UsableSetLen};
 
@@ -11,11 +11,15 @@ pub enum Joined {
     Sets,
     /// They are shares, which are added, and of which the total alone is opened: a number.
     Addends,
+    /// They are the result, and a party that learns how many items are common learns it for each partition: a union or
+    /// private ids.
+    Lists,
 }
 
 /// How `row` can match partitions of sets with such `params`, if it can. Both sides compute the same.
 ///
-/// An intersection may have no bounds: whether the number of common items is inside them is known at the end only.
+/// An intersection may have no bounds: whether the number of common items is inside them is known at the end only. For
+/// a union and private ids the parties must have agreed that the number is learned for each partition.
 pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
     if params.item_bits() != Item::BITS {
         return None;
@@ -27,6 +31,10 @@ pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
         }
         Operation::Cardinality | Operation::Threshold | Operation::Sum => {
             row.addends.map(|_| Joined::Addends)
+        }
+        Operation::Union | Operation::PrivateId => {
+            let can = row.partitions == Partitions::Sets && params.partition_counts();
+            can.then_some(Joined::Lists)
         }
         _ => None,
     }
@@ -42,6 +50,15 @@ pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
         Some(_) => Plan::new(lens[0], lens[1]),
         None => Plan::WHOLE,
     }
+}
+
+/// Items that the party in `role` enters in all partitions together, self-check items and padding included.
+pub fn entered_len(plan: Plan, params: &PsiParams, role: Role) -> u64 {
+    let len = match role {
+        Role::Sender => params.sender_len(),
+        _ => params.receiver_len(),
+    };
+    plan.partitions() * plan.bound(len as u64)
 }
 
 /// The parameters of partition `index` of a run with `params`, in which `shared_len` of the shared items are.
@@ -63,6 +80,7 @@ pub fn partition(
     PsiParams::new(session, sender_len, receiver_len, params.learns())?
         .with_query(params.query())
         .with_bounds(params.bounds())
+        .with_partition_counts(params.partition_counts())
         .with_runs(plan.partitions())?
         .with_shared(shared_len)
 }

@@ -86,6 +86,7 @@ pub struct PsiParams {
     bounds: Bounds,
     shared_len: u64,
     runs: Runs,
+    partition_counts: bool,
 }
 
 impl PsiParams {
@@ -114,6 +115,7 @@ impl PsiParams {
             bounds: Bounds::NONE,
             shared_len: 0,
             runs: Runs::ONE,
+            partition_counts: false,
         })
     }
 
@@ -156,6 +158,17 @@ impl PsiParams {
     /// [`ParameterError::Runs`] for 0, and above 4,096.
     pub fn with_runs(self, runs: u64) -> Result<Self> {
         Ok(Self { runs: Runs::new(runs)?, ..self })
+    }
+
+    /// Declares whether a party that learns how many items are common may learn it for each of the runs that make one
+    /// result; the default is `false`.
+    pub fn with_partition_counts(self, partition_counts: bool) -> Self {
+        Self { partition_counts, ..self }
+    }
+
+    /// See [`PsiParams::with_partition_counts`].
+    pub fn partition_counts(&self) -> bool {
+        self.partition_counts
     }
 
     /// How many runs make one result together, this one among them.

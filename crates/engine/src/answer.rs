@@ -56,9 +56,15 @@ impl Unchecked {
     ///
     /// # Errors
     /// Those of the channel.
-    pub(crate) fn settled(mut self, ctx: &mut Context, set: &CheckedSet) -> Result<Self> {
+    pub(crate) fn settled(
+        mut self,
+        ctx: &mut Context,
+        set: &CheckedSet,
+        asked: &Asked<'_>,
+    ) -> Result<Self> {
         if let Output::Ids(ids) = &self.said {
-            self.their_check_items = ids::exchange_check_items(ctx, ids, set)?;
+            let theirs = asked.their_check_items();
+            self.their_check_items = ids::exchange_check_items(ctx, ids, set, theirs)?;
         }
         Ok(self)
     }

@@ -22,6 +22,7 @@
 
 use crate::texts::{self, Mark};
 use rand::Rng;
+use std::ops::Range;
 use std::sync::Arc;
 use vesica_agreement::{CheckedValues, IntegerItems};
 use vesica_core::{Item, Misbehaviour, Role, hash};
@@ -104,34 +105,25 @@ impl CheckedSet {
         Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
 
-    /// The part of this set in one partition, with values: the own items and the shared self-check items at these
-    /// positions, then random ones until there are `len` in all.
+    /// The input of the run of one partition: the items at these `positions`, with their values and texts. Those at
+    /// `shared` among them are shared self-check items.
     ///
     /// `None` if there is not enough memory.
-    pub(crate) fn part(
-        &self,
-        own: &[usize],
-        shared: &[usize],
-        len: usize,
-        rng: &mut impl Rng,
-    ) -> Option<Self> {
-        let of = |positions: &[usize]| -> Vec<Item> {
-            positions.iter().map(|position| self.items[*position]).collect()
+    pub(crate) fn part(&self, positions: &[usize], shared: Range<usize>) -> Option<Input> {
+        let items = Arc::new(chosen(&self.items, 1, positions)?);
+        let each = |all: usize| all / self.items.len().max(1);
+        let input = match (&self.values, &self.texts) {
+            (Some(OwnValues { values, .. }), _) => {
+                let values = chosen(values, each(values.len()), positions)?;
+                Input::with_values(items, Arc::new(values))
+            }
+            (None, Some(texts)) => {
+                let texts = chosen(texts, each(texts.len()), positions)?;
+                Input::with_texts(items, Arc::new(texts))
+            }
+            (None, None) => items.into(),
         };
-        let mut part = Self::of_partition(of(own), &of(shared), len, rng)?;
-        if let Some(OwnValues { values, .. }) = &self.values {
-            let columns = values.len() / self.items.len().max(1);
-            let row = |position: usize| &values[position * columns..(position + 1) * columns];
-            // Padding has the values of a self-check item of this party's own, which must not be in a sum.
-            let padding = (self.own_len + self.shared_len).min(self.items.len().saturating_sub(1));
-            let all = own.iter().chain(shared).copied();
-            let all = all.chain(std::iter::repeat_n(padding, len - own.len() - shared.len()));
-            let mut of_part = Vec::new();
-            may_fail(|| of_part.try_reserve_exact(len * columns)).ok()?;
-            all.for_each(|position| of_part.extend_from_slice(row(position)));
-            part.values = Some(OwnValues { values: Arc::new(of_part), reach: Vec::new() });
-        }
-        Some(part)
+        Some(input.with_shared(shared))
     }
 
     /// A set of integers. Numbers that no key and no other kind of item has take the place of random
@@ -230,7 +222,7 @@ impl CheckedSet {
     }
 
     /// The positions of the shared self-check items, and of this party's own.
-    pub(crate) fn check_items(&self) -> [std::ops::Range<usize>; 2] {
+    pub(crate) fn check_items(&self) -> [Range<usize>; 2] {
         let shared = self.own_len + self.shared_len;
         [self.own_len..shared, shared..shared + self.own_check_items]
     }
@@ -272,6 +264,16 @@ pub(crate) fn shared_items(secret: &[u8; 32], count: usize) -> Vec<Item> {
         Item::from_bytes(bytes)
     };
     (0..count as u64).map(item).collect()
+}
+
+/// The rows of `table` at these `positions`, each of `width` entries; `None` if there is not enough memory.
+fn chosen<T: Copy>(table: &[T], width: usize, positions: &[usize]) -> Option<Vec<T>> {
+    let mut rows = Vec::new();
+    may_fail(|| rows.try_reserve_exact(positions.len() * width)).ok()?;
+    for position in positions {
+        rows.extend_from_slice(&table[position * width..][..width]);
+    }
+    Some(rows)
 }
 
 fn push_random(items: &mut Vec<Item>, count: usize, rng: &mut impl Rng) {

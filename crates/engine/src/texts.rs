@@ -64,7 +64,7 @@ pub(crate) fn keys_of(
     len: usize,
     peer: Role,
     profiles: &[Profile],
-    (check_items, padded): (u32, bool),
+    (check_items, padded): (u64, bool),
 ) -> Result<KeyTexts, Misbehaviour> {
     let (mut keys, mut own, mut normal) = (KeyTexts::default(), 0, Vec::new());
     let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());

@@ -175,6 +175,14 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("{field:?} cannot be used here: unions and private ids have no bounds"),
             show("remove min_matches and max_matches"),
         ),
+        AgreementFault::NoPartitionCounts { operation } => (
+            format!("\"partition_counts\" is for unions and private ids, not for {operation}"),
+            show("remove it: large sets are split without it where that reveals nothing"),
+        ),
+        AgreementFault::PartitionCountsShowSizes => (
+            show("\"partition_counts\" reveals sizes, which \"hide_sizes\" hides"),
+            show("remove one of them"),
+        ),
         AgreementFault::NoSelfCheck { operation, .. } => (
             format!(
                 "{operation} has no self-check items: in shares they could not be told from keys"

@@ -122,7 +122,8 @@ impl BoundsKept {
 pub enum Partitions {
     /// It may not: the result of a partition says more than the result of the job.
     No,
-    /// The results of all partitions together are the result: their intersections, unions or private ids.
+    /// The results of all partitions together are the result: their intersections, unions or private ids. With the last
+    /// two, the number of common items of each partition is revealed: the parties must have agreed on that.
     Sets,
 }
 

@@ -74,6 +74,9 @@ impl Agreement {
         } else {
             line("self_check", &self.self_check);
             line("hide_sizes", &self.hide_sizes);
+            if self.partition_counts {
+                line("partition_counts", &true);
+            }
             if let Question::Threshold { min } = &self.question {
                 line("threshold", min);
             }

@@ -212,6 +212,15 @@ pub enum AgreementFault {
         /// The operation.
         operation: Operation,
     },
+    /// The operation says nothing about single partitions.
+    #[error("{operation} has no \"partition_counts\"")]
+    NoPartitionCounts {
+        /// The operation.
+        operation: Operation,
+    },
+    /// `partition_counts` and `hide_sizes` contradict each other.
+    #[error("\"partition_counts\" reveals sizes that \"hide_sizes\" hides")]
+    PartitionCountsShowSizes,
     /// Each party gets a result of its own.
     #[error("{operation} gives each party a result: \"receives\" must be \"all\"")]
     IsForBoth {

@@ -27,8 +27,16 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 7] =
-    ["hide_sizes", "threshold", "min_matches", "max_matches", "sum", "union", "shares"];
+const OTHER_FIELDS: [&str; 8] = [
+    "hide_sizes",
+    "partition_counts",
+    "threshold",
+    "min_matches",
+    "max_matches",
+    "sum",
+    "union",
+    "shares",
+];
 
 pub(super) const HELPER_FIELDS: &[Field] = &[
     Field { name: "identity", meaning: "the helper's public identity" },

@@ -5,7 +5,7 @@ use super::limits::{
     FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS, NEVER,
 };
 use super::parties::{PartyTerms, parties, receivers};
-use super::question::self_check;
+use super::question::{Question, self_check};
 use super::selection::Selection;
 use super::table::{At, Field, Table, check_text, unknown_word};
 use super::terms::{Key, Terms};
@@ -42,6 +42,7 @@ const FIELD_NAMES: &[&str] = &[
     "expires",
     "self_check",
     "hide_sizes",
+    "partition_counts",
     "threshold",
     "min_matches",
     "max_matches",
@@ -101,6 +102,7 @@ impl Agreement {
         };
         let parties: Vec<PartyTerms> = placed.into_iter().map(|party| party.terms).collect();
         let (question, bounds) = question::read(text, &table, operation, &parties)?;
+        let partition_counts = partition_counts(&table, &question)?;
         let mut terms = Terms {
             title,
             question,
@@ -110,6 +112,7 @@ impl Agreement {
             expires: expires(&table)?,
             self_check: 0,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
+            partition_counts,
             helper: None,
             keys,
             parties,
@@ -152,6 +155,21 @@ fn operation(table: &Table<'_>, with_helper: bool) -> Result<Operation, Agreemen
         return Err(table.error(at.span, AgreementFault::OperationWithHelper { operation }));
     }
     Ok(operation)
+}
+
+/// Whether a union or private ids may be computed in partitions. Not with hidden sizes: a side would see those of each
+/// partition.
+fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, AgreementError> {
+    let Some(flag) = table.flag("partition_counts")? else { return Ok(false) };
+    if !question.can_count_partitions() {
+        let fault = AgreementFault::NoPartitionCounts { operation: question.operation() };
+        return Err(table.error(flag.span, fault));
+    }
+    let hides = table.flag("hide_sizes")?.is_some_and(|flag| flag.value);
+    match flag.value && hides {
+        true => Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes)),
+        false => Ok(flag.value),
+    }
 }
 
 fn security(table: &Table<'_>, with_helper: bool) -> Result<At<Security>, AgreementError> {

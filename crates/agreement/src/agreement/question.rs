@@ -63,6 +63,11 @@ impl Question {
         }
     }
 
+    /// Whether an agreement can allow that large sets are split although this reveals the counts of each partition.
+    pub(crate) fn can_count_partitions(&self) -> bool {
+        matches!(self, Question::Union { .. } | Question::PrivateId)
+    }
+
     /// The values that the question is about, if any.
     pub fn values(&self) -> Option<&ValueTerms> {
         match self {

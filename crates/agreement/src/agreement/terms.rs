@@ -30,6 +30,9 @@ pub struct Terms {
     pub self_check: u32,
     /// Whether each side pads its set with random items to its `max_rows`.
     pub hide_sizes: bool,
+    /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
+    /// and private ids only.
+    pub partition_counts: bool,
     /// The helper, if the parties have one.
     pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.

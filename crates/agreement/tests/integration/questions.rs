@@ -89,6 +89,32 @@ fn a_sum_names_a_party_a_column_and_a_length() {
 }
 
 #[test]
+fn unions_and_private_ids_alone_may_reveal_the_counts_of_partitions() {
+    let parse = |operation: &str, more: &str| {
+        let text = agreement(&format!("operation = \"{operation}\"\n{more}"), "");
+        Agreement::parse(&text.replace("receives = \"shop\"", "receives = \"all\""))
+    };
+    for operation in ["union", "private-id"] {
+        let plain = parse(operation, "partition_counts = false").unwrap();
+        assert_eq!(plain, parse(operation, "").unwrap());
+        let split = parse(operation, "partition_counts = true").unwrap();
+        assert_ne!(plain.hash(), split.hash());
+        assert_eq!(Agreement::parse(&split.canonical()).unwrap(), split);
+        let refused = parse(operation, "partition_counts = true\nhide_sizes = true").unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "agreement, line 6, column 20: \"partition_counts\" reveals sizes that \"hide_sizes\" \
+             hides"
+        );
+    }
+    assert_refused(
+        "operation = \"cardinality\"\npartition_counts = true",
+        "",
+        "agreement, line 6, column 20: cardinality has no \"partition_counts\"",
+    );
+}
+
+#[test]
 fn unions_and_private_ids_have_no_bounds() {
     for operation in ["union", "private-id"] {
         for field in ["min_matches", "max_matches"] {

@@ -20,6 +20,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) here: u64,
     /// Items of the peer's set as announced.
     pub(crate) there: u64,
+    /// Items that this side and the peer enter, self-check items and padding included.
+    pub(crate) entered: [u64; 2],
     /// This side's role.
     pub(crate) role: Role,
     /// The session, which names a computation of shares.
@@ -31,6 +33,12 @@ impl Asked<'_> {
     /// items.
     fn most_theirs(&self) -> u64 {
         self.there.saturating_add(self.agreement.self_check.into())
+    }
+
+    /// How many of the items that the peer enters must be self-check items of its own, in partitions its padding
+    /// included.
+    pub(super) fn their_check_items(&self) -> u64 {
+        self.entered[1].saturating_sub(self.there.saturating_add(self.agreement.self_check.into()))
     }
 
     /// Most keys that can be common. No peer can exceed this, so no peer can make this party fail by what both have in
@@ -124,7 +132,7 @@ fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
-    let others = (agreement.self_check, agreement.hide_sizes);
+    let others = (asked.their_check_items(), agreement.hide_sizes);
     if !texts.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
@@ -198,7 +206,9 @@ mod tests {
     }
 
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {
-        Asked { agreement, learns, here: 5, there: 5, role: Role::Receiver, session: SESSION }
+        let entered = [5 + 2 * CHECK_ITEMS; 2];
+        let (role, session) = (Role::Receiver, SESSION);
+        Asked { agreement, learns, here: 5, there: 5, entered, role, session }
     }
 
     fn own() -> OwnRows {

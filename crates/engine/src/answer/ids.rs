@@ -9,10 +9,12 @@ use vesica_protocols::Ids;
 
 type Id = [u8; Item::LEN];
 
+/// Most identifiers in a message: those of the padding of many partitions do not fit into one.
+const IDS_PER_MESSAGE: usize = 1 << 20;
+
 /// Checks that every own item has an identifier of its own among all, and that there are as many as can be.
 fn check(ids: &Ids, set: &CheckedSet, asked: &Asked<'_>) -> Result<()> {
-    let [here, there] = [asked.here, asked.there]
-        .map(|len| len.saturating_add(2 * u64::from(asked.agreement.self_check)));
+    let [here, there] = asked.entered;
     let all = ids.all.len() as u64;
     require(ids.own.len() == set.len() && here == set.len() as u64)?;
     require((here.max(there)..=here.saturating_add(there)).contains(&all))?;
@@ -28,18 +30,24 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
     some.iter().all(|id| rest.any(|other| other == id))
 }
 
-/// Exchanges with the peer the identifiers of both parties' own self-check items.
+/// Exchanges with the peer the identifiers of both parties' own self-check items, of which the peer has `theirs`.
 pub(super) fn exchange_check_items(
     ctx: &mut Context,
     ids: &Ids,
     set: &CheckedSet,
+    theirs: u64,
 ) -> Result<Vec<Id>> {
     let [_, own] = set.check_items();
     let ours = ids.own.get(own).ok_or(Error::Bug("an item has no identifier"))?;
     let channel = ctx.peer()?;
-    channel.send(ours.as_flattened())?;
-    let theirs = channel.recv(ours.len() * Item::LEN)?;
-    Ok(theirs.as_chunks::<{ Item::LEN }>().0.to_vec())
+    ours.chunks(IDS_PER_MESSAGE).try_for_each(|some| channel.send(some.as_flattened()))?;
+    let (mut ids, mut left) = (Vec::new(), theirs as usize);
+    while left > 0 {
+        let some = channel.recv(left.min(IDS_PER_MESSAGE) * Item::LEN)?;
+        ids.extend_from_slice(some.as_chunks::<{ Item::LEN }>().0);
+        left -= left.min(IDS_PER_MESSAGE);
+    }
+    Ok(ids)
 }
 
 /// `ids` without those of self-check items. `theirs` are those of the peer's own ones.

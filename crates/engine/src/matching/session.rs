@@ -94,15 +94,15 @@ enum Got {
 impl Got {
     /// The same once the parties have exchanged what both need to remove self-check items, and what the closing message
     /// reveals of it.
-    fn told(self, ctx: &mut Context, agreement: &Agreement) -> vesica_core::Result<(Self, Told)> {
+    fn told(self, ctx: &mut Context, asked: &Asked<'_>) -> vesica_core::Result<(Self, Told)> {
         Ok(match self {
             Got::Whole { unchecked, set, rows } => {
-                let unchecked = unchecked.settled(ctx, &set)?;
-                let told = unchecked.told(&set, agreement);
+                let unchecked = unchecked.settled(ctx, &set, asked)?;
+                let told = unchecked.told(&set, asked.agreement);
                 (Got::Whole { unchecked, set, rows }, told)
             }
             Got::Split { pieces, found } => {
-                let told = found.told(agreement.learns());
+                let told = found.told(asked.agreement.learns());
                 (Got::Split { pieces, found }, told)
             }
         })
@@ -173,25 +173,32 @@ impl<'a> OverSession<'a> {
         Ok(choice)
     }
 
-    /// `keys` with self-check items and padding; `len` of them are announced.
+    /// `keys` with self-check items and padding; `len` of them are announced. In partitions all padding is self-check
+    /// items of this party's own.
     fn checked_set(
         &self,
         ctx: &mut Context,
         keys: KeySet,
         len: u64,
-        role: Role,
+        Matched { role, params, plan, .. }: Matched<'_>,
         secret: &[u8; 32],
     ) -> Result<CheckedSet, Error> {
         let agreement = self.agreement;
         let check_items = agreement.self_check as usize;
-        let padded_len = len as usize;
+        let (own_check_items, padded_len) = match plan.is_split() {
+            true => {
+                let entered = split::entered_len(plan, params, role) as usize;
+                (entered.saturating_sub(keys.items.len() + check_items), 0)
+            }
+            false => (agreement.own_check_items() as usize, len as usize),
+        };
         let KeySet { items, values, texts, .. } = keys;
         let set = match agreement.integer_items() {
             Some(integers) => {
                 CheckedSet::of_integers(items, check_items, padded_len, integers, role)
             }
             None => {
-                let check_items = [check_items, agreement.own_check_items() as usize];
+                let check_items = [check_items, own_check_items];
                 CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
             }
         };
@@ -227,12 +234,12 @@ impl<'a> OverSession<'a> {
         self.run.event(&Event::Phase(Phase::Matching));
         let params = &choice.roles.params;
         let plan = split::plan(choice.row, params);
-        let is_joined = split::joined(choice.row, params) == Some(Joined::Sets);
+        let joined = split::joined(choice.row, params);
         let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
         let counts = set.counts().clone();
         let set = match set {
-            Grouped::Not(set) if plan.is_split() && is_joined => {
+            Grouped::Not(set) if plan.is_split() && joined == Some(Joined::Sets) => {
                 let rows = RowItems::from(set.rows.items);
                 let pieces = splitting.group(&rows, plan.partitions());
                 let mut pieces = pieces.map_err(self.at(Phase::Matching))?;
@@ -244,7 +251,7 @@ impl<'a> OverSession<'a> {
         let (got, direction_changes) = match set {
             Grouped::Not(set) => {
                 let Whole { keys, rows, .. } = *set;
-                let set = self.checked_set(ctx, keys, sizes.here, role, &check_secret)?;
+                let set = self.checked_set(ctx, keys, sizes.here, matched, &check_secret)?;
                 self.match_whole(ctx, (set, rows), matched, &splitting)?
             }
             Grouped::Pieces(pieces, _) => {
@@ -255,14 +262,29 @@ impl<'a> OverSession<'a> {
 
         self.run.event(&Event::Phase(Phase::Checking));
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
+        let of = OfSession { role, choice, sizes, direction_changes, wire_bytes: (0, 0) };
         let closing = ctx.child(Phase::Checking.name(), |ctx| {
-            let (got, told) = got.told(ctx, self.agreement)?;
+            let (got, told) = got.told(ctx, &self.asked(&of))?;
             let counts = Counts { sent, received, told };
             Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
         });
         let (got, closings) = closing.map_err(self.at(Phase::Checking))?;
-        let of = OfSession { role, choice, sizes, direction_changes, wire_bytes: (0, 0) };
         Ok(Done { got, counts, closings, of })
+    }
+
+    fn asked(&self, of: &OfSession) -> Asked<'a> {
+        let params = &of.choice.roles.params;
+        let plan = split::plan(of.choice.row, params);
+        let peer = if of.role == Role::Sender { Role::Receiver } else { Role::Sender };
+        Asked {
+            agreement: self.agreement,
+            learns: self.agreement.is_receiver_of_result(&self.peer.seats.party),
+            here: of.sizes.here,
+            there: of.sizes.there,
+            entered: [of.role, peer].map(|role| split::entered_len(plan, params, role)),
+            role: of.role,
+            session: *params.session(),
+        }
     }
 
     /// The set as it is read, or, if it is large, grouped by partitions and counted.
@@ -280,7 +302,7 @@ impl<'a> OverSession<'a> {
         }
     }
 
-    /// Matches a set in memory: in one run, or if the result is a number about large sets, with shares of each partition.
+    /// Matches a set in memory: in one run, or, if it is large and the result is no intersection, in partitions.
     fn match_whole(
         &self,
         ctx: &mut Context,
@@ -289,12 +311,12 @@ impl<'a> OverSession<'a> {
         splitting: &Splitting<'_>,
     ) -> Result<(Got, u64), Error> {
         let (label, Matched { row, role, params, plan }) = (Phase::Matching.name(), matched);
-        let output = match plan.is_split() {
-            true => {
-                let step = |done| self.step(done, plan);
-                splitting.run_addends(ctx, &set, matched, label, &step)
-            }
-            false => {
+        let step = |done| self.step(done, plan);
+        let joined = split::joined(row, params).filter(|_| plan.is_split());
+        let output = match joined {
+            Some(Joined::Lists) => splitting.run_lists(ctx, &set, matched, label, &step),
+            Some(_) => splitting.run_addends(ctx, &set, matched, label, &step),
+            None => {
                 let party = row.party(role, *params, set.input());
                 party.and_then(|party| run_alone(party, ctx, label))
             }
@@ -489,14 +511,7 @@ impl Match for OverSession<'_> {
 
     fn check(&self, answer: Done) -> Result<Checked<OfSession>, Error> {
         let Done { got, counts, closings, of } = answer;
-        let asked = Asked {
-            agreement: self.agreement,
-            learns: self.agreement.is_receiver_of_result(&self.peer.seats.party),
-            here: of.sizes.here,
-            there: of.sizes.there,
-            role: of.role,
-            session: *of.choice.roles.params.session(),
-        };
+        let asked = self.asked(&of);
         let at = self.at(Phase::Checking);
         closings.compare().map_err(|why| at(why.into()))?;
         let output = match got {

@@ -11,7 +11,8 @@
 //!
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
-use super::run_alone;
+mod in_memory;
+
 use crate::answer::Told;
 use crate::output::RowSet;
 use crate::rows::{RowItems, Spread};
@@ -28,7 +29,7 @@ use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
-use vesica_protocols::{Addends, Output, Protocol};
+use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
 use vesica_scratch::Scratch;
 
@@ -291,59 +292,6 @@ impl<'a> Splitting<'a> {
         in_flight(ctx, self.session, partitions, self.runs_in_flight(matched), work)?;
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok((pieces, found, changes.into_inner()))
-    }
-
-    /// Runs the protocol on each partition of `set`, one after the other, and opens the total of what they gave; returns
-    /// the output of the whole run, and the most changes of direction of a run.
-    ///
-    /// # Errors
-    /// Those of the runs.
-    pub(crate) fn run_addends(
-        &self,
-        ctx: &mut Context,
-        set: &CheckedSet,
-        Matched { row, role, params, plan }: Matched<'_>,
-        label: &str,
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<(Output, u64)> {
-        let [shared, _] = set.check_items();
-        let own = self.positions_of(plan, set, 0..set.own_len());
-        let shared = self.positions_of(plan, set, shared);
-        let (mut total, mut changes) = (Addends::zeros(params), 0);
-        for (index, (own, shared)) in (0..).zip(own.iter().zip(&shared)) {
-            progress(index);
-            let params = partition(plan, params, index, shared.len() as u64)?;
-            let len = match role {
-                Role::Sender => params.sender_len(),
-                _ => params.receiver_len(),
-            };
-            if own.len() + shared.len() > len {
-                return Err(Error::Bug("a partition is longer than its bound"));
-            }
-            let part = set.part(own, shared, len, ctx.rng()).ok_or(ParameterError::OutOfMemory)?;
-            let party = row.part(role, params, part.input())?;
-            let (output, of_part) = run_alone(party, ctx, label)?;
-            total.add(&output.into_addends()?)?;
-            changes = changes.max(of_part);
-        }
-        progress(plan.partitions());
-        let (output, of_opening) = run_alone(row.opening(role, *params, total)?, ctx, label)?;
-        Ok((output, changes + of_opening))
-    }
-
-    /// Of the items of `set` in `range`, the positions of those in each partition.
-    fn positions_of(
-        &self,
-        plan: Plan,
-        set: &CheckedSet,
-        range: std::ops::Range<usize>,
-    ) -> Vec<Vec<usize>> {
-        let (mut of, mut prefixes) = (vec![Vec::new(); plan.partitions() as usize], Vec::new());
-        self.splitter.prefixes(&set.items()[range.clone()], &mut prefixes);
-        for (position, prefix) in range.zip(prefixes) {
-            of[plan.partition_of(prefix) as usize].push(position);
-        }
-        of
     }
 
     /// The `shared` items of each partition.

@@ -1,5 +1,7 @@
 //! Sets that are split: two real parties, files of more keys than one partition holds.
 
+mod lists;
+
 use crate::support::{Pair, both_finish};
 use std::fmt::Write;
 use std::fs;

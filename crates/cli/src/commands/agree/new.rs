@@ -260,6 +260,9 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     if args.helper.is_none() {
         draft.line("hide_sizes = false", "true: pads each side to its max_rows");
     }
+    if matches!(operation, Operation::Union | Operation::PrivateId) {
+        draft.line("partition_counts = false", "true: splits sets above 1.5 million keys");
+    }
     // With a helper most questions are not available: parsing the agreement refuses them.
     for (name, count, comment) in args.question.counts() {
         draft.line(&format!("{name} = {count}"), comment);
