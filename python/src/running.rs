@@ -184,7 +184,8 @@ impl Running {
 
     /// Starts a check of rows, whose result is a JSON document.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows))]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows, memory,
+        scratch))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -198,13 +199,16 @@ impl Running {
         party: Option<String>,
         strict: bool,
         shape_rows: u64,
+        memory: Option<u64>,
+        scratch: Option<PathBuf>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let identity = identity.map(|identity| &identity.0);
         let party = place::party(&agreement, identity, party.as_deref())
             .map_err(|failed| failed.raise(py))?;
         let source = input.take(py)?;
-        let options = vesica_check::Options { columns, strict, shape_rows };
+        let memory_bytes = memory.unwrap_or(MEMORY_BYTES_DEFAULT);
+        let options = vesica_check::Options { columns, strict, shape_rows, memory_bytes, scratch };
         let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let party = party.as_deref();

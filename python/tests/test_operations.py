@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -215,3 +216,26 @@ def test_a_result_that_nobody_took_is_given_again(helper: Any, tmp_path: Any) ->
             time.sleep(0.05)
     assert again.count == box[0].count == KEYS_BOTH
     assert not (tmp_path / "shop").exists()
+
+
+def test_a_check_says_what_a_large_set_takes(tmp_path: Path) -> None:
+    agreement = deal(max_rows=3_000_000)
+    keys = pl.DataFrame({"email": [f"{i}@a.org" for i in range(2_000_000)]})
+    found = v.check(agreement, keys, party="shop", memory=130 << 20, scratch=tmp_path)
+    assert found.ok
+    assert found.needs is not None
+    assert found.needs["disk"] == 34 * len(keys)
+    assert "68,000,000 of " in repr(found)
+    found = v.check(agreement, keys, party="shop", memory=64 << 20)
+    assert not found.ok
+    assert found.why is not None
+    assert "memory" in found.why
+    assert v.check(deal(operation="cardinality"), keys[:9], party="shop").needs is None
+
+
+def test_counts_of_partitions_are_a_term_of_unions() -> None:
+    terms: dict[str, Any] = {"operation": "union", "protocol": "gmrss21_union", "receives": "shop"}
+    agreement = deal(max_rows=2_000_000, partition_counts=True, **terms)
+    assert agreement.hash != deal(max_rows=2_000_000, **terms).hash
+    with pytest.raises(v.SettingsError):
+        deal(partition_counts=True)

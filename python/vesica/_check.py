@@ -73,9 +73,19 @@ class Checked:
 
     @property
     def distinct(self) -> int | None:
-        """Different keys; None if there are too many to count them here (with a helper)."""
+        """Different keys; None if there are too many to count them here (above 16 million)."""
         distinct: int | None = self.data["distinct"]
         return distinct
+
+    @property
+    def needs(self) -> dict[str, int | None] | None:
+        """What a run takes of the machine, in bytes: disk at most, free disk, least memory.
+
+        None if that is not known before: for other operations than intersections, with a helper,
+        and if the party is not known.
+        """
+        needs: dict[str, int | None] | None = self.data["needs"]
+        return needs
 
     @property
     def shapes(self) -> dict[str, dict[str, int]]:
@@ -114,6 +124,8 @@ class Checked:
             lines.extend(
                 (f"{column} like", f"{shape or '(empty)'}  ({n:,})") for shape, n in shapes.items()
             )
+        if self.needs is not None and self.needs["disk"]:
+            lines.append(("disk", f"{self.needs['disk']:,} of {self.needs['free_disk']:,} bytes"))
         if self.present is not None:
             lines.append(("there", ", ".join(self.present) or "nobody yet"))
         lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))
@@ -141,6 +153,8 @@ def check(
     idle: Time = 60.0,
     rows: int = SHAPE_ROWS,
     strict: bool = False,
+    memory: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
     delimiter: str | None = None,
     header: bool = True,
     format: str | None = None,
@@ -168,7 +182,15 @@ def check(
     given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner
     running = _vesica.Running.check(
-        agreed._inner, inner, given, mapped, party=party, strict=strict, shape_rows=rows
+        agreed._inner,
+        inner,
+        given,
+        mapped,
+        party=party,
+        strict=strict,
+        shape_rows=rows,
+        memory=memory,
+        scratch=None if scratch is None else os.fspath(scratch),
     )
     found = document(running, progress)
     if connect is None and listen is None:

@@ -147,6 +147,8 @@ class Running:
         party: str | None,
         strict: bool,
         shape_rows: int,
+        memory: int | None,
+        scratch: str | None,
     ) -> Running: ...
     @staticmethod
     def reach(

@@ -4,11 +4,12 @@ use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use vesica_agreement::Agreement;
-use vesica_core::Item;
 use vesica_core::sort::sort_distinct;
-use vesica_engine::Error;
+use vesica_core::{Item, Operation};
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
+use vesica_engine::{Error, MEMORY_BYTES_DEFAULT, Needs};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
     survey_items, survey_keys,
@@ -26,11 +27,21 @@ pub struct Options {
     pub strict: bool,
     /// Of how many rows the shapes are counted, from the first on, at least one.
     pub shape_rows: u64,
+    /// About how many bytes of memory the run may take.
+    pub memory_bytes: u64,
+    /// The run's folder for intermediate data; by default the current one.
+    pub scratch: Option<PathBuf>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { columns: BTreeMap::new(), strict: false, shape_rows: 100_000 }
+        Self {
+            columns: BTreeMap::new(),
+            strict: false,
+            shape_rows: 100_000,
+            memory_bytes: MEMORY_BYTES_DEFAULT,
+            scratch: None,
+        }
     }
 }
 
@@ -87,8 +98,7 @@ pub struct Check<'a> {
     party: Option<&'a str>,
     key: Vec<KeyColumn>,
     values: Option<ValueColumns>,
-    strict: bool,
-    shape_rows: u64,
+    options: Options,
 }
 
 impl<'a> Check<'a> {
@@ -108,28 +118,28 @@ impl<'a> Check<'a> {
         let party = party.map(|party| &*agreement.terms_of(party).name);
         let key = key_columns(agreement, party, &options.columns)?;
         let values = party.and_then(|party| value_columns(agreement, party, &options.columns));
-        let Options { strict, shape_rows, .. } = *options;
-        Ok(Self { agreement, party, key, values, strict, shape_rows })
+        Ok(Self { agreement, party, key, values, options: options.clone() })
     }
 
     /// Reads all rows of `source` once, whatever is wrong with them.
     ///
-    /// Memory is that of a run's first pass; with a helper that of the items of at most 2^24 rows. `progress` is called at most
-    /// some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
+    /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24 rows. `progress` is called
+    /// at most some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
     pub fn run(
         &self,
         source: &Source,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Checked {
         let terms = self.party.map(|party| self.agreement.terms_of(party));
-        let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, self.strict));
+        let strict = self.options.strict;
+        let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, strict));
         // A file without keys has counts and shapes too; whether it is refused is decided below.
-        let limits = KeyLimits { strict: self.strict, may_be_empty: true, ..agreed };
-        let mut survey = Survey::new(self.key.clone(), self.shape_rows);
-        let pass = match self.agreement.helper {
-            // A run with a helper does not keep all items in memory, and neither does its check.
-            Some(_) => self.stream(source, &limits, &mut survey, progress),
-            None => self.keep(source, &limits, &mut survey, progress),
+        let limits = KeyLimits { strict, may_be_empty: true, ..agreed };
+        let mut survey = Survey::new(self.key.clone(), self.options.shape_rows);
+        let pass = match self.agreement.operation() {
+            // Such a run does not keep all items in memory, and neither does its check.
+            Operation::Intersection => self.stream(source, &limits, &mut survey, progress),
+            _ => self.keep(source, &limits, &mut survey, progress),
         };
         let (faults, shapes) = survey.finish();
         let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
@@ -137,6 +147,7 @@ impl<'a> Check<'a> {
             Ok(read) => (Some(read), None),
             Err(error) => (None, Some(error)),
         };
+        let needs = read.as_ref().and_then(|read| self.needs(read.keyed()));
         let mut checked = Checked {
             party: self.party.map(str::to_owned),
             read,
@@ -151,6 +162,7 @@ impl<'a> Check<'a> {
             limits: terms
                 .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),
             expired: self.agreement.expires.filter(|_| has_expired),
+            needs,
             refused: None,
         };
         let judge = || checked.judge(source.path(), agreed.may_be_empty);
@@ -158,7 +170,13 @@ impl<'a> Check<'a> {
         checked
     }
 
-    /// The pass of a run between two parties.
+    /// What a run of so many `rows` takes, if the party is known and the folder can be asked.
+    fn needs(&self, rows: u64) -> Option<Needs> {
+        let Options { memory_bytes, scratch, .. } = &self.options;
+        Needs::of(self.agreement, self.party?, rows, *memory_bytes, scratch.clone()).ok()?
+    }
+
+    /// The pass of a run that keeps what it reads.
     fn keep(
         &self,
         source: &Source,
@@ -172,7 +190,7 @@ impl<'a> Check<'a> {
         Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
     }
 
-    /// The pass of a run with a helper.
+    /// The pass of an intersection.
     fn stream(
         &self,
         source: &Source,

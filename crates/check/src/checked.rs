@@ -1,8 +1,8 @@
 //! What a check found.
 
 use jiff::civil::Date;
-use std::path::Path;
-use vesica_engine::{ConfigFault, Error, InputFault};
+use std::path::{Path, PathBuf};
+use vesica_engine::{ConfigFault, Error, InputFault, Needs};
 use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile};
 
 /// What a check found. Holds counts, names, places and shapes, never a value of a cell.
@@ -25,6 +25,8 @@ pub struct Checked {
     pub limits: Option<Limits>,
     /// The last day of the agreement, if it is over.
     pub expired: Option<Date>,
+    /// What a run takes of the machine; `None` if that is not known before, see [`Needs::of`].
+    pub needs: Option<Needs>,
     /// Why a run would refuse these rows now; `None` if it would take them.
     pub refused: Option<Refused>,
 }
@@ -34,7 +36,7 @@ pub struct Checked {
 pub struct Read {
     /// The counts of the rows; `duplicates` and `distinct` are 0 if `distinct` below is `None`.
     pub counts: KeyCounts,
-    /// Different keys; `None` if there were too many to compare them, which happens only with a helper.
+    /// Different keys; `None` if there were too many to compare them, which happens only with intersections.
     pub distinct: Option<u64>,
 }
 
@@ -111,6 +113,24 @@ pub enum Refused {
         /// Its last day.
         on: Date,
     },
+    /// The run would take more memory than it may.
+    #[error("a run takes {least} bytes of memory, and may take {given}")]
+    Memory {
+        /// The least with which it works.
+        least: u64,
+        /// What it may take.
+        given: u64,
+    },
+    /// There is too little room for intermediate data.
+    #[error("a run takes {needed} bytes in {}, where {free} are free", folder.display())]
+    Disk {
+        /// The folder.
+        folder: PathBuf,
+        /// What the run takes, at most.
+        needed: u64,
+        /// What is free.
+        free: u64,
+    },
 }
 
 impl Refused {
@@ -123,6 +143,13 @@ impl Refused {
                 Some(InputFault::TooFewKeys { distinct: *distinct, min: *min }.into())
             }
             Refused::Expired { on } => Some(ConfigFault::Expired { on: *on }.into()),
+            Refused::Memory { least, given } => {
+                Some(ConfigFault::MemoryTooSmall { least: *least, given: *given }.into())
+            }
+            Refused::Disk { folder, needed, free } => {
+                let (folder, needed, free) = (folder.clone(), *needed, *free);
+                Some(ConfigFault::ScratchTooSmall { folder, needed, free }.into())
+            }
         }
     }
 }
@@ -162,7 +189,15 @@ impl Checked {
                 Some(Refused::TooFewKeys { distinct, min })
             }
             (_, Some(on)) => Some(Refused::Expired { on }),
-            _ => None,
+            _ => self.needs.as_ref().and_then(Needs::fault).and_then(|fault| match fault {
+                ConfigFault::MemoryTooSmall { least, given } => {
+                    Some(Refused::Memory { least, given })
+                }
+                ConfigFault::ScratchTooSmall { folder, needed, free } => {
+                    Some(Refused::Disk { folder, needed, free })
+                }
+                _ => None,
+            }),
         }
     }
 }

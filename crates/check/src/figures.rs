@@ -28,6 +28,7 @@ struct Figures<'a> {
     /// Whether the last fault hides the rest of the data.
     is_cut: bool,
     limits: Option<LimitFigures>,
+    needs: Option<NeedFigures>,
     /// The last day of the agreement, if it is over.
     expired: Option<String>,
     /// Why a run would refuse the rows.
@@ -99,6 +100,17 @@ struct LimitFigures {
     has_too_many_rows: bool,
 }
 
+/// What a run takes of the machine, in bytes.
+#[derive(Serialize)]
+struct NeedFigures {
+    /// Of disk, at most.
+    disk: u64,
+    /// That are free there.
+    free_disk: u64,
+    /// The least memory, against the largest set of the other side; null if no protocol splits sets.
+    least_memory: Option<u64>,
+}
+
 #[derive(Serialize)]
 struct RefusalFigures {
     kind: &'static str,
@@ -129,6 +141,11 @@ fn figures(checked: &Checked) -> Figures<'_> {
         faults: checked.faults.kinds().iter().map(fault).collect(),
         is_cut: checked.faults.is_cut(),
         limits: checked.limits.map(|limits| limit(checked, limits)),
+        needs: checked.needs.as_ref().map(|needs| NeedFigures {
+            disk: needs.disk_bytes,
+            free_disk: needs.free_bytes,
+            least_memory: needs.least_memory_bytes,
+        }),
         expired: checked.expired.map(|on| on.to_string()),
         refusal: checked.refused.as_ref().map(refusal),
     }
@@ -233,6 +250,8 @@ fn refusal(refused: &Refused) -> RefusalFigures {
         Refused::Faults => "faults",
         Refused::TooFewKeys { .. } => "too_few_keys",
         Refused::Expired { .. } => "expired",
+        Refused::Memory { .. } => "memory",
+        Refused::Disk { .. } => "disk",
     };
     RefusalFigures { kind, text: refused.to_string() }
 }

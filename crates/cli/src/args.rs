@@ -214,6 +214,8 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) data: DataArgs,
     #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
+    #[command(flatten)]
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,

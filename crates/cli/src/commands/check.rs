@@ -14,8 +14,7 @@ use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_check::{Check, Checked, CheckedKey, Options, Read, Refused};
-use vesica_engine::{Event, Observer};
-use vesica_engine::{HelperSeen, look};
+use vesica_engine::{Event, HelperSeen, Needs, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::input::{kind_of, refusal, warnings};
@@ -48,6 +47,8 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         columns: args.data.column_choices()?,
         strict: args.data.strict,
         shape_rows: args.rows,
+        memory_bytes: args.memory.bytes(),
+        scratch: args.memory.scratch.clone(),
     };
     let check = Check::new(agreement, party.as_deref(), &options)?;
 
@@ -174,6 +175,7 @@ fn show(checked: &Checked, rows: u64, out: &mut impl Write) -> Result<(), Failur
         _ => {}
     }
     show_counts(read, out)?;
+    show_needs(checked.needs.as_ref(), out)?;
     show_faults(&checked.faults, out)?;
     if read.counts.without_value > 0 {
         writeln!(
@@ -205,6 +207,33 @@ fn show_counts(read: &Read, out: &mut impl Write) -> Result<(), Failure> {
         None => writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?,
     }
     show_refused(counts, out)
+}
+
+/// What a run takes of the machine, if it is worth a word.
+fn show_needs(needs: Option<&Needs>, out: &mut impl Write) -> Result<(), Failure> {
+    let Some(needs) = needs.filter(|needs| needs.disk_bytes > 0 || needs.is_large) else {
+        return Ok(());
+    };
+    writeln!(out, "\na run takes")?;
+    match needs.least_memory_bytes {
+        Some(least) => writeln!(
+            out,
+            "{:>13}  of memory at most (--memory); {} are enough",
+            bytes(needs.memory_bytes),
+            bytes(least),
+        )?,
+        None => writeln!(out, "{:>13}  memory for all keys at once", "")?,
+    }
+    Ok(match needs.disk_bytes {
+        0 => writeln!(out, "{:>13}  disk", "no")?,
+        disk => writeln!(
+            out,
+            "{:>13}  of disk at most in {} (--scratch), where {} are free",
+            bytes(disk),
+            needs.folder.display(),
+            bytes(needs.free_bytes),
+        )?,
+    })
 }
 
 fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {

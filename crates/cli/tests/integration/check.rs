@@ -160,3 +160,21 @@ fn a_few_values_in_single_quotes_are_a_warning() {
         ended.assert_failed(3, says);
     }
 }
+
+#[test]
+fn what_a_large_set_takes_of_the_machine_is_told_before() {
+    let place = Place::new();
+    let rows = 2_000_000;
+    place.agreement("agreement.toml", &Terms { max_rows: rows, ..TERMS });
+    let text: String = (0..rows).map(|i| format!("{i}@a.org\n")).collect();
+    place.write("large.csv", format!("email\n{text}"));
+    let ended = check(&place, "large.csv", &["--memory", "130MiB"]);
+    ended.assert_code(0);
+    assert_lists(&ended, &["136.3 MB  of memory at most (--memory); 130.3 MB are enough"]);
+    let disk = "68.0 MB  of disk at most in . (--scratch), where ";
+    assert!(ended.stdout.contains(disk), "{ended:#?}");
+    let ended = check(&place, "large.csv", &["--memory", "1GiB"]);
+    assert_lists(&ended, &["no  disk"]);
+    let ended = check(&place, "large.csv", &["--memory", "64MiB"]);
+    ended.assert_failed(3, "memory");
+}

@@ -1,0 +1,137 @@
+//! What a run takes of the machine, as far as the rows alone say it.
+
+use crate::matching::{Matched, Splitting};
+use crate::{Error, error::ConfigFault};
+use std::path::PathBuf;
+use vesica_agreement::split::{self, Joined};
+use vesica_agreement::{Agreement, Roles};
+use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
+use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
+use vesica_protocols::Protocol;
+use vesica_scratch::FolderScratch;
+
+/// What an intersection between two parties takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// The folder for intermediate data.
+    pub folder: PathBuf,
+    /// Bytes in it, at most; 0 if all stays in memory.
+    pub disk_bytes: u64,
+    /// Bytes that are free there.
+    pub free_bytes: u64,
+    /// The least memory that is enough if sets are split; `None` if no protocol of the agreement splits them.
+    pub least_memory_bytes: Option<u64>,
+    /// The memory that was given.
+    pub memory_bytes: u64,
+    /// Whether this party's set is so large that it is split, whatever the other side brings.
+    pub is_large: bool,
+}
+
+impl Needs {
+    /// What a run of `agreement` takes with a file of so many `rows` of `party`, within `memory_bytes`; `None` for
+    /// another operation, and with a helper.
+    ///
+    /// # Errors
+    /// [`ConfigFault::Scratch`] if nobody can say how much is free in the folder.
+    pub fn of(
+        agreement: &Agreement,
+        party: &str,
+        rows: u64,
+        memory_bytes: u64,
+        scratch: Option<PathBuf>,
+    ) -> Result<Option<Self>, Error> {
+        if agreement.helper.is_some() || agreement.operation() != Operation::Intersection {
+            return Ok(None);
+        }
+        let least_memory_bytes = least_memory(agreement, party, rows);
+        let is_large = rows > WHOLE_SET_LEN && least_memory_bytes.is_some();
+        // A quarter of the memory is for the items as they are read, and one for those that are grouped.
+        let kept = memory_bytes / 4;
+        let item = Item::LEN as u64;
+        let (in_memory, on_disk) = match is_large {
+            true => (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW),
+            false => (item, item),
+        };
+        let folder = scratch.unwrap_or_else(|| ".".into());
+        let free = FolderScratch::new(folder.clone()).free_bytes();
+        let free_bytes = free
+            .map_err(|error| ConfigFault::Scratch { folder: folder.clone(), kind: error.kind() })?;
+        let disk_bytes = match rows.saturating_mul(in_memory) <= kept {
+            true => 0,
+            false => rows.saturating_mul(on_disk),
+        };
+        Ok(Some(Self {
+            folder,
+            disk_bytes,
+            free_bytes,
+            least_memory_bytes,
+            memory_bytes,
+            is_large,
+        }))
+    }
+
+    /// Why a run would end for lack of memory or disk.
+    pub fn fault(&self) -> Option<ConfigFault> {
+        let least = self.least_memory_bytes.filter(|_| self.is_large);
+        match least {
+            Some(least) if self.memory_bytes < least => {
+                Some(ConfigFault::MemoryTooSmall { least, given: self.memory_bytes })
+            }
+            _ if self.disk_bytes > self.free_bytes => Some(ConfigFault::ScratchTooSmall {
+                folder: self.folder.clone(),
+                needed: self.disk_bytes,
+                free: self.free_bytes,
+            }),
+            _ => None,
+        }
+    }
+}
+
+/// The least memory for any protocol that splits a set of so many `rows` of `party`, against the most rows of the other
+/// party.
+fn least_memory(agreement: &Agreement, party: &str, rows: u64) -> Option<u64> {
+    let there = agreement.peer_of(party).max_rows;
+    let here = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { rows };
+    let by_seat = match agreement.role_of(party) {
+        Role::Sender => [here, there],
+        _ => [there, here],
+    };
+    let session = SessionId::from_bytes([0; 32]);
+    let allowed = Roles::allowed(agreement, session, by_seat).ok()?;
+    let of = |row: &'static Protocol, params: &PsiParams| {
+        let plan = split::plan(row, params);
+        let is_split = plan.is_split() && split::joined(row, params) == Some(Joined::Sets);
+        let matched = Matched { row, role: Role::Sender, params, plan };
+        is_split.then(|| Splitting::least_memory(matched))
+    };
+    let of_roles = |roles: &Roles| {
+        agreement.candidates().iter().filter_map(|row| of(row, &roles.params)).max()
+    };
+    allowed.iter().filter_map(of_roles).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let needs = |memory_bytes, free_bytes, is_large| Needs {
+            folder: ".".into(),
+            disk_bytes: 100,
+            free_bytes,
+            least_memory_bytes: Some(50),
+            memory_bytes,
+            is_large,
+        };
+        assert!(needs(50, 100, true).fault().is_none());
+        assert!(needs(49, 100, false).fault().is_none(), "the other set may be small");
+        let memory = needs(49, 99, true).fault();
+        assert!(matches!(memory, Some(ConfigFault::MemoryTooSmall { least: 50, given: 49 })));
+        let disk = needs(50, 99, false).fault();
+        let is_disk = |fault: &ConfigFault| {
+            matches!(fault, ConfigFault::ScratchTooSmall { needed: 100, free: 99, .. })
+        };
+        assert!(disk.as_ref().is_some_and(is_disk), "{disk:?}");
+    }
+}
