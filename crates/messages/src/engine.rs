@@ -3,6 +3,7 @@
 use crate::words::{duration, list};
 use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
 use std::fmt::Write;
+use std::io::ErrorKind;
 use vesica_agreement::Difference;
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
@@ -113,12 +114,16 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 files::cause(*kind)
             ),
             match kind {
-                std::io::ErrorKind::InvalidData => format!(
+                ErrorKind::InvalidData => format!(
                     "its contents are damaged: add {}, which ends the run for all parties and \
                      begins a new one",
                     say.restart()
                 ),
-                kind => files::write_hint(*kind).to_owned(),
+                ErrorKind::FileTooLarge => format!(
+                    "raise the limit on the sizes of files (`ulimit -f`), or give more {}",
+                    say.memory()
+                ),
+                kind => format!("{} with {}", files::folder_hint(*kind), say.scratch()),
             },
         ),
         ConfigFault::StateNotOurs { folder } => Message::here(
