@@ -47,7 +47,7 @@ pub struct Job {
     /// holds for runs that are split into partitions.
     pub memory_bytes: u64,
     /// The folder for these files, which have no names; by default the current one, and with a helper that of the
-    /// run's state.
+    /// run's state. An intersection whose job names one in which no file can be created ends before it meets anybody.
     pub scratch: Option<PathBuf>,
     /// With a helper: how an interrupted run continues. Ignored without one.
     pub state: StateOptions,

@@ -17,7 +17,7 @@ const ROWS: u64 = 1_750_000;
 /// The least memory for a partition of so many keys.
 const MEMORY: &str = "106MiB";
 
-/// Party `two` has every so manieth key of `one`, and as many that `one` lacks.
+/// Party `two` has every so many-th key of `one`, and as many that `one` lacks.
 const STEP: u64 = 100;
 
 /// The names of all that a test puts into its place.
