@@ -47,8 +47,9 @@ impl Error {
             Error::Transport(TransportError::Idle(_) | TransportError::Deadline(_)) => {
                 StopReason::Timeout
             }
-            Error::Storage(_) | Error::Refused(_) => StopReason::Internal,
-            Error::Transport(_) | Error::Bug(_) => StopReason::Internal,
+            // The folder for it, or the disk under it, is a setting.
+            Error::Storage(_) => StopReason::Config,
+            Error::Refused(_) | Error::Transport(_) | Error::Bug(_) => StopReason::Internal,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One run of an agreement: read, meet, match, check, write.
 
-use crate::clock::PhaseClock;
+use crate::error::ConfigFault;
 use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
 use crate::output::Finished;
@@ -18,9 +18,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::Agreement;
+use vesica_core::Operation;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_records::{OutputOptions, Source};
+use vesica_scratch::{FolderScratch, Scratch};
 
 /// Everything one side brings to a run.
 pub struct Job {
@@ -45,7 +47,7 @@ pub struct Job {
     /// holds for runs that are split into partitions.
     pub memory_bytes: u64,
     /// The folder for these files, which have no names; by default the current one, and with a helper that of the
-    /// run's state.
+    /// run's state. An intersection whose job names one in which no file can be created ends before it meets anybody.
     pub scratch: Option<PathBuf>,
     /// With a helper: how an interrupted run continues. Ignored without one.
     pub state: StateOptions,
@@ -198,30 +200,42 @@ pub fn run_and<R>(
     cancel: &CancelToken,
     say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
-    let started = Started { at: jiff::Timestamp::now(), stopwatch: Stopwatch::start() };
+    let started = Started::now();
     observer.event(&Event::Phase(Phase::Preparing));
-    let run = Run {
-        position: own_position(&job.agreement, &job.identity)?,
-        job: &job,
-        observer: &observer,
-        cancel,
-        meter: Meter::new(),
-        clock: PhaseClock::default(),
-    };
+    let run = Run::new(&job, &observer, cancel)?;
     match job.agreement.with_helper() {
         Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, started, say),
         None => follow(&run, OverSession::new(&run), started, say),
     }
 }
 
+/// Refuses a folder for intermediate data that the job names and in which no file can be created. The default is not
+/// checked: most runs need no such file, and may have a current folder that they cannot write to.
+fn check_scratch(job: &Job) -> Result<(), Error> {
+    let Some(folder) = &job.scratch else { return Ok(()) };
+    if job.agreement.operation() != Operation::Intersection {
+        return Ok(());
+    }
+    let created = FolderScratch::new(folder.clone()).create();
+    created
+        .map(drop)
+        .map_err(|error| ConfigFault::Scratch { folder: folder.clone(), kind: error.kind() }.into())
+}
+
 /// When a run began.
-struct Started {
+pub(crate) struct Started {
     at: jiff::Timestamp,
     stopwatch: Stopwatch,
 }
 
+impl Started {
+    pub(crate) fn now() -> Self {
+        Self { at: jiff::Timestamp::now(), stopwatch: Stopwatch::start() }
+    }
+}
+
 /// A run from its first step to its last, whatever the way of matching.
-fn follow<M: Match, R>(
+pub(crate) fn follow<M: Match, R>(
     run: &Run<'_>,
     way: M,
     started: Started,
@@ -230,6 +244,7 @@ fn follow<M: Match, R>(
     let job = run.job;
     let overwrites = way.may_have_written();
     let reader = Reader::new(job, &run.terms().name, overwrites, &**run.observer);
+    let reader = reader.and_then(|reader| check_scratch(job).map(|()| reader));
     let reader = reader.inspect_err(|error| {
         leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), run.cancel);
     })?;

@@ -15,6 +15,12 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+#[cfg(test)]
+extern crate self as vesica_engine;
+#[cfg(test)]
+#[path = "../tests/integration/support.rs"]
+mod support;
+
 mod answer;
 pub mod bench;
 mod clock;

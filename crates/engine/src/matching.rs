@@ -12,6 +12,7 @@ use crate::clock::PhaseClock;
 use crate::output::RunResult;
 use crate::reading::Reader;
 use crate::report::Parts;
+use crate::terms::own_position;
 use crate::{Error, Event, Job, Observer, Report};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,7 +32,26 @@ pub(crate) struct Run<'a> {
     pub(crate) clock: PhaseClock,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A run that has not begun.
+    ///
+    /// # Errors
+    /// [`ConfigFault::NotAParty`](crate::ConfigFault::NotAParty).
+    pub(crate) fn new(
+        job: &'a Job,
+        observer: &'a Arc<dyn Observer>,
+        cancel: &'a CancelToken,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            position: own_position(&job.agreement, &job.identity)?,
+            job,
+            observer,
+            cancel,
+            meter: Meter::new(),
+            clock: PhaseClock::default(),
+        })
+    }
+
     pub(crate) fn terms(&self) -> &PartyTerms {
         &self.job.agreement.parties[self.position]
     }

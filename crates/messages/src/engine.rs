@@ -3,6 +3,8 @@
 use crate::words::{duration, list};
 use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
 use std::fmt::Write;
+use std::io::ErrorKind;
+use std::path::Path;
 use vesica_agreement::Difference;
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
@@ -25,6 +27,25 @@ pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message
         Error::Bug(what) => defect(what, say),
         error => defect(&error.to_string(), say),
     }
+}
+
+/// Intermediate data that cannot be kept in `folder`; `option` gives another one.
+pub(crate) fn scratch(folder: &Path, kind: ErrorKind, option: &str, say: Speech) -> Message {
+    Message::here(
+        format!("intermediate data cannot be kept in {}: {}", folder.display(), files::cause(kind)),
+        match kind {
+            ErrorKind::InvalidData => format!(
+                "its contents are damaged: add {}, which ends the run for all parties and begins a \
+                 new one",
+                say.restart()
+            ),
+            ErrorKind::FileTooLarge => format!(
+                "raise the limit on the sizes of files (`ulimit -f`), or give more {}",
+                say.memory()
+            ),
+            kind => format!("{} with {option}", files::folder_hint(kind)),
+        },
+    )
 }
 
 /// The phase after "while".
@@ -106,21 +127,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
             ),
             format!("choose another folder with {}, or give more {}", say.scratch(), say.memory()),
         ),
-        ConfigFault::Scratch { folder, kind } => Message::here(
-            format!(
-                "intermediate data cannot be kept in {}: {}",
-                folder.display(),
-                files::cause(*kind)
-            ),
-            match kind {
-                std::io::ErrorKind::InvalidData => format!(
-                    "its contents are damaged: add {}, which ends the run for all parties and \
-                     begins a new one",
-                    say.restart()
-                ),
-                kind => files::write_hint(*kind).to_owned(),
-            },
-        ),
+        ConfigFault::Scratch { folder, kind } => scratch(folder, *kind, say.scratch(), say),
         ConfigFault::StateNotOurs { folder } => Message::here(
             format!("{} contains other files", folder.display()),
             format!("give {} a folder of its own; it is created if it does not exist", say.state()),

@@ -38,6 +38,19 @@ pub fn write_hint(kind: ErrorKind) -> &'static str {
     }
 }
 
+/// What to do when no file can be written in a folder. The name of an option that gives another one follows.
+pub(crate) fn folder_hint(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {
+            "choose a folder that you may write to"
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free some space, or choose a folder on another disk"
+        }
+        _ => "choose another folder",
+    }
+}
+
 /// What to do when a file cannot be read.
 pub fn read_hint(kind: ErrorKind) -> &'static str {
     match kind {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::{Refusal, TransportError};
-use vesica_engine::{Error, Incompatible, Phase, TransportFault};
+use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, LinkError, LinkOptions};
 
@@ -94,6 +94,11 @@ pub fn error(failure: &Aided, say: Speech) -> Message {
             },
             who: Who::Nobody,
         },
+        Error::Config(ConfigFault::Scratch { folder, kind })
+            if failure.folder.as_ref() == Some(folder) =>
+        {
+            engine::scratch(folder, *kind, say.state(), say)
+        }
         Error::PeerIncompatible(Incompatible::Link(error)) => incompatible(failure, error, say),
         Error::Transport { peer, phase, kind } => transport(failure, peer, *phase, kind, say),
         error => engine::error(error, Some(&endpoint(failure)), say),

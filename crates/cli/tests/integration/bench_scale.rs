@@ -30,3 +30,23 @@ fn the_script_that_measures_large_sets_runs() {
         assert!(json["lines"][line]["3000"].as_f64().unwrap() > 0.0, "{line}: {json}");
     }
 }
+
+/// The protocol that two parties get by default, in eight partitions. `bench` compares every bit of the result, each run
+/// has secrets of its own, and each round has other common items.
+#[test]
+#[ignore = "slow: a hundred runs of 10^7 items"]
+fn a_hundred_runs_of_ten_million_items_are_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    for round in 0..20 {
+        let common = (round * 524_287).to_string();
+        let memory = if round % 2 == 0 { "1GiB" } else { "256MiB" };
+        let output = Command::new(env!("CARGO_BIN_EXE_vesica"))
+            .args(["bench", "rr22_malicious", "--size", "10000000", "--both", "--runs", "5"])
+            .args(["--common", &common, "--memory", memory, "--scratch"])
+            .arg(folder.path())
+            .output()
+            .unwrap();
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{common} common items: {error}");
+    }
+}

@@ -3,9 +3,8 @@
 use crate::support;
 use nix::sys::signal::Signal;
 use std::net::TcpStream;
-use std::process::Command;
 use std::time::Duration;
-use support::{LIMIT, Place, Running, TERMS, Terms, free_port, people};
+use support::{LIMIT, Place, Running, TERMS, Terms, free_port, limited, people};
 
 fn place(rows: u64) -> Place {
     let place = Place::new();
@@ -17,14 +16,6 @@ fn place(rows: u64) -> Place {
 
 fn address() -> String {
     format!("127.0.0.1:{}", free_port())
-}
-
-/// `command` within the limits that the shell's `ulimit` takes.
-fn limited(limit: &str, command: &Command) -> Running {
-    let mut shell = Command::new("bash");
-    shell.arg("-c").arg(format!("ulimit {limit}; exec \"$0\" \"$@\"")).arg(command.get_program());
-    shell.args(command.get_args());
-    Running::start(shell)
 }
 
 fn wait_until(what: &str, reached: impl Fn() -> bool) {

@@ -11,6 +11,7 @@ mod files;
 mod golden;
 mod limits;
 mod own_rows;
+mod partitions;
 mod protocol_pages;
 mod published;
 mod questions;

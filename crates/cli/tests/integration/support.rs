@@ -22,6 +22,14 @@ pub fn vesica() -> Command {
     command
 }
 
+/// `command` within the limits that the shell's `ulimit` takes.
+pub fn limited(limit: &str, command: &Command) -> Running {
+    let mut shell = Command::new("bash");
+    shell.arg("-c").arg(format!("ulimit {limit}; exec \"$0\" \"$@\"")).arg(command.get_program());
+    shell.args(command.get_args());
+    Running::start(shell)
+}
+
 /// A port of 127.0.0.1 that was free a moment ago.
 pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()

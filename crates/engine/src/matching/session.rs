@@ -19,14 +19,14 @@ use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Roles, split};
-use vesica_core::{Item, Operation, Role, SessionId};
+use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
 use vesica_link::Session;
 use vesica_net::Context;
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::kmrs14::Items;
-use vesica_protocols::{Output, Partitions, Party};
+use vesica_protocols::{Output, Partitions, Party, Protocol};
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
-use vesica_scratch::FolderScratch;
+use vesica_scratch::{FolderScratch, Scratch};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
@@ -39,6 +39,16 @@ pub(crate) struct OverSession<'a> {
     agreement: &'a Agreement,
     peer: Peer<'a>,
     scratch: Arc<FolderScratch>,
+    spilling: Spilling,
+}
+
+/// When rows leave the memory and where to, and when sets are split. Tests do all this with small sets.
+struct Spilling {
+    files: Arc<dyn Scratch>,
+    memory_bytes: u64,
+    /// The most keys that are not grouped while they are read.
+    whole_set_len: u64,
+    plan: fn(&Protocol, &PsiParams) -> Plan,
 }
 
 /// What this party's file holds.
@@ -134,7 +144,13 @@ impl<'a> OverSession<'a> {
         let way = (&job.identity, &job.link);
         let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
-        Self { run, agreement, peer, scratch }
+        let spilling = Spilling {
+            files: Arc::clone(&scratch) as _,
+            memory_bytes: job.memory_bytes,
+            whole_set_len: WHOLE_SET_LEN,
+            plan: split::plan,
+        };
+        Self { run, agreement, peer, scratch, spilling }
     }
 
     fn at(&self, phase: Phase) -> impl Fn(vesica_core::Error) -> Error {
@@ -223,8 +239,9 @@ impl<'a> OverSession<'a> {
     ) -> Result<Done, Error> {
         let hash = self.agreement.hash();
         let secret = |label| session.export(label, hash.as_bytes());
-        let machine = (self.run.job.memory_bytes, self.run.job.threads);
-        let splitting = Splitting::new(session, hash.as_bytes(), &*self.scratch, machine);
+        let Spilling { files, memory_bytes, plan, .. } = &self.spilling;
+        let machine = (*memory_bytes, self.run.job.threads);
+        let splitting = Splitting::new(session, hash.as_bytes(), &**files, machine);
         let set = self.grouped(own, &splitting)?;
         let sizes = self.exchange_sizes(ctx, set.counts().distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
@@ -233,7 +250,7 @@ impl<'a> OverSession<'a> {
 
         self.run.event(&Event::Phase(Phase::Matching));
         let params = &choice.roles.params;
-        let plan = split::plan(choice.row, params);
+        let plan = plan(choice.row, params);
         let joined = split::joined(choice.row, params);
         let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
@@ -274,7 +291,7 @@ impl<'a> OverSession<'a> {
 
     fn asked(&self, of: &OfSession) -> Asked<'a> {
         let params = &of.choice.roles.params;
-        let plan = split::plan(of.choice.row, params);
+        let plan = (self.spilling.plan)(of.choice.row, params);
         let peer = if of.role == Role::Sender { Role::Receiver } else { Role::Sender };
         Asked {
             agreement: self.agreement,
@@ -334,7 +351,7 @@ impl<'a> OverSession<'a> {
         splitting: &Splitting<'_>,
         shared: &[Item],
     ) -> Result<(Got, u64), Error> {
-        let (least, given) = (Splitting::least_memory(matched), self.memory_bytes());
+        let (least, given) = (Splitting::least_memory(matched), self.run.job.memory_bytes);
         if matched.plan.is_split() && given < least {
             return Err(ConfigFault::MemoryTooSmall { least, given }.into());
         }
@@ -374,7 +391,7 @@ impl<'a> OverSession<'a> {
     /// Whether a set of so many keys may be split.
     fn is_large(&self, keyed: u64) -> bool {
         let agreement = self.agreement;
-        keyed > WHOLE_SET_LEN
+        keyed > self.spilling.whole_set_len
             && agreement.bounds.are_none()
             && agreement.integer_items().is_none()
             && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
@@ -398,10 +415,6 @@ impl<'a> OverSession<'a> {
             }
             false => Ok(()),
         }
-    }
-
-    fn memory_bytes(&self) -> u64 {
-        self.run.job.memory_bytes
     }
 
     fn storage(&self, error: &std::io::Error) -> Error {
@@ -438,7 +451,8 @@ impl Match for OverSession<'_> {
             let rows = OwnRows { items: Vec::new(), keys: keys_rows };
             return Ok(OwnSet::Whole(Box::new(Whole { keys, rows, counts })));
         }
-        let mut items = RowItems::new(self.memory_bytes() / 4, Arc::clone(&self.scratch) as _);
+        let Spilling { files, memory_bytes, .. } = &self.spilling;
+        let mut items = RowItems::new(memory_bytes / 4, Arc::clone(files));
         let seen = Cell::new(Progress::default());
         let mut sink = |batch: &[Item]| {
             let was_in_memory = items.are_in_memory();
@@ -560,3 +574,6 @@ pub(crate) fn run_alone(
     })?;
     Ok((output, own.direction_changes()))
 }
+
+#[cfg(test)]
+mod tests;

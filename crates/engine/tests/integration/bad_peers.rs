@@ -8,6 +8,7 @@ use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
 use vesica_engine::{Error, Incompatible, Phase, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 use vesica_net::{Context, Meter, Pool};
+use vesica_partitions::{WHOLE_SET_LEN, session_of};
 use vesica_protocols::Output;
 
 /// How far a scripted peer follows the protocol before it deviates.
@@ -25,8 +26,12 @@ enum Deviation {
     Candidates,
     /// Its hello names candidates where the agreement names the protocol.
     NeedlessCandidates,
-    /// It announces more items than agreed.
-    TooMany,
+    /// It announces so many items.
+    Announces(u64),
+    /// It announces so many items that the run is split, and runs the protocol on its set as a whole.
+    NotSplit,
+    /// It announces what it has, and runs the protocol on its set as on one of two partitions.
+    Split,
     /// It runs the protocol without the shared self-check items.
     NoCheckItems,
     /// It says at the end that it counted other bytes.
@@ -54,8 +59,13 @@ fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
 }
 
 fn terms(deviation: Deviation) -> Terms {
-    let protocol = if deviation == Deviation::Candidates { "auto" } else { TERMS.protocol };
-    Terms { protocol, ..TERMS }
+    match deviation {
+        Deviation::Candidates => Terms { protocol: "auto", ..TERMS },
+        Deviation::NotSplit | Deviation::Split => {
+            Terms { protocol: "rr22", max_rows: 2 * WHOLE_SET_LEN, ..TERMS }
+        }
+        _ => TERMS,
+    }
 }
 
 fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Result<()> {
@@ -101,7 +111,11 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
         ctx.peer()?.recv(1)?;
     }
 
-    let announced: u64 = if deviation == Deviation::TooMany { 1001 } else { 3 };
+    let announced: u64 = match deviation {
+        Deviation::Announces(len) => len,
+        Deviation::NotSplit => WHOLE_SET_LEN + 1,
+        _ => 3,
+    };
     ctx.peer()?.send(&announced.to_le_bytes())?;
     ctx.peer()?.recv(8)?;
 
@@ -117,8 +131,10 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
         };
         items.push(Item::from_bytes(check_item));
     }
-    let params = PsiParams::new(SessionId::from_bytes(id), 35, 35, Learns::Receiver)?;
-    let row = vesica_protocols::find("dh")?;
+    let id = SessionId::from_bytes(id);
+    let id = if deviation == Deviation::Split { session_of(&id, 2, 0) } else { id };
+    let params = PsiParams::new(id, 35, 35, Learns::Receiver)?;
+    let row = vesica_protocols::find(terms(deviation).protocol)?;
     let party = row.party(Role::Sender, params, Arc::new(items))?;
     let output = ctx.fork(1)?[0].child("matching", |ctx| {
         let output = party.run(ctx)?;
@@ -185,8 +201,25 @@ fn an_agreement_built_to_exhaust_the_stack_is_refused() {
 
 #[test]
 fn a_peer_that_announces_too_many_items_has_misbehaved() {
-    let outside = Misbehaviour::SizeOutsideAgreement { len: 1001, min: 1, max: 1000 };
-    assert_misbehaved(Deviation::TooMany, Phase::Sizes, outside);
+    for len in [0, 1001, 1 << 32, u64::MAX] {
+        let outside = Misbehaviour::SizeOutsideAgreement { len, min: 1, max: 1000 };
+        assert_misbehaved(Deviation::Announces(len), Phase::Sizes, outside);
+    }
+}
+
+/// The number of partitions follows from the announced sizes. A peer that takes another one makes no result.
+#[test]
+fn a_peer_that_splits_its_set_otherwise_makes_no_result() {
+    // Their messages have other lengths, which the peer, whose protocol is a good one, finds first.
+    let result = meet(Deviation::NotSplit);
+    let ended = matches!(
+        result,
+        Err(Error::PeerMisbehaved { phase: Phase::Matching, .. }
+            | Error::Transport { phase: Phase::Matching, .. })
+    );
+    assert!(ended, "{result:?}");
+    // In the session of a partition the same item has another tag.
+    assert_misbehaved(Deviation::Split, Phase::Checking, Misbehaviour::SelfCheckFailed);
 }
 
 #[test]

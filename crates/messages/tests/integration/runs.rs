@@ -217,3 +217,25 @@ fn letters() -> [LetterError; 7] {
         LetterError::NoRandomness,
     ]
 }
+
+#[test]
+fn a_full_disk_is_reported_with_the_option_that_gives_another_folder() {
+    let fault = |kind| Error::Config(ConfigFault::Scratch { folder: path(), kind });
+    for (kind, hint) in [
+        (ErrorKind::StorageFull, "free some space, or choose a folder on another disk with"),
+        (ErrorKind::PermissionDenied, "choose a folder that you may write to with"),
+        (ErrorKind::NotADirectory, "choose another folder with"),
+    ] {
+        let message = engine::error(&fault(kind), None, Speech::Command);
+        assert_eq!(message.hint, format!("{hint} --scratch"));
+        let message = engine::error(&fault(kind), None, Speech::Python);
+        assert_eq!(message.hint, format!("{hint} `scratch=`"));
+        for (folder, option) in [(path(), "--state"), (path().join("other"), "--scratch")] {
+            let what = AidedFailure::Run(fault(kind));
+            let (helper, address) = ("cloud".to_owned(), "helper.example:7500".to_owned());
+            let aided = Aided { what, helper, address, folder: Some(folder) };
+            let message = with_helper::error(&aided, Speech::Command);
+            assert_eq!(message.hint, format!("{hint} {option}"));
+        }
+    }
+}
