@@ -219,7 +219,7 @@ def test_a_result_that_nobody_took_is_given_again(helper: Any, tmp_path: Any) ->
 
 
 def test_a_check_says_what_a_large_set_takes(tmp_path: Path) -> None:
-    agreement = deal(max_rows=3_000_000)
+    agreement = deal(max_rows=3_000_000, protocol="rr22", security="semi-honest")
     keys = pl.DataFrame({"email": [f"{i}@a.org" for i in range(2_000_000)]})
     found = v.check(agreement, keys, party="shop", memory=130 << 20, scratch=tmp_path)
     assert found.ok
