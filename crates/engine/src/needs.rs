@@ -19,8 +19,11 @@ pub struct Needs {
     pub disk_bytes: u64,
     /// Bytes that are free there.
     pub free_bytes: u64,
-    /// The least memory that is enough if sets are split; `None` if no protocol of the agreement splits them.
+    /// The least memory that is enough against the largest set that the other side may bring; `None` if no protocol of the
+    /// agreement splits sets.
     pub least_memory_bytes: Option<u64>,
+    /// The same against the smallest set.
+    pub least_against_smallest: Option<u64>,
     /// The memory that was given.
     pub memory_bytes: u64,
     /// Whether this party's set is so large that it is split, whatever the other side brings.
@@ -43,7 +46,9 @@ impl Needs {
         if agreement.helper.is_some() || agreement.operation() != Operation::Intersection {
             return Ok(None);
         }
-        let least_memory_bytes = least_memory(agreement, party, rows);
+        let peer = agreement.peer_of(party);
+        let least_memory_bytes = least_memory(agreement, party, [rows, peer.max_rows]);
+        let least_against_smallest = least_memory(agreement, party, [rows, peer.min_rows]);
         let is_large = rows > WHOLE_SET_LEN && least_memory_bytes.is_some();
         // A quarter of the memory is for the items as they are read, and one for those that are grouped.
         let kept = memory_bytes / 4;
@@ -65,6 +70,7 @@ impl Needs {
             disk_bytes,
             free_bytes,
             least_memory_bytes,
+            least_against_smallest,
             memory_bytes,
             is_large,
         }))
@@ -72,7 +78,7 @@ impl Needs {
 
     /// Why a run would end for lack of memory or disk.
     pub fn fault(&self) -> Option<ConfigFault> {
-        let least = self.least_memory_bytes.filter(|_| self.is_large);
+        let least = self.least_against_smallest.filter(|_| self.is_large);
         match least {
             Some(least) if self.memory_bytes < least => {
                 Some(ConfigFault::MemoryTooSmall { least, given: self.memory_bytes })
@@ -87,11 +93,12 @@ impl Needs {
     }
 }
 
-/// The least memory for any protocol that splits a set of so many `rows` of `party`, against the most rows of the other
-/// party.
-fn least_memory(agreement: &Agreement, party: &str, rows: u64) -> Option<u64> {
-    let there = agreement.peer_of(party).max_rows;
-    let here = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { rows };
+/// The least memory for any protocol that splits the sets of `party` and of the other party, of which these are the sizes.
+fn least_memory(agreement: &Agreement, party: &str, [rows, theirs]: [u64; 2]) -> Option<u64> {
+    let [here, there] = match agreement.hide_sizes {
+        true => [agreement.terms_of(party), agreement.peer_of(party)].map(|terms| terms.max_rows),
+        false => [rows, theirs],
+    };
     let by_seat = match agreement.role_of(party) {
         Role::Sender => [here, there],
         _ => [there, here],
@@ -120,7 +127,8 @@ mod tests {
             folder: ".".into(),
             disk_bytes: 100,
             free_bytes,
-            least_memory_bytes: Some(50),
+            least_memory_bytes: Some(60),
+            least_against_smallest: Some(50),
             memory_bytes,
             is_large,
         };

@@ -224,7 +224,7 @@ fn show_needs(needs: Option<&Needs>, out: &mut impl Write) -> Result<(), Failure
         )?,
         None => writeln!(out, "{:>13}  memory for all keys at once", "")?,
     }
-    Ok(match needs.disk_bytes {
+    match needs.disk_bytes {
         0 => writeln!(out, "{:>13}  disk", "no")?,
         disk => writeln!(
             out,
@@ -233,7 +233,8 @@ fn show_needs(needs: Option<&Needs>, out: &mut impl Write) -> Result<(), Failure
             needs.folder.display(),
             bytes(needs.free_bytes),
         )?,
-    })
+    }
+    Ok(())
 }
 
 fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
