@@ -334,6 +334,13 @@ pub enum TransportFault {
     Stream(#[from] TransportError),
 }
 
+impl ConfigFault {
+    /// Intermediate data cannot be kept in `folder`.
+    pub(crate) fn scratch(folder: &Path, kind: io::ErrorKind) -> Error {
+        Self::Scratch { folder: folder.to_path_buf(), kind }.into()
+    }
+}
+
 impl Error {
     /// What this side tells the peer if this error ends the session.
     pub(crate) fn stop_reason(&self) -> StopReason {
@@ -378,9 +385,7 @@ impl Error {
                 let party = party.map(|party| (*party).to_owned());
                 Error::Refused { helper: helper.to_owned(), phase, refusal, party }
             }
-            vesica_core::Error::Storage(kind) => {
-                ConfigFault::Scratch { folder: folder.to_path_buf(), kind }.into()
-            }
+            vesica_core::Error::Storage(kind) => ConfigFault::scratch(folder, kind),
             error => Self::from_run(error, phase, helper),
         }
     }

@@ -7,7 +7,6 @@ use crate::output::Finished;
 use crate::peer::{Peer, Seats};
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::resources::Stopwatch;
 use crate::terms::own_position;
 use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase};
@@ -200,37 +199,23 @@ pub fn run_and<R>(
     cancel: &CancelToken,
     say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
-    let started = Started::now();
     observer.event(&Event::Phase(Phase::Preparing));
     let run = Run::new(&job, &observer, cancel)?;
     match job.agreement.with_helper() {
-        Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, started, say),
-        None => follow(&run, OverSession::new(&run), started, say),
+        Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, say),
+        None => follow(&run, OverSession::new(&run), say),
     }
 }
 
 /// Refuses a folder for intermediate data that the job names and in which no file can be created. The default is not
 /// checked: most runs need no such file, and may have a current folder that they cannot write to.
 fn check_scratch(job: &Job) -> Result<(), Error> {
-    let Some(folder) = &job.scratch else { return Ok(()) };
-    if job.agreement.operation() != Operation::Intersection {
-        return Ok(());
-    }
-    let created = FolderScratch::new(folder.clone()).create();
-    created
-        .map(drop)
-        .map_err(|error| ConfigFault::Scratch { folder: folder.clone(), kind: error.kind() }.into())
-}
-
-/// When a run began.
-pub(crate) struct Started {
-    at: jiff::Timestamp,
-    stopwatch: Stopwatch,
-}
-
-impl Started {
-    pub(crate) fn now() -> Self {
-        Self { at: jiff::Timestamp::now(), stopwatch: Stopwatch::start() }
+    match &job.scratch {
+        Some(folder) if job.agreement.operation() == Operation::Intersection => {
+            let created = FolderScratch::new(folder.clone()).create().map(drop);
+            created.map_err(|error| ConfigFault::scratch(folder, error.kind()))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -238,7 +223,6 @@ impl Started {
 pub(crate) fn follow<M: Match, R>(
     run: &Run<'_>,
     way: M,
-    started: Started,
     say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
     let job = run.job;
@@ -280,13 +264,13 @@ pub(crate) fn follow<M: Match, R>(
     let parts = Parts {
         agreement: &job.agreement,
         party: run.position,
-        started_at: started.at,
+        started_at: run.started_at,
         format: job.source.format().to_string(),
         rows_written,
         clock: &run.clock,
         meter: &run.meter,
         threads: job.threads,
-        used: started.stopwatch.read(),
+        used: run.stopwatch.read(),
         peak_scratch_bytes: way.peak_scratch_bytes(),
     };
     let report = way.report(parts, &checked);

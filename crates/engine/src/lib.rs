@@ -17,10 +17,6 @@
 
 #[cfg(test)]
 extern crate self as vesica_engine;
-#[cfg(test)]
-#[path = "../tests/integration/support.rs"]
-mod support;
-
 mod answer;
 pub mod bench;
 mod clock;

@@ -12,6 +12,7 @@ use crate::clock::PhaseClock;
 use crate::output::RunResult;
 use crate::reading::Reader;
 use crate::report::Parts;
+use crate::resources::Stopwatch;
 use crate::terms::own_position;
 use crate::{Error, Event, Job, Observer, Report};
 use std::ops::ControlFlow;
@@ -30,13 +31,11 @@ pub(crate) struct Run<'a> {
     pub(crate) cancel: &'a CancelToken,
     pub(crate) meter: Meter,
     pub(crate) clock: PhaseClock,
+    pub(crate) started_at: jiff::Timestamp,
+    pub(crate) stopwatch: Stopwatch,
 }
 
 impl<'a> Run<'a> {
-    /// A run that has not begun.
-    ///
-    /// # Errors
-    /// [`ConfigFault::NotAParty`](crate::ConfigFault::NotAParty).
     pub(crate) fn new(
         job: &'a Job,
         observer: &'a Arc<dyn Observer>,
@@ -49,6 +48,8 @@ impl<'a> Run<'a> {
             cancel,
             meter: Meter::new(),
             clock: PhaseClock::default(),
+            started_at: jiff::Timestamp::now(),
+            stopwatch: Stopwatch::start(),
         })
     }
 

@@ -259,7 +259,8 @@ impl Place {
         self.run_within(["3s", "2s"], agreement, party, input, output)
     }
 
-    fn run_within(
+    /// `vesica run` of one party with these limits on waiting for the other one and on its silence.
+    pub fn run_within(
         &self,
         [wait, idle]: [&str; 2],
         agreement: &str,

@@ -61,9 +61,7 @@ pub(super) fn run(
 ) -> Result<BenchFigures, Error> {
     let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
     let at = |error| match error {
-        vesica_core::Error::Storage(kind) => {
-            ConfigFault::Scratch { folder: bench.folder.clone(), kind }.into()
-        }
+        vesica_core::Error::Storage(kind) => ConfigFault::scratch(&bench.folder, kind),
         error => Error::from_run(error, Phase::Matching, &peer_name),
     };
     // The plan does not depend on the session.

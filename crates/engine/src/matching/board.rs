@@ -75,7 +75,7 @@ impl<'a> OverBoard<'a> {
         let folder = job.state.folder_of(&job.agreement, &terms.name);
         let owner = derive(OWNER_LABEL, &[&agreement.spec().id(), &[party]]);
         let state = State::open(&folder, owner).map_err(|error| state_error(&folder, error))?;
-        let kept = |error| storage(&folder, error);
+        let kept = |error: std::io::Error| ConfigFault::scratch(&folder, error.kind());
         if state.is_damaged() && !job.state.restart {
             return Err(kept(std::io::ErrorKind::InvalidData.into()));
         }
@@ -312,7 +312,7 @@ impl<'a> OverBoard<'a> {
     }
 
     fn storage(&self, error: std::io::Error) -> Error {
-        storage(&self.folder, error)
+        ConfigFault::scratch(&self.folder, error.kind())
     }
 
     fn meeting_error(&self, error: MeetingError) -> Error {
@@ -423,7 +423,7 @@ impl Match for OverBoard<'_> {
 
     fn end(self) -> Result<(), Error> {
         let Self { folder, state, .. } = self;
-        state.remove().map_err(|error| storage(&folder, error))
+        state.remove().map_err(|error| ConfigFault::scratch(&folder, error.kind()))
     }
 }
 
@@ -451,10 +451,6 @@ fn since(before: (u64, u64), now: (u64, u64)) -> (u64, u64) {
     (now.0 - before.0, now.1 - before.1)
 }
 
-fn storage(folder: &Path, error: std::io::Error) -> Error {
-    ConfigFault::Scratch { folder: folder.to_owned(), kind: error.kind() }.into()
-}
-
 fn state_error(folder: &Path, error: StateError) -> Error {
     let in_folder = || folder.to_owned();
     match error {
@@ -465,6 +461,6 @@ fn state_error(folder: &Path, error: StateError) -> Error {
         StateError::TooOpen { mode } => {
             ConfigFault::StateTooOpen { folder: in_folder(), mode }.into()
         }
-        StateError::Io(error) => storage(folder, error),
+        StateError::Io(error) => ConfigFault::scratch(folder, error.kind()),
     }
 }

@@ -408,24 +408,20 @@ impl<'a> OverSession<'a> {
         let rows = (rows as f64 * of_file.max(1.0)).min(self.run.terms().max_rows as f64);
         let needed = rows as u64 * (Item::LEN as u64 + DISK_BYTES_PER_ROW);
         let free = self.scratch.free_bytes().map_err(|error| self.storage(&error))?;
-        match needed > free {
-            true => {
-                let folder = self.run.job.scratch_folder();
-                Err(ConfigFault::ScratchTooSmall { folder, needed, free }.into())
-            }
-            false => Ok(()),
+        if needed <= free {
+            return Ok(());
         }
+        let folder = self.run.job.scratch_folder();
+        Err(ConfigFault::ScratchTooSmall { folder, needed, free }.into())
     }
 
     fn storage(&self, error: &std::io::Error) -> Error {
-        self.peer_error(vesica_core::Error::Storage(error.kind()), Phase::Reading)
+        ConfigFault::scratch(&self.run.job.scratch_folder(), error.kind())
     }
 
     fn peer_error(&self, error: vesica_core::Error, phase: Phase) -> Error {
         match error {
-            vesica_core::Error::Storage(kind) => {
-                ConfigFault::Scratch { folder: self.run.job.scratch_folder(), kind }.into()
-            }
+            vesica_core::Error::Storage(kind) => self.storage(&kind.into()),
             error => self.peer.error(error, phase),
         }
     }

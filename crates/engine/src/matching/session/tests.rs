@@ -2,8 +2,7 @@
 //! before those of a real run.
 
 use super::*;
-use crate::job::{Started, follow};
-use crate::support::{Listening, Pair, no_leftovers};
+use crate::job::follow;
 use crate::{Finished, Job, Observer, RowSet, TransportFault};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -15,6 +14,10 @@ use vesica_core::{StopReason, TransportError};
 use vesica_link::{CancelToken, Endpoint};
 use vesica_records::InputError;
 use vesica_scratch::{MemoryScratch, ScratchFile};
+
+#[path = "../../../tests/integration/support.rs"]
+mod support;
+use support::{Listening, Pair, no_leftovers};
 
 /// Rows of either file: more than one run of a [`vesica_partitions::Buckets`].
 const ROWS: u64 = 70_000;
@@ -136,7 +139,7 @@ fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished,
         whole_set_len: 1_000,
         plan: |_, _| Plan::new(4 * WHOLE_SET_LEN, 1),
     };
-    follow(&run, way, Started::now(), ControlFlow::Continue)
+    follow(&run, way, ControlFlow::Continue)
 }
 
 /// What a test does at each event of a party.
