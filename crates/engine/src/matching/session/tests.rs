@@ -216,11 +216,10 @@ fn has_result(pair: &Pair, party: usize, ended: &Result<Finished, Error>) -> boo
 
 /// Whether the peer has only said that the run ends for this reason.
 fn is_told(ended: &Result<Finished, Error>, reason: StopReason) -> bool {
-    matches!(
-        ended,
-        Err(Error::Transport { kind: TransportFault::Stream(TransportError::PeerStopped(told)), .. })
-            if *told == reason
-    )
+    let Err(Error::Transport { kind: TransportFault::Stream(kind), .. }) = ended else {
+        return false;
+    };
+    *kind == TransportError::PeerStopped(reason)
 }
 
 /// The disk of party `bad` is full from one call on, whichever it is.
