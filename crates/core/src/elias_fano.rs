@@ -411,7 +411,8 @@ pub fn encode(shape: Shape, tags: &[Tagged]) -> (Vec<u8>, Vec<u32>) {
 #[derive(Default)]
 struct BitWriter {
     bytes: Vec<u8>,
-    pending: u128,
+    pending: u64,
+    /// Less than 64.
     pending_bits: u32,
 }
 
@@ -419,13 +420,16 @@ impl BitWriter {
     /// Appends the lowest `bits` bits of `value`, `bits` ≤ 64; the other bits must be zero.
     #[inline]
     fn push(&mut self, value: u64, bits: u32) {
-        self.pending |= u128::from(value) << self.pending_bits;
+        let (word, before) = (self.pending | value << self.pending_bits, self.pending_bits);
         self.pending_bits += bits;
-        if self.pending_bits >= 64 {
-            self.bytes.extend_from_slice(&(self.pending as u64).to_le_bytes());
-            self.pending >>= 64;
-            self.pending_bits -= 64;
+        if self.pending_bits < 64 {
+            self.pending = word;
+            return;
         }
+        self.bytes.extend_from_slice(&word.to_le_bytes());
+        self.pending_bits -= 64;
+        // In two steps, as `before` can be zero.
+        self.pending = value >> 1 >> (63 - before);
     }
 
     #[inline]
@@ -453,31 +457,43 @@ impl BitWriter {
 struct BitReader {
     bytes: Vec<u8>,
     read: usize,
-    pending: u128,
+    pending: u64,
     pending_bits: u32,
 }
 
 impl BitReader {
+    /// The next `bits` bits, 1 to 64.
     #[inline]
     fn pull(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u64> {
-        if self.pending_bits < bits {
-            self.refill(bits, more)?;
+        let mask = u64::MAX >> (64 - bits);
+        let missing = match self.pending_bits {
+            at_hand if at_hand >= bits => {
+                let value = self.pending & mask;
+                self.drop_bits(bits);
+                return Ok(value);
+            }
+            at_hand => bits - at_hand,
+        };
+        let (first, at_hand) = (self.pending, self.pending_bits);
+        self.refill(more)?;
+        if self.pending_bits < missing {
+            (self.pending, self.pending_bits) =
+                (first | self.pending << at_hand, at_hand + self.pending_bits);
+            return self.pull(bits, more);
         }
-        let value = self.pending as u64 & (u64::MAX >> (64 - bits));
-        self.pending >>= bits;
-        self.pending_bits -= bits;
-        Ok(value)
+        let value = first | self.pending << at_hand;
+        self.drop_bits(missing);
+        Ok(value & mask)
     }
 
     /// Reads a run of ones, as far as it is buffered; reads more bytes only if the buffer is empty.
     #[inline]
     fn pull_ones(&mut self, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<u32> {
         if self.pending_bits == 0 {
-            self.refill(1, more)?;
+            self.refill(more)?;
         }
         let ones = self.pending.trailing_ones().min(self.pending_bits);
-        self.pending = self.pending.checked_shr(ones).unwrap_or(0);
-        self.pending_bits -= ones;
+        self.drop_bits(ones);
         Ok(ones)
     }
 
@@ -485,29 +501,36 @@ impl BitReader {
     #[inline]
     fn pull_zero(&mut self) -> bool {
         let at_hand = u32::from(self.pending_bits > 0);
-        self.pending >>= at_hand;
-        self.pending_bits -= at_hand;
+        self.drop_bits(at_hand);
         at_hand == 1
     }
 
+    /// Drops buffered bits.
+    #[inline(always)]
+    fn drop_bits(&mut self, bits: u32) {
+        self.pending = self.pending.checked_shr(bits).unwrap_or(0);
+        self.pending_bits -= bits;
+    }
+
+    /// Replaces the buffered bits by the next word, or the next byte where there is no whole word.
     #[inline]
-    fn refill(&mut self, bits: u32, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<()> {
-        while self.pending_bits < bits {
+    fn refill(&mut self, more: &mut impl FnMut() -> Result<Vec<u8>>) -> Result<()> {
+        loop {
             if let Some(word) = self.bytes.get(self.read..self.read + 8) {
-                let word = u64::from_le_bytes(word.try_into().unwrap_or_default());
-                self.pending |= u128::from(word) << self.pending_bits;
-                self.pending_bits += 64;
+                self.pending = u64::from_le_bytes(word.try_into().unwrap_or_default());
+                self.pending_bits = 64;
                 self.read += 8;
-            } else if let Some(byte) = self.bytes.get(self.read) {
-                self.pending |= u128::from(*byte) << self.pending_bits;
-                self.pending_bits += 8;
-                self.read += 1;
-            } else {
-                self.bytes = more()?;
-                self.read = 0;
+                return Ok(());
             }
+            if let Some(byte) = self.bytes.get(self.read) {
+                self.pending = u64::from(*byte);
+                self.pending_bits = 8;
+                self.read += 1;
+                return Ok(());
+            }
+            self.bytes = more()?;
+            self.read = 0;
         }
-        Ok(())
     }
 
     fn is_spent(&self) -> bool {

@@ -1,6 +1,10 @@
 //! Tags with the positions of their items, and their grouping by leading bits.
 
 use std::ops::Range;
+use vesica_simd::prefetch::prefetch;
+
+/// Distance in tags at which a bucket's memory is prefetched, so that cache misses overlap.
+const AHEAD: usize = 8;
 
 /// A tag of at most 128 bits, and the position of its item in the owner's list.
 ///
@@ -94,6 +98,8 @@ impl<T: AsTag> Gathered<T> {
         if bucket.len() == bucket.capacity() {
             grow(bucket, self.room);
         }
+        // There are more buckets than the processor follows by itself.
+        prefetch(bucket.spare_capacity_mut(), AHEAD);
         bucket.push(tag);
     }
 

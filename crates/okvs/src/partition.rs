@@ -4,12 +4,16 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use vesica_core::Block;
 use vesica_net::Pool;
+use vesica_simd::prefetch::prefetch;
 
 /// Maximum number of keys: positions have 32 bits.
 const MAX_KEYS: usize = u32::MAX as usize;
 
 /// Keys that a thread makes before it groups them; they stay in the first-level cache.
 const KEYS_AT_ONCE: usize = 1 << 10;
+
+/// Distance in keys at which a cluster's memory is prefetched, so that cache misses overlap.
+const AHEAD: usize = 8;
 
 /// The keys of a set, grouped by cluster.
 ///
@@ -160,6 +164,9 @@ fn grouped(
         make(keys.clone(), made);
         for (position, key) in keys.zip(made) {
             let part = &mut parts[scaled(*key, groups).0];
+            // There are more clusters than the processor follows by itself.
+            prefetch(part.keys.spare_capacity_mut(), AHEAD);
+            prefetch(part.positions.spare_capacity_mut(), 4 * AHEAD);
             part.keys.push(*key);
             part.positions.push(position as u32);
         }

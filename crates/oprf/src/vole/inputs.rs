@@ -41,7 +41,9 @@ impl<S: Hashing> Inputs<S> {
     /// Gives F of every item with the item's position: H_o(q ⊕ w), shortened to its low `bits` bits.
     fn hash(mut self, pool: &Pool, w: Block, bits: u32, mut give: impl FnMut(Tagged)) {
         for_each(pool, &self.clusters, &mut self.q, |_, keys, q| {
-            q.iter_mut().for_each(|q| *q ^= w);
+            if w != Block::ZERO {
+                q.iter_mut().for_each(|q| *q ^= w);
+            }
             S::outputs(&self.session, keys, q);
         });
         let mask = u128::MAX >> (128 - bits);

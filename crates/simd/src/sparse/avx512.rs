@@ -57,10 +57,12 @@ pub(super) fn sums(keys: &[Block], slots: &[Block], out: &mut [Block]) {
             debug_assert!(a.max(b).max(c) < slots.len());
             // SAFETY: `rows` gives numbers below that of the slots: the first is a 32-bit word
             // times that number, divided by 2^32; the others start from one and two less and are
-            // raised by as much at most.
-            *out = unsafe {
-                *slots.get_unchecked(a) ^ *slots.get_unchecked(b) ^ *slots.get_unchecked(c)
-            };
+            // raised by as much at most. A block is 128 bits.
+            unsafe {
+                let slot = |i: usize| _mm_loadu_si128(slots.as_ptr().add(i).cast());
+                let sum = _mm_xor_si128(_mm_xor_si128(slot(a), slot(b)), slot(c));
+                _mm_storeu_si128(std::ptr::from_mut(out).cast(), sum);
+            }
         }
     }
 }
