@@ -45,7 +45,7 @@ impl Kind {
             (Error::PeerIncompatible(_), _) => Kind::Mismatch,
             (_, Who::Caller | Who::You) => Kind::Settings,
             (_, Who::Peers) => Kind::Peer,
-            (_, Who::Network) => Kind::Network,
+            (_, Who::Network | Who::Later) => Kind::Network,
             (_, Who::Nobody) => Kind::Cancelled,
             (_, Who::Vesica) => Kind::Internal,
         }

@@ -19,6 +19,13 @@ impl Network {
         to_sender_bytes_per_s: 125_000_000,
     };
 
+    /// What is assumed of a store: a second each way, and 50 MB/s.
+    pub const STORE: Network = Network {
+        round_trip_ns: 2_000_000_000,
+        to_receiver_bytes_per_s: 50_000_000,
+        to_sender_bytes_per_s: 50_000_000,
+    };
+
     /// The network as seen with the other party as the sender.
     pub(crate) fn exchanged(self) -> Self {
         Self {

@@ -17,3 +17,4 @@ mod state;
 pub use answer::{Answer, Learned};
 pub use meeting::{Common, Envelopes, MeetingError, meet};
 pub use state::{State, StateError};
+pub use vesica_durable::FolderError;

@@ -22,6 +22,8 @@ pub(crate) mod code {
     pub(crate) const PEER: u8 = 4;
     pub(crate) const NETWORK: u8 = 5;
     pub(crate) const BUG: u8 = 70;
+    /// Not finished: the run waits for the other side. `EX_TEMPFAIL` of sysexits.h.
+    pub(crate) const NOT_FINISHED: u8 = 75;
     pub(crate) const INTERRUPTED: u8 = 130;
 }
 

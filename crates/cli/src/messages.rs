@@ -30,6 +30,7 @@ pub(crate) fn exit_code(who: Who) -> u8 {
         Who::You => code::HERE,
         Who::Peers => code::PEER,
         Who::Network => code::NETWORK,
+        Who::Later => code::NOT_FINISHED,
         Who::Vesica => code::BUG,
         Who::Nobody => code::INTERRUPTED,
     }

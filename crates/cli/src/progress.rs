@@ -14,6 +14,7 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
+use vesica_exchange::Waiting;
 use vesica_link::LinkEvent;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
@@ -116,10 +117,29 @@ impl Reporter {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
+    fn exchange(&self, peer: &str, event: &vesica_exchange::Event) {
+        match event {
+            vesica_exchange::Event::Run { number, has_begun: false } => {
+                self.screen.say(&format!("run {number} of this agreement begins"));
+            }
+            vesica_exchange::Event::Run { number, has_begun: true } => {
+                self.screen.say(&format!("run {number} of this agreement goes on"));
+            }
+            vesica_exchange::Event::Waiting(Waiting::Hello) => self.screen.say(&format!(
+                "waiting for {peer}; you can stop here, and run the same command again later"
+            )),
+            vesica_exchange::Event::Waiting(_) => {
+                self.screen.say(&format!("waiting for {peer}'s next message"));
+            }
+            vesica_exchange::Event::Arrived => {}
+        }
+    }
+
     /// Shows an event that only runs between two parties have.
     fn of_peer(&self, peer: &str, event: &Event<'_>) {
         match event {
             Event::Link(event) => self.link(peer, event),
+            Event::Exchange(event) => self.exchange(peer, event),
             Event::Agreed => self.screen.say("both sides have the same agreement"),
             Event::Sizes { here, there } => self.screen.say(&format!(
                 "{} keys here, {} at {peer}",

@@ -3,6 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use vesica_agreement::{AgreementError, Difference};
 use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
+use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};
@@ -109,6 +110,18 @@ pub enum Error {
         party: Option<String>,
         /// What is wrong.
         kind: LetterError,
+    },
+    /// A run through a store does not go on, or not now.
+    #[error("with {peer} through {place}: {kind}")]
+    Exchange {
+        /// The peer's name in the agreement.
+        peer: String,
+        /// The store.
+        place: String,
+        /// The folder of the run.
+        folder: PathBuf,
+        /// Why.
+        kind: ExchangeError,
     },
     /// The interrupted run with a helper was already finished: a result is in place.
     #[error("the run was finished before")]
@@ -217,6 +230,14 @@ pub enum ConfigFault {
     Scratch {
         /// The folder for it.
         folder: PathBuf,
+        /// What the operating system said.
+        kind: std::io::ErrorKind,
+    },
+    /// A store cannot be used.
+    #[error("the store {place} cannot be used ({kind})")]
+    Store {
+        /// The store.
+        place: String,
         /// What the operating system said.
         kind: std::io::ErrorKind,
     },
@@ -358,6 +379,7 @@ impl Error {
             Error::Letter { .. } => StopReason::Misbehaviour,
             Error::Refused { .. }
             | Error::AlreadyFinished
+            | Error::Exchange { .. }
             | Error::Transport { .. }
             | Error::Bug(_) => StopReason::Internal,
         }

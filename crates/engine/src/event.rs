@@ -11,7 +11,7 @@ use vesica_records::{KeyCounts, Progress};
 pub enum Event<'a> {
     /// A phase begins. Reading and connecting run side by side.
     Phase(Phase),
-    /// With a helper: the folder for intermediate data and for what an interrupted run needs to continue.
+    /// With a helper or a store: the folder for intermediate data and for what an interrupted run needs to continue.
     State {
         /// The folder.
         folder: &'a Path,
@@ -35,6 +35,8 @@ pub enum Event<'a> {
     Link(&'a LinkEvent),
     /// An event on the connection to a helper, or at the helper.
     Helper(&'a RemoteEvent),
+    /// An event of a run through a store.
+    Exchange(&'a vesica_exchange::Event),
     /// Both sides hold the same agreement; with a helper, all parties do and have a secret in common.
     Agreed,
     /// Both sides' set sizes are known. Padding and self-check items are not counted.

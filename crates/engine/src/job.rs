@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
+use vesica_exchange::Store;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_records::{OutputOptions, Source};
@@ -40,6 +41,9 @@ pub struct Job {
     /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
     /// whenever the helper cannot be reached.
     pub link: LinkOptions,
+    /// The store through which the two parties meet in place of a connection: the endpoint names it then, and the
+    /// waiting time holds for each object of the peer.
+    pub store: Option<Arc<dyn Store>>,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
     /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
@@ -48,7 +52,7 @@ pub struct Job {
     /// The folder for these files, which have no names; by default the current one, and with a helper that of the
     /// run's state. An intersection whose job names one in which no file can be created ends before it meets anybody.
     pub scratch: Option<PathBuf>,
-    /// With a helper: how an interrupted run continues. Ignored without one.
+    /// With a helper or a store: how an interrupted run continues. Ignored otherwise.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
     pub allow_insecure: bool,
@@ -103,7 +107,7 @@ pub fn reach(
     cancel: &CancelToken,
 ) -> Result<(), Error> {
     let seats = Seats::of(agreement, own_position(agreement, identity)?);
-    let peer = Peer::new(agreement, (identity, link), seats, observer, cancel);
+    let peer = Peer::new(agreement, (identity, link), seats, observer, cancel, None);
     let session = peer.connect()?;
     let ctx = peer.agree(&session, NonZeroUsize::MIN, &Meter::new(), Purpose::Check)?;
     drop(ctx);
@@ -160,6 +164,7 @@ pub fn reach(
 ///         columns: BTreeMap::new(),
 ///         output: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
+///         store: None,
 ///         threads: NonZeroUsize::MIN,
 ///         memory_bytes: vesica_engine::MEMORY_BYTES_DEFAULT,
 ///         scratch: None,
@@ -203,7 +208,7 @@ pub fn run_and<R>(
     let run = Run::new(&job, &observer, cancel)?;
     match job.agreement.with_helper() {
         Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, say),
-        None => follow(&run, OverSession::new(&run), say),
+        None => follow(&run, OverSession::open(&run)?, say),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::meeting::{self, Purpose};
 use crate::terms::own_position;
-use crate::{Error, Event, Observer, Phase};
+use crate::{ConfigFault, Error, Event, InputFault, Observer, Phase};
 use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{Role, StopReason, TransportError};
-use vesica_link::{CancelToken, Identity, LinkOptions, Session, establish};
-use vesica_net::{Context, Meter, Pool};
+use vesica_exchange::{Conversation, ExchangeError, State, Store, meet};
+use vesica_link::{CancelToken, Identity, LinkOptions, establish};
+use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
 /// How long a side that has failed looks for its peer, to say so. A peer that waits already tries again at least once a
 /// second. A peer that is not there yet is not worth a longer wait.
@@ -53,8 +54,19 @@ pub(crate) struct Peer<'a> {
     link_cancel: CancelToken,
     cancelled: Arc<AtomicBool>,
     reading_is_pointless: AtomicBool,
-    session: Arc<Mutex<Option<Session>>>,
+    session: Arc<Mutex<Option<Arc<dyn Connection>>>>,
     abort_reason: Mutex<Option<StopReason>>,
+    exchange: Option<Exchange>,
+}
+
+/// A store in place of a connection.
+pub(crate) struct Exchange {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) state: Arc<State>,
+    pub(crate) restart: bool,
+    pub(crate) observer: Arc<dyn Observer>,
+    /// The run, once the parties have met.
+    pub(crate) conversation: Mutex<Option<Conversation>>,
 }
 
 impl<'a> Peer<'a> {
@@ -64,6 +76,7 @@ impl<'a> Peer<'a> {
         seats: Seats,
         observer: &'a dyn Observer,
         cancel: &CancelToken,
+        exchange: Option<Exchange>,
     ) -> Self {
         let peer = Self {
             agreement,
@@ -76,6 +89,7 @@ impl<'a> Peer<'a> {
             reading_is_pointless: AtomicBool::new(false),
             session: Arc::default(),
             abort_reason: Mutex::default(),
+            exchange,
         };
         let (link_cancel, cancelled, session) =
             (peer.link_cancel.clone(), Arc::clone(&peer.cancelled), Arc::clone(&peer.session));
@@ -94,7 +108,8 @@ impl<'a> Peer<'a> {
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
         let until = Instant::now() + WORD_LIMIT;
-        while current(&self.session).is_none()
+        while self.exchange.is_none()
+            && current(&self.session).is_none()
             && self.go_on().is_continue()
             && Instant::now() < until
         {
@@ -125,13 +140,18 @@ impl<'a> Peer<'a> {
         }
     }
 
-    pub(crate) fn connect(&self) -> Result<Session, Error> {
+    pub(crate) fn connect(&self) -> Result<Arc<dyn Connection>, Error> {
         self.observer.event(&Event::Phase(Phase::Connecting));
-        let identity = self.agreement.peer_of(&self.seats.party).identity;
-        let on_event = |event| self.observer.event(&Event::Link(&event));
-        let session =
-            establish(self.identity, &[identity], self.link, &on_event, &self.link_cancel)
-                .map_err(|error| Error::from_link(error, &self.seats.peer))?;
+        let session: Arc<dyn Connection> = match &self.exchange {
+            Some(exchange) => Arc::new(self.meet_in(exchange)?),
+            None => {
+                let identity = self.agreement.peer_of(&self.seats.party).identity;
+                let on_event = |event| self.observer.event(&Event::Link(&event));
+                let cancel = &self.link_cancel;
+                let session = establish(self.identity, &[identity], self.link, &on_event, cancel);
+                Arc::new(session.map_err(|error| Error::from_link(error, &self.seats.peer))?)
+            }
+        };
         *lock(&self.session) = Some(session.clone());
         // A stop before the line above found no session to end.
         let aborted = *lock(&self.abort_reason);
@@ -142,10 +162,79 @@ impl<'a> Peer<'a> {
         Ok(session)
     }
 
+    /// Meets the peer in a store.
+    fn meet_in(&self, exchange: &Exchange) -> Result<Conversation, Error> {
+        let Exchange { store, state, restart, observer, conversation } = exchange;
+        let observer = Arc::clone(observer);
+        let options = vesica_exchange::Options {
+            store: Arc::clone(store),
+            wait: self.link.wait,
+            restart: *restart,
+            cancel: self.link_cancel.clone(),
+            on_event: Arc::new(move |event| observer.event(&Event::Exchange(&event))),
+        };
+        let parties = [0, 1].map(|position| self.agreement.parties[position].identity);
+        let own = self.agreement.position(&self.seats.party) as u8;
+        let hash = self.agreement.hash();
+        let met = meet(options, self.identity, (&parties, own), hash.as_bytes(), state);
+        let met = met.map_err(|kind| self.exchange_error(exchange, kind, Phase::Meeting))?;
+        *lock(conversation) = Some(met.clone());
+        Ok(met)
+    }
+
+    /// What stopped a run through a store, in this job's words.
+    fn exchange_error(&self, exchange: &Exchange, kind: ExchangeError, phase: Phase) -> Error {
+        let folder = exchange.state.folder().to_path_buf();
+        match kind {
+            ExchangeError::Cancelled => Error::Interrupted { phase },
+            ExchangeError::Letter(kind) => {
+                Error::Letter { party: Some(self.seats.peer.clone()), kind }
+            }
+            ExchangeError::OtherBytes => {
+                Error::Bug("a run from the start gives other bytes than the one before it")
+            }
+            kind => {
+                // The next run is a new one: this one is over on the other side.
+                if let ExchangeError::Stopped { .. } = kind {
+                    let _ = exchange.state.forget();
+                }
+                let (peer, place) = (self.seats.peer.clone(), exchange.store.place());
+                Error::Exchange { peer, place, folder, kind }
+            }
+        }
+    }
+
+    /// Keeps the digest of this party's rows: a run through a store goes on with the same ones only.
+    pub(crate) fn keep_rows(&self, digest: [u8; 32]) -> Result<(), Error> {
+        let Some(Exchange { state, .. }) = &self.exchange else { return Ok(()) };
+        match state.keep_rows(&digest) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(InputFault::OtherRows { state: state.folder().to_path_buf() }.into()),
+            Err(error) => Err(ConfigFault::scratch(state.folder(), error.kind())),
+        }
+    }
+
+    /// Whether the parties meet in a store.
+    pub(crate) fn is_through_a_store(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    /// Says that this party has its result, and forgets the run, if there is a store.
+    pub(crate) fn finish(&self) -> Result<(), Error> {
+        let Some(exchange) = &self.exchange else { return Ok(()) };
+        if let Some(conversation) = lock(&exchange.conversation).take() {
+            conversation
+                .finish()
+                .map_err(|kind| self.exchange_error(exchange, kind, Phase::Writing))?;
+        }
+        let forgotten = exchange.state.forget();
+        forgotten.map_err(|error| ConfigFault::scratch(exchange.state.folder(), error.kind()))
+    }
+
     /// The context of a run over `session`, after both sides have found that they agree.
     pub(crate) fn agree(
         &self,
-        session: &Session,
+        session: &Arc<dyn Connection>,
         threads: NonZeroUsize,
         meter: &Meter,
         purpose: Purpose,
@@ -159,7 +248,7 @@ impl<'a> Peer<'a> {
             self.observer.event(&Event::Agreed);
             Ok(ctx)
         });
-        agreed.map_err(|error| self.fail(session, error))
+        agreed.map_err(|error| self.fail(&**session, error))
     }
 
     /// What an interruption of the reading means: that the peer has left, if it has.
@@ -175,11 +264,22 @@ impl<'a> Peer<'a> {
 
     /// `error` of the session or the protocol, which happened in `phase`.
     pub(crate) fn error(&self, error: vesica_core::Error, phase: Phase) -> Error {
-        Error::from_run(error, phase, &self.seats.peer)
+        let error = Error::from_run(error, phase, &self.seats.peer);
+        self.explained(error)
+    }
+
+    /// What the store says about an error of a stream.
+    fn explained(&self, error: Error) -> Error {
+        let (Some(exchange), Error::Transport { phase, .. }) = (&self.exchange, &error) else {
+            return error;
+        };
+        let fault = lock(&exchange.conversation).as_ref().and_then(Conversation::fault);
+        fault.map_or(error.clone(), |kind| self.exchange_error(exchange, kind, *phase))
     }
 
     /// Ends the session after `error` and returns it.
-    pub(crate) fn fail(&self, session: &Session, error: Error) -> Error {
+    pub(crate) fn fail(&self, session: &dyn Connection, error: Error) -> Error {
+        let error = self.explained(error);
         // Both sides find the same differences and close. A stop message could overtake what the peer
         // still reads.
         if matches!(error, Error::PeerIncompatible(_)) {
@@ -196,7 +296,7 @@ impl<'a> Peer<'a> {
     ///
     /// # Errors
     /// [`Error::Interrupted`] if this side was asked to stop meanwhile.
-    pub(crate) fn close(&self, session: &Session) -> Result<(), Error> {
+    pub(crate) fn close(&self, session: &dyn Connection) -> Result<(), Error> {
         match session.close() {
             Ok(()) => {}
             Err(TransportError::CancelledHere) => {
@@ -208,7 +308,7 @@ impl<'a> Peer<'a> {
     }
 }
 
-fn current(session: &Mutex<Option<Session>>) -> Option<Session> {
+fn current(session: &Mutex<Option<Arc<dyn Connection>>>) -> Option<Arc<dyn Connection>> {
     lock(session).clone()
 }
 
@@ -218,20 +318,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// The context of the party in `role` over `session`.
 pub(crate) fn context(
-    session: &Session,
+    session: &Arc<dyn Connection>,
     role: Role,
     peer_name: &str,
     threads: NonZeroUsize,
     meter: &Meter,
 ) -> Result<Context, Error> {
     let peer = role.other().ok_or(Error::Bug("a party of two has no peer"))?;
-    let mut seed = [0; 32];
-    rand::rngs::SysRng
-        .try_fill_bytes(&mut seed)
-        .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+    let seed = match session.seed() {
+        Some(seed) => seed,
+        None => {
+            let mut seed = [0; 32];
+            rand::rngs::SysRng
+                .try_fill_bytes(&mut seed)
+                .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+            seed
+        }
+    };
     Pool::new(threads)
         .and_then(|pool| {
-            Context::new(vec![(peer, Arc::new(session.clone()))], seed, pool, meter.clone())
+            let streams: Arc<dyn Streams> = Arc::clone(session) as _;
+            Context::new(vec![(peer, streams)], seed, pool, meter.clone())
         })
         .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
 }

@@ -10,7 +10,7 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 
 /// Connects only to report that the run failed before it began. Takes at most a few seconds.
 ///
-/// Without this the peer would wait until its time limit. The function does nothing with a helper, if the key belongs
+/// Without this the peer would wait until its time limit. The function does nothing with a helper or a store, if the key belongs
 /// to no party, if nobody can know the port, or if the peer is not there.
 pub fn leave_word(
     agreement: &Agreement,
@@ -19,14 +19,14 @@ pub fn leave_word(
     reason: StopReason,
     cancel: &CancelToken,
 ) {
-    // A helper lets the other parties wait for one that comes later.
-    if agreement.helper.is_some() {
+    // A helper and a store let the other parties wait for one that comes later.
+    if agreement.helper.is_some() || matches!(link.endpoint, Endpoint::Store(_)) {
         return;
     }
     let Ok(seats) = Seats::find(agreement, identity) else { return };
     let unknown_port = match &link.endpoint {
         Endpoint::Listen(address) => address.ends_with(":0"),
-        Endpoint::Connect(_) => false,
+        Endpoint::Connect(_) | Endpoint::Store(_) => false,
     };
     if unknown_port {
         return;

@@ -31,6 +31,9 @@ pub enum Endpoint {
     Listen(String),
     /// Connects to the peer at this `host:port`.
     Connect(String),
+    /// Meets the peer in a store of objects, which has this name for people. [`establish`] fails then with
+    /// [`LinkError::BadAddress`].
+    Store(String),
 }
 
 /// The peer's address, and how long to wait for it.
@@ -150,6 +153,7 @@ pub fn establish(
     match &options.endpoint {
         Endpoint::Listen(address) => listen::listen(&attempt, address),
         Endpoint::Connect(address) => connect::connect(&attempt, address),
+        Endpoint::Store(_) => Err(LinkError::BadAddress),
     }
 }
 

@@ -42,7 +42,7 @@ use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Duration;
 use stream::{Reader, Writer};
 use vesica_core::{Secret, StopReason, TransportError, hash};
-use vesica_net::{StreamId, StreamPair, Streams};
+use vesica_net::{Connection, StreamId, StreamPair, Streams};
 
 /// Bytes a peer may send on a stream before this end has opened it.
 const FIRST_WINDOW: usize = 256 << 10;
@@ -294,6 +294,32 @@ impl Streams for Session {
 
     fn abort(&self, reason: StopReason) {
         self.core().end(TransportError::CancelledHere, Some(reason));
+    }
+}
+
+impl Connection for Session {
+    fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
+        Session::export(self, label, context)
+    }
+
+    fn seed(&self) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn ended(&self) -> Option<TransportError> {
+        Session::ended(self)
+    }
+
+    fn stop(&self, reason: StopReason) {
+        Session::stop(self, reason);
+    }
+
+    fn close(&self) -> Result<(), TransportError> {
+        Session::close(self)
+    }
+
+    fn wire_bytes(&self) -> (u64, u64) {
+        Session::wire_bytes(self)
     }
 }
 

@@ -13,6 +13,8 @@ pub enum ArgumentFault {
     },
     /// A party that is to listen, although the agreement has a helper.
     ListenWithHelper,
+    /// A store, although the agreement has a helper.
+    ExchangeWithHelper,
     /// The address of the helper is missing.
     NoHelperAddress {
         /// The helper's name.
@@ -53,6 +55,11 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
                 "leave out {option}: a run between two parties keeps no state and always starts \
                  from the beginning"
             ),
+        )
+        .by(Who::Caller),
+        ArgumentFault::ExchangeWithHelper => Message::here(
+            "the agreement has a helper, which carries all messages",
+            format!("leave out --exchange, and give the helper's address with {}", say.connect()),
         )
         .by(Who::Caller),
         ArgumentFault::ListenWithHelper => Message::here(

@@ -1,7 +1,9 @@
 //! Runs that ended without a result.
 
 use crate::words::{duration, list};
-use crate::{Message, Speech, Who, agreement, defect, files, input, link, no_memory, no_threads};
+use crate::{
+    Message, Speech, Who, agreement, defect, exchange, files, input, link, no_memory, no_threads,
+};
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -24,6 +26,12 @@ pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message
             hint: "no result was written; you can run it again at any time".to_owned(),
             who: Who::Nobody,
         },
+        Error::Exchange { peer, place, folder, kind } => {
+            exchange::error(peer, place, folder, *kind, say)
+        }
+        Error::Letter { party, kind } => {
+            exchange::letter(party.as_deref().unwrap_or("the other side"), *kind, say)
+        }
         Error::Bug(what) => defect(what, say),
         error => defect(&error.to_string(), say),
     }
@@ -117,6 +125,10 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 bytes(*least)
             ),
             format!("give at least that with {}", say.memory()),
+        ),
+        ConfigFault::Store { place, kind } => Message::here(
+            format!("the folder {place} cannot be used: {}", files::cause(*kind)),
+            files::folder_hint(*kind),
         ),
         ConfigFault::ScratchTooSmall { folder, needed, free } => Message::here(
             format!(

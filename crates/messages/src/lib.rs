@@ -23,6 +23,7 @@
 pub mod agreement;
 pub mod arguments;
 pub mod engine;
+mod exchange;
 pub mod files;
 pub mod helper;
 pub mod input;

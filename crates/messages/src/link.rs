@@ -63,7 +63,9 @@ pub fn identity(error: &IdentityError, say: Speech) -> Message {
 
 fn address(endpoint: Option<&Endpoint>) -> &str {
     match endpoint {
-        Some(Endpoint::Listen(address) | Endpoint::Connect(address)) => address,
+        Some(Endpoint::Listen(address) | Endpoint::Connect(address) | Endpoint::Store(address)) => {
+            address
+        }
         None => "the address",
     }
 }

@@ -24,6 +24,8 @@ pub enum Who {
     Peers,
     /// The network, or the peer who went away.
     Network,
+    /// The peer, sooner or later: the run is not finished, and goes on then.
+    Later,
     /// Us: a defect of Vesica.
     Vesica,
     /// Nobody: you interrupted it.

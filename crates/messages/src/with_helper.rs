@@ -57,7 +57,8 @@ impl Aided {
         folder: Option<PathBuf>,
     ) -> Self {
         let helper = agreement.helper.as_ref().map_or(String::new(), |helper| helper.name.clone());
-        let (Endpoint::Connect(address) | Endpoint::Listen(address)) = link.endpoint.clone();
+        let (Endpoint::Connect(address) | Endpoint::Listen(address) | Endpoint::Store(address)) =
+            link.endpoint.clone();
         Self { what, helper, address, folder }
     }
 }

@@ -52,4 +52,4 @@ pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
 pub use run_both::run_both;
 pub use shape::{Pacer, Shape};
-pub use stream::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+pub use stream::{Connection, StreamId, StreamPair, StreamReader, StreamWriter, Streams};

@@ -81,3 +81,29 @@ pub trait Streams: Send + Sync {
     /// not wait for the peer.
     fn abort(&self, reason: StopReason);
 }
+
+/// A connection to one peer, for one run.
+pub trait Connection: Streams {
+    /// 32 bytes that only the two ends of this connection can derive, different for each connection, `label` and
+    /// `context`.
+    fn export(&self, label: &str, context: &[u8]) -> [u8; 32];
+
+    /// The seed of this end's randomness, where the same program must run again with the same bytes; `None` where it
+    /// must be fresh.
+    fn seed(&self) -> Option<[u8; 32]>;
+
+    /// Why it ended; `None` while it is open.
+    fn ended(&self) -> Option<TransportError>;
+
+    /// Ends it early and gives the peer the reason.
+    fn stop(&self, reason: StopReason);
+
+    /// Ends it in order, after all that was flushed.
+    ///
+    /// # Errors
+    /// Any [`TransportError`]; the one that ended it before.
+    fn close(&self) -> Result<(), TransportError>;
+
+    /// Bytes sent and received so far, with all that is added to the streams.
+    fn wire_bytes(&self) -> (u64, u64);
+}

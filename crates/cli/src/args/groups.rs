@@ -8,9 +8,11 @@ use crate::settings::{
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
+use vesica_engine::{ConfigFault, MEMORY_BYTES_DEFAULT, StateOptions};
+use vesica_exchange::{FolderStore, Store};
 use vesica_link::{Endpoint, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_records::ReadOptions;
@@ -20,6 +22,9 @@ const WAIT_DEFAULT: Duration = Duration::from_secs(60);
 
 /// How long to wait for a helper and the other parties of its run, by default: the parties may start at any time.
 const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
+
+/// How long a run that does what is possible now waits for what may be there in a moment.
+const ONCE: Duration = Duration::from_secs(1);
 
 /// Your data.
 #[derive(Args, Debug)]
@@ -79,6 +84,13 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
+    /// Meet the other side in this folder, which both can reach, in place of a connection
+    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["connect", "listen"],
+        value_hint = ValueHint::DirPath)]
+    pub(crate) exchange: Option<PathBuf>,
+    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come
+    #[arg(long, requires = "exchange", conflicts_with = "wait")]
+    pub(crate) once: bool,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
     /// no limit [default: 60s; 24h for a run with a helper]
     #[arg(long, value_name = "TIME")]
@@ -95,12 +107,34 @@ pub(crate) struct PlaceArgs {
 impl PlaceArgs {
     /// The endpoint and its limits; `None` when no address is given.
     fn link_options(&self) -> Option<LinkOptions> {
-        let endpoint = match (&self.listen, &self.connect) {
-            (Some(address), _) => Endpoint::Listen(address.clone()),
-            (None, Some(address)) => Endpoint::Connect(address.clone()),
-            (None, None) => return None,
+        let endpoint = match (&self.listen, &self.connect, &self.exchange) {
+            (Some(address), ..) => Endpoint::Listen(address.clone()),
+            (None, Some(address), _) => Endpoint::Connect(address.clone()),
+            (None, None, Some(folder)) => {
+                let endpoint = Endpoint::Store(folder.display().to_string());
+                let link = self.options(endpoint, WAIT_DEFAULT_AIDED);
+                let wait = if self.once { ONCE } else { link.wait };
+                return Some(LinkOptions { wait, ..link });
+            }
+            (None, None, None) => return None,
         };
         Some(self.options(endpoint, WAIT_DEFAULT))
+    }
+
+    /// The store that --exchange names.
+    ///
+    /// # Errors
+    /// [`ConfigFault::Store`] if it is no folder.
+    pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
+        let Some(folder) = &self.exchange else { return Ok(None) };
+        match FolderStore::open(folder) {
+            Ok(store) => Ok(Some(Arc::new(store))),
+            Err(error) => {
+                let place = folder.display().to_string();
+                let fault = ConfigFault::Store { place, kind: error.kind() };
+                Err(Failure::of_engine(fault.into(), None))
+            }
+        }
     }
 
     /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
@@ -143,9 +177,9 @@ impl PlaceArgs {
     }
 }
 
-/// Where a run with a helper keeps its state.
+/// Where a run with a helper or through a folder keeps its state.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "With a helper")]
+#[command(next_help_heading = "With a helper or --exchange")]
 pub(crate) struct StateArgs {
     /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
     /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
@@ -157,7 +191,7 @@ pub(crate) struct StateArgs {
 }
 
 impl StateArgs {
-    /// The first given option that is only for runs with a helper.
+    /// The first given option that is only for runs that keep a state.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [("--state", self.state.is_some()), ("--restart", self.restart)];
         given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)

@@ -51,14 +51,20 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     let log = logging::start(&args.talk);
     let agreement = Agreement::load(&args.agreement)?;
     let link = args.place.link_options_for(&agreement)?.ok_or_else(|| no_address(&agreement))?;
-    if let (None, Some(option)) = (&agreement.helper, args.state.given()) {
+    let store = args.place.store()?;
+    if let (None, None, Some(option)) = (&agreement.helper, &store, args.state.given()) {
         return Err(ArgumentFault::OnlyWithHelper { option }.into());
+    }
+    if let (Some(_), Some(_)) = (&agreement.helper, &store) {
+        return Err(ArgumentFault::ExchangeWithHelper.into());
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
     let state = args.state.options();
-    let folder = match (&agreement.helper, &party) {
-        (Some(_), Some(party)) => Some(state.folder_of(&agreement, party)),
+    let folder = match &party {
+        Some(party) if agreement.helper.is_some() || store.is_some() => {
+            Some(state.folder_of(&agreement, party))
+        }
         _ => None,
     };
     let cancel = cancel_on_interrupt();
@@ -82,6 +88,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
             .as_ref()
             .map(|path| OutputOptions { path: path.clone(), force: args.force }),
         link: link.clone(),
+        store,
         threads: args
             .threads
             .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),

@@ -7,7 +7,7 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_aided::{Envelopes, MeetingError, State, StateError, meet};
+use vesica_aided::{Envelopes, FolderError, MeetingError, State, StateError, meet};
 use vesica_core::{Block, Item};
 use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
@@ -107,7 +107,7 @@ pub(super) fn run(
     let at = |error| Error::from_helper(error, Phase::Matching, "helper", &names, folder);
     let kept = |error: io::Error| at(vesica_core::Error::Storage(error.kind()));
     let state = State::open(folder, [0; 32]).map_err(|error| match error {
-        StateError::Io(error) => kept(error),
+        StateError::Folder(FolderError::Io(kind)) => kept(kind.into()),
         _ => Error::Bug("a benchmark's folder is in use"),
     })?;
     let items = MadeUp::new(bench.party, bench.rows, bench.common);

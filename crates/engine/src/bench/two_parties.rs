@@ -9,10 +9,11 @@ use crate::resources::Stopwatch;
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::sync::Arc;
 use vesica_agreement::split::{self, Joined};
 use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
-use vesica_net::Meter;
+use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
 use vesica_scratch::FolderScratch;
@@ -70,6 +71,7 @@ pub(super) fn run(
 
     let session = establish(identity, &[bench.peer], link, on_event, cancel)
         .map_err(|error| Error::from_link(error, &peer_name))?;
+    let session: Arc<dyn Connection> = Arc::new(session);
     let meter = Meter::new();
     let mut ctx = context(&session, bench.role, &peer_name, threads, &meter)?;
     ctx.child("ready", |ctx| {
@@ -97,7 +99,7 @@ pub(super) fn run(
         }
         None => {
             let machine = (bench.memory_bytes, threads);
-            let splitting = Splitting::new(&session, &context_of_bench, &scratch, machine);
+            let splitting = Splitting::new(&*session, &context_of_bench, &scratch, machine);
             let pieces = splitting.group(&MadeUp::new(&bench), plan.partitions()).map_err(at)?;
             let of = Matched { row: bench.protocol, role: bench.role, params: &params, plan };
             let (pieces, found, changes) =

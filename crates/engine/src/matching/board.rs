@@ -454,13 +454,7 @@ fn since(before: (u64, u64), now: (u64, u64)) -> (u64, u64) {
 fn state_error(folder: &Path, error: StateError) -> Error {
     let in_folder = || folder.to_owned();
     match error {
-        StateError::InUse => ConfigFault::StateInUse { folder: in_folder() }.into(),
-        StateError::NotOurs => ConfigFault::StateNotOurs { folder: in_folder() }.into(),
         StateError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
-        StateError::OfAnotherUser => ConfigFault::StateOfAnotherUser { folder: in_folder() }.into(),
-        StateError::TooOpen { mode } => {
-            ConfigFault::StateTooOpen { folder: in_folder(), mode }.into()
-        }
-        StateError::Io(error) => ConfigFault::scratch(folder, error.kind()),
+        StateError::Folder(error) => super::folder_error(folder, error),
     }
 }

@@ -6,7 +6,7 @@ use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::{KeyRows, RunResult};
-use crate::peer::{Peer, Seats};
+use crate::peer::{Exchange, Peer, Seats};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::rows::{self, RowItems};
@@ -14,20 +14,24 @@ use crate::self_check::{CheckedSet, shared_items};
 use crate::{Error, Event, Phase, Report, probe};
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::split::Joined;
-use vesica_agreement::{Agreement, Roles, split};
+use vesica_agreement::{Agreement, Network, Roles, split};
+use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
-use vesica_link::Session;
-use vesica_net::Context;
+use vesica_exchange::{ExchangeError, State};
+use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Partitions, Party, Protocol};
-use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
+use vesica_records::{KeyCounts, KeySet, KeyTexts, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 
+const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
+const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
 const PARTITIONS: &str = "matching/partitions";
@@ -137,12 +141,37 @@ impl Grouped {
 }
 
 impl<'a> OverSession<'a> {
-    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+    /// Opens the folder of the run, if there is a store.
+    pub(crate) fn open(run: &'a Run<'a>) -> Result<Self, Error> {
+        let job = run.job;
+        let Some(store) = &job.store else { return Ok(Self::new(run, None)) };
+        let party = &run.terms().name;
+        let folder = job.state.folder_of(&job.agreement, party);
+        let hash = job.agreement.hash();
+        let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &[run.position as u8]]);
+        let open = || State::open(&folder, owner).map_err(|error| state_error(&folder, error));
+        let mut state = open()?;
+        if job.state.restart && state.has_begun() {
+            state.forget().map_err(|error| ConfigFault::scratch(&folder, error.kind()))?;
+            drop(state);
+            state = open()?;
+        }
+        let exchange = Exchange {
+            store: Arc::clone(store),
+            state: Arc::new(state),
+            restart: job.state.restart,
+            observer: Arc::clone(run.observer),
+            conversation: Mutex::default(),
+        };
+        Ok(Self::new(run, Some(exchange)))
+    }
+
+    pub(crate) fn new(run: &'a Run<'a>, exchange: Option<Exchange>) -> Self {
         let job = run.job;
         let agreement = &job.agreement;
         let seats = Seats::of(agreement, run.position);
         let way = (&job.identity, &job.link);
-        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel);
+        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel, exchange);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,
@@ -181,7 +210,11 @@ impl<'a> OverSession<'a> {
         let choice = ctx.child(Phase::Choosing.name(), |ctx| {
             let candidates = Candidates::new(self.agreement, &allowed);
             let measure = |least| probe::measure(ctx, seat, least);
-            let measured = candidates.worth_measuring().map(measure).transpose()?;
+            let measured = match self.peer.is_through_a_store() {
+                // A measurement would not give the same figures again.
+                true => candidates.worth_measuring().map(|_| Network::STORE),
+                false => candidates.worth_measuring().map(measure).transpose()?,
+            };
             Ok(candidates.choose(measured))
         });
         let choice = choice.map_err(at)?;
@@ -235,7 +268,7 @@ impl<'a> OverSession<'a> {
     fn match_sets(
         &self,
         own: OwnSet,
-        (session, ctx): (&Session, &mut Context),
+        (session, ctx): (&dyn Connection, &mut Context),
     ) -> Result<Done, Error> {
         let hash = self.agreement.hash();
         let secret = |label| session.export(label, hash.as_bytes());
@@ -429,13 +462,14 @@ impl<'a> OverSession<'a> {
 
 impl Match for OverSession<'_> {
     type Set = OwnSet;
-    type Met = (Session, Context);
+    type Met = (Arc<dyn Connection>, Context);
     type Answer = Done;
     type Of = OfSession;
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
+            self.peer.keep_rows(digest_of(&keys))?;
             let counts = keys.counts.clone();
             reader.check_number(counts.distinct)?;
             self.run.event(&Event::KeysRead(&counts));
@@ -450,7 +484,11 @@ impl Match for OverSession<'_> {
         let Spilling { files, memory_bytes, .. } = &self.spilling;
         let mut items = RowItems::new(memory_bytes / 4, Arc::clone(files));
         let seen = Cell::new(Progress::default());
+        let mut digest = self.peer.is_through_a_store().then(|| Transcript::new(ROWS_LABEL, &[]));
         let mut sink = |batch: &[Item]| {
+            if let Some(digest) = &mut digest {
+                batch.iter().for_each(|item| digest.update(item.as_bytes()));
+            }
             let was_in_memory = items.are_in_memory();
             items.push(batch).map_err(|error| self.storage(&error))?;
             match was_in_memory && !items.are_in_memory() {
@@ -463,6 +501,9 @@ impl Match for OverSession<'_> {
             self.peer.go_on_reading()
         };
         let streamed = reader.items(&mut sink, go_on)?;
+        if let Some(digest) = digest {
+            self.peer.keep_rows(digest.finish())?;
+        }
         if self.is_large(streamed.keyed) {
             return Ok(OwnSet::Large(Large { items, streamed }));
         }
@@ -485,7 +526,7 @@ impl Match for OverSession<'_> {
         self.peer.abort(error.stop_reason());
     }
 
-    fn meet(&self) -> Result<(Session, Context), Error> {
+    fn meet(&self) -> Result<(Arc<dyn Connection>, Context), Error> {
         let Run { job, clock, meter, .. } = self.run;
         let start = Instant::now();
         let met = self.peer.connect().and_then(|session| {
@@ -500,8 +541,8 @@ impl Match for OverSession<'_> {
     fn both(
         &self,
         set: Result<OwnSet, Error>,
-        met: Result<(Session, Context), Error>,
-    ) -> Result<(OwnSet, (Session, Context)), Error> {
+        met: Result<(Arc<dyn Connection>, Context), Error>,
+    ) -> Result<(OwnSet, (Arc<dyn Connection>, Context)), Error> {
         match (set, met) {
             // A reader that was interrupted because the link failed is not the cause.
             (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
@@ -510,11 +551,15 @@ impl Match for OverSession<'_> {
         }
     }
 
-    fn run(&self, set: OwnSet, (session, mut ctx): (Session, Context)) -> Result<Done, Error> {
-        let matched = self.match_sets(set, (&session, &mut ctx));
-        let mut done = matched.map_err(|error| self.peer.fail(&session, error))?;
+    fn run(
+        &self,
+        set: OwnSet,
+        (session, mut ctx): (Arc<dyn Connection>, Context),
+    ) -> Result<Done, Error> {
+        let matched = self.match_sets(set, (&*session, &mut ctx));
+        let mut done = matched.map_err(|error| self.peer.fail(&*session, error))?;
         drop(ctx);
-        self.peer.close(&session)?;
+        self.peer.close(&*session)?;
         done.of.wire_bytes = session.wire_bytes();
         Ok(done)
     }
@@ -551,7 +596,28 @@ impl Match for OverSession<'_> {
     }
 
     fn end(self) -> Result<(), Error> {
-        Ok(())
+        self.peer.finish()
+    }
+}
+
+/// The digest of keys with what belongs to each.
+fn digest_of(keys: &KeySet) -> [u8; 32] {
+    let mut digest = Transcript::new(ROWS_LABEL, &[]);
+    keys.items.iter().for_each(|item| digest.update(item.as_bytes()));
+    keys.values.iter().flatten().for_each(|value| digest.update(&value.to_le_bytes()));
+    for text in keys.texts.iter().flat_map(KeyTexts::iter) {
+        digest.update(&(text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.finish()
+}
+
+fn state_error(folder: &Path, error: ExchangeError) -> Error {
+    let in_folder = || folder.to_owned();
+    match error {
+        ExchangeError::Folder(error) => super::folder_error(folder, error),
+        ExchangeError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
+        _ => ConfigFault::scratch(folder, std::io::ErrorKind::InvalidData),
     }
 }
 

@@ -25,8 +25,7 @@ use vesica_agreement::split::partition;
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
-use vesica_link::Session;
-use vesica_net::Context;
+use vesica_net::{Connection, Context};
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
@@ -205,7 +204,7 @@ fn add(
 
 /// What a run in partitions takes of the machine.
 pub(crate) struct Splitting<'a> {
-    session: &'a Session,
+    session: &'a dyn Connection,
     splitter: Splitter,
     scratch: &'a dyn Scratch,
     memory_bytes: u64,
@@ -232,7 +231,7 @@ impl Matched<'_> {
 impl<'a> Splitting<'a> {
     /// Partitions under a secret of the `session`; `context` is bound into it.
     pub(crate) fn new(
-        session: &'a Session,
+        session: &'a dyn Connection,
         context: &[u8],
         scratch: &'a dyn Scratch,
         (memory_bytes, threads): (u64, NonZeroUsize),
@@ -362,7 +361,7 @@ fn storage(error: io::Error) -> Error {
 }
 
 /// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
-struct StopOnPanic<'a>(&'a Session);
+struct StopOnPanic<'a>(&'a dyn Connection);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
@@ -379,7 +378,7 @@ impl Drop for StopOnPanic<'_> {
 /// The first error of `work`, which stops the session.
 fn in_flight(
     ctx: &mut Context,
-    session: &Session,
+    session: &dyn Connection,
     count: u64,
     at_once: NonZeroUsize,
     work: impl Fn(u64, &mut Context) -> Result<()> + Sync,

@@ -130,6 +130,7 @@ max_rows = {}
             threads: NonZeroUsize::new(2).unwrap(),
             memory_bytes: MEMORY_BYTES_DEFAULT,
             scratch: None,
+            store: None,
             state: StateOptions::default(),
             allow_insecure: false,
             strict: false,

@@ -188,6 +188,7 @@ impl Scene {
             state: StateOptions { folder: Some(self.path(&self.fresh_state())), restart: false },
             memory_bytes: 1 << 28,
             scratch: None,
+            store: None,
             allow_insecure: false,
             strict: false,
         }

@@ -132,7 +132,7 @@ fn pair() -> (Pair, Agreement) {
 fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished, Error> {
     let cancel = CancelToken::new();
     let run = Run::new(job, observer, &cancel)?;
-    let mut way = OverSession::new(&run);
+    let mut way = OverSession::new(&run, None);
     way.spilling = Spilling {
         files: Arc::new(disk.clone()),
         memory_bytes: 4 << 20,

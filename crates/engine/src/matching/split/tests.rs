@@ -2,6 +2,7 @@ use super::*;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
 use vesica_net::Meter;
 use vesica_scratch::MemoryScratch;
@@ -99,12 +100,12 @@ fn both(
         let peer = identities[1 - number].public();
         let cancel = CancelToken::new();
         let session = establish(&identities[number], &[peer], &link, on_event, &cancel);
-        let session = session.unwrap();
+        let session: Arc<dyn Connection> = Arc::new(session.unwrap());
         let role = [Role::Sender, Role::Receiver][number];
         let one = NonZeroUsize::MIN;
         let mut ctx = crate::peer::context(&session, role, "", one, &Meter::new()).unwrap();
         let at_once = NonZeroUsize::new(at_once[number]).unwrap();
-        let done = in_flight(&mut ctx, &session, 20, at_once, |i, ctx| work(number, i, ctx));
+        let done = in_flight(&mut ctx, &*session, 20, at_once, |i, ctx| work(number, i, ctx));
         drop(ctx);
         if done.is_ok() {
             session.close().unwrap();

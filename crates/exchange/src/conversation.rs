@@ -1,0 +1,465 @@
+//! The streams of one run, written as objects and read from those of the peer.
+
+use crate::error::{ExchangeError, Waiting};
+use crate::meeting::{Looking, digest, give_up, put, remove_own};
+use crate::object::{self, END, Pieces};
+use crate::state::{Journal, Point, State};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+use vesica_core::hash::{Transcript, derive};
+use vesica_core::{Secret, StopReason, TransportError};
+use vesica_link::letters::Sealer;
+use vesica_net::{Connection, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+
+const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
+const EXPORT_LABEL: &str = "vesica exchange 2026 export";
+const STREAM_LABEL: &str = "vesica exchange 2026 bytes of a stream v1";
+
+/// Bytes of streams that make an object full.
+const OBJECT_BYTES: usize = 8 << 20;
+
+/// Most bytes of streams that have arrived and that nobody has read: an honest peer is ahead by some partitions.
+const UNREAD_MAX_BYTES: usize = 4 << 30;
+
+/// How long a thread waits for bytes that another thread is looking for.
+const TICK: Duration = Duration::from_millis(20);
+
+/// How long what is written must rest before it is published, so that one flight is one object.
+const REST: Duration = Duration::from_millis(1);
+
+/// A run that has met its peer.
+pub(crate) struct Run {
+    pub(crate) looking: Looking,
+    pub(crate) own: u8,
+    /// Of both parties.
+    pub(crate) secret: Secret<[u8; 32]>,
+    /// Of this party's randomness.
+    pub(crate) seed: Secret<[u8; 32]>,
+}
+
+/// One run over a store; clones are handles of the same run.
+#[derive(Clone)]
+pub struct Conversation {
+    core: Arc<Core>,
+}
+
+struct Core {
+    run: Run,
+    state: Arc<State>,
+    ours: Sealer,
+    theirs: Sealer,
+    inbox: Mutex<Inbox>,
+    arrived: Condvar,
+    /// Held by the thread that looks for the peer's next object.
+    looking: Mutex<()>,
+    outbox: Mutex<Outbox>,
+    /// Held while an object is published, so that they are in order.
+    publishing: Mutex<()>,
+    ended: OnceLock<TransportError>,
+    fault: Mutex<Option<ExchangeError>>,
+    sent_bytes: AtomicU64,
+    received_bytes: AtomicU64,
+}
+
+#[derive(Default)]
+struct Inbox {
+    streams: HashMap<StreamId, VecDeque<u8>>,
+    unread: usize,
+    /// The digests of the objects that earlier processes have used.
+    seen: Vec<[u8; 32]>,
+    /// The number of the next object.
+    next: u32,
+}
+
+struct Outbox {
+    streams: HashMap<StreamId, Written>,
+    /// What no object has yet.
+    pieces: Pieces,
+    bytes: usize,
+    /// The number of the next object.
+    next: u32,
+    journal: Journal,
+}
+
+/// What this process has written to a stream.
+struct Written {
+    len: u64,
+    transcript: Transcript,
+    /// Where objects of earlier processes ended, ahead of `len`.
+    points: VecDeque<Point>,
+    /// What all objects have of the stream.
+    published: u64,
+}
+
+impl Written {
+    fn new(points: VecDeque<Point>) -> Self {
+        let published = points.back().map_or(0, |(end, _)| *end);
+        Self { len: 0, transcript: Transcript::new(STREAM_LABEL, &[]), points, published }
+    }
+
+    /// Adds `bytes`; returns how many of them objects have already, or `None` if those were others.
+    fn add(&mut self, mut bytes: &[u8]) -> Option<usize> {
+        let old = self.published.saturating_sub(self.len).min(bytes.len() as u64) as usize;
+        while let Some((end, digest)) = self.points.front().copied() {
+            let missing = end - self.len;
+            if missing > bytes.len() as u64 {
+                break;
+            }
+            let (before, after) = bytes.split_at(missing as usize);
+            self.push(before);
+            if self.transcript.clone().finish() != digest {
+                return None;
+            }
+            self.points.pop_front();
+            bytes = after;
+        }
+        self.push(bytes);
+        Some(old)
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.transcript.update(bytes);
+        self.len += bytes.len() as u64;
+    }
+}
+
+impl Conversation {
+    /// Goes on with `run` from what `state` has of it.
+    pub(crate) fn start(run: Run, state: Arc<State>) -> Result<Self, ExchangeError> {
+        let (objects, journal) = state.objects()?;
+        let sealer = |party| Sealer::new(run.secret.expose(), OBJECT_LABEL, party);
+        let (ours, theirs) = (sealer(run.own), sealer(1 - run.own));
+        let next = objects.sent.len() as u32;
+        if let (Some((number, object)), Some(last)) = (state.next()?, objects.sent.last())
+            && number + 1 == next
+        {
+            if digest(&object) != *last {
+                return Err(ExchangeError::Damaged);
+            }
+            put_numbered(&run, number, &object)?;
+        }
+        let streams = objects.points.into_iter();
+        let outbox = Outbox {
+            streams: streams.map(|(stream, points)| (stream, Written::new(points))).collect(),
+            pieces: Vec::new(),
+            bytes: 0,
+            next,
+            journal,
+        };
+        let inbox = Inbox { seen: objects.seen, ..Inbox::default() };
+        let core = Core {
+            run,
+            state,
+            ours,
+            theirs,
+            inbox: Mutex::new(inbox),
+            arrived: Condvar::new(),
+            looking: Mutex::default(),
+            outbox: Mutex::new(outbox),
+            publishing: Mutex::default(),
+            ended: OnceLock::new(),
+            fault: Mutex::default(),
+            sent_bytes: AtomicU64::default(),
+            received_bytes: AtomicU64::default(),
+        };
+        Ok(Self { core: Arc::new(core) })
+    }
+
+    /// What ended the run, where it is more than the error of a stream says.
+    pub fn fault(&self) -> Option<ExchangeError> {
+        *lock(&self.core.fault)
+    }
+
+    /// Says that this party has its result, and removes its objects if the other one has its own too. Otherwise its next
+    /// run removes them.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Store`].
+    pub fn finish(&self) -> Result<(), ExchangeError> {
+        let Run { looking, own, .. } = &self.core.run;
+        let store = &*looking.options.store;
+        let end = object::name(&looking.run, *own, END);
+        store.put_if_absent(&end, &[]).map_err(ExchangeError::store)?;
+        let theirs = object::name(&looking.run, looking.peer, END);
+        match store.get(&theirs).map_err(ExchangeError::store)? {
+            Some(_) => remove_own(store, &looking.run, *own),
+            None => Ok(()),
+        }
+    }
+
+    /// Says that this party does not go on.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Store`].
+    pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
+        let Run { looking, own, .. } = &self.core.run;
+        give_up(&*looking.options.store, &looking.run, *own, reason)
+    }
+}
+
+fn put_numbered(run: &Run, number: u32, object: &[u8]) -> Result<(), ExchangeError> {
+    let name = object::numbered(&run.looking.run, run.own, number);
+    put(&*run.looking.options.store, &name, object)
+        .map_err(|error| error.unwrap_or(ExchangeError::ForeignObject { number }))
+}
+
+impl Core {
+    /// Ends the run with `fault`.
+    fn fail(&self, fault: ExchangeError) -> TransportError {
+        let error = match &fault {
+            ExchangeError::NotYet { after, .. } => TransportError::Idle(*after),
+            ExchangeError::Cancelled => TransportError::CancelledHere,
+            ExchangeError::Stopped { reason } => TransportError::PeerStopped(*reason),
+            ExchangeError::Store(kind) => TransportError::Io(*kind),
+            _ => TransportError::Closed,
+        };
+        {
+            let mut kept = lock(&self.fault);
+            if self.ended.set(error).is_ok() {
+                *kept = Some(fault);
+            }
+        }
+        drop(lock(&self.inbox));
+        self.arrived.notify_all();
+        self.ended_error()
+    }
+
+    fn ended_error(&self) -> TransportError {
+        self.ended.get().copied().unwrap_or(TransportError::Closed)
+    }
+
+    fn check_open(&self) -> Result<(), TransportError> {
+        self.ended.get().map_or(Ok(()), |error| Err(*error))
+    }
+
+    fn write(&self, stream: StreamId, bytes: &[u8]) -> Result<(), TransportError> {
+        self.check_open()?;
+        let is_full = {
+            let mut outbox = lock(&self.outbox);
+            let written =
+                outbox.streams.entry(stream).or_insert_with(|| Written::new(VecDeque::new()));
+            let Some(old) = written.add(bytes) else {
+                drop(outbox);
+                return Err(self.fail(ExchangeError::OtherBytes));
+            };
+            let new = &bytes[old..];
+            outbox.bytes += new.len();
+            match outbox.pieces.last_mut() {
+                _ if new.is_empty() => {}
+                Some((last, piece)) if *last == stream => piece.extend_from_slice(new),
+                _ => outbox.pieces.push((stream, new.to_vec())),
+            }
+            outbox.bytes >= OBJECT_BYTES
+        };
+        match is_full {
+            true => self.publish().map_err(|fault| self.fail(fault)),
+            false => Ok(()),
+        }
+    }
+
+    /// Publishes what no object has yet.
+    fn publish(&self) -> Result<(), ExchangeError> {
+        let _in_order = lock(&self.publishing);
+        let (number, pieces, points) = {
+            let mut outbox = lock(&self.outbox);
+            if outbox.bytes == 0 {
+                return Ok(());
+            }
+            outbox.bytes = 0;
+            let pieces = std::mem::take(&mut outbox.pieces);
+            let mut points: Vec<(StreamId, Point)> = Vec::new();
+            for (stream, _) in &pieces {
+                if points.iter().any(|(known, _)| known == stream) {
+                    continue;
+                }
+                let Some(written) = outbox.streams.get_mut(stream) else { continue };
+                written.published = written.len;
+                points.push((*stream, (written.len, written.transcript.clone().finish())));
+            }
+            let number = outbox.next;
+            outbox.next += 1;
+            (number, pieces, points)
+        };
+        let object = object::seal(&self.ours, number, &pieces);
+        drop(pieces);
+        // Both are on the disk before anybody sees the object: after a restart this party says the same.
+        self.state.keep_next(number, &object)?;
+        lock(&self.outbox).journal.send(&digest(&object), &points)?;
+        put_numbered(&self.run, number, &object)?;
+        self.sent_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Publishes what was written once nothing more comes for a moment.
+    fn publish_at_rest(&self) -> Result<(), ExchangeError> {
+        loop {
+            let before = lock(&self.outbox).bytes;
+            if before == 0 {
+                return Ok(());
+            }
+            std::thread::sleep(REST);
+            if lock(&self.outbox).bytes == before {
+                return self.publish();
+            }
+        }
+    }
+
+    /// Takes the peer's next object into the inbox.
+    fn fetch(&self) -> Result<(), ExchangeError> {
+        let (number, seen) = {
+            let inbox = lock(&self.inbox);
+            (inbox.next, inbox.seen.get(inbox.next as usize).copied())
+        };
+        let Run { looking, .. } = &self.run;
+        let name = object::numbered(&looking.run, looking.peer, number);
+        // What another thread writes meanwhile, the peer may wait for.
+        let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
+        let object = match looking.get(&name, Waiting::Object(number), &is_over) {
+            Err(ExchangeError::Cancelled) if !self.is_cancelled() => return Ok(()),
+            object => object?,
+        };
+        let len = object.len() as u64;
+        let found = digest(&object);
+        match seen {
+            Some(seen) if seen != found => return Err(ExchangeError::WrongObject { number }),
+            Some(_) => {}
+            // What does not open is not kept: it is not the peer's.
+            None if self.opens(number, &object) => lock(&self.outbox).journal.see(&found)?,
+            None => {}
+        }
+        let pieces = object::open(&self.theirs, number, object);
+        let pieces = pieces.ok_or(ExchangeError::WrongObject { number })?;
+        self.received_bytes.fetch_add(len, Ordering::Relaxed);
+        let mut inbox = lock(&self.inbox);
+        inbox.next += 1;
+        for (stream, bytes) in pieces {
+            inbox.unread += bytes.len();
+            inbox.streams.entry(stream).or_default().extend(bytes);
+        }
+        if inbox.unread > UNREAD_MAX_BYTES {
+            return Err(ExchangeError::WrongObject { number });
+        }
+        drop(inbox);
+        self.arrived.notify_all();
+        Ok(())
+    }
+
+    fn is_cancelled(&self) -> bool {
+        self.ended.get().is_some() || self.run.looking.options.cancel.is_cancelled()
+    }
+
+    fn opens(&self, number: u32, object: &[u8]) -> bool {
+        self.theirs.open(number, object.to_vec()).is_ok()
+    }
+
+    fn read(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
+        let mut filled = 0;
+        loop {
+            {
+                let mut inbox = lock(&self.inbox);
+                if let Some(bytes) = inbox.streams.get_mut(&stream) {
+                    let read = std::io::Read::read(bytes, &mut buf[filled..]).unwrap_or(0);
+                    filled += read;
+                    inbox.unread -= read;
+                }
+            }
+            if filled == buf.len() {
+                return Ok(());
+            }
+            self.check_open()?;
+            self.publish_at_rest().map_err(|fault| self.fail(fault))?;
+            match self.looking.try_lock() {
+                Ok(_guard) => {
+                    // Another thread may have fetched it in between.
+                    let has_come = || {
+                        let inbox = lock(&self.inbox);
+                        inbox.streams.get(&stream).is_some_and(|bytes| !bytes.is_empty())
+                    };
+                    if !has_come() {
+                        self.fetch().map_err(|fault| self.fail(fault))?;
+                    }
+                }
+                Err(_) => {
+                    let inbox = lock(&self.inbox);
+                    drop(self.arrived.wait_timeout(inbox, TICK));
+                }
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Reader {
+    core: Arc<Core>,
+    stream: StreamId,
+}
+
+impl StreamReader for Reader {
+    fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError> {
+        self.core.read(self.stream, buf)
+    }
+}
+
+struct Writer {
+    core: Arc<Core>,
+    stream: StreamId,
+}
+
+impl StreamWriter for Writer {
+    fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+        self.core.write(self.stream, bytes)
+    }
+
+    /// Waits for nobody: what was written is published when this party waits for the other one.
+    fn flush(&mut self) -> Result<(), TransportError> {
+        self.core.check_open()
+    }
+}
+
+impl Streams for Conversation {
+    fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
+        self.core.check_open()?;
+        let core = || Arc::clone(&self.core);
+        let (reader, writer) =
+            (Reader { core: core(), stream: id }, Writer { core: core(), stream: id });
+        Ok((Box::new(reader), Box::new(writer)))
+    }
+
+    fn abort(&self, _: StopReason) {
+        let _ = self.core.fail(ExchangeError::Cancelled);
+    }
+}
+
+impl Connection for Conversation {
+    fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
+        derive(EXPORT_LABEL, &[self.core.run.secret.expose(), label.as_bytes(), context])
+    }
+
+    fn seed(&self) -> Option<[u8; 32]> {
+        Some(*self.core.run.seed.expose())
+    }
+
+    fn ended(&self) -> Option<TransportError> {
+        self.core.ended.get().copied()
+    }
+
+    /// The peer hears nothing: the run can go on later.
+    fn stop(&self, reason: StopReason) {
+        self.abort(reason);
+    }
+
+    fn close(&self) -> Result<(), TransportError> {
+        self.core.check_open()?;
+        self.core.publish().map_err(|fault| self.core.fail(fault))
+    }
+
+    fn wire_bytes(&self) -> (u64, u64) {
+        let core = &self.core;
+        (core.sent_bytes.load(Ordering::Relaxed), core.received_bytes.load(Ordering::Relaxed))
+    }
+}

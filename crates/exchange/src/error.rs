@@ -1,0 +1,114 @@
+//! Errors, and what happens while a party waits.
+
+use std::io;
+use std::time::Duration;
+use vesica_core::StopReason;
+use vesica_durable::FolderError;
+use vesica_link::letters::LetterError;
+
+/// What a party waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// The other side has not begun this run.
+    Hello,
+    /// Its coins, sealed for us.
+    Shares,
+    /// Its object with this number.
+    Object(u32),
+}
+
+/// What happens in a run through a store.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// The number of the run; whether an earlier process has begun it.
+    Run {
+        /// The number, from 1 on.
+        number: u32,
+        /// Whether it goes on.
+        has_begun: bool,
+    },
+    /// Nothing of the other side is there.
+    Waiting(Waiting),
+    /// It has come.
+    Arrived,
+}
+
+/// Why a run through a store does not go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExchangeError {
+    /// The other side's object was not there in time: the same run can go on later.
+    #[error("nothing came within {after:?}")]
+    NotYet {
+        /// What is missing.
+        waiting: Waiting,
+        /// How long this process has waited.
+        after: Duration,
+    },
+    /// The store failed.
+    #[error("the store: {0}")]
+    Store(io::ErrorKind),
+    /// The folder of the run.
+    #[error("the folder of the run cannot be used")]
+    Folder(FolderError),
+    /// It holds a run of another agreement or of another party.
+    #[error("the folder holds another run")]
+    OfAnother,
+    /// This party has begun the run with another folder, which is not here: somebody may have lost it.
+    #[error("run {number} was begun with another folder")]
+    BegunElsewhere {
+        /// The number of the run.
+        number: u32,
+    },
+    /// What the folder holds is damaged.
+    #[error("the folder is damaged")]
+    Damaged,
+    /// A message of the meeting is not right.
+    #[error(transparent)]
+    Letter(#[from] LetterError),
+    /// The other side's object does not open, or is another one than before.
+    #[error("object {number} of the other side is not the one that belongs there")]
+    WrongObject {
+        /// Its number.
+        number: u32,
+    },
+    /// There is an object of this party's in the store that it has not written.
+    #[error("somebody else has written object {number} of this party")]
+    ForeignObject {
+        /// Its number.
+        number: u32,
+    },
+    /// The other side has given the run up, or ended it.
+    #[error("the other side has stopped")]
+    Stopped {
+        /// Why.
+        reason: StopReason,
+    },
+    /// This run of the program gives other bytes than the one before it.
+    #[error("a run from the start gives other bytes")]
+    OtherBytes,
+    /// Somebody has asked to stop.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl From<FolderError> for ExchangeError {
+    fn from(error: FolderError) -> Self {
+        ExchangeError::Folder(error)
+    }
+}
+
+impl ExchangeError {
+    /// An error of the store.
+    pub(crate) fn store(error: io::Error) -> Self {
+        ExchangeError::Store(error.kind())
+    }
+
+    /// An error of a file in the folder of the run.
+    pub(crate) fn kept(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::InvalidData => ExchangeError::Damaged,
+            _ => ExchangeError::Folder(error.into()),
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! A folder of a file system as a store.
+
+use crate::store::{OBJECT_MAX_BYTES, Store};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The beginning of the names of files that are not complete.
+const UNFINISHED: &str = ".unfinished-";
+
+/// Objects are files. An object appears by a hard link to a complete, synced file, so nobody sees a part of one, and of
+/// two that write the same name one is refused, on network file systems too. Files and folders have the mode that the
+/// process's mask gives them: the parties decide who may read.
+#[derive(Debug)]
+pub struct FolderStore {
+    root: PathBuf,
+}
+
+impl FolderStore {
+    /// The store in `root`, which must exist: a folder that was not mounted must not be taken for an empty one.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotADirectory`], and those of the file system.
+    pub fn open(root: &Path) -> io::Result<Self> {
+        match fs::metadata(root)?.is_dir() {
+            true => Ok(Self { root: root.to_path_buf() }),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    fn names(&self, folder: &Path, of_folders: bool) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let name = entry.file_name().into_string();
+            if let Ok(name) = name
+                && !name.starts_with('.')
+                && entry.file_type()?.is_dir() == of_folders
+            {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+}
+
+impl Store for FolderStore {
+    fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        let path = self.root.join(name);
+        let folder = path.parent().unwrap_or(&self.root);
+        fs::create_dir_all(folder)?;
+        let mut suffix = [0; 8];
+        rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut suffix)
+            .map_err(|_| io::ErrorKind::Other)?;
+        let unfinished = folder.join(format!("{UNFINISHED}{:016x}", u64::from_le_bytes(suffix)));
+        let written =
+            File::options().write(true).create_new(true).open(&unfinished).and_then(|mut file| {
+                file.write_all(bytes)?;
+                file.sync_all()?;
+                match fs::hard_link(&unfinished, &path) {
+                    Ok(()) => Ok(true),
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+                    Err(error) => Err(error),
+                }
+            });
+        let _ = fs::remove_file(&unfinished);
+        if matches!(written, Ok(true)) {
+            File::open(folder)?.sync_all()?;
+        }
+        written
+    }
+
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let file = match File::open(self.root.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file?,
+        };
+        let mut bytes = Vec::new();
+        file.take(OBJECT_MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        match bytes.len() as u64 > OBJECT_MAX_BYTES {
+            true => Err(io::ErrorKind::FileTooLarge.into()),
+            false => Ok(Some(bytes)),
+        }
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        self.names(&self.root.join(folder), false)
+    }
+
+    fn folders(&self) -> io::Result<Vec<String>> {
+        self.names(&self.root, true)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        let path = self.root.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // The folder of the run goes with its last object.
+        let _ = path.parent().filter(|folder| *folder != self.root).map(fs::remove_dir);
+        Ok(())
+    }
+
+    fn place(&self) -> String {
+        self.root.display().to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_is_written_once_and_read_whole() {
+        let root = tempfile::tempdir().unwrap();
+        let store = FolderStore::open(root.path()).unwrap();
+        assert_eq!(store.get("run/a").unwrap(), None);
+        assert!(store.put_if_absent("run/a", b"one").unwrap());
+        assert!(!store.put_if_absent("run/a", b"two").unwrap());
+        assert_eq!(store.get("run/a").unwrap().unwrap(), b"one");
+        assert_eq!(store.list("run").unwrap(), ["a"]);
+        assert_eq!(store.folders().unwrap(), ["run"]);
+        store.remove("run/a").unwrap();
+        store.remove("run/a").unwrap();
+        assert_eq!(store.folders().unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn of_many_writers_of_one_name_one_wins() {
+        let root = tempfile::tempdir().unwrap();
+        let store = FolderStore::open(root.path()).unwrap();
+        let won = std::thread::scope(|scope| {
+            let put = |byte| store.put_if_absent("run/a", &[byte; 9]).unwrap();
+            let writers: Vec<_> = (0..8).map(|byte| scope.spawn(move || put(byte))).collect();
+            writers
+                .into_iter()
+                .filter(|_| true)
+                .map(|w| w.join().unwrap())
+                .filter(|won| *won)
+                .count()
+        });
+        assert_eq!(won, 1);
+        let read = store.get("run/a").unwrap().unwrap();
+        assert!(read.len() == 9 && read.iter().all(|byte| *byte == read[0]));
+        assert_eq!(store.list("run").unwrap(), ["a"], "nothing unfinished is left");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_no_store() {
+        let root = tempfile::tempdir().unwrap();
+        let missing = FolderStore::open(&root.path().join("no")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
+        fs::write(root.path().join("file"), "").unwrap();
+        let file = FolderStore::open(&root.path().join("file")).unwrap_err();
+        assert_eq!(file.kind(), io::ErrorKind::NotADirectory);
+    }
+}

@@ -1,0 +1,47 @@
+//! Two parties that meet and talk through a store of objects: a folder that both can reach.
+//!
+//! * [`Store`] — write-once objects; [`FolderStore`] keeps them in a folder.
+//! * [`meet`] — the parties find each other in the store and toss a secret.
+//! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
+//! * [`State`] — what a party keeps of an unfinished run.
+//! * [`ExchangeError`], [`Event`] — errors, and what happens while a party waits.
+//!
+//! ```text
+//!   party 0                              store                               party 1
+//!   0-hello ─────────▶  signed keys, commitments   ◀───────── 1-hello
+//!   0-shares ────────▶  sealed coins               ◀───────── 1-shares
+//!   0-000000 ────────▶  bytes of streams, sealed   ◀───────── 1-000000
+//!   0-000001 ────────▶             …               ◀───────── 1-000001
+//!   0-end ───────────▶  has its result             ◀───────── 1-end
+//! ```
+//!
+//! A party is a deterministic program of its seed, its set and the bytes that it receives. So a process that was killed
+//! is started again, runs from the beginning against the objects that are there, publishes nothing that it has published
+//! before, and goes on.
+//!
+//! **The store is not trusted**: it may read, drop, swap, replay and forge objects. Hellos are signed, and bodies are
+//! sealed under a secret of the meeting, as with a helper ([`vesica_link::letters`]). It can always refuse to carry
+//! objects.
+//!
+//! **One transcript under one seed.** Somebody who has a party answer two different messages under the same randomness
+//! can learn its secrets. So the digest of every object of the peer is on the disk before the object is used, and a later
+//! run must see the same one. An object of this party is on its disk before it is in the store, and what a later run
+//! writes is compared with it. A party that has lost its state begins a new run, with new keys.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod conversation;
+mod error;
+mod folder;
+mod meeting;
+mod object;
+mod state;
+mod store;
+
+pub use conversation::Conversation;
+pub use error::{Event, ExchangeError, Waiting};
+pub use folder::FolderStore;
+pub use meeting::{Options, meet};
+pub use state::State;
+pub use store::Store;

@@ -1,0 +1,345 @@
+//! What a party keeps of an unfinished run.
+
+use crate::error::ExchangeError;
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use vesica_core::Secret;
+use vesica_durable::Folder;
+use vesica_link::letters::Meeting;
+use vesica_net::StreamId;
+
+const OWNER: &str = "owner";
+const NUMBER: &str = "number";
+const MEETING: &str = "meeting";
+const SHARES: &str = "shares";
+const ROWS: &str = "rows";
+const SEEN_HELLO: &str = "seen-hello";
+const SEEN_SHARES: &str = "seen-shares";
+/// The digests of all objects, in the order in which they were seen or written.
+const OBJECTS: &str = "objects";
+/// The object that goes to the store next.
+const NEXT: &str = "next";
+
+/// All that is kept of a run. Without the first file the run cannot go on.
+const KEPT: [&str; 9] =
+    [MEETING, NEXT, OBJECTS, SHARES, ROWS, SEEN_HELLO, SEEN_SHARES, NUMBER, OWNER];
+
+const DIGEST_LEN: usize = 32;
+const SENT: u8 = 1;
+const SEEN: u8 = 2;
+
+/// The folder of one party of one run.
+pub struct State {
+    folder: Folder,
+    owner: [u8; 32],
+}
+
+impl Drop for State {
+    /// Removes a folder in which no run has begun.
+    fn drop(&mut self) {
+        if !self.has_begun() {
+            self.folder.remove(KEPT);
+        }
+    }
+}
+
+/// A point of a stream: how many bytes come before it, and their digest.
+pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
+
+/// The objects of a run so far.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Objects {
+    /// The digests of this party's.
+    pub(crate) sent: Vec<[u8; DIGEST_LEN]>,
+    /// Where each stream was at the end of each of them that has bytes of it.
+    pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
+    /// The digests of the peer's.
+    pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
+}
+
+impl State {
+    /// Opens the folder of `owner`, a party of an agreement, and creates it if it does not exist. One process at a time.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Folder`], [`ExchangeError::OfAnother`].
+    pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, ExchangeError> {
+        let state = Self { folder: Folder::open(folder)?, owner };
+        if !state.has_begun() {
+            state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
+            return Ok(state);
+        }
+        match state.read(OWNER)?.as_deref() {
+            Some(kept) if *kept == owner => Ok(state),
+            Some(kept) if kept.len() == owner.len() => Err(ExchangeError::OfAnother),
+            _ => Err(ExchangeError::Damaged),
+        }
+    }
+
+    /// Whether the folder holds a run that can go on.
+    pub fn has_begun(&self) -> bool {
+        self.folder.has(MEETING)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
+        self.folder.keep_first(ROWS, digest)
+    }
+
+    /// Deletes the run and the folder: the next run here is a new one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn forget(&self) -> io::Result<()> {
+        self.folder.take_away(KEPT)?;
+        self.folder.remove(KEPT);
+        Ok(())
+    }
+
+    /// The number of the run, if it has begun.
+    pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
+        if !self.has_begun() {
+            return Ok(None);
+        }
+        let kept = self.read(NUMBER)?.ok_or(ExchangeError::Damaged)?;
+        let number = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(Some(u32::from_le_bytes(number)))
+    }
+
+    /// Begins the run with this number, if none has begun; returns the party's secrets of it.
+    pub(crate) fn secrets(
+        &self,
+        number: u32,
+    ) -> Result<(Meeting, Secret<[u8; 32]>), ExchangeError> {
+        if let Some(bytes) = self.read(MEETING)? {
+            let (own, meeting) = bytes.split_at_checked(32).ok_or(ExchangeError::Damaged)?;
+            let mut secret = Secret::new([0; 32]);
+            secret.expose_mut().copy_from_slice(own);
+            let meeting = Meeting::from_bytes(meeting).ok_or(ExchangeError::Damaged)?;
+            return Ok((meeting, secret));
+        }
+        let meeting = Meeting::new()?;
+        let mut secret = Secret::new([0; 32]);
+        rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, secret.expose_mut())
+            .map_err(|_| vesica_link::letters::LetterError::NoRandomness)?;
+        let mut bytes = zeroize::Zeroizing::new(secret.expose().to_vec());
+        bytes.extend_from_slice(&meeting.to_bytes());
+        self.write(NUMBER, &number.to_le_bytes())?;
+        self.write(OWNER, &self.owner)?;
+        self.write(MEETING, &bytes)?;
+        Ok((meeting, secret))
+    }
+
+    /// What this party says in the coin toss: what it has said before, or else what `make` gives.
+    pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
+        if let Some(bytes) = self.read(SHARES)? {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = make();
+        self.write(SHARES, &bytes)?;
+        Ok(bytes)
+    }
+
+    /// Keeps the digest of the peer's hello; `false` if another one was seen before.
+    pub(crate) fn see_hello(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
+        self.folder.keep_first(SEEN_HELLO, digest).map_err(ExchangeError::kept)
+    }
+
+    /// Keeps the digest of the peer's coins; `false` if others were seen before.
+    pub(crate) fn see_shares(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
+        self.folder.keep_first(SEEN_SHARES, digest).map_err(ExchangeError::kept)
+    }
+
+    /// The objects so far, and the journal to which the next ones are added.
+    pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
+        let path = self.folder.path().join(OBJECTS);
+        let file = File::options().create(true).append(true).mode(0o600).open(&path);
+        let file = file.map_err(ExchangeError::kept)?;
+        let bytes = std::fs::read(&path).map_err(ExchangeError::kept)?;
+        let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
+        // A process that was killed while it wrote the last entry has not used it.
+        file.set_len(whole).map_err(ExchangeError::kept)?;
+        Ok((objects, Journal { file }))
+    }
+
+    /// Keeps the object that goes to the store next.
+    pub(crate) fn keep_next(&self, number: u32, object: &[u8]) -> Result<(), ExchangeError> {
+        let written = self.folder.write_by(NEXT, |file| {
+            file.write_all(&number.to_le_bytes())?;
+            file.write_all(object)
+        });
+        written.map_err(ExchangeError::kept)
+    }
+
+    /// The object that was to go to the store next.
+    pub(crate) fn next(&self) -> Result<Option<(u32, Vec<u8>)>, ExchangeError> {
+        let Some(mut file) = self.folder.file(NEXT).map_err(ExchangeError::kept)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        io::Read::read_to_end(&mut file, &mut bytes).map_err(ExchangeError::kept)?;
+        let object = bytes.split_off_checked_at(4).ok_or(ExchangeError::Damaged)?;
+        let number = bytes.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(Some((u32::from_le_bytes(number), object)))
+    }
+
+    fn read(&self, name: &str) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, ExchangeError> {
+        self.folder.read(name).map_err(ExchangeError::kept)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExchangeError> {
+        self.folder.write(name, bytes).map_err(ExchangeError::kept)
+    }
+}
+
+trait SplitOff {
+    fn split_off_checked_at(&mut self, at: usize) -> Option<Vec<u8>>;
+}
+
+impl SplitOff for Vec<u8> {
+    fn split_off_checked_at(&mut self, at: usize) -> Option<Vec<u8>> {
+        (self.len() >= at).then(|| self.split_off(at))
+    }
+}
+
+/// The file to which the digests of objects are added, each durable before the object is used.
+///
+/// | bytes | of an entry |
+/// |---|---|
+/// | 4 | the length of the rest |
+/// | 1 | 1 for this party's object, 2 for the peer's |
+/// | 32 | its digest |
+/// | 48 each | of this party's: a stream, how many bytes of it all objects have so far, their digest |
+pub(crate) struct Journal {
+    file: File,
+}
+
+impl Journal {
+    /// Adds an object of the peer's.
+    pub(crate) fn see(&mut self, digest: &[u8; DIGEST_LEN]) -> Result<(), ExchangeError> {
+        self.add(SEEN, digest, &[])
+    }
+
+    /// Adds an object of this party's.
+    pub(crate) fn send(
+        &mut self,
+        digest: &[u8; DIGEST_LEN],
+        points: &[(StreamId, Point)],
+    ) -> Result<(), ExchangeError> {
+        self.add(SENT, digest, points)
+    }
+
+    fn add(
+        &mut self,
+        kind: u8,
+        digest: &[u8; DIGEST_LEN],
+        points: &[(StreamId, Point)],
+    ) -> Result<(), ExchangeError> {
+        let mut entry = vec![0; 4];
+        entry.push(kind);
+        entry.extend_from_slice(digest);
+        for (stream, (end, digest)) in points {
+            entry.extend_from_slice(&stream.as_u64().to_le_bytes());
+            entry.extend_from_slice(&end.to_le_bytes());
+            entry.extend_from_slice(digest);
+        }
+        let len = (entry.len() - 4) as u32;
+        entry[..4].copy_from_slice(&len.to_le_bytes());
+        let written = self.file.write_all(&entry).and_then(|()| self.file.sync_data());
+        written.map_err(ExchangeError::kept)
+    }
+}
+
+/// The objects in the bytes of a journal, and how many of its bytes are whole entries; `None` if it is no journal.
+fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
+    let (mut objects, mut rest) = (Objects::default(), bytes);
+    while let Some((len, after)) = rest.split_first_chunk::<4>() {
+        let len = u32::from_le_bytes(*len) as usize;
+        let Some((entry, after)) = after.split_at_checked(len) else { break };
+        let (kind, entry) = entry.split_first()?;
+        let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
+        let (points, none) = points.as_chunks::<48>();
+        match *kind {
+            SENT if none.is_empty() => {
+                objects.sent.push(*digest);
+                for point in points {
+                    let (stream, point) = point.split_first_chunk::<8>()?;
+                    let (end, digest) = point.split_first_chunk::<8>()?;
+                    let stream = StreamId::from_u64(u64::from_le_bytes(*stream));
+                    let point = (u64::from_le_bytes(*end), digest.try_into().ok()?);
+                    objects.points.entry(stream).or_default().push_back(point);
+                }
+            }
+            SEEN if entry.len() == DIGEST_LEN => objects.seen.push(*digest),
+            _ => return None,
+        }
+        rest = after;
+    }
+    Some((objects, (bytes.len() - rest.len()) as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_journal_reads_back_without_an_entry_that_was_cut() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let state = State::open(&path, [1; 32]).unwrap();
+        state.secrets(3).unwrap();
+        let stream = StreamId::from_u64(7);
+        {
+            let (objects, mut journal) = state.objects().unwrap();
+            assert_eq!(objects, Objects::default());
+            journal.send(&[1; 32], &[(stream, (5, [9; 32]))]).unwrap();
+            journal.see(&[2; 32]).unwrap();
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))]).unwrap();
+        }
+        let expected = || Objects {
+            sent: vec![[1; 32], [3; 32]],
+            points: [(stream, [(5, [9; 32]), (6, [8; 32])].into())].into(),
+            seen: vec![[2; 32]],
+        };
+        assert_eq!(state.objects().unwrap().0, expected());
+        let file = path.join(OBJECTS);
+        let whole = std::fs::read(&file).unwrap();
+        for cut in 1..37 + 48 {
+            std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
+            let (objects, mut journal) = state.objects().unwrap();
+            assert_eq!((objects.sent.len(), objects.seen.len()), (1, 1));
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))]).unwrap();
+            assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
+        }
+        std::fs::write(&file, [0; 100]).unwrap();
+        assert!(matches!(state.objects(), Err(ExchangeError::Damaged)));
+    }
+
+    #[test]
+    fn a_folder_holds_the_run_of_one_owner() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let state = State::open(&path, [1; 32]).unwrap();
+        let own = *state.secrets(3).unwrap().1.expose();
+        drop(state);
+        assert!(matches!(State::open(&path, [2; 32]), Err(ExchangeError::OfAnother)));
+        let state = State::open(&path, [1; 32]).unwrap();
+        assert_eq!(state.number().unwrap(), Some(3));
+        assert_eq!(*state.secrets(4).unwrap().1.expose(), own);
+        state.keep_next(9, b"object").unwrap();
+        assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
+        state.forget().unwrap();
+        drop(state);
+        assert!(!path.exists());
+    }
+}

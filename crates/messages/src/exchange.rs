@@ -1,0 +1,97 @@
+//! Runs through a store that do not go on.
+
+use crate::words::duration;
+use crate::{Message, Speech, Who, files};
+use std::path::Path;
+use vesica_core::StopReason;
+use vesica_exchange::{ExchangeError, Waiting};
+use vesica_link::letters::LetterError;
+
+/// A run with `peer` through the store `place`, which has its state in `folder`.
+pub(crate) fn error(
+    peer: &str,
+    place: &str,
+    folder: &Path,
+    kind: ExchangeError,
+    say: Speech,
+) -> Message {
+    let again = say.either("run the same command again", "call it again with the same arguments");
+    let new = format!("add {} for a new run", say.restart());
+    match kind {
+        ExchangeError::NotYet { waiting, after } => Message {
+            error: format!(
+                "not finished: {} {peer} in {place}{}",
+                match waiting {
+                    Waiting::Hello => "this run waits for",
+                    _ => "this run waits for the next message of",
+                },
+                match after.as_millis() {
+                    0..5000 => String::new(),
+                    _ => format!(" (waited {})", duration(after)),
+                },
+            ),
+            hint: format!("{again} when {peer} has run: it goes on where it stopped"),
+            who: Who::Later,
+        },
+        ExchangeError::Store(kind) => Message::here(
+            format!("the folder {place} cannot be used: {}", files::cause(kind)),
+            format!("{}; then {again}: the run goes on where it stopped", files::folder_hint(kind)),
+        ),
+        ExchangeError::BegunElsewhere { number } => Message::here(
+            format!(
+                "run {number} in {place} was begun here before, with another state than {}",
+                folder.display()
+            ),
+            format!(
+                "run it where that state is, or with its {}; if it is lost, {new}",
+                say.state()
+            ),
+        ),
+        ExchangeError::WrongObject { number } => Message::here(
+            format!(
+                "message {number} of {peer} in {place} was altered, or is another one than before"
+            ),
+            format!(
+                "ask {peer} whether it wrote there from two places, and who else can write there; \
+                 nothing was revealed; to give the run up, {new}"
+            ),
+        )
+        .by(Who::Peers),
+        ExchangeError::ForeignObject { number } => Message::here(
+            format!("message {number} of this side in {place} is not the one that it wrote"),
+            format!(
+                "does another process run with a copy of {}? who else can write there? to give \
+                 the run up, {new}",
+                folder.display()
+            ),
+        ),
+        ExchangeError::Stopped { reason } => Message::here(
+            match reason {
+                StopReason::Cancelled => format!("{peer} has given this run up"),
+                _ => format!("{peer} has ended this run"),
+            },
+            format!("{again} for a new run"),
+        )
+        .by(Who::Peers),
+        kind => crate::defect(&kind.to_string(), say),
+    }
+}
+
+/// A message of the meeting with `peer` that is wrong.
+pub(crate) fn letter(peer: &str, kind: LetterError, say: Speech) -> Message {
+    let new = format!("add {} for a new run", say.restart());
+    match kind {
+        LetterError::NoRandomness => Message::here(
+            "the operating system gave no randomness for the keys of a run",
+            "try again later, or on another machine",
+        ),
+        kind => Message::here(
+            format!("the meeting with {peer} failed: {kind}"),
+            format!(
+                "somebody has altered what {peer} wrote, or {peer} has another key file or version; \
+                 nothing was revealed; {new}, on both sides"
+            ),
+        )
+        .by(Who::Peers),
+    }
+}
