@@ -55,7 +55,10 @@ impl WireRun {
     }
 
     /// The party in `role`, with its set.
-    fn party(&self, protocol: &Protocol, role: Role, seed: u8) -> Box<dyn Party> {
+    ///
+    /// # Panics
+    /// If the protocol does not offer the run.
+    pub fn party(&self, protocol: &Protocol, role: Role, seed: u8) -> Box<dyn Party> {
         let (x, y) = overlapping_for(protocol, self.sizes);
         let set = Arc::new(if role == Role::Sender { x } else { y });
         let input = match (self.query.values_of(role), self.query.text_len()) {

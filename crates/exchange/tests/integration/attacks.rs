@@ -1,0 +1,133 @@
+//! What a store, a peer and a lost folder can do.
+
+use crate::runs::program;
+use crate::support::{Meeting, Scene};
+use std::fs;
+use std::time::Duration;
+use vesica_core::StopReason;
+use vesica_exchange::{ExchangeError, Options};
+use vesica_link::letters::LetterError;
+use vesica_link::{CancelToken, Identity};
+use vesica_net::Context;
+
+fn options(scene: &Scene) -> Options {
+    Options { wait: Duration::from_millis(40), ..scene.options(&CancelToken::new()) }
+}
+
+/// Lets the parties take turns, so many.
+fn turns(scene: &Scene, count: usize) -> Option<ExchangeError> {
+    for turn in 0..count {
+        match scene.run(turn % 2, options(scene), (None, 1), program) {
+            Ok(_) | Err(ExchangeError::NotYet { .. }) => {}
+            Err(error) => return Some(error),
+        }
+    }
+    None
+}
+
+#[test]
+fn an_object_that_was_altered_is_found_out_and_may_be_mended() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 5), None);
+    let names = scene.store.names();
+    let last = names.iter().rfind(|name| name.starts_with("0-0")).unwrap().clone();
+    let mut old = Vec::new();
+    scene.store.with(&last, |object| {
+        old = object.clone();
+        object[3] ^= 1;
+    });
+    let number = last[2..].parse().unwrap();
+    let refused = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(refused, ExchangeError::WrongObject { number });
+    scene.store.with(&last, |object| *object = old);
+    assert_eq!(turns(&scene, 30), None);
+}
+
+#[test]
+fn an_object_that_was_used_cannot_be_exchanged() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 6), None);
+    // Swapped with another object of the same party: it does not open, and is not the one that was seen.
+    let mut other = Vec::new();
+    scene.store.with("0-000001", |object| other = object.clone());
+    scene.store.with("0-000000", |object| *object = other);
+    let refused = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(refused, ExchangeError::WrongObject { number: 0 });
+}
+
+#[test]
+fn a_program_that_gives_other_bytes_publishes_nothing() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 6), None);
+    let before = scene.store.names();
+    let other = |ctx: &mut Context| {
+        ctx.peer()?.send(&[0; 10])?;
+        ctx.peer()?.recv(10)
+    };
+    let refused = scene.run(0, options(&scene), (None, 1), other).unwrap_err();
+    assert_eq!(refused, ExchangeError::OtherBytes);
+    assert_eq!(scene.store.names(), before);
+}
+
+#[test]
+fn an_object_under_our_name_that_we_have_not_written_is_found_out() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 4), None);
+    let names = scene.store.names();
+    let ours = names.iter().filter(|name| name.starts_with("0-0")).count();
+    let run = scene.store.objects.lock().unwrap().keys().next().unwrap().clone();
+    let run = run.split_once('/').unwrap().0.to_owned();
+    let mut objects = scene.store.objects.lock().unwrap();
+    objects.insert(format!("{run}/0-{ours:06}"), vec![0; 99]);
+    drop(objects);
+    let refused = turns(&scene, 1).unwrap();
+    assert_eq!(refused, ExchangeError::ForeignObject { number: ours as u32 });
+}
+
+#[test]
+fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 4), None);
+    fs::remove_dir_all(scene.state(0)).unwrap();
+    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(refused, ExchangeError::BegunElsewhere { number: 1 });
+    let restart = Options { restart: true, ..options(&scene) };
+    let waits = scene.run(0, restart, (None, 1), program).unwrap_err();
+    assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
+    let Meeting { state, .. } = match scene.meet(1, options(&scene)) {
+        // It has all objects up to the meeting.
+        Ok(met) => met,
+        Err(error) => panic!("{error:?}"),
+    };
+    drop(state);
+    let stopped = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Cancelled });
+    fs::remove_dir_all(scene.state(1)).unwrap();
+    assert_eq!(turns(&scene, 30), None);
+}
+
+#[test]
+fn a_hello_of_somebody_else_is_refused() {
+    let (scene, mut other) = (Scene::new(), Scene::new());
+    other.identities[0] = scene.identities[0].clone();
+    other.identities[1] = Identity::generate().unwrap();
+    other.store = scene.store.clone();
+    assert_eq!(turns(&scene, 1), None);
+    // Somebody with another key writes what party 1 should write.
+    let _ = other.run(1, options(&other), (None, 1), program);
+    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(refused, ExchangeError::Letter(LetterError::BadSignature { party: 1 }));
+}
+
+#[test]
+fn a_folder_that_was_set_back_is_found_out_where_the_store_has_more() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 3), None);
+    let copy = scene.state(0).join("objects");
+    let old = fs::read(&copy).unwrap();
+    assert_eq!(turns(&scene, 4), None);
+    fs::write(&copy, old).unwrap();
+    // The same program writes the same bytes, perhaps in other objects.
+    let ended = turns(&scene, 30);
+    assert!(matches!(ended, None | Some(ExchangeError::ForeignObject { .. })), "{ended:?}");
+}

@@ -1,0 +1,6 @@
+//! Two parties through a store that is interrupted, loses, swaps and forges objects.
+
+mod attacks;
+mod rows;
+mod runs;
+mod support;

@@ -1,0 +1,116 @@
+//! Runs that are interrupted and go on.
+
+use crate::support::Scene;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeSet;
+use std::time::Duration;
+use vesica_core::Result;
+use vesica_exchange::ExchangeError;
+use vesica_link::CancelToken;
+use vesica_net::Context;
+
+/// A conversation with questions and answers on the first stream, and on two forks at once. What a party says depends on
+/// its randomness and on all that it has heard.
+pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
+    let mut heard = vec![1];
+    let mut turn = |ctx: &mut Context, len: usize| -> Result<()> {
+        let seen = heard.iter().fold(0_u8, |sum, byte| sum.wrapping_mul(31).wrapping_add(*byte));
+        let say: Vec<u8> = (0..len).map(|_| ctx.rng().random::<u8>() ^ seen).collect();
+        ctx.peer()?.send(&say)?;
+        heard.extend(ctx.peer()?.recv(len)?);
+        Ok(())
+    };
+    (1..6).try_for_each(|len| turn(ctx, 10 * len))?;
+    let mut forks = ctx.fork(2)?;
+    for fork in &mut forks {
+        turn(fork, 100_000)?;
+    }
+    turn(ctx, 7)?;
+    Ok(heard)
+}
+
+/// Both parties, each started again until it has its result. Each process ends after so many milliseconds.
+fn both(scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
+    let side = |party: usize| {
+        for attempt in 1..2000 {
+            let cancel = CancelToken::new();
+            let (stop, after) = (cancel.clone(), Duration::from_millis(millis()));
+            let timer = std::thread::spawn(move || {
+                std::thread::sleep(after);
+                stop.cancel();
+            });
+            let threads = 1 + attempt as usize % 3;
+            let done = scene.run(party, scene.options(&cancel), (None, threads), program);
+            drop(timer);
+            match done {
+                Ok(heard) => return (heard, attempt),
+                Err(ExchangeError::Cancelled | ExchangeError::NotYet { .. }) => {}
+                Err(error) => panic!("party {party}: {error:?}"),
+            }
+        }
+        panic!("party {party} does not come to an end");
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| side(1));
+        let (one, attempts) = side(0);
+        let (two, more) = other.join().unwrap();
+        ([one, two], attempts + more)
+    })
+}
+
+#[test]
+fn a_run_that_is_not_interrupted_ends_and_leaves_two_words() {
+    let scene = Scene::new();
+    let ([one, two], attempts) = both(&scene, || 60_000);
+    assert_eq!((one.len(), two.len(), attempts), (200_158, 200_158, 2));
+    // The one that ended first could not remove its objects.
+    let own: BTreeSet<char> = scene
+        .store
+        .names()
+        .iter()
+        .filter(|name| !name.ends_with("-end"))
+        .map(|name| name.chars().next().unwrap())
+        .collect();
+    assert!(own.len() <= 1, "{:?}", scene.store.names());
+    assert!(!scene.state(0).exists() && !scene.state(1).exists());
+    // The next run is another one, and removes what the last has left.
+    let ([other, _], _) = both(&scene, || 60_000);
+    assert_ne!(one, other);
+    let store = scene.store.objects.lock().unwrap();
+    let old = store.keys().filter(|name| name.contains("-0001/")).count();
+    assert_eq!(old, 2, "{:?}", store.keys());
+}
+
+#[test]
+fn a_run_that_is_interrupted_anywhere_goes_on() {
+    for seed in 0..5 {
+        let scene = Scene::new();
+        let random = std::sync::Mutex::new(rand::rngs::StdRng::seed_from_u64(seed));
+        let ([one, two], attempts) = both(&scene, || random.lock().unwrap().random_range(1..25));
+        assert_eq!((one.len(), two.len()), (200_158, 200_158));
+        assert!(attempts > 2, "no interruption came in time");
+    }
+}
+
+#[test]
+fn processes_that_do_what_is_possible_take_turns() {
+    let scene = Scene::new();
+    let once = || {
+        let mut options = scene.options(&CancelToken::new());
+        options.wait = Duration::from_millis(50);
+        options
+    };
+    let mut heard = [None, None];
+    for turn in 0..40 {
+        let party = turn % 2;
+        if heard[party].is_some() {
+            continue;
+        }
+        match scene.run(party, once(), (None, 1), program) {
+            Ok(bytes) => heard[party] = Some(bytes),
+            Err(ExchangeError::NotYet { .. }) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert!(heard.iter().all(Option::is_some));
+}
