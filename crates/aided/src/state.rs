@@ -4,17 +4,13 @@
 
 use crate::answer::Answer;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use vesica_core::Secret;
-use vesica_core::hash::derive;
 use vesica_durable::{Folder, FolderError};
 use vesica_helper::Instance;
 use vesica_link::letters::Meeting;
 use vesica_protocols::kmrs14::{Kind, Memory};
 use zeroize::Zeroizing;
-
-const OUTPUT_LABEL: &str = "vesica engine 2026 result file of an aided run v1";
 
 const MEETING: &str = "meeting";
 const SHARES: &str = "shares";
@@ -75,12 +71,6 @@ fn as_instance(kept: &[u8]) -> Option<Instance> {
 
 fn is_lost(kept: &[u8]) -> bool {
     kept.iter().all(|byte| *byte == 0)
-}
-
-/// Stands for the path of a result file.
-fn place(output: &Path) -> io::Result<[u8; 32]> {
-    let path = std::path::absolute(output)?;
-    Ok(derive(OUTPUT_LABEL, &[path.as_os_str().as_bytes()]))
 }
 
 /// Why a folder cannot be used.
@@ -231,16 +221,12 @@ impl State {
     /// Whether a process that had said its last message was to write the result to `output`, so that a file there may
     /// be its own.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
-        let place = place(output)?;
-        Ok(self.folder.read(SAID)?.is_some_and(|kept| kept[..] == place))
+        self.folder.is_path(SAID, output)
     }
 
     /// Keeps that the helper has heard the last message, and where the result goes next, if it goes to a file.
     pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
-        match output {
-            Some(output) => self.folder.write(SAID, &place(output)?),
-            None => self.folder.write(SAID, &[]),
-        }
+        self.folder.keep_path(SAID, output)
     }
 
     /// Writes the owner again into a folder that [is damaged](Self::is_damaged).

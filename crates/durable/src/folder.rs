@@ -2,10 +2,14 @@
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use vesica_core::hash::derive;
 use vesica_link::{Access, access_of_others};
 use zeroize::Zeroizing;
+
+const PATH_LABEL: &str = "vesica durable 2026 path of a file v1";
 
 const LOCK: &str = "vesica-run.lock";
 const UNFINISHED: &str = "unfinished";
@@ -149,6 +153,26 @@ impl Folder {
         }
     }
 
+    /// Keeps under `name` which file a result goes to, if it goes to one.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_path(&self, name: &str, path: Option<&Path>) -> io::Result<()> {
+        match path {
+            Some(path) => self.write(name, &digest_of(path)?),
+            None => self.write(name, &[]),
+        }
+    }
+
+    /// Whether the file kept under `name` is the one at `path`.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn is_path(&self, name: &str, path: &Path) -> io::Result<bool> {
+        let digest = digest_of(path)?;
+        Ok(self.read(name)?.is_some_and(|kept| kept[..] == digest))
+    }
+
     /// Removes these files, in this order, and durably. Those that are not there are passed over.
     ///
     /// # Errors
@@ -171,6 +195,12 @@ impl Folder {
         }
         let _ = fs::remove_dir(&self.path);
     }
+}
+
+/// Stands for the path of a file.
+fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
+    let path = std::path::absolute(path)?;
+    Ok(derive(PATH_LABEL, &[path.as_os_str().as_bytes()]))
 }
 
 #[cfg(test)]

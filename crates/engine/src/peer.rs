@@ -6,6 +6,7 @@ use crate::{ConfigFault, Error, Event, InputFault, Observer, Phase};
 use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -61,6 +62,8 @@ pub(crate) struct Peer<'a> {
 
 /// A store in place of a connection.
 pub(crate) struct Exchange {
+    /// Whether an earlier process was to write the result to where this one writes it.
+    pub(crate) had_written: bool,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) state: Arc<State>,
     pub(crate) restart: bool,
@@ -164,7 +167,7 @@ impl<'a> Peer<'a> {
 
     /// Meets the peer in a store.
     fn meet_in(&self, exchange: &Exchange) -> Result<Conversation, Error> {
-        let Exchange { store, state, restart, observer, conversation } = exchange;
+        let Exchange { store, state, restart, observer, conversation, .. } = exchange;
         let observer = Arc::clone(observer);
         let options = vesica_exchange::Options {
             store: Arc::clone(store),
@@ -214,6 +217,17 @@ impl<'a> Peer<'a> {
         }
     }
 
+    /// Whether an earlier process of this run may have written the result.
+    pub(crate) fn had_written(&self) -> bool {
+        self.exchange.as_ref().is_some_and(|exchange| exchange.had_written)
+    }
+
+    /// The folder of a run through a store, and whether the run has begun before.
+    pub(crate) fn state(&self) -> Option<(&Path, bool)> {
+        let state = &self.exchange.as_ref()?.state;
+        Some((state.folder(), state.has_begun()))
+    }
+
     /// Whether the parties meet in a store.
     pub(crate) fn is_through_a_store(&self) -> bool {
         self.exchange.is_some()
@@ -222,13 +236,21 @@ impl<'a> Peer<'a> {
     /// Says that this party has its result, and forgets the run, if there is a store.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
+        let kept =
+            |error: std::io::Error| ConfigFault::scratch(exchange.state.folder(), error.kind());
+        exchange.state.finish().map_err(kept)?;
         if let Some(conversation) = lock(&exchange.conversation).take() {
             conversation
                 .finish()
                 .map_err(|kind| self.exchange_error(exchange, kind, Phase::Writing))?;
         }
-        let forgotten = exchange.state.forget();
-        forgotten.map_err(|error| ConfigFault::scratch(exchange.state.folder(), error.kind()))
+        exchange.state.forget().map_err(kept)
+    }
+
+    /// Keeps that this party has said its last word, and where the result goes.
+    pub(crate) fn keep_said(&self, output: Option<&Path>) -> Result<(), Error> {
+        let Some(Exchange { state, .. }) = &self.exchange else { return Ok(()) };
+        state.keep_said(output).map_err(|error| ConfigFault::scratch(state.folder(), error.kind()))
     }
 
     /// The context of a run over `session`, after both sides have found that they agree.

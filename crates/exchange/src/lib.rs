@@ -42,6 +42,6 @@ mod store;
 pub use conversation::Conversation;
 pub use error::{Event, ExchangeError, Waiting};
 pub use folder::FolderStore;
-pub use meeting::{Options, meet};
+pub use meeting::{Options, meet, say_end};
 pub use state::State;
 pub use store::Store;

@@ -112,8 +112,7 @@ pub fn meet(
     state: &Arc<State>,
 ) -> Result<Conversation, ExchangeError> {
     let peer = 1 - own;
-    let prefix: String = agreement.iter().map(|byte| format!("{byte:02x}")).collect();
-    let prefix = prefix[..HASH_CHARS].to_owned();
+    let prefix = prefix_of(agreement);
     let begun = state.number()?;
     let number = match begun {
         Some(number) => number,
@@ -154,6 +153,26 @@ pub fn meet(
     let seed = derive(SEED_LABEL, &[own_secret.expose(), secret.expose()]);
     let run = Run { looking, own, secret, seed: vesica_core::Secret::new(seed) };
     Conversation::start(run, Arc::clone(state))
+}
+
+/// What the names of all runs of an agreement begin with.
+fn prefix_of(agreement: &[u8; 32]) -> String {
+    agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Says of a run that was [finished](State::finished) that this party has its result: a process that was killed may not
+/// have said so.
+///
+/// # Errors
+/// [`ExchangeError::Store`].
+pub fn say_end(
+    store: &dyn Store,
+    agreement: &[u8; 32],
+    own: u8,
+    number: u32,
+) -> Result<(), ExchangeError> {
+    let run = format!("{}-{number:04}", prefix_of(agreement));
+    store.put_if_absent(&object::name(&run, own, END), &[]).map(drop).map_err(ExchangeError::store)
 }
 
 /// Stores an object; the error is `None` if another one is there.

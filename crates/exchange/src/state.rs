@@ -23,9 +23,14 @@ const OBJECTS: &str = "objects";
 /// The object that goes to the store next.
 const NEXT: &str = "next";
 
-/// All that is kept of a run. Without the first file the run cannot go on.
-const KEPT: [&str; 9] =
-    [MEETING, NEXT, OBJECTS, SHARES, ROWS, SEEN_HELLO, SEEN_SHARES, NUMBER, OWNER];
+/// Where the result goes, once this party has said its last word.
+const SAID: &str = "said";
+/// Whoever wanted the result has it.
+const FINISHED: &str = "finished";
+
+/// All that is kept of a run. Without the first file the run cannot go on. The last says that it need not.
+const KEPT: [&str; 11] =
+    [MEETING, NEXT, OBJECTS, SHARES, ROWS, SEEN_HELLO, SEEN_SHARES, SAID, OWNER, NUMBER, FINISHED];
 
 const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
@@ -35,6 +40,7 @@ const SEEN: u8 = 2;
 pub struct State {
     folder: Folder,
     owner: [u8; 32],
+    finished: Option<u32>,
 }
 
 impl Drop for State {
@@ -66,7 +72,11 @@ impl State {
     /// # Errors
     /// [`ExchangeError::Folder`], [`ExchangeError::OfAnother`].
     pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, ExchangeError> {
-        let state = Self { folder: Folder::open(folder)?, owner };
+        let mut state = Self { folder: Folder::open(folder)?, owner, finished: None };
+        if state.read(FINISHED)?.is_some_and(|kept| kept[..] == owner) {
+            state.finished = state.kept_number()?;
+            state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
+        }
         if !state.has_begun() {
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
             return Ok(state);
@@ -76,6 +86,35 @@ impl State {
             Some(kept) if kept.len() == owner.len() => Err(ExchangeError::OfAnother),
             _ => Err(ExchangeError::Damaged),
         }
+    }
+
+    /// The number of the run that was finished here by a process that ended before it had removed everything.
+    pub fn finished(&self) -> Option<u32> {
+        self.finished
+    }
+
+    /// Keeps where the result goes, before it is written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
+        self.folder.keep_path(SAID, output)
+    }
+
+    /// Whether an earlier process was to write its result to `output`, so that a file there may be its own.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
+        self.folder.is_path(SAID, output)
+    }
+
+    /// Keeps that the run need not go on.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn finish(&self) -> io::Result<()> {
+        self.folder.write(FINISHED, &self.owner)
     }
 
     /// Whether the folder holds a run that can go on.
@@ -108,10 +147,15 @@ impl State {
 
     /// The number of the run, if it has begun.
     pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
-        if !self.has_begun() {
-            return Ok(None);
+        match (self.has_begun(), self.kept_number()?) {
+            (false, _) => Ok(None),
+            (true, None) => Err(ExchangeError::Damaged),
+            (true, number) => Ok(number),
         }
-        let kept = self.read(NUMBER)?.ok_or(ExchangeError::Damaged)?;
+    }
+
+    fn kept_number(&self) -> Result<Option<u32>, ExchangeError> {
+        let Some(kept) = self.read(NUMBER)? else { return Ok(None) };
         let number = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
         Ok(Some(u32::from_le_bytes(number)))
     }
@@ -291,6 +335,7 @@ fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_durable::FolderError;
 
     #[test]
     fn a_journal_reads_back_without_an_entry_that_was_cut() {
@@ -338,8 +383,16 @@ mod tests {
         assert_eq!(*state.secrets(4).unwrap().1.expose(), own);
         state.keep_next(9, b"object").unwrap();
         assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
-        state.forget().unwrap();
+        let output = parent.path().join("out.csv");
+        state.keep_said(Some(&output)).unwrap();
+        assert!(state.may_have_written(&output).unwrap());
+        assert!(!state.may_have_written(&path).unwrap());
+        state.finish().unwrap();
         drop(state);
+        let state = State::open(&path, [1; 32]).unwrap();
+        assert_eq!((state.finished(), state.number().unwrap()), (Some(3), None));
+        assert_eq!(State::open(&path, [1; 32]).err(), Some(FolderError::InUse.into()));
+        state.forget().unwrap();
         assert!(!path.exists());
     }
 }

@@ -1,8 +1,11 @@
 use super::super::answer::Learned;
 use super::*;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use vesica_protocols::kmrs14::CommonRows;
 
 const OWN: [u8; 32] = [7; 32];
+const LOCK: &str = "vesica-run.lock";
 
 /// One of a party with 70 rows.
 fn answer() -> Answer {
@@ -106,7 +109,7 @@ fn a_folder_of_another_run_is_left_as_it_is() {
     let folder = parent.path().join("run");
     let state = State::open(&folder, OWN).unwrap();
     let secret = *state.secrets().unwrap().1.expose();
-    state.write(FINISHED, &OWN).unwrap();
+    state.folder.write(FINISHED, &OWN).unwrap();
     drop(state);
     assert!(matches!(State::open(&folder, [8; 32]), Err(StateError::OfAnother)));
     let state = State::open(&folder, OWN).unwrap();
@@ -141,7 +144,7 @@ fn a_folder_that_cannot_be_read_can_be_given_up() {
     drop(state);
     let state = State::open(&folder, OWN).unwrap();
     assert!(!state.is_damaged() && state.instance().unwrap() == Some([8; 16]));
-    state.write(FINISHED, &OWN).unwrap();
+    state.folder.write(FINISHED, &OWN).unwrap();
     state.give_up().unwrap();
     assert!(!state.has_begun() && !folder.join(FINISHED).exists());
     drop(state);
@@ -156,7 +159,7 @@ fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
     let killed = || {
         let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
-        state.write(FINISHED, &OWN).unwrap();
+        state.folder.write(FINISHED, &OWN).unwrap();
         fs::remove_file(folder.join(MEETING)).unwrap();
         std::mem::forget(state);
     };
@@ -200,7 +203,7 @@ fn the_directory_is_private_and_used_by_one_process() {
     for name in [MEETING, ANSWER] {
         assert_eq!(mode(&folder.join(name)), 0o600, "{name}");
     }
-    assert!(matches!(State::open(&folder, OWN), Err(StateError::InUse)));
+    assert!(matches!(State::open(&folder, OWN), Err(StateError::Folder(FolderError::InUse))));
 }
 
 #[test]
@@ -210,7 +213,7 @@ fn a_folder_with_something_else_in_it_is_left_as_it_is() {
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
     fs::write(folder.join(ROWS), "mine").unwrap();
-    assert!(matches!(State::open(&folder, OWN), Err(StateError::NotOurs)));
+    assert!(matches!(State::open(&folder, OWN), Err(StateError::Folder(FolderError::NotOurs))));
     assert_eq!(fs::metadata(&folder).unwrap().permissions().mode() & 0o777, 0o755);
     assert_eq!(fs::read(folder.join(ROWS)).unwrap(), b"mine");
     fs::remove_file(folder.join(ROWS)).unwrap();
@@ -230,7 +233,7 @@ fn a_folder_of_another_user_is_refused_and_unchanged() {
         match std::os::unix::fs::chown(&folder, Some(12_345), None) {
             Ok(()) => {
                 let opened = State::open(&folder, OWN);
-                assert!(matches!(opened, Err(StateError::OfAnotherUser)));
+                assert!(matches!(opened, Err(StateError::Folder(FolderError::OfAnotherUser))));
                 assert_eq!(fs::metadata(&folder).unwrap().permissions().mode(), mode);
                 std::os::unix::fs::chown(&folder, Some(0), None).unwrap();
             }
@@ -247,7 +250,9 @@ fn a_folder_of_a_run_that_others_can_enter_is_refused() {
     begin(&folder);
     for mode in [0o701, 0o710, 0o750, 0o770, 0o777, 0o755] {
         fs::set_permissions(&folder, fs::Permissions::from_mode(mode)).unwrap();
-        let Err(StateError::TooOpen { mode: found }) = State::open(&folder, OWN) else {
+        let Err(StateError::Folder(FolderError::TooOpen { mode: found })) =
+            State::open(&folder, OWN)
+        else {
             panic!("{mode:o}")
         };
         assert_eq!(found, mode);

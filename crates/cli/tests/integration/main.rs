@@ -6,6 +6,7 @@ mod bench_aided;
 mod bench_scale;
 mod check;
 mod docs;
+mod exchange;
 mod figures;
 mod files;
 mod golden;

@@ -22,7 +22,7 @@ use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
-use vesica_exchange::{ExchangeError, State};
+use vesica_exchange::{ExchangeError, State, say_end};
 use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::kmrs14::Items;
@@ -156,7 +156,24 @@ impl<'a> OverSession<'a> {
             drop(state);
             state = open()?;
         }
+        if let Some(number) = state.finished() {
+            let said = say_end(&**store, hash.as_bytes(), run.position as u8, number);
+            said.map_err(|kind| {
+                let peer = job.agreement.peer_of(party).name.clone();
+                Error::Exchange { peer, place: store.place(), folder: folder.clone(), kind }
+            })?;
+            if !job.state.restart {
+                return Err(Error::AlreadyFinished);
+            }
+        }
+        let had_written = match &job.output {
+            Some(output) => state
+                .may_have_written(&output.path)
+                .map_err(|error| ConfigFault::scratch(&folder, error.kind()))?,
+            None => false,
+        };
         let exchange = Exchange {
+            had_written,
             store: Arc::clone(store),
             state: Arc::new(state),
             restart: job.state.restart,
@@ -466,6 +483,17 @@ impl Match for OverSession<'_> {
     type Answer = Done;
     type Of = OfSession;
 
+    fn may_have_written(&self) -> bool {
+        self.peer.had_written()
+    }
+
+    fn begin(&self) {
+        if let Some((folder, has_begun)) = self.peer.state() {
+            let restart = self.run.job.state.restart;
+            self.run.event(&Event::State { folder, has_begun, restart });
+        }
+    }
+
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
@@ -567,6 +595,8 @@ impl Match for OverSession<'_> {
     fn check(&self, answer: Done) -> Result<Checked<OfSession>, Error> {
         let Done { got, counts, closings, of } = answer;
         let asked = self.asked(&of);
+        let place = self.run.job.output.as_ref().map(|output| &*output.path);
+        self.peer.keep_said(place)?;
         let at = self.at(Phase::Checking);
         closings.compare().map_err(|why| at(why.into()))?;
         let output = match got {

@@ -132,6 +132,7 @@ impl Scene {
         let done = done.and_then(|result| Ok((result, conversation.close()?)));
         match done {
             Ok((result, ())) => {
+                state.finish().unwrap();
                 conversation.finish()?;
                 state.forget().unwrap();
                 Ok(result)
