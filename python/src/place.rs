@@ -3,10 +3,13 @@
 use crate::away::away;
 use crate::failure::{Failed, Kind};
 use pyo3::prelude::*;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_engine::{ConfigFault, Error};
+use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
@@ -37,6 +40,34 @@ pub(crate) fn endpoint(
             "one side listens, and the other connects: give one of them",
         )),
         (None, None, None) => Err(fault(&ArgumentFault::NoAddress)),
+    }
+}
+
+/// The place where the two sides meet: an address, or a folder as a store.
+pub(crate) fn meeting(
+    agreement: &Agreement,
+    listen: Option<String>,
+    connect: Option<String>,
+    exchange: Option<&Path>,
+) -> Result<(Endpoint, Option<Arc<dyn Store>>), Failed> {
+    let Some(folder) = exchange else { return Ok((endpoint(agreement, listen, connect)?, None)) };
+    if agreement.helper.is_some() {
+        return Err(fault(&ArgumentFault::ExchangeWithHelper));
+    }
+    if listen.or(connect).is_some() {
+        return Err(Failed::new(
+            Kind::Settings,
+            "`exchange=` and an address are both given",
+            "through a folder there is no connection: leave out `listen=` and `connect=`",
+        ));
+    }
+    let place = folder.display().to_string();
+    match FolderStore::open(folder) {
+        Ok(store) => Ok((Endpoint::Store(place), Some(Arc::new(store)))),
+        Err(error) => {
+            let fault = ConfigFault::Store { place, kind: error.kind() };
+            Err(Failed::here(&Error::from(fault)))
+        }
     }
 }
 

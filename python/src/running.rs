@@ -93,8 +93,9 @@ fn file_of((path, delimiter, header, format): Again) -> Result<Source, InputErro
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, wait, idle,
-        total, threads, state, memory, scratch, restart, insecure, strict, output, force, again))]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, exchange,
+        wait, idle, total, threads, state, memory, scratch, restart, insecure, strict, output,
+        force, again))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -108,6 +109,7 @@ impl Running {
         party: Option<String>,
         listen: Option<String>,
         connect: Option<String>,
+        exchange: Option<PathBuf>,
         wait: f64,
         idle: f64,
         total: f64,
@@ -124,11 +126,14 @@ impl Running {
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let given = [("`state=`", state.is_some()), ("`restart=`", restart)];
-        let place = place::endpoint(&agreement, listen, connect).and_then(|endpoint| {
-            place::check_aided(&agreement, given)?;
-            Ok((endpoint, place::party(&agreement, Some(&identity.0), party.as_deref())?))
+        let place = place::meeting(&agreement, listen, connect, exchange.as_deref());
+        let place = place.and_then(|(endpoint, store)| {
+            if store.is_none() {
+                place::check_aided(&agreement, given)?;
+            }
+            Ok((endpoint, store, place::party(&agreement, Some(&identity.0), party.as_deref())?))
         });
-        let (endpoint, party) = place.map_err(|failed| failed.raise(py))?;
+        let (endpoint, store, party) = place.map_err(|failed| failed.raise(py))?;
         let link = LinkOptions {
             endpoint,
             wait: seconds(wait),
@@ -136,10 +141,9 @@ impl Running {
             total: (total > 0.0).then(|| seconds(total)),
         };
         let state = StateOptions { folder: state, restart };
-        let folder = match (&agreement.helper, &party) {
-            (Some(_), Some(party)) => Some(state.folder_of(&agreement, party)),
-            _ => None,
-        };
+        let keeps_state = agreement.helper.is_some() || store.is_some();
+        let folder = party.as_ref().filter(|_| keeps_state);
+        let folder = folder.map(|party| state.folder_of(&agreement, party));
         let run = Circumstances { agreement: agreement.clone(), link: link.clone(), folder };
         let (cancel, watch) = (CancelToken::new(), Arc::new(Watch::new(&agreement, link.wait)));
         let job = Job {
@@ -149,6 +153,7 @@ impl Running {
             columns,
             output: output.map(|path| OutputOptions { path, force }),
             link,
+            store,
             threads: threads
                 .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
             memory_bytes: memory.unwrap_or(MEMORY_BYTES_DEFAULT),

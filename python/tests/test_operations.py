@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import vesica as v
-from support import deal, listed, pair
+from support import CLUB, SHOP, deal, listed, pair
 
 OPERATIONS: dict[str, dict[str, Any]] = {
     "intersection": {},
@@ -239,3 +240,33 @@ def test_counts_of_partitions_are_a_term_of_unions() -> None:
     assert agreement.hash != deal(max_rows=2_000_000, **terms).hash
     with pytest.raises(v.SettingsError):
         deal(partition_counts=True)
+
+
+def test_two_sides_meet_in_a_folder(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    agreement = deal(protocol="rr22", security="semi-honest")
+    frames = [pl.DataFrame({"email": keys}) for keys in (SHOP_KEYS, CLUB_KEYS)]
+
+    def side(number: int) -> v.Result:
+        return v.run(
+            agreement,
+            frames[number],
+            key=(SHOP, CLUB)[number],
+            exchange=shared,
+            state=tmp_path / f"state-{number}",
+            wait=60,
+        )
+
+    with ThreadPoolExecutor() as both_sides:
+        shop, club = both_sides.map(side, range(2))
+    assert listed(shop.rows()["email"]) == ["B@x.org ", "c@x.org", "b@x.org"]
+    assert len(club.rows()) == 6
+    assert not list(tmp_path.glob("state-*"))
+    # The next run waits for the other side.
+    with pytest.raises(v.NetworkError, match="not finished"):
+        v.run(
+            agreement, frames[0], key=SHOP, exchange=shared, state=tmp_path / "state-0", wait=0.1
+        )
+    with pytest.raises(v.SettingsError, match="there is no connection"):
+        v.run(agreement, frames[0], key=SHOP, exchange=shared, listen="127.0.0.1:1")

@@ -40,6 +40,7 @@ def run(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
+    exchange: str | os.PathLike[str] | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
     wait: Time | None = None,
@@ -73,11 +74,12 @@ def run(
         columns: The column of the data for a key or a value of the agreement, where names differ.
         connect: The address of the other side or of the helper, ``host:port``.
         listen: The address at which to wait for the other side.
+        exchange: A folder that both sides can reach, in which they meet in place of a connection.
         progress: True for bars (of tqdm, where it is installed), or a function that takes a
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.
         wait: How long to wait for the other side, in seconds (60), or for the helper and each of
-            the other parties (a day); 0 for no limit.
+            the other parties, or for each message in `exchange` (a day); 0 for no limit.
         idle: How long the other side may send nothing, in seconds, at least 1.
         total: How long the session may last, in seconds; 0 for no limit.
         threads: CPU threads; all cores by default.
@@ -85,11 +87,12 @@ def run(
         insecure: Allow the insecure protocol that the agreement names.
         output: A file for the result, as well. Only for data in a file, or a result without rows.
         force: Replace an existing `output`.
-        state: With a helper, the folder that lets an interrupted run continue.
+        state: With a helper or `exchange`, the folder that lets an interrupted run continue.
         memory: About how many bytes of memory the run may take beside your data (1 GiB), whatever
             its size; more than that goes to files without names.
         scratch: The folder for these files: by default the current one, or with a helper `state`.
-        restart: With a helper, drop an interrupted run, end it for all, and begin a new one.
+        restart: With a helper or `exchange`, drop an interrupted run, end it for all, and begin a
+            new one.
         delimiter: The character between the fields of a text file; detected by default.
         header: Whether the first row of a text file has the names of the columns.
         format: ``csv``, ``tsv`` or ``parquet``; by default that of the file's name.
@@ -124,6 +127,7 @@ async def run_async(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
+    exchange: str | os.PathLike[str] | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
     wait: Time | None = None,
@@ -196,6 +200,7 @@ class Started:
         format: str | None,
         connect: str | None,
         listen: str | None,
+        exchange: str | os.PathLike[str] | None,
         strict: bool,
         insecure: bool,
         force: bool,
@@ -217,10 +222,12 @@ class Started:
         try:
             given = self.frame.input(needed(self.agreement, self.party, mapped))
         except DataError:
-            # The other side may wait already.
+            # The other side may wait already. In a folder it goes on waiting for this one.
+            if exchange is not None:
+                raise
             _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect)
             raise
-        limit = WAIT_AIDED if is_aided else WAIT
+        limit = WAIT_AIDED if is_aided or exchange is not None else WAIT
         self.running = _vesica.Running.start(
             self.agreement._inner,
             identity._inner,
@@ -229,6 +236,7 @@ class Started:
             party=party,
             listen=listen,
             connect=connect,
+            exchange=None if exchange is None else os.fspath(exchange),
             wait=limit if wait is None else seconds("wait", wait) or LONGEST,
             idle=idle_seconds(idle),
             total=seconds("total", total),

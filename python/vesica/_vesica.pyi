@@ -123,6 +123,7 @@ class Running:
         party: str | None,
         listen: str | None,
         connect: str | None,
+        exchange: str | None,
         wait: float,
         idle: float,
         total: float,

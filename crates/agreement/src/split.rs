@@ -1,5 +1,6 @@
 //! Which runs are split into partitions, and what one partition is.
 
+use crate::agreement::Agreement;
 use vesica_core::{Item, Operation, PsiParams, Role};
 use vesica_partitions::{Plan, session_of};
 use vesica_protocols::{Partitions, Protocol, Security, Traffic, UsableSetLen};
@@ -50,6 +51,38 @@ pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
         Some(_) => Plan::new(lens[0], lens[1]),
         None => Plan::WHOLE,
     }
+}
+
+/// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
+/// `rr22_malicious`, both receiving.
+pub const BYTES_PER_ITEM: u64 = 96;
+
+/// Bytes of memory for the program, its buffers and the connection.
+const BYTES_BESIDE: u64 = 32 << 20;
+
+/// Items of the longer of two partitions.
+pub fn longest(plan: Plan, params: &PsiParams) -> u64 {
+    plan.bound(params.sender_len().max(params.receiver_len()) as u64)
+}
+
+/// The least memory with which an intersection in partitions keeps within it, in bytes.
+pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
+    BYTES_BESIDE + BYTES_PER_ITEM * longest(plan, params)
+}
+
+/// No split of so many items of `party` has more partitions, whatever size the peer announces.
+pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
+    let own = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { keyed };
+    let peer = agreement.peer_of(party).max_rows;
+    let with_check_items = |len: u64| len + agreement.self_check_items();
+    Plan::new(with_check_items(own), with_check_items(peer)).partitions()
+}
+
+/// Whether large sets of an intersection under `agreement` may be split.
+pub fn splits_large_sets(agreement: &Agreement) -> bool {
+    agreement.bounds.are_none()
+        && agreement.integer_items().is_none()
+        && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
 }
 
 /// Items that the party in `role` enters in all partitions together, self-check items and padding included.

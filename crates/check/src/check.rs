@@ -1,6 +1,7 @@
 //! One pass over a party's rows.
 
 use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
+use crate::needs::Needs;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use vesica_agreement::Agreement;
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Item, Operation};
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
-use vesica_engine::{Error, MEMORY_BYTES_DEFAULT, Needs};
+use vesica_engine::{Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
     survey_items, survey_keys,

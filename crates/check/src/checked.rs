@@ -1,8 +1,9 @@
 //! What a check found.
 
+use crate::needs::Needs;
 use jiff::civil::Date;
 use std::path::{Path, PathBuf};
-use vesica_engine::{ConfigFault, Error, InputFault, Needs};
+use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile};
 
 /// What a check found. Holds counts, names, places and shapes, never a value of a cell.

@@ -2,6 +2,7 @@
 //!
 //! * [`Check`] — what to look at, from an agreement; it reads the rows once.
 //! * [`Checked`] — what was found, for a program to show; it can be serialised.
+//! * [`Needs`] — what a run takes of the machine.
 //! * [`Refused`] — why a run would refuse these rows.
 
 #![forbid(unsafe_code)]
@@ -10,6 +11,8 @@
 mod check;
 mod checked;
 mod figures;
+mod needs;
 
 pub use check::{Check, Options};
 pub use checked::{Checked, CheckedKey, Limits, Read, Refused};
+pub use needs::Needs;

@@ -6,7 +6,6 @@
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
-//! * [`Needs`] — what a run will take of the machine.
 //! * [`Report`] — what a run did, for machines.
 //! * [`Event`], [`Observer`] — what a run is doing, for people.
 //! * [`Error`] — what went wrong; the variant says who must act.
@@ -28,7 +27,6 @@ pub mod job;
 mod look;
 mod matching;
 mod meeting;
-mod needs;
 mod output;
 mod peer;
 mod probe;
@@ -36,9 +34,7 @@ mod reading;
 mod report;
 mod resources;
 mod rows;
-mod self_check;
 pub mod terms;
-mod texts;
 mod word;
 
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
@@ -46,7 +42,6 @@ pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
 pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
-pub use needs::Needs;
 pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;

@@ -1,6 +1,7 @@
 //! Learning which items are common: over a session with the peer, or over a helper's board.
 
 mod board;
+mod exchange;
 mod session;
 mod split;
 

@@ -1,7 +1,7 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
 use crate::error::{ExchangeError, Waiting};
-use crate::meeting::{Looking, digest, give_up, put, remove_own};
+use crate::looking::{Looking, digest, give_up, put, remove_own};
 use crate::object::{self, END, Pieces};
 use crate::state::{Journal, Point, State};
 use std::collections::{HashMap, VecDeque};

@@ -34,6 +34,7 @@
 mod conversation;
 mod error;
 mod folder;
+mod looking;
 mod meeting;
 mod object;
 mod state;
@@ -42,6 +43,7 @@ mod store;
 pub use conversation::Conversation;
 pub use error::{Event, ExchangeError, Waiting};
 pub use folder::FolderStore;
-pub use meeting::{Options, meet, say_end};
+pub use looking::Options;
+pub use meeting::{meet, say_end};
 pub use state::State;
 pub use store::Store;

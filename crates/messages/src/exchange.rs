@@ -88,8 +88,8 @@ pub(crate) fn letter(peer: &str, kind: LetterError, say: Speech) -> Message {
         kind => Message::here(
             format!("the meeting with {peer} failed: {kind}"),
             format!(
-                "somebody has altered what {peer} wrote, or {peer} has another key file or version; \
-                 nothing was revealed; {new}, on both sides"
+                "somebody has altered what {peer} wrote, or {peer} has another key file or \
+                 version; nothing was revealed; {new}, on both sides"
             ),
         )
         .by(Who::Peers),

@@ -126,7 +126,9 @@ fn every_operation_runs_through_a_folder() {
             }
             Running::start(command)
         });
-        running.map(Running::wait).iter().for_each(|ended| drop(ended.assert_code(0)));
+        for ended in running.map(Running::wait) {
+            ended.assert_code(0);
+        }
         let report: serde_json::Value =
             serde_json::from_str(&scene.place.read("one.json")).unwrap();
         let result = &report["result"];
@@ -217,7 +219,9 @@ fn a_run_goes_on_with_the_same_rows_in_the_same_folder_only() {
     scene.run("one", &["--once", "--restart"]).assert_failed(75, "run 2 of this agreement");
     let running =
         ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));
-    running.map(Running::wait).iter().for_each(|ended| drop(ended.assert_code(0)));
+    for ended in running.map(Running::wait) {
+        ended.assert_code(0);
+    }
     scene.assert_results();
 }
 

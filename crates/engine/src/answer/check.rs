@@ -2,12 +2,12 @@
 
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, RowSet, RunResult};
-use crate::self_check::CheckedSet;
-use crate::{rows, texts};
+use crate::rows;
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output;
 use vesica_records::KeyTexts;
+use vesica_self_check::{CheckedSet, texts};
 use vesica_shares::SharesFile;
 
 /// The question of a run, and the side that asks it.
@@ -123,20 +123,20 @@ pub(super) fn answer(
     })
 }
 
-/// The keys in the `texts` of a union that only the peer has.
+/// The keys in the texts `given` of a union that only the peer has.
 ///
 /// # Errors
 /// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can bring.
-fn only_theirs(texts: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
+fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let agreement = asked.agreement;
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
     let others = (asked.their_check_items(), agreement.hide_sizes);
-    if !texts.len().is_multiple_of(len) {
+    if !given.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
-    let keys = texts::keys_of(texts, len, peer, &profiles, others)?;
+    let keys = texts::keys_of(given, len, peer, &profiles, others)?;
     require(keys.len() as u64 <= asked.most_theirs())?;
     Ok(keys)
 }
@@ -202,7 +202,7 @@ mod tests {
     fn set() -> CheckedSet {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        CheckedSet::new(items, CHECK_ITEMS as usize, 0, &[7; 32], rng).unwrap()
+        CheckedSet::with_check_items(items, [CHECK_ITEMS as usize; 2], 0, &[7; 32], rng).unwrap()
     }
 
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {

@@ -2,10 +2,10 @@
 
 use super::check::{Asked, require};
 use crate::output::{self, KeyRows};
-use crate::self_check::CheckedSet;
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_net::Context;
 use vesica_protocols::Ids;
+use vesica_self_check::CheckedSet;
 
 type Id = [u8; Item::LEN];
 

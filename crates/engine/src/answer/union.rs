@@ -1,9 +1,9 @@
 //! The union: own keys, and those that only the other party has.
 
 use crate::output::{KeyRows, Union};
-use crate::self_check::CheckedSet;
 use vesica_core::Misbehaviour;
 use vesica_records::KeyTexts;
+use vesica_self_check::CheckedSet;
 
 /// The own keys of `set` and `theirs`, by their texts.
 ///
@@ -44,7 +44,7 @@ mod tests {
     fn keys_are_sorted_and_none_is_there_twice() {
         let items = (0..2).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        let set = CheckedSet::new(items, 0, 0, &[7; 32], rng).unwrap();
+        let set = CheckedSet::with_check_items(items, [0; 2], 0, &[7; 32], rng).unwrap();
         let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
         let union = joined(&set, &texts(&["z", "d"]), KeyRows::default()).unwrap();
         let keys: Vec<(&[u8], Option<u32>)> =

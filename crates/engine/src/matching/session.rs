@@ -4,34 +4,31 @@ use super::split::{Found, Large, Matched, Pieces, Splitting};
 use super::{Checked, Match, Run};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
+use crate::matching::exchange::{self, ROWS_LABEL};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::{KeyRows, RunResult};
 use crate::peer::{Exchange, Peer, Seats};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::rows::{self, RowItems};
-use crate::self_check::{CheckedSet, shared_items};
 use crate::{Error, Event, Phase, Report, probe};
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
-use vesica_core::hash::{Transcript, derive};
+use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
-use vesica_exchange::{ExchangeError, State, say_end};
 use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::kmrs14::Items;
-use vesica_protocols::{Output, Partitions, Party, Protocol};
-use vesica_records::{KeyCounts, KeySet, KeyTexts, Progress, Streamed};
+use vesica_protocols::{Output, Party, Protocol};
+use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
+use vesica_self_check::{CheckedSet, shared_items};
 
-const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
-const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
 const PARTITIONS: &str = "matching/partitions";
@@ -143,44 +140,7 @@ impl Grouped {
 impl<'a> OverSession<'a> {
     /// Opens the folder of the run, if there is a store.
     pub(crate) fn open(run: &'a Run<'a>) -> Result<Self, Error> {
-        let job = run.job;
-        let Some(store) = &job.store else { return Ok(Self::new(run, None)) };
-        let party = &run.terms().name;
-        let folder = job.state.folder_of(&job.agreement, party);
-        let hash = job.agreement.hash();
-        let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &[run.position as u8]]);
-        let open = || State::open(&folder, owner).map_err(|error| state_error(&folder, error));
-        let mut state = open()?;
-        if job.state.restart && state.has_begun() {
-            state.forget().map_err(|error| ConfigFault::scratch(&folder, error.kind()))?;
-            drop(state);
-            state = open()?;
-        }
-        if let Some(number) = state.finished() {
-            let said = say_end(&**store, hash.as_bytes(), run.position as u8, number);
-            said.map_err(|kind| {
-                let peer = job.agreement.peer_of(party).name.clone();
-                Error::Exchange { peer, place: store.place(), folder: folder.clone(), kind }
-            })?;
-            if !job.state.restart {
-                return Err(Error::AlreadyFinished);
-            }
-        }
-        let had_written = match &job.output {
-            Some(output) => state
-                .may_have_written(&output.path)
-                .map_err(|error| ConfigFault::scratch(&folder, error.kind()))?,
-            None => false,
-        };
-        let exchange = Exchange {
-            had_written,
-            store: Arc::clone(store),
-            state: Arc::new(state),
-            restart: job.state.restart,
-            observer: Arc::clone(run.observer),
-            conversation: Mutex::default(),
-        };
-        Ok(Self::new(run, Some(exchange)))
+        Ok(Self::new(run, exchange::open(run)?))
     }
 
     pub(crate) fn new(run: &'a Run<'a>, exchange: Option<Exchange>) -> Self {
@@ -360,7 +320,8 @@ impl<'a> OverSession<'a> {
             OwnSet::Whole(set) => Ok(Grouped::Not(set)),
             OwnSet::Large(Large { items, streamed }) => {
                 let at = self.at(Phase::Sizes);
-                let most = self.most_partitions(streamed.keyed);
+                let party = &self.peer.seats.party;
+                let most = split::most_partitions(self.agreement, party, streamed.keyed);
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
@@ -401,7 +362,8 @@ impl<'a> OverSession<'a> {
         splitting: &Splitting<'_>,
         shared: &[Item],
     ) -> Result<(Got, u64), Error> {
-        let (least, given) = (Splitting::least_memory(matched), self.run.job.memory_bytes);
+        let (least, given) =
+            (split::least_memory(matched.plan, matched.params), self.run.job.memory_bytes);
         if matched.plan.is_split() && given < least {
             return Err(ConfigFault::MemoryTooSmall { least, given }.into());
         }
@@ -427,24 +389,6 @@ impl<'a> OverSession<'a> {
         }
         self.run.event(&Event::KeysRead(&counts));
         Ok(counts)
-    }
-
-    /// No split of this party's items has more partitions, whatever size the peer announces.
-    fn most_partitions(&self, keyed: u64) -> u64 {
-        let agreement = self.agreement;
-        let own = if agreement.hide_sizes { self.run.terms().max_rows } else { keyed };
-        let peer = agreement.peer_of(&self.peer.seats.party).max_rows;
-        let with_check_items = |len: u64| len + agreement.self_check_items();
-        Plan::new(with_check_items(own), with_check_items(peer)).partitions()
-    }
-
-    /// Whether a set of so many keys may be split.
-    fn is_large(&self, keyed: u64) -> bool {
-        let agreement = self.agreement;
-        keyed > self.spilling.whole_set_len
-            && agreement.bounds.are_none()
-            && agreement.integer_items().is_none()
-            && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
     }
 
     /// Compares the free disk with what the whole file will take. The estimate follows from the `rows` that have been
@@ -497,7 +441,7 @@ impl Match for OverSession<'_> {
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
-            self.peer.keep_rows(digest_of(&keys))?;
+            self.peer.keep_rows(exchange::digest_of(&keys))?;
             let counts = keys.counts.clone();
             reader.check_number(counts.distinct)?;
             self.run.event(&Event::KeysRead(&counts));
@@ -532,7 +476,8 @@ impl Match for OverSession<'_> {
         if let Some(digest) = digest {
             self.peer.keep_rows(digest.finish())?;
         }
-        if self.is_large(streamed.keyed) {
+        let is_long = streamed.keyed > self.spilling.whole_set_len;
+        if is_long && split::splits_large_sets(self.agreement) {
             return Ok(OwnSet::Large(Large { items, streamed }));
         }
         let items = items.into_memory().map_err(|error| self.storage(&error))?;
@@ -627,27 +572,6 @@ impl Match for OverSession<'_> {
 
     fn end(self) -> Result<(), Error> {
         self.peer.finish()
-    }
-}
-
-/// The digest of keys with what belongs to each.
-fn digest_of(keys: &KeySet) -> [u8; 32] {
-    let mut digest = Transcript::new(ROWS_LABEL, &[]);
-    keys.items.iter().for_each(|item| digest.update(item.as_bytes()));
-    keys.values.iter().flatten().for_each(|value| digest.update(&value.to_le_bytes()));
-    for text in keys.texts.iter().flat_map(KeyTexts::iter) {
-        digest.update(&(text.len() as u64).to_le_bytes());
-        digest.update(text);
-    }
-    digest.finish()
-}
-
-fn state_error(folder: &Path, error: ExchangeError) -> Error {
-    let in_folder = || folder.to_owned();
-    match error {
-        ExchangeError::Folder(error) => super::folder_error(folder, error),
-        ExchangeError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
-        _ => ConfigFault::scratch(folder, std::io::ErrorKind::InvalidData),
     }
 }
 

@@ -16,12 +16,11 @@ mod in_memory;
 use crate::answer::Told;
 use crate::output::RowSet;
 use crate::rows::{RowItems, Spread};
-use crate::self_check::CheckedSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use vesica_agreement::split::partition;
+use vesica_agreement::split::{self, partition};
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
@@ -31,15 +30,9 @@ use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
 use vesica_scratch::Scratch;
+use vesica_self_check::CheckedSet;
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
-
-/// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
-/// `rr22_malicious`, both receiving.
-const BYTES_PER_ITEM: u64 = 96;
-
-/// Bytes of memory for the program, its buffers and the connection.
-const BYTES_BESIDE: u64 = 32 << 20;
 
 /// Items that are read before repeated ones are dropped.
 const LEAST_ROOM: usize = 1 << 20;
@@ -221,13 +214,6 @@ pub(crate) struct Matched<'a> {
     pub(crate) plan: Plan,
 }
 
-impl Matched<'_> {
-    /// Items of the longer of two partitions.
-    fn longest(self) -> u64 {
-        self.plan.bound(self.params.sender_len().max(self.params.receiver_len()) as u64)
-    }
-}
-
 impl<'a> Splitting<'a> {
     /// Partitions under a secret of the `session`; `context` is bound into it.
     pub(crate) fn new(
@@ -304,15 +290,11 @@ impl<'a> Splitting<'a> {
         of
     }
 
-    /// The least memory with which a run keeps within it.
-    pub(crate) fn least_memory(matched: Matched<'_>) -> u64 {
-        BYTES_BESIDE + BYTES_PER_ITEM * matched.longest()
-    }
-
     /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
     /// there is memory for them.
     fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
-        let room = self.memory_bytes / 2 / (BYTES_PER_ITEM * matched.longest()).max(1);
+        let longest = split::longest(matched.plan, matched.params);
+        let room = self.memory_bytes / 2 / (split::BYTES_PER_ITEM * longest).max(1);
         let runs = room.min(self.threads.get() as u64 + 1) as usize;
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }

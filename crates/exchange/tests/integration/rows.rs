@@ -26,7 +26,7 @@ fn every_row_gives_over_a_store_what_it_gives_live() {
         // The receiver is at first stopped again and again, sooner than it can come to its end.
         let side = |number: usize, patience: fn(u32) -> Duration| {
             let role = [Role::Sender, Role::Receiver][1 - number];
-            let seed = [runner.seed ^ u8::from(role == Role::Receiver) * 0xff; 32];
+            let seed = [if role == Role::Receiver { !runner.seed } else { runner.seed }; 32];
             for attempt in 0..500 {
                 let cancel = CancelToken::new();
                 let stop = cancel.clone();

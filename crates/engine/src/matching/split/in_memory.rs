@@ -2,13 +2,13 @@
 
 use super::{Matched, Splitting};
 use crate::matching::run_alone;
-use crate::self_check::CheckedSet;
 use std::ops::Range;
 use vesica_agreement::split::partition;
 use vesica_core::{Error, Misbehaviour, ParameterError, PsiParams, Result, Role};
 use vesica_net::Context;
 use vesica_partitions::Plan;
 use vesica_protocols::{Addends, Ids, Input, Output, Party};
+use vesica_self_check::CheckedSet;
 
 impl Splitting<'_> {
     /// Runs the protocol on each partition of `set`, and opens the total of what they gave; returns the output of the

@@ -15,7 +15,7 @@ const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
 /// The kind of an item that is not a key. Own items of the two parties have different texts: a protocol may tell by
 /// them whose items they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mark {
+pub enum Mark {
     /// A self-check item of both parties.
     Shared,
     /// A self-check item of one party, which is in that role.
@@ -37,7 +37,7 @@ impl Mark {
 }
 
 /// Appends the text of `key`, which is short enough, in `len` bytes.
-pub(crate) fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
+pub fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
     let end = texts.len() + len;
     texts.extend_from_slice(&(key.len() as u16).to_le_bytes());
     texts.extend_from_slice(key);
@@ -45,7 +45,7 @@ pub(crate) fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
 }
 
 /// Appends a marked text of `len` bytes.
-pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
+pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     let end = texts.len() + len;
     texts.extend_from_slice(&MARKED);
     texts.push(mark.byte());
@@ -59,7 +59,7 @@ pub(crate) fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for a text that no honest party makes, [`Misbehaviour::SelfCheckFailed`] for wrong
 /// self-check items.
-pub(crate) fn keys_of(
+pub fn keys_of(
     texts: &[u8],
     len: usize,
     peer: Role,

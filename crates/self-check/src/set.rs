@@ -33,7 +33,7 @@ use vesica_records::KeyTexts;
 const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
 /// A party's set as it enters the protocol, and the checks of its result.
-pub(crate) struct CheckedSet {
+pub struct CheckedSet {
     items: Arc<Vec<Item>>,
     own_len: usize,
     shared_len: usize,
@@ -53,7 +53,7 @@ struct OwnValues {
 impl CheckedSet {
     /// A set with as many own self-check items as shared ones.
     #[cfg(test)]
-    pub(crate) fn new(
+    pub fn new(
         items: Vec<Item>,
         check_items: usize,
         padded_len: usize,
@@ -67,7 +67,7 @@ impl CheckedSet {
     /// padding together are `padded_len`.
     ///
     /// `None` if there is not enough memory. `secret` is known to both parties of the session and to nobody else.
-    pub(crate) fn with_check_items(
+    pub fn with_check_items(
         mut items: Vec<Item>,
         [check_items, own_check_items]: [usize; 2],
         padded_len: usize,
@@ -86,7 +86,7 @@ impl CheckedSet {
     /// until there are `len` in all.
     ///
     /// `None` if there is not enough memory.
-    pub(crate) fn of_partition(
+    pub fn of_partition(
         mut items: Vec<Item>,
         shared: &[Item],
         len: usize,
@@ -109,7 +109,7 @@ impl CheckedSet {
     /// `shared` among them are shared self-check items.
     ///
     /// `None` if there is not enough memory.
-    pub(crate) fn part(&self, positions: &[usize], shared: Range<usize>) -> Option<Input> {
+    pub fn part(&self, positions: &[usize], shared: Range<usize>) -> Option<Input> {
         let items = Arc::new(chosen(&self.items, 1, positions)?);
         let each = |all: usize| all / self.items.len().max(1);
         let input = match (&self.values, &self.texts) {
@@ -129,7 +129,7 @@ impl CheckedSet {
     /// A set of integers. Numbers that no key and no other kind of item has take the place of random
     /// items. They are not secret, and need not be between parties that follow the protocol: each can
     /// only match an equal item.
-    pub(crate) fn of_integers(
+    pub fn of_integers(
         mut items: Vec<Item>,
         check_items: usize,
         padded_len: usize,
@@ -147,7 +147,7 @@ impl CheckedSet {
     /// Adds the `values` of the keys; self-check items and padding get those of `checked`.
     ///
     /// `None` if there is not enough memory.
-    pub(crate) fn with_values(mut self, values: Vec<u64>, checked: CheckedValues) -> Option<Self> {
+    pub fn with_values(mut self, values: Vec<u64>, checked: CheckedValues) -> Option<Self> {
         let reach = checked.reach(&values);
         let others = self.items.len() - self.own_len;
         let mut values = checked.of_keys(values, others)?;
@@ -160,11 +160,7 @@ impl CheckedSet {
     /// marked texts of the party in that role.
     ///
     /// `None` if there is not enough memory.
-    pub(crate) fn with_keys(
-        mut self,
-        keys: KeyTexts,
-        texts: Option<(usize, Role)>,
-    ) -> Option<Self> {
+    pub fn with_keys(mut self, keys: KeyTexts, texts: Option<(usize, Role)>) -> Option<Self> {
         if let Some((len, role)) = texts {
             let mut texts = Vec::new();
             let room = len.checked_mul(self.items.len())?;
@@ -185,7 +181,7 @@ impl CheckedSet {
     }
 
     /// The input of the protocol.
-    pub(crate) fn input(&self) -> Input {
+    pub fn input(&self) -> Input {
         let items = Arc::clone(&self.items);
         let input = match (&self.values, &self.texts) {
             (Some(own), _) => Input::with_values(items, Arc::clone(&own.values)),
@@ -197,32 +193,37 @@ impl CheckedSet {
     }
 
     /// The least and the largest sum of the values of any own keys, in each column, if there are values.
-    pub(crate) fn reach(&self) -> Option<&[(i128, i128)]> {
+    pub fn reach(&self) -> Option<&[(i128, i128)]> {
         self.values.as_ref().map(|own| &own.reach[..])
     }
 
     /// The texts of its keys, if they were requested.
-    pub(crate) fn keys(&self) -> Option<&KeyTexts> {
+    pub fn keys(&self) -> Option<&KeyTexts> {
         self.keys.as_ref()
     }
 
     /// All items: keys, self-check items, padding.
-    pub(crate) fn items(&self) -> &[Item] {
+    pub fn items(&self) -> &[Item] {
         &self.items
     }
 
     /// How many items it has, self-check items and padding included.
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.items.len()
     }
 
+    /// Whether it has no item.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
     /// How many keys it has.
-    pub(crate) fn own_len(&self) -> usize {
+    pub fn own_len(&self) -> usize {
         self.own_len
     }
 
     /// The positions of the shared self-check items, and of this party's own.
-    pub(crate) fn check_items(&self) -> [Range<usize>; 2] {
+    pub fn check_items(&self) -> [Range<usize>; 2] {
         let shared = self.own_len + self.shared_len;
         [self.own_len..shared, shared..shared + self.own_check_items]
     }
@@ -232,7 +233,7 @@ impl CheckedSet {
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`, or an
     /// item that only this party knows is among them.
-    pub(crate) fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
+    pub fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
         let shared = self.own_len..self.own_len + self.shared_len;
         let found = positions.iter().filter(|position| shared.contains(position)).count();
         let stray = positions.iter().any(|position| *position >= shared.end);
@@ -244,19 +245,19 @@ impl CheckedSet {
     }
 
     /// How many of `positions` are keys of this party.
-    pub(crate) fn count_own(&self, positions: &[usize]) -> u64 {
+    pub fn count_own(&self, positions: &[usize]) -> u64 {
         positions.iter().filter(|position| **position < self.own_len).count() as u64
     }
 
     /// The matched items of this party's own, self-check items and padding left out.
-    pub(crate) fn own_items(&self, positions: &[usize]) -> Vec<Item> {
+    pub fn own_items(&self, positions: &[usize]) -> Vec<Item> {
         let own = positions.iter().filter(|position| **position < self.own_len);
         own.map(|position| self.items[*position]).collect()
     }
 }
 
 /// The shared self-check items, from the `secret` of the session.
-pub(crate) fn shared_items(secret: &[u8; 32], count: usize) -> Vec<Item> {
+pub fn shared_items(secret: &[u8; 32], count: usize) -> Vec<Item> {
     let item = |i: u64| {
         let mut bytes = [0; Item::LEN];
         let digest = hash::derive(SHARED_LABEL, &[secret, &i.to_le_bytes()]);

@@ -1,11 +1,10 @@
 //! What a run takes of the machine, as far as the rows alone say it.
 
-use crate::matching::{Matched, Splitting};
-use crate::{Error, error::ConfigFault};
 use std::path::PathBuf;
 use vesica_agreement::split::{self, Joined};
 use vesica_agreement::{Agreement, Roles};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
+use vesica_engine::{ConfigFault, Error};
 use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
 use vesica_protocols::Protocol;
 use vesica_scratch::FolderScratch;
@@ -108,8 +107,7 @@ fn least_memory(agreement: &Agreement, party: &str, [rows, theirs]: [u64; 2]) ->
     let of = |row: &'static Protocol, params: &PsiParams| {
         let plan = split::plan(row, params);
         let is_split = plan.is_split() && split::joined(row, params) == Some(Joined::Sets);
-        let matched = Matched { row, role: Role::Sender, params, plan };
-        is_split.then(|| Splitting::least_memory(matched))
+        is_split.then(|| split::least_memory(plan, params))
     };
     let of_roles = |roles: &Roles| {
         agreement.candidates().iter().filter_map(|row| of(row, &roles.params)).max()

@@ -1,0 +1,81 @@
+//! A run through a store: its folder, and what must stay the same in it.
+
+use super::{Run, folder_error};
+use crate::Error;
+use crate::error::ConfigFault;
+use crate::peer::Exchange;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use vesica_core::hash::{Transcript, derive};
+use vesica_exchange::{ExchangeError, State, say_end};
+use vesica_records::{KeySet, KeyTexts};
+
+const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
+/// Of the digest of the rows that take part.
+pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
+
+/// Opens the folder of the run, if there is a store.
+///
+/// # Errors
+/// Those of the folder; [`Error::AlreadyFinished`].
+pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
+    let job = run.job;
+    let Some(store) = &job.store else { return Ok(None) };
+    let party = &run.terms().name;
+    let folder = job.state.folder_of(&job.agreement, party);
+    let hash = job.agreement.hash();
+    let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &[run.position as u8]]);
+    let open = || State::open(&folder, owner).map_err(|error| state_error(&folder, error));
+    let mut state = open()?;
+    if job.state.restart && state.has_begun() {
+        state.forget().map_err(|error| ConfigFault::scratch(&folder, error.kind()))?;
+        drop(state);
+        state = open()?;
+    }
+    if let Some(number) = state.finished() {
+        let said = say_end(&**store, hash.as_bytes(), run.position as u8, number);
+        said.map_err(|kind| {
+            let peer = job.agreement.peer_of(party).name.clone();
+            Error::Exchange { peer, place: store.place(), folder: folder.clone(), kind }
+        })?;
+        if !job.state.restart {
+            return Err(Error::AlreadyFinished);
+        }
+    }
+    let had_written = match &job.output {
+        Some(output) => state
+            .may_have_written(&output.path)
+            .map_err(|error| ConfigFault::scratch(&folder, error.kind()))?,
+        None => false,
+    };
+    let exchange = Exchange {
+        had_written,
+        store: Arc::clone(store),
+        state: Arc::new(state),
+        restart: job.state.restart,
+        observer: Arc::clone(run.observer),
+        conversation: Mutex::default(),
+    };
+    Ok(Some(exchange))
+}
+
+/// The digest of keys with what belongs to each.
+pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
+    let mut digest = Transcript::new(ROWS_LABEL, &[]);
+    keys.items.iter().for_each(|item| digest.update(item.as_bytes()));
+    keys.values.iter().flatten().for_each(|value| digest.update(&value.to_le_bytes()));
+    for text in keys.texts.iter().flat_map(KeyTexts::iter) {
+        digest.update(&(text.len() as u64).to_le_bytes());
+        digest.update(text);
+    }
+    digest.finish()
+}
+
+fn state_error(folder: &Path, error: ExchangeError) -> Error {
+    let in_folder = || folder.to_owned();
+    match error {
+        ExchangeError::Folder(error) => folder_error(folder, error),
+        ExchangeError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
+        _ => ConfigFault::scratch(folder, std::io::ErrorKind::InvalidData),
+    }
+}

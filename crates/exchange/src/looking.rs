@@ -1,0 +1,131 @@
+//! Looking for objects of the other side, and putting one's own.
+
+use crate::error::{Event, ExchangeError, Waiting};
+use crate::object::{self, END, GIVEN_UP};
+use crate::store::Store;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vesica_core::StopReason;
+use vesica_core::hash::derive;
+use vesica_link::CancelToken;
+
+const DIGEST_LABEL: &str = "vesica exchange 2026 object v1";
+
+/// The shortest and the longest time between two looks for an object. They double from the first to the last.
+const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_secs(1)];
+
+/// After so long it is told that this party waits.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often a waiting party looks whether the other one has given the run up.
+const STOPPED_EVERY: Duration = Duration::from_secs(1);
+
+/// What a run through a store needs, besides the parties.
+#[derive(Clone)]
+pub struct Options {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// How long to wait for each object of the other side. The time begins again with each object that this party writes.
+    pub wait: Duration,
+    /// Gives a run up that was begun, and begins a new one.
+    pub restart: bool,
+    /// Ends all waiting.
+    pub cancel: CancelToken,
+    /// What happens meanwhile.
+    pub on_event: Arc<dyn Fn(Event) + Send + Sync>,
+}
+
+/// Looks for objects of the other side.
+pub(crate) struct Looking {
+    pub(crate) options: Options,
+    /// The name of the run.
+    pub(crate) run: String,
+    pub(crate) peer: u8,
+}
+
+impl Looking {
+    /// The object `name`, as soon as it is there. `is_over` ends the waiting.
+    pub(crate) fn get(
+        &self,
+        name: &str,
+        waiting: Waiting,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<u8>, ExchangeError> {
+        let Options { store, wait, cancel, on_event, .. } = &self.options;
+        let start = Instant::now();
+        let (mut pause, mut told, mut looked) = (LOOKS[0], false, None::<Instant>);
+        loop {
+            if let Some(object) = store.get(name).map_err(ExchangeError::store)? {
+                if told {
+                    on_event(Event::Arrived);
+                }
+                return Ok(object);
+            }
+            if looked.is_none_or(|at| at.elapsed() >= STOPPED_EVERY) {
+                looked = Some(Instant::now());
+                let stopped = object::name(&self.run, self.peer, GIVEN_UP);
+                if let Some(reason) = store.get(&stopped).map_err(ExchangeError::store)? {
+                    let reason = StopReason::from_code(reason.first().copied().unwrap_or_default());
+                    return Err(ExchangeError::Stopped { reason });
+                }
+            }
+            if cancel.is_cancelled() || is_over() {
+                return Err(ExchangeError::Cancelled);
+            }
+            let after = start.elapsed();
+            if after >= *wait {
+                return Err(ExchangeError::NotYet { waiting, after });
+            }
+            if !told && after >= PATIENCE {
+                told = true;
+                on_event(Event::Waiting(waiting));
+            }
+            cancel.wait(pause.min(*wait - after));
+            pause = (2 * pause).min(LOOKS[1]);
+        }
+    }
+}
+
+/// The digest of an object or of a message of the meeting.
+pub(crate) fn digest(object: &[u8]) -> [u8; 32] {
+    derive(DIGEST_LABEL, &[object])
+}
+
+/// Stores an object; the error is `None` if another one is there.
+pub(crate) fn put(
+    store: &dyn Store,
+    name: &str,
+    object: &[u8],
+) -> Result<(), Option<ExchangeError>> {
+    let failed = |error| Some(ExchangeError::store(error));
+    if store.put_if_absent(name, object).map_err(failed)? {
+        return Ok(());
+    }
+    // It is there if an earlier process was killed before it knew.
+    match store.get(name).map_err(failed)? {
+        Some(there) if there == object => Ok(()),
+        _ => Err(None),
+    }
+}
+
+/// Says that this party does not go on with the run.
+pub(crate) fn give_up(
+    store: &dyn Store,
+    run: &str,
+    own: u8,
+    reason: StopReason,
+) -> Result<(), ExchangeError> {
+    let name = object::name(run, own, GIVEN_UP);
+    store.put_if_absent(&name, &[reason.code()]).map(drop).map_err(ExchangeError::store)
+}
+
+/// Removes the objects of this party but for the one that says that the run is over.
+pub(crate) fn remove_own(store: &dyn Store, run: &str, own: u8) -> Result<(), ExchangeError> {
+    let (end, mine) = (format!("{own}-{END}"), format!("{own}-"));
+    for name in store.list(run).map_err(ExchangeError::store)? {
+        if name.starts_with(&mine) && name != end {
+            store.remove(&format!("{run}/{name}")).map_err(ExchangeError::store)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,13 @@
+//! A party's set as it enters a protocol: its keys, with self-check items and padding, and the checks of a result.
+//!
+//! * [`CheckedSet`] — the set.
+//! * [`shared_items`] — the self-check items that both parties know.
+//! * [`texts`] — the texts of a union, in which self-check items and padding are marked.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod set;
+pub mod texts;
+
+pub use set::{CheckedSet, shared_items};
