@@ -4,6 +4,7 @@ mod agreements;
 mod backends;
 mod board;
 mod codes;
+mod exchange;
 mod files;
 mod hello;
 mod helper;
@@ -55,6 +56,7 @@ pub const TARGETS: &[Target] = &[
     files::PARQUET,
     files::SHARES,
     files::STATE,
+    exchange::OBJECTS,
     backends::REDIS,
     backends::POSTGRES,
     profiles::PROFILE,

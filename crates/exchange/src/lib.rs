@@ -5,6 +5,7 @@
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
 //! * [`ExchangeError`], [`Event`] — errors, and what happens while a party waits.
+//! * [`fuzzing`] — entry points for fuzzers.
 //!
 //! ```text
 //!   party 0                              store                               party 1
@@ -34,6 +35,8 @@
 mod conversation;
 mod error;
 mod folder;
+#[doc(hidden)]
+pub mod fuzzing;
 mod looking;
 mod meeting;
 mod object;

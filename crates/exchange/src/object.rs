@@ -34,6 +34,10 @@ pub(crate) type Pieces = Vec<(StreamId, Vec<u8>)>;
 
 /// The object of these pieces.
 pub(crate) fn seal(sealer: &Sealer, number: u32, pieces: &Pieces) -> Vec<u8> {
+    sealer.seal(number, body_of(pieces))
+}
+
+pub(crate) fn body_of(pieces: &Pieces) -> Vec<u8> {
     let len = pieces.iter().map(|(_, bytes)| HEAD_LEN + bytes.len()).sum();
     let mut body = Vec::with_capacity(len);
     for (stream, bytes) in pieces {
@@ -41,13 +45,17 @@ pub(crate) fn seal(sealer: &Sealer, number: u32, pieces: &Pieces) -> Vec<u8> {
         body.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
         body.extend_from_slice(bytes);
     }
-    sealer.seal(number, body)
+    body
 }
 
 /// The pieces of the object; `None` if it was not sealed as this one.
 pub(crate) fn open(sealer: &Sealer, number: u32, object: Vec<u8>) -> Option<Pieces> {
-    let body = sealer.open(number, object).ok()?;
-    let (mut pieces, mut rest) = (Vec::new(), &body[..]);
+    pieces_of(&sealer.open(number, object).ok()?)
+}
+
+/// The pieces in an opened object.
+pub(crate) fn pieces_of(body: &[u8]) -> Option<Pieces> {
+    let (mut pieces, mut rest) = (Vec::new(), body);
     while !rest.is_empty() {
         let (stream, after) = rest.split_first_chunk::<8>()?;
         let (len, after) = after.split_first_chunk::<4>()?;

@@ -289,23 +289,34 @@ impl Journal {
         digest: &[u8; DIGEST_LEN],
         points: &[(StreamId, Point)],
     ) -> Result<(), ExchangeError> {
-        let mut entry = vec![0; 4];
-        entry.push(kind);
-        entry.extend_from_slice(digest);
-        for (stream, (end, digest)) in points {
-            entry.extend_from_slice(&stream.as_u64().to_le_bytes());
-            entry.extend_from_slice(&end.to_le_bytes());
-            entry.extend_from_slice(digest);
-        }
-        let len = (entry.len() - 4) as u32;
-        entry[..4].copy_from_slice(&len.to_le_bytes());
+        let entry = entry_of(kind, digest, points);
         let written = self.file.write_all(&entry).and_then(|()| self.file.sync_data());
         written.map_err(ExchangeError::kept)
     }
 }
 
+/// The bytes of an entry.
+fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
+    let mut entry = vec![0; 4];
+    entry.push(kind);
+    entry.extend_from_slice(digest);
+    for (stream, (end, digest)) in points {
+        entry.extend_from_slice(&stream.as_u64().to_le_bytes());
+        entry.extend_from_slice(&end.to_le_bytes());
+        entry.extend_from_slice(digest);
+    }
+    let len = (entry.len() - 4) as u32;
+    entry[..4].copy_from_slice(&len.to_le_bytes());
+    entry
+}
+
+/// A journal of an object of this party's and one of the peer's.
+pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
+    [entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
+}
+
 /// The objects in the bytes of a journal, and how many of its bytes are whole entries; `None` if it is no journal.
-fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
+pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
     let (mut objects, mut rest) = (Objects::default(), bytes);
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = u32::from_le_bytes(*len) as usize;

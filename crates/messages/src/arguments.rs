@@ -50,16 +50,22 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
     };
     match fault {
         ArgumentFault::OnlyWithHelper { option } => Message::here(
-            format!("{option} is only for runs with a helper, and the agreement has no helper"),
             format!(
-                "leave out {option}: a run between two parties keeps no state and always starts \
-                 from the beginning"
+                "{option} is only for runs with a helper or through a folder, and this is neither"
+            ),
+            format!(
+                "leave out {option}: a run over a connection keeps no state and always starts from \
+                 the beginning"
             ),
         )
         .by(Who::Caller),
         ArgumentFault::ExchangeWithHelper => Message::here(
             "the agreement has a helper, which carries all messages",
-            format!("leave out --exchange, and give the helper's address with {}", say.connect()),
+            format!(
+                "leave out {}, and give the helper's address with {}",
+                say.exchange(),
+                say.connect()
+            ),
         )
         .by(Who::Caller),
         ArgumentFault::ListenWithHelper => Message::here(

@@ -15,7 +15,7 @@ pub(crate) fn error(
     kind: ExchangeError,
     say: Speech,
 ) -> Message {
-    let again = say.either("run the same command again", "call it again with the same arguments");
+    let again = say.again();
     let new = format!("add {} for a new run", say.restart());
     match kind {
         ExchangeError::NotYet { waiting, after } => Message {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use vesica_agreement::{Agreement, Difference};
 use vesica_core::{Misbehaviour, Refusal, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
+use vesica_exchange::{ExchangeError, Waiting};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 use vesica_messages::with_helper::{Aided, AidedFailure};
@@ -61,7 +62,29 @@ fn errors() -> Vec<Error> {
     }));
     errors.extend(letters().map(|kind| Error::Letter { party: Some(peer.clone()), kind }));
     errors.extend(phases().map(|phase| Error::Interrupted { phase }));
+    errors.extend(exchange_errors().map(|kind| {
+        let (peer, place) = (peer.clone(), "/mnt/partner".to_owned());
+        Error::Exchange { peer, place, folder: path(), kind }
+    }));
     errors
+}
+
+fn exchange_errors() -> [ExchangeError; 9] {
+    let not_yet = |waiting, seconds| {
+        let after = Duration::from_secs(seconds);
+        ExchangeError::NotYet { waiting, after }
+    };
+    [
+        not_yet(Waiting::Hello, 1),
+        not_yet(Waiting::Shares, 90),
+        not_yet(Waiting::Object(3), 90),
+        ExchangeError::Store(ErrorKind::StorageFull),
+        ExchangeError::BegunElsewhere { number: 3 },
+        ExchangeError::WrongObject { number: 3 },
+        ExchangeError::ForeignObject { number: 3 },
+        ExchangeError::Stopped { reason: StopReason::Cancelled },
+        ExchangeError::Stopped { reason: StopReason::Input },
+    ]
 }
 
 fn phases() -> [Phase; 10] {

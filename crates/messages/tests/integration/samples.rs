@@ -57,6 +57,7 @@ fn argument_faults() -> Vec<ArgumentFault> {
     vec![
         ArgumentFault::OnlyWithHelper { option: "the option" },
         ArgumentFault::ListenWithHelper,
+        ArgumentFault::ExchangeWithHelper,
         ArgumentFault::NoHelperAddress { helper: name() },
         ArgumentFault::NoAddress,
         ArgumentFault::NoKey,
