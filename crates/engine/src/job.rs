@@ -204,8 +204,8 @@ pub fn run_and<R>(
     cancel: &CancelToken,
     say: impl FnOnce(Finished) -> ControlFlow<R, R>,
 ) -> Result<R, Error> {
-    observer.event(&Event::Phase(Phase::Preparing));
     let run = Run::new(&job, &observer, cancel)?;
+    run.event(&Event::Phase(Phase::Preparing));
     match job.agreement.with_helper() {
         Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, say),
         None => follow(&run, OverSession::open(&run)?, say),

@@ -68,6 +68,7 @@ fn every_field_is_there_and_no_value() {
             "has_too_few_keys": true,
             "has_too_many_rows": false,
         },
+        "needs": null,
         "expired": null,
         "refusal": { "kind": "faults", "text": "rows have faults" },
     });
