@@ -265,8 +265,6 @@ def test_two_sides_meet_in_a_folder(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("state-*"))
     # The next run waits for the other side.
     with pytest.raises(v.NetworkError, match="not finished"):
-        v.run(
-            agreement, frames[0], key=SHOP, exchange=shared, state=tmp_path / "state-0", wait=0.1
-        )
+        v.run(agreement, frames[0], key=SHOP, exchange=shared, state=tmp_path / "state-0", wait=0.1)
     with pytest.raises(v.SettingsError, match="there is no connection"):
         v.run(agreement, frames[0], key=SHOP, exchange=shared, listen="127.0.0.1:1")

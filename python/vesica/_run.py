@@ -200,7 +200,7 @@ class Started:
         format: str | None,
         connect: str | None,
         listen: str | None,
-        exchange: str | os.PathLike[str] | None,
+        exchange: str | os.PathLike[str] | None = None,
         strict: bool,
         insecure: bool,
         force: bool,

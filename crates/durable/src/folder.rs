@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use vesica_core::hash::derive;
 use vesica_link::{Access, access_of_others};
 use zeroize::Zeroizing;
@@ -20,6 +21,8 @@ const MAX_LEN: u64 = 1 << 20;
 /// An open folder; dropping it lets others use it.
 pub struct Folder {
     path: PathBuf,
+    /// Held while a file is written: the threads of the process share the name of what is not complete.
+    writing: Mutex<()>,
     _lock: File,
 }
 
@@ -74,7 +77,7 @@ impl Folder {
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(error.into()),
         }
-        Ok(Self { path: path.to_path_buf(), _lock: lock })
+        Ok(Self { path: path.to_path_buf(), writing: Mutex::default(), _lock: lock })
     }
 
     /// The path.
@@ -127,6 +130,7 @@ impl Folder {
         name: &str,
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
+        let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // The name is fixed, so this overwrites what a process killed here has left, and it is
         // removed with the rest.
         let unfinished = self.path.join(UNFINISHED);
@@ -222,6 +226,24 @@ mod tests {
         assert!(!folder.has("a"));
         folder.remove([]);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn threads_write_files_at_once() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = Folder::open(&parent.path().join("run")).unwrap();
+        std::thread::scope(|scope| {
+            for number in 0..4_u8 {
+                let folder = &folder;
+                scope.spawn(move || {
+                    for round in 0..20_u8 {
+                        let (name, bytes) = (number.to_string(), [number, round]);
+                        folder.write(&name, &bytes).unwrap();
+                        assert_eq!(folder.read(&name).unwrap().unwrap()[..], bytes);
+                    }
+                });
+            }
+        });
     }
 
     #[test]

@@ -2,6 +2,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use vesica_agreement::{AgreementError, Difference};
+use vesica_aided::FolderError;
 use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
 use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
@@ -359,6 +360,18 @@ impl ConfigFault {
     /// Intermediate data cannot be kept in `folder`.
     pub(crate) fn scratch(folder: &Path, kind: io::ErrorKind) -> Error {
         Self::Scratch { folder: folder.to_path_buf(), kind }.into()
+    }
+
+    /// The folder of a run cannot be used.
+    pub(crate) fn of_folder(folder: &Path, error: FolderError) -> Error {
+        let folder = folder.to_path_buf();
+        match error {
+            FolderError::InUse => Self::StateInUse { folder }.into(),
+            FolderError::NotOurs => Self::StateNotOurs { folder }.into(),
+            FolderError::OfAnotherUser => Self::StateOfAnotherUser { folder }.into(),
+            FolderError::TooOpen { mode } => Self::StateTooOpen { folder, mode }.into(),
+            FolderError::Io(kind) => Self::scratch(&folder, kind),
+        }
     }
 }
 

@@ -15,12 +15,10 @@ use crate::reading::Reader;
 use crate::report::Parts;
 use crate::resources::Stopwatch;
 use crate::terms::own_position;
-use crate::{ConfigFault, Error, Event, Job, Observer, Report};
+use crate::{Error, Event, Job, Observer, Report};
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::Arc;
 use vesica_agreement::PartyTerms;
-use vesica_aided::FolderError;
 use vesica_link::CancelToken;
 use vesica_net::{Meter, Progress};
 use vesica_records::KeyCounts;
@@ -144,17 +142,5 @@ pub(crate) struct Steps {
 impl Progress for Steps {
     fn step(&self, label: &str, done: u64, total: u64) {
         self.observer.event(&Event::Step { label, done, total });
-    }
-}
-
-/// Why the folder of a run cannot be used.
-fn folder_error(folder: &Path, error: FolderError) -> Error {
-    let folder = folder.to_owned();
-    match error {
-        FolderError::InUse => ConfigFault::StateInUse { folder }.into(),
-        FolderError::NotOurs => ConfigFault::StateNotOurs { folder }.into(),
-        FolderError::OfAnotherUser => ConfigFault::StateOfAnotherUser { folder }.into(),
-        FolderError::TooOpen { mode } => ConfigFault::StateTooOpen { folder, mode }.into(),
-        FolderError::Io(kind) => ConfigFault::scratch(&folder, kind),
     }
 }

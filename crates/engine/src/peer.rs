@@ -193,6 +193,9 @@ impl<'a> Peer<'a> {
             ExchangeError::Letter(kind) => {
                 Error::Letter { party: Some(self.seats.peer.clone()), kind }
             }
+            ExchangeError::Folder(_) | ExchangeError::OfAnother | ExchangeError::Damaged => {
+                state_error(&folder, kind)
+            }
             ExchangeError::OtherBytes => {
                 Error::Bug("a run from the start gives other bytes than the one before it")
             }
@@ -363,4 +366,14 @@ pub(crate) fn context(
             Context::new(vec![(peer, streams)], seed, pool, meter.clone())
         })
         .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
+}
+
+/// Why the folder of a run through a store cannot be used.
+pub(crate) fn state_error(folder: &Path, error: ExchangeError) -> Error {
+    let in_folder = || folder.to_owned();
+    match error {
+        ExchangeError::Folder(error) => ConfigFault::of_folder(folder, error),
+        ExchangeError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
+        _ => ConfigFault::scratch(folder, std::io::ErrorKind::InvalidData),
+    }
 }

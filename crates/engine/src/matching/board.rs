@@ -455,6 +455,6 @@ fn state_error(folder: &Path, error: StateError) -> Error {
     let in_folder = || folder.to_owned();
     match error {
         StateError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
-        StateError::Folder(error) => super::folder_error(folder, error),
+        StateError::Folder(error) => ConfigFault::of_folder(folder, error),
     }
 }

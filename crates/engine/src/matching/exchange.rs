@@ -1,13 +1,12 @@
 //! A run through a store: its folder, and what must stay the same in it.
 
-use super::{Run, folder_error};
+use super::Run;
 use crate::Error;
 use crate::error::ConfigFault;
-use crate::peer::Exchange;
-use std::path::Path;
+use crate::peer::{Exchange, state_error};
 use std::sync::{Arc, Mutex};
 use vesica_core::hash::{Transcript, derive};
-use vesica_exchange::{ExchangeError, State, say_end};
+use vesica_exchange::{State, say_end};
 use vesica_records::{KeySet, KeyTexts};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
@@ -69,13 +68,4 @@ pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
         digest.update(text);
     }
     digest.finish()
-}
-
-fn state_error(folder: &Path, error: ExchangeError) -> Error {
-    let in_folder = || folder.to_owned();
-    match error {
-        ExchangeError::Folder(error) => folder_error(folder, error),
-        ExchangeError::OfAnother => ConfigFault::StateOfAnother { folder: in_folder() }.into(),
-        _ => ConfigFault::scratch(folder, std::io::ErrorKind::InvalidData),
-    }
 }
