@@ -327,6 +327,10 @@ impl<'a> Peer<'a> {
             Err(TransportError::CancelledHere) => {
                 return Err(Error::Interrupted { phase: Phase::Checking });
             }
+            // What was not published, the peer waits for.
+            Err(error) if self.is_through_a_store() => {
+                return Err(self.error(error.into(), Phase::Checking));
+            }
             Err(error) => self.observer.event(&Event::NoGoodbye(error)),
         }
         Ok(())

@@ -9,7 +9,7 @@ use crate::store::Store;
 use std::sync::Arc;
 use vesica_core::StopReason;
 use vesica_core::hash::derive;
-use vesica_link::letters::{LETTER_LEN, LetterError};
+use vesica_link::letters::LetterError;
 use vesica_link::{Identity, PublicIdentity};
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
@@ -48,27 +48,30 @@ pub fn meet(
     put(&*looking.options.store, &object::name(&run, own, HELLO), &hello)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
     let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never)?;
-    if !state.see_hello(&digest(&theirs))? {
-        return Err(LetterError::BadSignature { party: peer.into() }.into());
-    }
+    let seen = digest(&theirs);
     let mut hellos = vec![hello, theirs];
     if own == 1 {
         hellos.reverse();
     }
     let met = meeting.meet(own.into(), parties, &context, &hellos, 0)?;
+    // Kept once it is known to be the peer's, and before anything is said that depends on it.
+    if !state.see_hello(&seen)? {
+        return Err(LetterError::BadSignature { party: peer.into() }.into());
+    }
 
     let shares = state.shares(|| met.shares())?;
     put(&*looking.options.store, &object::name(&run, own, SHARES), &shares)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
     let theirs = looking.get(&object::name(&run, peer, SHARES), Waiting::Shares, &never)?;
-    if theirs.len() != LETTER_LEN || !state.see_shares(&digest(&theirs))? {
-        return Err(LetterError::Malformed { party: peer.into() }.into());
-    }
+    let seen = digest(&theirs);
     let mut bodies = vec![Vec::new(), theirs];
     if own == 1 {
         bodies.reverse();
     }
     let secret = met.toss(&bodies)?;
+    if !state.see_shares(&seen)? {
+        return Err(LetterError::NotSealedForUs { party: peer.into() }.into());
+    }
     let seed = derive(SEED_LABEL, &[own_secret.expose(), secret.expose()]);
     let run = Run { looking, own, secret, seed: vesica_core::Secret::new(seed) };
     Conversation::start(run, Arc::clone(state))

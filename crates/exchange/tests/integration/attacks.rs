@@ -114,9 +114,12 @@ fn a_hello_of_somebody_else_is_refused() {
     other.store = scene.store.clone();
     assert_eq!(turns(&scene, 1), None);
     // Somebody with another key writes what party 1 should write.
-    let _ = other.run(1, options(&other), (None, 1), program);
+    assert!(other.run(1, options(&other), (None, 1), program).is_err());
     let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
     assert_eq!(refused, ExchangeError::Letter(LetterError::BadSignature { party: 1 }));
+    // Nothing of it was kept: once it is away, the run goes on.
+    scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("/1-"));
+    assert_eq!(turns(&scene, 30), None);
 }
 
 #[test]
