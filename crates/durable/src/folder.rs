@@ -3,7 +3,7 @@
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vesica_core::hash::derive;
@@ -77,6 +77,11 @@ impl Folder {
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(error.into()),
         }
+        // Whoever held it before may have removed it with the folder.
+        let there = fs::metadata(path.join(LOCK)).map(|there| there.ino());
+        if there.ok() != Some(lock.metadata()?.ino()) {
+            return Err(FolderError::InUse);
+        }
         Ok(Self { path: path.to_path_buf(), writing: Mutex::default(), _lock: lock })
     }
 
@@ -87,7 +92,11 @@ impl Folder {
 
     /// Whether there is a file of this name.
     pub fn has(&self, name: &str) -> bool {
-        self.path.join(name).is_file()
+        match fs::metadata(self.path.join(name)) {
+            Ok(metadata) => metadata.is_file(),
+            // Whoever reads it learns what is wrong.
+            Err(error) => error.kind() != io::ErrorKind::NotFound,
+        }
     }
 
     /// The first mebibyte of a file; `None` if there is none.
@@ -182,10 +191,14 @@ impl Folder {
     /// # Errors
     /// Those of the file system.
     pub fn take_away<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> io::Result<()> {
-        for name in names.into_iter() {
+        for (number, name) in names.into_iter().enumerate() {
             match fs::remove_file(self.path.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
+            }
+            // The first is away before any other one is.
+            if number == 0 {
+                File::open(&self.path)?.sync_all()?;
             }
         }
         File::open(&self.path)?.sync_all()

@@ -200,10 +200,6 @@ impl<'a> Peer<'a> {
                 Error::Bug("a run from the start gives other bytes than the one before it")
             }
             kind => {
-                // The next run is a new one: this one is over on the other side.
-                if let ExchangeError::Stopped { .. } = kind {
-                    let _ = exchange.state.forget();
-                }
                 let (peer, place) = (self.seats.peer.clone(), exchange.store.place());
                 Error::Exchange { peer, place, folder, kind }
             }
@@ -236,17 +232,20 @@ impl<'a> Peer<'a> {
         self.exchange.is_some()
     }
 
-    /// Says that this party has its result, and forgets the run, if there is a store.
+    /// Says, if there is a store, that this party has said and heard all.
+    fn say_end(&self) -> Result<(), Error> {
+        let Some(exchange) = &self.exchange else { return Ok(()) };
+        let conversation = lock(&exchange.conversation);
+        let said = conversation.as_ref().map_or(Ok(()), Conversation::say_end);
+        said.map_err(|kind| self.exchange_error(exchange, kind, Phase::Checking))
+    }
+
+    /// Forgets a run through a store: whoever wanted its result has it, or it was refused.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
         let kept =
             |error: std::io::Error| ConfigFault::scratch(exchange.state.folder(), error.kind());
         exchange.state.finish().map_err(kept)?;
-        if let Some(conversation) = lock(&exchange.conversation).take() {
-            conversation
-                .finish()
-                .map_err(|kind| self.exchange_error(exchange, kind, Phase::Writing))?;
-        }
         exchange.state.forget().map_err(kept)
     }
 
@@ -323,7 +322,7 @@ impl<'a> Peer<'a> {
     /// [`Error::Interrupted`] if this side was asked to stop meanwhile.
     pub(crate) fn close(&self, session: &dyn Connection) -> Result<(), Error> {
         match session.close() {
-            Ok(()) => {}
+            Ok(()) => self.say_end()?,
             Err(TransportError::CancelledHere) => {
                 return Err(Error::Interrupted { phase: Phase::Checking });
             }

@@ -1,10 +1,10 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
 use crate::error::{ExchangeError, Waiting};
-use crate::looking::{Looking, digest, give_up, put, remove_own};
-use crate::object::{self, END, Pieces};
+use crate::looking::{Looking, digest, put};
+use crate::object::{self, END, HELLO, Pieces, SHARES};
 use crate::state::{Journal, Point, State};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -132,14 +132,19 @@ impl Conversation {
         let sealer = |party| Sealer::new(run.secret.expose(), OBJECT_LABEL, party);
         let (ours, theirs) = (sealer(run.own), sealer(1 - run.own));
         let next = objects.sent.len() as u32;
-        if let (Some((number, object)), Some(last)) = (state.next()?, objects.sent.last())
-            && number + 1 == next
-        {
-            if digest(&object) != *last {
-                return Err(ExchangeError::Damaged);
+        match (state.next()?, objects.sent.last()) {
+            // It was never told to anybody.
+            (Some((number, _)), _) if number == next => {}
+            (Some((number, object)), Some(last)) if number + 1 == next => {
+                if digest(&object) != *last {
+                    return Err(ExchangeError::Damaged);
+                }
+                put_numbered(&run, number, &object)?;
             }
-            put_numbered(&run, number, &object)?;
+            (None, None) => {}
+            _ => return Err(ExchangeError::Damaged),
         }
+        check_own(&run, next)?;
         let streams = objects.points.into_iter();
         let outbox = Outbox {
             streams: streams.map(|(stream, points)| (stream, Written::new(points))).collect(),
@@ -172,30 +177,31 @@ impl Conversation {
         *lock(&self.core.fault)
     }
 
-    /// Says that this party has its result, and removes its objects if the other one has its own too. Otherwise its next
-    /// run removes them.
+    /// Says that this party has heard and said all. It comes before the result is checked: whether that is refused, and how
+    /// long it takes to write, nobody else must see.
     ///
     /// # Errors
-    /// [`ExchangeError::Store`].
-    pub fn finish(&self) -> Result<(), ExchangeError> {
+    /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
+    pub fn say_end(&self) -> Result<(), ExchangeError> {
         let Run { looking, own, .. } = &self.core.run;
-        let store = &*looking.options.store;
+        check_own(&self.core.run, lock(&self.core.outbox).next)?;
         let end = object::name(&looking.run, *own, END);
-        store.put_if_absent(&end, &[]).map_err(ExchangeError::store)?;
-        let theirs = object::name(&looking.run, looking.peer, END);
-        match store.get(&theirs).map_err(ExchangeError::store)? {
-            Some(_) => remove_own(store, &looking.run, *own),
-            None => Ok(()),
-        }
+        looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
+}
 
-    /// Says that this party does not go on.
-    ///
-    /// # Errors
-    /// [`ExchangeError::Store`].
-    pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
-        let Run { looking, own, .. } = &self.core.run;
-        give_up(&*looking.options.store, &looking.run, *own, reason)
+/// Checks that the peer can read all that this party has said: its hello, its coins and `count` objects.
+fn check_own(run: &Run, count: u32) -> Result<(), ExchangeError> {
+    let store = &*run.looking.options.store;
+    let there = store.list(&run.looking.run).map_err(ExchangeError::store)?;
+    let there: HashSet<&str> = there.iter().map(String::as_str).collect();
+    let own = run.own;
+    let has = |what: &str| there.contains(&*format!("{own}-{what}"));
+    let missing = (0..count).find(|number| !there.contains(&*format!("{own}-{number:06}")));
+    match missing {
+        _ if !has(HELLO) || !has(SHARES) => Err(ExchangeError::Gone { number: 0 }),
+        Some(number) => Err(ExchangeError::Gone { number }),
+        None => Ok(()),
     }
 }
 
@@ -254,14 +260,20 @@ impl Core {
             outbox.bytes >= OBJECT_BYTES
         };
         match is_full {
-            true => self.publish().map_err(|fault| self.fail(fault)),
+            true => self.publish(),
             false => Ok(()),
         }
     }
 
-    /// Publishes what no object has yet.
-    fn publish(&self) -> Result<(), ExchangeError> {
+    /// Publishes what no object has yet. After a failure nothing more is published: the next object would take the place
+    /// of one that is kept for the next process.
+    fn publish(&self) -> Result<(), TransportError> {
         let _in_order = lock(&self.publishing);
+        self.check_open()?;
+        self.publish_next().map_err(|fault| self.fail(fault))
+    }
+
+    fn publish_next(&self) -> Result<(), ExchangeError> {
         let (number, pieces, points) = {
             let mut outbox = lock(&self.outbox);
             if outbox.bytes == 0 {
@@ -293,7 +305,7 @@ impl Core {
     }
 
     /// Publishes what was written once nothing more comes for a moment.
-    fn publish_at_rest(&self) -> Result<(), ExchangeError> {
+    fn publish_at_rest(&self) -> Result<(), TransportError> {
         loop {
             let before = lock(&self.outbox).bytes;
             if before == 0 {
@@ -369,7 +381,7 @@ impl Core {
                 return Ok(());
             }
             self.check_open()?;
-            self.publish_at_rest().map_err(|fault| self.fail(fault))?;
+            self.publish_at_rest()?;
             match self.looking.try_lock() {
                 Ok(_guard) => {
                     // Another thread may have fetched it in between.
@@ -454,8 +466,7 @@ impl Connection for Conversation {
     }
 
     fn close(&self) -> Result<(), TransportError> {
-        self.core.check_open()?;
-        self.core.publish().map_err(|fault| self.core.fail(fault))
+        self.core.publish()
     }
 
     fn wire_bytes(&self) -> (u64, u64) {

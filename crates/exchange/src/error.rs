@@ -78,6 +78,12 @@ pub enum ExchangeError {
         /// Its number.
         number: u32,
     },
+    /// An object that this party has written is not in the store any more.
+    #[error("object {number} of this party is not there any more")]
+    Gone {
+        /// Its number.
+        number: u32,
+    },
     /// The other side has given the run up, or ended it.
     #[error("the other side has stopped")]
     Stopped {

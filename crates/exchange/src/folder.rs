@@ -3,6 +3,7 @@
 use crate::store::{OBJECT_MAX_BYTES, Store};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The beginning of the names of files that are not complete.
@@ -14,6 +15,8 @@ const UNFINISHED: &str = ".unfinished-";
 #[derive(Debug)]
 pub struct FolderStore {
     root: PathBuf,
+    /// The device and the inode of the root.
+    is: (u64, u64),
 }
 
 impl FolderStore {
@@ -22,9 +25,22 @@ impl FolderStore {
     /// # Errors
     /// [`io::ErrorKind::NotADirectory`], and those of the file system.
     pub fn open(root: &Path) -> io::Result<Self> {
-        match fs::metadata(root)?.is_dir() {
-            true => Ok(Self { root: root.to_path_buf() }),
+        let metadata = fs::metadata(root)?;
+        match metadata.is_dir() {
+            true => {
+                let root = std::path::absolute(root)?;
+                Ok(Self { root, is: (metadata.dev(), metadata.ino()) })
+            }
             false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// A file system that was unmounted leaves another folder in its place.
+    fn check_root(&self) -> io::Result<()> {
+        let metadata = fs::metadata(&self.root)?;
+        match (metadata.dev(), metadata.ino()) == self.is {
+            true => Ok(()),
+            false => Err(io::ErrorKind::StaleNetworkFileHandle.into()),
         }
     }
 
@@ -52,7 +68,12 @@ impl Store for FolderStore {
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         let path = self.root.join(name);
         let folder = path.parent().unwrap_or(&self.root);
-        fs::create_dir_all(folder)?;
+        self.check_root()?;
+        match fs::create_dir(folder) {
+            Ok(()) => File::open(&self.root)?.sync_all()?,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
         let mut suffix = [0; 8];
         rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut suffix)
             .map_err(|_| io::ErrorKind::Other)?;
@@ -68,7 +89,8 @@ impl Store for FolderStore {
                 }
             });
         let _ = fs::remove_file(&unfinished);
-        if matches!(written, Ok(true)) {
+        // Also of what an earlier process has linked.
+        if written.is_ok() {
             File::open(folder)?.sync_all()?;
         }
         written
@@ -76,7 +98,10 @@ impl Store for FolderStore {
 
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let file = match File::open(self.root.join(name)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.check_root()?;
+                return Ok(None);
+            }
             file => file?,
         };
         let mut bytes = Vec::new();
@@ -148,6 +173,20 @@ mod tests {
         let read = store.get("run/a").unwrap().unwrap();
         assert!(read.len() == 9 && read.iter().all(|byte| *byte == read[0]));
         assert_eq!(store.list("run").unwrap(), ["a"], "nothing unfinished is left");
+    }
+
+    #[test]
+    fn another_folder_in_the_place_of_the_store_is_not_used() {
+        let parent = tempfile::tempdir().unwrap();
+        let [root, away] = ["root", "away"].map(|name| parent.path().join(name));
+        fs::create_dir(&root).unwrap();
+        let store = FolderStore::open(&root).unwrap();
+        // As if it were unmounted.
+        fs::rename(&root, &away).unwrap();
+        fs::create_dir(&root).unwrap();
+        assert!(store.put_if_absent("run/a", b"one").is_err());
+        assert!(store.get("run/a").is_err());
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
     }
 
     #[test]

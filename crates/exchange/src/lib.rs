@@ -13,7 +13,7 @@
 //!   0-shares ────────▶  sealed coins               ◀───────── 1-shares
 //!   0-000000 ────────▶  bytes of streams, sealed   ◀───────── 1-000000
 //!   0-000001 ────────▶             …               ◀───────── 1-000001
-//!   0-end ───────────▶  has its result             ◀───────── 1-end
+//!   0-end ───────────▶  has said and heard all     ◀───────── 1-end
 //! ```
 //!
 //! A party is a deterministic program of its seed, its set and the bytes that it receives. So a process that was killed
@@ -47,6 +47,6 @@ pub use conversation::Conversation;
 pub use error::{Event, ExchangeError, Waiting};
 pub use folder::FolderStore;
 pub use looking::Options;
-pub use meeting::{meet, say_end};
+pub use meeting::meet;
 pub use state::State;
 pub use store::Store;

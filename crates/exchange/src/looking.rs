@@ -1,7 +1,7 @@
 //! Looking for objects of the other side, and putting one's own.
 
 use crate::error::{Event, ExchangeError, Waiting};
-use crate::object::{self, END, GIVEN_UP};
+use crate::object::{self, GIVEN_UP};
 use crate::store::Store;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -117,15 +117,4 @@ pub(crate) fn give_up(
 ) -> Result<(), ExchangeError> {
     let name = object::name(run, own, GIVEN_UP);
     store.put_if_absent(&name, &[reason.code()]).map(drop).map_err(ExchangeError::store)
-}
-
-/// Removes the objects of this party but for the one that says that the run is over.
-pub(crate) fn remove_own(store: &dyn Store, run: &str, own: u8) -> Result<(), ExchangeError> {
-    let (end, mine) = (format!("{own}-{END}"), format!("{own}-"));
-    for name in store.list(run).map_err(ExchangeError::store)? {
-        if name.starts_with(&mine) && name != end {
-            store.remove(&format!("{run}/{name}")).map_err(ExchangeError::store)?;
-        }
-    }
-    Ok(())
 }

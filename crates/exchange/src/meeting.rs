@@ -2,7 +2,7 @@
 
 use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Waiting};
-use crate::looking::{Looking, Options, digest, give_up, put, remove_own};
+use crate::looking::{Looking, Options, digest, give_up, put};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
 use crate::state::State;
 use crate::store::Store;
@@ -14,6 +14,9 @@ use vesica_link::{Identity, PublicIdentity};
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
+
+/// More runs of an agreement than anybody makes.
+const MAX_RUNS: u32 = 1_000_000_000;
 
 /// Hexadecimal digits of the agreement's hash in the name of a run.
 const HASH_CHARS: usize = 16;
@@ -48,6 +51,8 @@ pub fn meet(
     put(&*looking.options.store, &object::name(&run, own, HELLO), &hello)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
     let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never)?;
+    // Who has begun this run has no need of what was said in others.
+    remove_earlier(&*looking.options.store, &prefix, (number, own))?;
     let seen = digest(&theirs);
     let mut hellos = vec![hello, theirs];
     if own == 1 {
@@ -82,48 +87,55 @@ fn prefix_of(agreement: &[u8; 32]) -> String {
     agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Says of a run that was [finished](State::finished) that this party has its result: a process that was killed may not
-/// have said so.
-///
-/// # Errors
-/// [`ExchangeError::Store`].
-pub fn say_end(
-    store: &dyn Store,
-    agreement: &[u8; 32],
-    own: u8,
-    number: u32,
-) -> Result<(), ExchangeError> {
-    let run = format!("{}-{number:04}", prefix_of(agreement));
-    store.put_if_absent(&object::name(&run, own, END), &[]).map(drop).map_err(ExchangeError::store)
-}
-
-/// The number of the next run: after all that are over. Removes this party's objects of runs that are over at both sides.
+/// The number of the next run: after all that are over.
 fn next_number(options: &Options, prefix: &str, own: u8) -> Result<u32, ExchangeError> {
     let store = &*options.store;
-    let mut numbers: Vec<u32> = Vec::new();
-    for folder in store.folders().map_err(ExchangeError::store)? {
-        let number = folder.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-'));
-        numbers.extend(number.and_then(|number| number.parse::<u32>().ok()));
-    }
-    numbers.sort_unstable();
     let mut next = 1;
-    for number in numbers {
+    for number in numbers(store, prefix)? {
         let run = format!("{prefix}-{number:04}");
         let names = store.list(&run).map_err(ExchangeError::store)?;
         let has = |party: u8, what: &str| names.contains(&format!("{party}-{what}"));
         let is_over = has(own, END) || has(own, GIVEN_UP) || has(1 - own, GIVEN_UP);
-        if has(own, END) && has(1 - own, END) {
-            remove_own(store, &run, own)?;
-        }
-        if is_over {
-            next = next.max(number + 1);
-        } else if has(own, HELLO) {
+        if !is_over && has(own, HELLO) {
             if !options.restart {
                 return Err(ExchangeError::BegunElsewhere { number });
             }
             give_up(store, &run, own, StopReason::Cancelled)?;
-            next = next.max(number + 1);
+        } else if !is_over {
+            continue;
         }
+        next = next.max(number + 1);
     }
     Ok(next)
+}
+
+/// The numbers of all runs of an agreement in the store.
+fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
+    let folders = store.folders().map_err(ExchangeError::store)?;
+    let number = |folder: &String| {
+        let digits = folder.strip_prefix(prefix)?.strip_prefix('-')?;
+        let number = digits.parse().ok().filter(|number| *number < MAX_RUNS)?;
+        // Anybody can make folders: of several spellings one counts.
+        (digits == format!("{number:04}")).then_some(number)
+    };
+    Ok(folders.iter().filter_map(number).collect())
+}
+
+/// Removes what this party has said in runs before this one, but for the word that each is over.
+fn remove_earlier(
+    store: &dyn Store,
+    prefix: &str,
+    (number, own): (u32, u8),
+) -> Result<(), ExchangeError> {
+    let mine = format!("{own}-");
+    for earlier in numbers(store, prefix)?.into_iter().filter(|earlier| *earlier < number) {
+        let run = format!("{prefix}-{earlier:04}");
+        for name in store.list(&run).map_err(ExchangeError::store)? {
+            let what = name.strip_prefix(&mine);
+            if what.is_some_and(|what| what != END && what != GIVEN_UP) {
+                store.remove(&format!("{run}/{name}")).map_err(ExchangeError::store)?;
+            }
+        }
+    }
+    Ok(())
 }

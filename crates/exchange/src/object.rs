@@ -14,7 +14,7 @@ const HEAD_LEN: usize = 12;
 /// What an object of a meeting is.
 pub(crate) const HELLO: &str = "hello";
 pub(crate) const SHARES: &str = "shares";
-/// The party has its result.
+/// The party has said and heard all.
 pub(crate) const END: &str = "end";
 /// The party has given the run up.
 pub(crate) const GIVEN_UP: &str = "given-up";

@@ -4,8 +4,8 @@ use crate::error::ExchangeError;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_core::Secret;
 use vesica_durable::Folder;
 use vesica_link::letters::Meeting;
@@ -40,13 +40,15 @@ const SEEN: u8 = 2;
 pub struct State {
     folder: Folder,
     owner: [u8; 32],
-    finished: Option<u32>,
+    was_finished: bool,
+    /// The folder may be another process's by now.
+    is_forgotten: AtomicBool,
 }
 
 impl Drop for State {
     /// Removes a folder in which no run has begun.
     fn drop(&mut self) {
-        if !self.has_begun() {
+        if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
             self.folder.remove(KEPT);
         }
     }
@@ -72,9 +74,11 @@ impl State {
     /// # Errors
     /// [`ExchangeError::Folder`], [`ExchangeError::OfAnother`].
     pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, ExchangeError> {
-        let mut state = Self { folder: Folder::open(folder)?, owner, finished: None };
+        let folder = Folder::open(folder)?;
+        let is_forgotten = AtomicBool::new(false);
+        let mut state = Self { folder, owner, was_finished: false, is_forgotten };
         if state.read(FINISHED)?.is_some_and(|kept| kept[..] == owner) {
-            state.finished = state.kept_number()?;
+            state.was_finished = true;
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
         }
         if !state.has_begun() {
@@ -88,9 +92,9 @@ impl State {
         }
     }
 
-    /// The number of the run that was finished here by a process that ended before it had removed everything.
-    pub fn finished(&self) -> Option<u32> {
-        self.finished
+    /// Whether the last run here was over, but its process ended before it had removed everything.
+    pub fn was_finished(&self) -> bool {
+        self.was_finished
     }
 
     /// Keeps where the result goes, before it is written.
@@ -140,6 +144,7 @@ impl State {
     /// # Errors
     /// Those of the file system.
     pub fn forget(&self) -> io::Result<()> {
+        self.is_forgotten.store(true, Ordering::Relaxed);
         self.folder.take_away(KEPT)?;
         self.folder.remove(KEPT);
         Ok(())
@@ -147,15 +152,10 @@ impl State {
 
     /// The number of the run, if it has begun.
     pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
-        match (self.has_begun(), self.kept_number()?) {
-            (false, _) => Ok(None),
-            (true, None) => Err(ExchangeError::Damaged),
-            (true, number) => Ok(number),
+        if !self.has_begun() {
+            return Ok(None);
         }
-    }
-
-    fn kept_number(&self) -> Result<Option<u32>, ExchangeError> {
-        let Some(kept) = self.read(NUMBER)? else { return Ok(None) };
+        let kept = self.read(NUMBER)?.ok_or(ExchangeError::Damaged)?;
         let number = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
         Ok(Some(u32::from_le_bytes(number)))
     }
@@ -180,6 +180,7 @@ impl State {
         bytes.extend_from_slice(&meeting.to_bytes());
         self.write(NUMBER, &number.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
+        self.write(OBJECTS, &[])?;
         self.write(MEETING, &bytes)?;
         Ok((meeting, secret))
     }
@@ -207,13 +208,16 @@ impl State {
     /// The objects so far, and the journal to which the next ones are added.
     pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
         let path = self.folder.path().join(OBJECTS);
-        let file = File::options().create(true).append(true).mode(0o600).open(&path);
-        let file = file.map_err(ExchangeError::kept)?;
+        let file = File::options().append(true).open(&path);
+        let file = file.map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => ExchangeError::Damaged,
+            _ => ExchangeError::kept(error),
+        })?;
         let bytes = std::fs::read(&path).map_err(ExchangeError::kept)?;
         let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
         // A process that was killed while it wrote the last entry has not used it.
         file.set_len(whole).map_err(ExchangeError::kept)?;
-        Ok((objects, Journal { file }))
+        Ok((objects, Journal { file, has_failed: false }))
     }
 
     /// Keeps the object that goes to the store next.
@@ -266,6 +270,8 @@ impl SplitOff for Vec<u8> {
 /// | 48 each | of this party's: a stream, how many bytes of it all objects have so far, their digest |
 pub(crate) struct Journal {
     file: File,
+    /// After an error the end of the file is not known.
+    has_failed: bool,
 }
 
 impl Journal {
@@ -290,7 +296,11 @@ impl Journal {
         points: &[(StreamId, Point)],
     ) -> Result<(), ExchangeError> {
         let entry = entry_of(kind, digest, points);
+        if std::mem::replace(&mut self.has_failed, true) {
+            return Err(ExchangeError::Damaged);
+        }
         let written = self.file.write_all(&entry).and_then(|()| self.file.sync_data());
+        self.has_failed = written.is_err();
         written.map_err(ExchangeError::kept)
     }
 }
@@ -401,7 +411,7 @@ mod tests {
         state.finish().unwrap();
         drop(state);
         let state = State::open(&path, [1; 32]).unwrap();
-        assert_eq!((state.finished(), state.number().unwrap()), (Some(3), None));
+        assert_eq!((state.was_finished(), state.number().unwrap()), (true, None));
         assert_eq!(State::open(&path, [1; 32]).err(), Some(FolderError::InUse.into()));
         state.forget().unwrap();
         assert!(!path.exists());

@@ -2,8 +2,8 @@
 
 use std::io;
 
-/// Most bytes of an object.
-pub(crate) const OBJECT_MAX_BYTES: u64 = 256 << 20;
+/// Most bytes of an object. Usually it has some 8 MiB, or what a few threads write at once.
+pub(crate) const OBJECT_MAX_BYTES: u64 = 1 << 30;
 
 /// A place for write-once objects that two parties can reach. Names are relative, with `/` between their parts; each
 /// part is of `a-z`, `0-9`, `-` and `_`.
@@ -17,7 +17,7 @@ pub trait Store: Send + Sync {
     /// The object under `name`, whole; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the store; [`io::ErrorKind::FileTooLarge`] above 256 MiB.
+    /// Those of the store; [`io::ErrorKind::FileTooLarge`] above 1 GiB.
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
     /// The names of all objects under the folder `folder`, in any order; none if it does not exist.

@@ -70,9 +70,16 @@ pub(crate) fn error(
                 StopReason::Cancelled => format!("{peer} has given this run up"),
                 _ => format!("{peer} has ended this run"),
             },
-            format!("{again} for a new run"),
+            new,
         )
         .by(Who::Peers),
+        ExchangeError::Gone { number } => Message::here(
+            format!("message {number} of this side is not in {place} any more"),
+            format!(
+                "was the folder mounted anew, or does something remove files there? put the file \
+                 back, or {new}"
+            ),
+        ),
         kind => crate::defect(&kind.to_string(), say),
     }
 }

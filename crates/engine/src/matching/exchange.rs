@@ -6,7 +6,7 @@ use crate::error::ConfigFault;
 use crate::peer::{Exchange, state_error};
 use std::sync::{Arc, Mutex};
 use vesica_core::hash::{Transcript, derive};
-use vesica_exchange::{State, say_end};
+use vesica_exchange::State;
 use vesica_records::{KeySet, KeyTexts};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
@@ -31,15 +31,8 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
         drop(state);
         state = open()?;
     }
-    if let Some(number) = state.finished() {
-        let said = say_end(&**store, hash.as_bytes(), run.position as u8, number);
-        said.map_err(|kind| {
-            let peer = job.agreement.peer_of(party).name.clone();
-            Error::Exchange { peer, place: store.place(), folder: folder.clone(), kind }
-        })?;
-        if !job.state.restart {
-            return Err(Error::AlreadyFinished);
-        }
+    if state.was_finished() && !job.state.restart {
+        return Err(Error::AlreadyFinished);
     }
     let had_written = match &job.output {
         Some(output) => state

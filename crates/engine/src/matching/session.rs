@@ -270,7 +270,7 @@ impl<'a> OverSession<'a> {
                 let rows = RowItems::from(set.rows.items);
                 let pieces = splitting.group(&rows, plan.partitions());
                 let mut pieces = pieces.map_err(self.at(Phase::Matching))?;
-                pieces.has_repeats = counts.duplicates > 0;
+                pieces.has_repeats = counts.duplicates > 0 || self.peer.is_through_a_store();
                 Grouped::Pieces(pieces, set.counts)
             }
             set => set,
@@ -325,6 +325,8 @@ impl<'a> OverSession<'a> {
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
+                // Sorted again in each partition: otherwise their order depends on the memory that there is.
+                pieces.has_repeats |= self.peer.is_through_a_store();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }
         }
@@ -553,7 +555,8 @@ impl Match for OverSession<'_> {
                 })
             }
         };
-        let output = output.map_err(at)?;
+        // A result that is refused is as final as a good one.
+        let output = output.map_err(at).or_else(|error| self.peer.finish().and(Err(error)))?;
         self.run.event(&Event::Checked);
         Ok(Checked { output, counts, of })
     }

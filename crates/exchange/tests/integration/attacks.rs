@@ -134,3 +134,36 @@ fn a_folder_that_was_set_back_is_found_out_where_the_store_has_more() {
     let ended = turns(&scene, 30);
     assert!(matches!(ended, None | Some(ExchangeError::ForeignObject { .. })), "{ended:?}");
 }
+
+#[test]
+fn an_object_of_ours_that_is_gone_is_missed_before_the_other_side_waits_for_it() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 5), None);
+    let (mut name, mut object) = (String::new(), Vec::new());
+    scene.store.objects.lock().unwrap().retain(|there, bytes| {
+        let is_it = there.ends_with("/0-000000");
+        if is_it {
+            (name, object) = (there.clone(), bytes.clone());
+        }
+        !is_it
+    });
+    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    assert_eq!(refused, ExchangeError::Gone { number: 0 });
+    scene.store.objects.lock().unwrap().insert(name, object);
+    assert_eq!(turns(&scene, 30), None);
+}
+
+#[test]
+fn folders_that_are_no_runs_are_passed_over() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 30), None);
+    let name = scene.store.objects.lock().unwrap().keys().next().unwrap().clone();
+    let prefix = name.split_once("-0001/").unwrap().0.to_owned();
+    for number in ["4294967295", "+0007", "7", "x", "2000000000"] {
+        let name = format!("{prefix}-{number}/0-end");
+        scene.store.objects.lock().unwrap().insert(name, Vec::new());
+    }
+    assert_eq!(turns(&scene, 30), None);
+    let objects = scene.store.objects.lock().unwrap();
+    assert!(objects.keys().any(|name| name.contains("-0002/")), "{:?}", objects.keys());
+}

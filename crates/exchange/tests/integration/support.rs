@@ -132,8 +132,8 @@ impl Scene {
         let done = done.and_then(|result| Ok((result, conversation.close()?)));
         match done {
             Ok((result, ())) => {
+                conversation.say_end()?;
                 state.finish().unwrap();
-                conversation.finish()?;
                 state.forget().unwrap();
                 Ok(result)
             }

@@ -69,7 +69,7 @@ fn errors() -> Vec<Error> {
     errors
 }
 
-fn exchange_errors() -> [ExchangeError; 9] {
+fn exchange_errors() -> [ExchangeError; 10] {
     let not_yet = |waiting, seconds| {
         let after = Duration::from_secs(seconds);
         ExchangeError::NotYet { waiting, after }
@@ -80,6 +80,7 @@ fn exchange_errors() -> [ExchangeError; 9] {
         not_yet(Waiting::Object(3), 90),
         ExchangeError::Store(ErrorKind::StorageFull),
         ExchangeError::BegunElsewhere { number: 3 },
+        ExchangeError::Gone { number: 3 },
         ExchangeError::WrongObject { number: 3 },
         ExchangeError::ForeignObject { number: 3 },
         ExchangeError::Stopped { reason: StopReason::Cancelled },

@@ -257,7 +257,9 @@ impl Observer for OfA {
             Event::LastMessage => {
                 let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
                 // The helper has heard it: it says so in the run's directory, or has removed that.
-                let heard = self.slots.path("done-00").is_none_or(|path| path.exists());
+                let is_removed = |path: &Path| !path.parent().is_some_and(Path::exists);
+                let heard = self.slots.path("done-00");
+                let heard = heard.is_none_or(|path| path.exists() || is_removed(&path));
                 assert!(heard && !self.output.exists());
                 *self.before.lock().unwrap() = Some(Before {
                     events: self.events.lock().unwrap().clone(),
