@@ -12,7 +12,7 @@ use crate::settings::{ColumnChoice, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
-use groups::{DataArgs, FormArgs, MemoryArgs, PlaceArgs, StateArgs, TalkArgs};
+use groups::{DataArgs, ExchangeArgs, FormArgs, MemoryArgs, PlaceArgs, StateArgs, TalkArgs};
 use jiff::civil::Date;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -267,6 +267,8 @@ pub(crate) struct RunArgs {
     pub(crate) data: DataArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
+    #[command(flatten)]
+    pub(crate) exchange: ExchangeArgs,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
     #[command(flatten)]

@@ -77,7 +77,7 @@ impl Folder {
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(error.into()),
         }
-        // Whoever held it before may have removed it with the folder.
+        // The process that held the lock before may have removed the file while this one waited.
         let there = fs::metadata(path.join(LOCK)).map(|there| there.ino());
         if there.ok() != Some(lock.metadata()?.ino()) {
             return Err(FolderError::InUse);
@@ -94,7 +94,7 @@ impl Folder {
     pub fn has(&self, name: &str) -> bool {
         match fs::metadata(self.path.join(name)) {
             Ok(metadata) => metadata.is_file(),
-            // Whoever reads it learns what is wrong.
+            // The file may exist. Reading it then gives the error.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }

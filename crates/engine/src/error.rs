@@ -112,7 +112,7 @@ pub enum Error {
         /// What is wrong.
         kind: LetterError,
     },
-    /// A run through a store does not go on, or not now.
+    /// A run through a store has stopped. It may be able to continue later.
     #[error("with {peer} through {place}: {kind}")]
     Exchange {
         /// The peer's name in the agreement.

@@ -6,7 +6,7 @@ mod session;
 mod split;
 
 pub(crate) use board::{OfBoard, OverBoard};
-pub(crate) use session::{OfSession, OverSession, run_alone};
+pub(crate) use session::{OfSession, OverSession};
 pub(crate) use split::{Matched, Splitting};
 
 use crate::clock::PhaseClock;
@@ -20,7 +20,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::PartyTerms;
 use vesica_link::CancelToken;
-use vesica_net::{Meter, Progress};
+use vesica_net::{Context, Meter, Progress};
+use vesica_protocols::{Output, Party};
 use vesica_records::KeyCounts;
 
 /// What the steps of one run share.
@@ -143,4 +144,20 @@ impl Progress for Steps {
     fn step(&self, label: &str, done: u64, total: u64) {
         self.observer.event(&Event::Step { label, done, total });
     }
+}
+
+/// Runs `party` under `label` on streams of its own, and returns its output and its changes of direction.
+pub(crate) fn run_alone(
+    party: Box<dyn Party>,
+    ctx: &mut Context,
+    label: &str,
+) -> vesica_core::Result<(Output, u64)> {
+    let mut forks = ctx.fork(1)?;
+    let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
+    let output = own.child(label, |ctx| {
+        let output = party.run(ctx)?;
+        ctx.finish()?;
+        Ok::<_, vesica_core::Error>(output)
+    })?;
+    Ok((output, own.direction_changes()))
 }

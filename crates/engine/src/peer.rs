@@ -206,7 +206,7 @@ impl<'a> Peer<'a> {
         }
     }
 
-    /// Keeps the digest of this party's rows: a run through a store goes on with the same ones only.
+    /// Stores the digest of this party's rows. A run through a store can only continue with the same rows.
     pub(crate) fn keep_rows(&self, digest: [u8; 32]) -> Result<(), Error> {
         let Some(Exchange { state, .. }) = &self.exchange else { return Ok(()) };
         match state.keep_rows(&digest) {
@@ -240,7 +240,7 @@ impl<'a> Peer<'a> {
         said.map_err(|kind| self.exchange_error(exchange, kind, Phase::Checking))
     }
 
-    /// Forgets a run through a store: whoever wanted its result has it, or it was refused.
+    /// Deletes the state of a run through a store, once the caller has the result or the result was refused.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
         let kept =

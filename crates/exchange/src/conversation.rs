@@ -126,7 +126,7 @@ impl Written {
 }
 
 impl Conversation {
-    /// Goes on with `run` from what `state` has of it.
+    /// Starts or continues `run` with the objects that `state` records.
     pub(crate) fn start(run: Run, state: Arc<State>) -> Result<Self, ExchangeError> {
         let (objects, journal) = state.objects()?;
         let sealer = |party| Sealer::new(run.secret.expose(), OBJECT_LABEL, party);
@@ -460,7 +460,7 @@ impl Connection for Conversation {
         self.core.ended.get().copied()
     }
 
-    /// The peer hears nothing: the run can go on later.
+    /// Tells the peer nothing, because the run can continue later.
     fn stop(&self, reason: StopReason) {
         self.abort(reason);
     }

@@ -20,11 +20,11 @@ pub enum Waiting {
 /// What happens in a run through a store.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// The number of the run; whether an earlier process has begun it.
+    /// The run is known.
     Run {
         /// The number, from 1 on.
         number: u32,
-        /// Whether it goes on.
+        /// Whether an earlier process has begun it.
         has_begun: bool,
     },
     /// Nothing of the other side is there.

@@ -84,13 +84,6 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
-    /// Meet the other side in this folder, which both can reach, in place of a connection
-    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["connect", "listen"],
-        value_hint = ValueHint::DirPath)]
-    pub(crate) exchange: Option<PathBuf>,
-    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come
-    #[arg(long, requires = "exchange", conflicts_with = "wait")]
-    pub(crate) once: bool,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
     /// no limit [default: 60s; 24h for a run with a helper]
     #[arg(long, value_name = "TIME")]
@@ -107,34 +100,12 @@ pub(crate) struct PlaceArgs {
 impl PlaceArgs {
     /// The endpoint and its limits; `None` when no address is given.
     fn link_options(&self) -> Option<LinkOptions> {
-        let endpoint = match (&self.listen, &self.connect, &self.exchange) {
-            (Some(address), ..) => Endpoint::Listen(address.clone()),
-            (None, Some(address), _) => Endpoint::Connect(address.clone()),
-            (None, None, Some(folder)) => {
-                let endpoint = Endpoint::Store(folder.display().to_string());
-                let link = self.options(endpoint, WAIT_DEFAULT_AIDED);
-                let wait = if self.once { ONCE } else { link.wait };
-                return Some(LinkOptions { wait, ..link });
-            }
-            (None, None, None) => return None,
+        let endpoint = match (&self.listen, &self.connect) {
+            (Some(address), _) => Endpoint::Listen(address.clone()),
+            (None, Some(address)) => Endpoint::Connect(address.clone()),
+            (None, None) => return None,
         };
         Some(self.options(endpoint, WAIT_DEFAULT))
-    }
-
-    /// The store that --exchange names.
-    ///
-    /// # Errors
-    /// [`ConfigFault::Store`] if it is no folder.
-    pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        let Some(folder) = &self.exchange else { return Ok(None) };
-        match FolderStore::open(folder) {
-            Ok(store) => Ok(Some(Arc::new(store))),
-            Err(error) => {
-                let place = folder.display().to_string();
-                let fault = ConfigFault::Store { place, kind: error.kind() };
-                Err(Failure::of_engine(fault.into(), None))
-            }
-        }
     }
 
     /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
@@ -173,6 +144,45 @@ impl PlaceArgs {
             wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
             idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
+        }
+    }
+}
+
+/// A folder in which the two sides meet.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Network")]
+pub(crate) struct ExchangeArgs {
+    /// Meet the other side in this folder, which both can reach, in place of a connection
+    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["connect", "listen"],
+        value_hint = ValueHint::DirPath)]
+    exchange: Option<PathBuf>,
+    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come
+    #[arg(long, requires = "exchange", conflicts_with = "wait")]
+    once: bool,
+}
+
+impl ExchangeArgs {
+    /// The folder as an endpoint, with the limits of `place`; `None` when no folder is given.
+    pub(crate) fn link_options(&self, place: &PlaceArgs) -> Option<LinkOptions> {
+        let endpoint = Endpoint::Store(self.exchange.as_ref()?.display().to_string());
+        let link = place.options(endpoint, WAIT_DEFAULT_AIDED);
+        let wait = if self.once { ONCE } else { link.wait };
+        Some(LinkOptions { wait, ..link })
+    }
+
+    /// The store that --exchange names.
+    ///
+    /// # Errors
+    /// [`ConfigFault::Store`] if it is no folder.
+    pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
+        let Some(folder) = &self.exchange else { return Ok(None) };
+        match FolderStore::open(folder) {
+            Ok(store) => Ok(Some(Arc::new(store))),
+            Err(error) => {
+                let place = folder.display().to_string();
+                let fault = ConfigFault::Store { place, kind: error.kind() };
+                Err(Failure::of_engine(fault.into(), None))
+            }
         }
     }
 }

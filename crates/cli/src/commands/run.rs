@@ -50,8 +50,12 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     refuse_shared_files(args)?;
     let log = logging::start(&args.talk);
     let agreement = Agreement::load(&args.agreement)?;
-    let link = args.place.link_options_for(&agreement)?.ok_or_else(|| no_address(&agreement))?;
-    let store = args.place.store()?;
+    let link = match args.exchange.link_options(&args.place) {
+        Some(link) => Some(link),
+        None => args.place.link_options_for(&agreement)?,
+    };
+    let link = link.ok_or_else(|| no_address(&agreement))?;
+    let store = args.exchange.store()?;
     if let (None, None, Some(option)) = (&agreement.helper, &store, args.state.given()) {
         return Err(ArgumentFault::OnlyWithHelper { option }.into());
     }

@@ -1,4 +1,4 @@
-//! Two parties that meet in a folder: the same command goes on where it stopped.
+//! Two parties meet in a folder. A command that is called again continues the run where it stopped.
 
 use crate::support::{Ended, Place, Running, TERMS, Terms, people, vesica};
 use nix::sys::signal::Signal;
@@ -40,7 +40,7 @@ impl Scene {
         Running::start(self.command(party, more)).wait()
     }
 
-    /// Whether the state of `party` says no more, and its result is there.
+    /// Whether `party` has removed its state and written its result.
     fn has_finished(&self, party: &str) -> bool {
         let state = self.place.path(&format!("{party}.state"));
         let kept = ["meeting", "finished"].map(|name| state.join(name).exists());

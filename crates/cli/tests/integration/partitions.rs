@@ -55,7 +55,7 @@ impl Large {
         let address = format!("127.0.0.1:{}", free_port());
         [("one", "--listen"), ("two", "--connect")].map(|(party, way)| {
             let (input, output) = (format!("{party}.csv"), format!("{party}.out.csv"));
-            // Whoever is left over before they have met waits in vain.
+            // A survivor of a kill before the meeting waits for a peer that does not come.
             let limits = ["5s", "20s"];
             let (input, output) = (&*input, Some(&*output));
             let mut command = self.place.run_within(limits, "agreement.toml", party, input, output);

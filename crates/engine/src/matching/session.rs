@@ -1,7 +1,7 @@
 //! Matching over a session with the peer.
 
 use super::split::{Found, Large, Matched, Pieces, Splitting};
-use super::{Checked, Match, Run};
+use super::{Checked, Match, Run, run_alone};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
@@ -23,8 +23,8 @@ use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
 use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
+use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
-use vesica_protocols::{Output, Party, Protocol};
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_self_check::{CheckedSet, shared_items};
@@ -545,8 +545,8 @@ impl Match for OverSession<'_> {
         let place = self.run.job.output.as_ref().map(|output| &*output.path);
         self.peer.keep_said(place)?;
         let at = self.at(Phase::Checking);
-        closings.compare().map_err(|why| at(why.into()))?;
-        let output = match got {
+        let compared = closings.compare().map_err(vesica_core::Error::from);
+        let output = compared.and_then(|()| match got {
             Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
             Got::Split { pieces, found } => {
                 let rows = found.rows(pieces, asked.most());
@@ -554,9 +554,12 @@ impl Match for OverSession<'_> {
                     rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                 })
             }
-        };
-        // A result that is refused is as final as a good one.
-        let output = output.map_err(at).or_else(|error| self.peer.finish().and(Err(error)))?;
+        });
+        let output = output.map_err(at).or_else(|error| match error {
+            // A refused result is as final as a good one. After a full disk the run can go on.
+            Error::PeerMisbehaved { .. } => self.peer.finish().and(Err(error)),
+            error => Err(error),
+        })?;
         self.run.event(&Event::Checked);
         Ok(Checked { output, counts, of })
     }
@@ -576,22 +579,6 @@ impl Match for OverSession<'_> {
     fn end(self) -> Result<(), Error> {
         self.peer.finish()
     }
-}
-
-/// Runs `party` under `label` on streams of its own, and returns its output and its changes of direction.
-pub(crate) fn run_alone(
-    party: Box<dyn Party>,
-    ctx: &mut Context,
-    label: &str,
-) -> vesica_core::Result<(Output, u64)> {
-    let mut forks = ctx.fork(1)?;
-    let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
-    let output = own.child(label, |ctx| {
-        let output = party.run(ctx)?;
-        ctx.finish()?;
-        Ok::<_, vesica_core::Error>(output)
-    })?;
-    Ok((output, own.direction_changes()))
 }
 
 #[cfg(test)]
