@@ -1,7 +1,7 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
 use crate::error::{ExchangeError, Waiting};
-use crate::looking::{Looking, digest, put};
+use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
 use crate::state::{Journal, Point, State};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -188,13 +188,23 @@ impl Conversation {
         let end = object::name(&looking.run, *own, END);
         looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
+
+    /// Waits, after the [end](Self::say_end), until this process may end.
+    ///
+    /// # Errors
+    /// [`TransportError`] if the other side may not have all that it needs.
+    pub fn settle(&self) -> Result<(), TransportError> {
+        let Looking { options, run, peer } = &self.core.run.looking;
+        options.store.settle(&object::name(run, *peer, END), options.wait)
+    }
 }
 
 /// Checks that the peer can read all that this party has said: its hello, its coins and `count` objects.
 fn check_own(run: &Run, count: u32) -> Result<(), ExchangeError> {
     let store = &*run.looking.options.store;
-    let there = store.list(&run.looking.run).map_err(ExchangeError::store)?;
-    let there: HashSet<&str> = there.iter().map(String::as_str).collect();
+    // Without a list the peer finds out.
+    let Some(there) = if_supported(store.list(&run.looking.run))? else { return Ok(()) };
+    let there: HashSet<&str> = there.iter().map(|object| &*object.name).collect();
     let own = run.own;
     let has = |what: &str| there.contains(&*format!("{own}-{what}"));
     let missing = (0..count).find(|number| !there.contains(&*format!("{own}-{number:06}")));
@@ -460,9 +470,10 @@ impl Connection for Conversation {
         self.core.ended.get().copied()
     }
 
-    /// Tells the peer nothing, because the run can continue later.
+    /// The peer waits then, because the run can continue later.
     fn stop(&self, reason: StopReason) {
         self.abort(reason);
+        self.core.run.looking.options.store.stop(reason);
     }
 
     fn close(&self) -> Result<(), TransportError> {

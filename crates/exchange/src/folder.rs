@@ -1,6 +1,6 @@
 //! A folder of a file system as a store.
 
-use crate::store::{OBJECT_MAX_BYTES, Store};
+use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
@@ -35,6 +35,11 @@ impl FolderStore {
         }
     }
 
+    /// Whether the object is there.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.root.join(name).is_file()
+    }
+
     /// A file system that was unmounted leaves another folder in its place.
     fn check_root(&self) -> io::Result<()> {
         let metadata = fs::metadata(&self.root)?;
@@ -44,23 +49,30 @@ impl FolderStore {
         }
     }
 
-    fn names(&self, folder: &Path, of_folders: bool) -> io::Result<Vec<String>> {
+    /// What lies in `folder`: its folders, or its files.
+    fn entries(&self, folder: &Path, of_folders: bool) -> io::Result<Vec<Listed>> {
         let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
         };
-        let mut names = Vec::new();
+        let mut listed = Vec::new();
         for entry in entries {
             let entry = entry?;
-            let name = entry.file_name().into_string();
-            if let Ok(name) = name
-                && !name.starts_with('.')
-                && entry.file_type()?.is_dir() == of_folders
-            {
-                names.push(name);
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if name.starts_with('.') || entry.file_type()?.is_dir() != of_folders {
+                continue;
+            }
+            match entry.metadata() {
+                Ok(metadata) => {
+                    let written = metadata.modified().ok();
+                    listed.push(Listed { name, bytes: metadata.len(), written });
+                }
+                // Somebody has removed it in between.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
-        Ok(names)
+        Ok(listed)
     }
 }
 
@@ -112,12 +124,13 @@ impl Store for FolderStore {
         }
     }
 
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        self.names(&self.root.join(folder), false)
+    fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {
+        self.entries(&self.root.join(folder), false)
     }
 
     fn folders(&self) -> io::Result<Vec<String>> {
-        self.names(&self.root, true)
+        let folders = self.entries(&self.root, true)?;
+        Ok(folders.into_iter().map(|folder| folder.name).collect())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
@@ -148,7 +161,9 @@ mod tests {
         assert!(store.put_if_absent("run/a", b"one").unwrap());
         assert!(!store.put_if_absent("run/a", b"two").unwrap());
         assert_eq!(store.get("run/a").unwrap().unwrap(), b"one");
-        assert_eq!(store.list("run").unwrap(), ["a"]);
+        let listed = store.list("run").unwrap();
+        assert_eq!((&*listed[0].name, listed[0].bytes, listed.len()), ("a", 3, 1));
+        assert!(listed[0].written.unwrap().elapsed().unwrap().as_secs() < 100);
         assert_eq!(store.folders().unwrap(), ["run"]);
         store.remove("run/a").unwrap();
         store.remove("run/a").unwrap();
@@ -172,7 +187,8 @@ mod tests {
         assert_eq!(won, 1);
         let read = store.get("run/a").unwrap().unwrap();
         assert!(read.len() == 9 && read.iter().all(|byte| *byte == read[0]));
-        assert_eq!(store.list("run").unwrap(), ["a"], "nothing unfinished is left");
+        let listed = store.list("run").unwrap();
+        assert_eq!((&*listed[0].name, listed.len()), ("a", 1), "nothing unfinished is left");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Two parties that meet and talk through a store of objects: a folder that both can reach.
 //!
 //! * [`Store`] — write-once objects; [`FolderStore`] keeps them in a folder.
+//! * [`Mirror`] — a store without a place, over a connection that may be lost.
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
@@ -39,6 +40,7 @@ mod folder;
 pub mod fuzzing;
 mod looking;
 mod meeting;
+mod mirror;
 mod object;
 mod state;
 mod store;
@@ -48,5 +50,6 @@ pub use error::{Event, ExchangeError, Waiting};
 pub use folder::FolderStore;
 pub use looking::Options;
 pub use meeting::meet;
+pub use mirror::{Dial, Dialled, Mirror};
 pub use state::State;
-pub use store::Store;
+pub use store::{Listed, Store};

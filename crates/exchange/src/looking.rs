@@ -3,6 +3,7 @@
 use crate::error::{Event, ExchangeError, Waiting};
 use crate::object::{self, GIVEN_UP};
 use crate::store::Store;
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::StopReason;
@@ -52,7 +53,9 @@ impl Looking {
         is_over: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, ExchangeError> {
         let Options { store, wait, cancel, on_event, .. } = &self.options;
-        let start = Instant::now();
+        let begin = Instant::now();
+        // When the other side was at work last, as far as that is known.
+        let mut start = begin;
         let (mut pause, mut told, mut looked) = (LOOKS[0], false, None::<Instant>);
         loop {
             if let Some(object) = store.get(name).map_err(ExchangeError::store)? {
@@ -76,13 +79,23 @@ impl Looking {
             if after >= *wait {
                 return Err(ExchangeError::NotYet { waiting, after });
             }
-            if !told && after >= PATIENCE {
+            if !told && begin.elapsed() >= PATIENCE {
                 told = true;
                 on_event(Event::Waiting(waiting));
             }
-            cancel.wait(pause.min(*wait - after));
+            if store.wait(name, pause.min(*wait - after), cancel) {
+                start = Instant::now();
+            }
             pause = (2 * pause).min(LOOKS[1]);
         }
+    }
+}
+
+/// What the store gives; `None` if it cannot do this.
+pub(crate) fn if_supported<T>(given: io::Result<T>) -> Result<Option<T>, ExchangeError> {
+    match given {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
+        given => given.map(Some).map_err(ExchangeError::store),
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Waiting};
-use crate::looking::{Looking, Options, digest, give_up, put};
+use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
 use crate::state::State;
-use crate::store::Store;
+use crate::store::{Listed, Store};
 use std::sync::Arc;
 use vesica_core::StopReason;
 use vesica_core::hash::derive;
@@ -83,7 +83,7 @@ pub fn meet(
 }
 
 /// What the names of all runs of an agreement begin with.
-fn prefix_of(agreement: &[u8; 32]) -> String {
+pub(crate) fn prefix_of(agreement: &[u8; 32]) -> String {
     agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -93,10 +93,12 @@ fn next_number(options: &Options, prefix: &str, own: u8) -> Result<u32, Exchange
     let mut next = 1;
     for number in numbers(store, prefix)? {
         let run = format!("{prefix}-{number:04}");
-        let names = store.list(&run).map_err(ExchangeError::store)?;
-        let has = |party: u8, what: &str| names.contains(&format!("{party}-{what}"));
-        let is_over = has(own, END) || has(own, GIVEN_UP) || has(1 - own, GIVEN_UP);
-        if !is_over && has(own, HELLO) {
+        let has = |party: u8, what: &str| -> Result<bool, ExchangeError> {
+            let there = store.get(&object::name(&run, party, what));
+            Ok(there.map_err(ExchangeError::store)?.is_some())
+        };
+        let is_over = has(own, END)? || has(own, GIVEN_UP)? || has(1 - own, GIVEN_UP)?;
+        if !is_over && has(own, HELLO)? {
             if !options.restart {
                 return Err(ExchangeError::BegunElsewhere { number });
             }
@@ -109,9 +111,11 @@ fn next_number(options: &Options, prefix: &str, own: u8) -> Result<u32, Exchange
     Ok(next)
 }
 
-/// The numbers of all runs of an agreement in the store.
+/// The numbers of all runs of an agreement in the store, in any order.
 fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
-    let folders = store.folders().map_err(ExchangeError::store)?;
+    let Some(folders) = if_supported(store.folders())? else {
+        return numbers_without_a_list(store, prefix);
+    };
     let number = |folder: &String| {
         let digits = folder.strip_prefix(prefix)?.strip_prefix('-')?;
         let number = digits.parse().ok().filter(|number| *number < MAX_RUNS)?;
@@ -121,7 +125,27 @@ fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     Ok(folders.iter().filter_map(number).collect())
 }
 
-/// Removes what this party has said in runs before this one, but for the word that each is over.
+/// The same in a store that cannot list: the runs from the first on, up to a number that nobody has used.
+fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
+    let mut numbers = Vec::new();
+    for number in 1..MAX_RUNS {
+        let run = format!("{prefix}-{number:04}");
+        let mut is_used = false;
+        for (party, what) in [0, 1].into_iter().flat_map(|p| [HELLO, END, GIVEN_UP].map(|w| (p, w)))
+        {
+            let name = object::name(&run, party, what);
+            is_used = is_used || store.get(&name).map_err(ExchangeError::store)?.is_some();
+        }
+        if !is_used {
+            break;
+        }
+        numbers.push(number);
+    }
+    Ok(numbers)
+}
+
+/// Removes what this party has said in runs before this one, but for the word that each is over. A store that cannot list,
+/// or cannot remove, keeps everything.
 fn remove_earlier(
     store: &dyn Store,
     prefix: &str,
@@ -130,10 +154,11 @@ fn remove_earlier(
     let mine = format!("{own}-");
     for earlier in numbers(store, prefix)?.into_iter().filter(|earlier| *earlier < number) {
         let run = format!("{prefix}-{earlier:04}");
-        for name in store.list(&run).map_err(ExchangeError::store)? {
+        let objects = if_supported(store.list(&run))?.unwrap_or_default();
+        for Listed { name, .. } in objects {
             let what = name.strip_prefix(&mine);
             if what.is_some_and(|what| what != END && what != GIVEN_UP) {
-                store.remove(&format!("{run}/{name}")).map_err(ExchangeError::store)?;
+                if_supported(store.remove(&format!("{run}/{name}")))?;
             }
         }
     }

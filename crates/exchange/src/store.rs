@@ -1,9 +1,23 @@
 //! What a place for objects must be able to do.
 
 use std::io;
+use std::time::{Duration, SystemTime};
+use vesica_core::{StopReason, TransportError};
+use vesica_link::CancelToken;
 
 /// Most bytes of an object. Usually it has some 8 MiB, or what a few threads write at once.
 pub(crate) const OBJECT_MAX_BYTES: u64 = 1 << 30;
+
+/// An object in a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name in its folder.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// When it was written, by the clock of the store; `None` if the store does not say.
+    pub written: Option<SystemTime>,
+}
 
 /// A place for write-once objects that two parties can reach. Names are relative, with `/` between their parts; each
 /// part is of `a-z`, `0-9`, `-` and `_`.
@@ -20,24 +34,43 @@ pub trait Store: Send + Sync {
     /// Those of the store; [`io::ErrorKind::FileTooLarge`] above 1 GiB.
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
 
-    /// The names of all objects under the folder `folder`, in any order; none if it does not exist.
+    /// All objects in the folder `folder`, in any order; none if it does not exist.
     ///
     /// # Errors
-    /// Those of the store.
-    fn list(&self, folder: &str) -> io::Result<Vec<String>>;
+    /// Those of the store; [`io::ErrorKind::Unsupported`] if it cannot list.
+    fn list(&self, folder: &str) -> io::Result<Vec<Listed>>;
 
     /// The names of the folders at the top, in any order.
     ///
     /// # Errors
-    /// Those of the store.
+    /// As [`list`](Self::list).
     fn folders(&self) -> io::Result<Vec<String>>;
 
     /// Removes the object, if there is one.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Those of the store; [`io::ErrorKind::Unsupported`] if it cannot remove.
     fn remove(&self, name: &str) -> io::Result<()>;
 
     /// Where it is, for people.
     fn place(&self) -> String;
+
+    /// Waits for the object `name`, for at most `pause` and until `cancel`. Returns whether the other side is known to be at
+    /// work.
+    fn wait(&self, _name: &str, pause: Duration, cancel: &CancelToken) -> bool {
+        cancel.wait(pause);
+        false
+    }
+
+    /// Waits until this process may end: in a store that ends with it, the other side must have all objects first. `last` is
+    /// the last object of the other side.
+    ///
+    /// # Errors
+    /// [`TransportError::Idle`] if the other side is away for `limit`.
+    fn settle(&self, _last: &str, _limit: Duration) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    /// This process ends before the run does.
+    fn stop(&self, _reason: StopReason) {}
 }

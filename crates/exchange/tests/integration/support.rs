@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Role;
-use vesica_exchange::{Conversation, Event, ExchangeError, Options, State, Store, meet};
+use vesica_exchange::{Conversation, Event, ExchangeError, Listed, Options, State, Store, meet};
 use vesica_link::{CancelToken, Identity};
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
@@ -46,11 +46,13 @@ impl Store for MemoryStore {
         Ok(self.objects.lock().unwrap().get(name).cloned())
     }
 
-    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+    fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {
         let objects = self.objects.lock().unwrap();
-        let of_folder =
-            objects.keys().filter_map(|name| name.strip_prefix(folder)?.strip_prefix('/'));
-        Ok(of_folder.map(str::to_owned).collect())
+        let listed = objects.iter().filter_map(|(name, object)| {
+            let name = name.strip_prefix(folder)?.strip_prefix('/')?.to_owned();
+            Some(Listed { name, bytes: object.len() as u64, written: None })
+        });
+        Ok(listed.collect())
     }
 
     fn folders(&self) -> io::Result<Vec<String>> {

@@ -1,0 +1,613 @@
+//! A store without a place: each side keeps all objects in a folder of its own, and a connection brings what the other
+//! side lacks. When a connection is lost, the next one goes on where it ended.
+//!
+//! ```text
+//!   folder of this side ──▶ connection ──▶ folder of the other side
+//!                       ◀──            ◀──
+//! ```
+//!
+//! | message | content |
+//! |---|---|
+//! | 0, have | how many (4 bytes); the names of all objects of this agreement that its sender has |
+//! | 1, object | its name; the length n (4 bytes); n bytes |
+//! | 2, leave | nothing: its sender has all that it needs |
+//!
+//! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
+
+use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
+use crate::{FolderStore, meeting};
+use std::collections::{HashSet, VecDeque};
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use vesica_core::{StopReason, TransportError};
+use vesica_link::CancelToken;
+use vesica_net::{Connection, StreamId, StreamReader, StreamWriter};
+
+/// The stream of the messages above.
+const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
+
+const HAVE: u8 = 0;
+const OBJECT: u8 = 1;
+const LEAVE: u8 = 2;
+
+/// More objects than a run has.
+const HAVE_MAX: u32 = 1 << 20;
+
+/// Most bytes of objects of the other side that nobody has asked for.
+const UNASKED_MAX_BYTES: u64 = 4 << 30;
+
+/// Most bytes of an object without a number.
+const SMALL_MAX_BYTES: u64 = 1 << 20;
+
+/// Most objects without a number that a connection brings: those of more runs than anybody gives up.
+const SMALL_MAX: u32 = 1 << 12;
+
+/// Bytes of an object that are read at once.
+const READ_BYTES: usize = 1 << 20;
+
+/// How often a waiting thread looks whether it should still wait.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How long to pause before the next connection.
+const REDIAL: Duration = Duration::from_millis(200);
+
+/// How long a side that has all it needs waits until the other one has, too, while they are connected.
+const LEAVE_LIMIT: Duration = Duration::from_secs(10);
+
+/// The same while they are not.
+const REDIAL_LIMIT: Duration = Duration::from_secs(2);
+
+/// What an attempt to connect gives.
+pub enum Dialled {
+    /// A connection to the other side.
+    Connected(Arc<dyn Connection>),
+    /// None yet: try again.
+    Again,
+    /// None, and there will be none.
+    Never,
+}
+
+/// Connects to the other side; blocks until it is there or will not come. The token ends the waiting.
+pub type Dial = Box<dyn Fn(&CancelToken) -> Dialled + Send>;
+
+/// See the [module](self).
+pub struct Mirror {
+    core: Arc<Core>,
+    worker: Option<JoinHandle<()>>,
+}
+
+struct Core {
+    local: FolderStore,
+    /// What the names of all runs begin with.
+    prefix: String,
+    own: u8,
+    line: Mutex<Line>,
+    changed: Condvar,
+    cancel: CancelToken,
+}
+
+/// What there is to know of the way to the other side.
+#[derive(Default)]
+struct Line {
+    connection: Option<Arc<dyn Connection>>,
+    /// Whether the other side has said what it has, over this connection.
+    knows: bool,
+    /// What it has of the beginnings and ends of runs, and this side does not.
+    awaited: HashSet<String>,
+    /// Whether this side has had all that, over any connection.
+    has_met: bool,
+    /// What the other side has, or has been sent over this connection.
+    theirs: HashSet<String>,
+    /// Objects to send, if the other side does not have them.
+    fresh: VecDeque<String>,
+    /// Of objects of the other side that nobody has asked for.
+    unasked_bytes: u64,
+    /// Why there is nothing more to come.
+    failed: Option<io::ErrorKind>,
+    /// Why this side ends before the run does.
+    stop: Option<StopReason>,
+    /// This side has all that it needs.
+    leaves: bool,
+    /// The other side has all that it needs.
+    has_left: bool,
+}
+
+impl Mirror {
+    /// Keeps the objects of all runs under the agreement with this hash in `folder`, for party `own`, and connects by
+    /// `dial`. Creates the folder if it does not exist. `cancel` ends all waiting.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn open(
+        folder: &Path,
+        (agreement, own): (&[u8; 32], u8),
+        dial: Dial,
+        cancel: &CancelToken,
+    ) -> io::Result<Self> {
+        match std::fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let core = Arc::new(Core {
+            local: FolderStore::open(folder)?,
+            prefix: meeting::prefix_of(agreement),
+            own,
+            line: Mutex::default(),
+            changed: Condvar::new(),
+            cancel: CancelToken::new(),
+        });
+        let (for_worker, for_cancel) = (Arc::clone(&core), Arc::downgrade(&core));
+        let worker = std::thread::Builder::new()
+            .name("vesica-mirror".into())
+            .spawn(move || for_worker.work(&*dial))?;
+        cancel.on_cancel(move || {
+            if let Some(core) = for_cancel.upgrade() {
+                core.end(StopReason::Cancelled);
+            }
+        });
+        Ok(Self { core, worker: Some(worker) })
+    }
+}
+
+impl Drop for Mirror {
+    fn drop(&mut self) {
+        self.core.end(StopReason::Cancelled);
+        let _ = self.worker.take().map(JoinHandle::join);
+    }
+}
+
+impl Store for Mirror {
+    fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        let is_new = self.core.local.put_if_absent(name, bytes)?;
+        if is_new {
+            self.core.line().fresh.push_back(name.to_owned());
+            self.core.changed.notify_all();
+        }
+        Ok(is_new)
+    }
+
+    /// What this side has; fails if it lacks the object and nothing more can come.
+    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        let object = self.core.local.get(name)?;
+        let mut line = self.core.line();
+        match &object {
+            Some(object) => {
+                line.unasked_bytes = line.unasked_bytes.saturating_sub(object.len() as u64);
+                self.core.changed.notify_all();
+            }
+            None => line.failed.map_or(Ok(()), |kind| Err(io::Error::from(kind)))?,
+        }
+        drop(line);
+        Ok(object)
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {
+        self.core.local.list(folder)
+    }
+
+    /// Those of both sides: it waits until they have met.
+    fn folders(&self) -> io::Result<Vec<String>> {
+        let mut line = self.core.line();
+        while !line.has_met {
+            if let Some(kind) = line.failed {
+                return Err(kind.into());
+            }
+            line = self.core.wait(line);
+        }
+        drop(line);
+        self.core.local.folders()
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.core.local.remove(name)
+    }
+
+    fn place(&self) -> String {
+        self.core.local.place()
+    }
+
+    fn wait(&self, name: &str, pause: Duration, _: &CancelToken) -> bool {
+        let mut line = self.core.line();
+        let until = Instant::now() + pause;
+        // An object is stored before it is announced under this lock.
+        while line.failed.is_none() && !self.core.local.has(name) && Instant::now() < until {
+            line = self.core.wait(line);
+        }
+        line.connection.is_some()
+    }
+
+    fn stop(&self, reason: StopReason) {
+        self.core.end(reason);
+    }
+
+    fn settle(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
+        let mut line = self.core.line();
+        let mut alone = Instant::now();
+        while !self.core.local.has(last) {
+            if line.failed.is_some() {
+                return Err(TransportError::Closed);
+            }
+            if line.connection.is_some() {
+                alone = Instant::now();
+            }
+            if alone.elapsed() >= limit {
+                return Err(TransportError::Idle(limit));
+            }
+            line = self.core.wait(line);
+        }
+        line.leaves = true;
+        self.core.changed.notify_all();
+        let start = Instant::now();
+        while !line.has_left && line.failed.is_none() {
+            let limit = if line.connection.is_some() { LEAVE_LIMIT } else { REDIAL_LIMIT };
+            if start.elapsed() >= limit {
+                return Err(TransportError::Idle(limit));
+            }
+            line = self.core.wait(line);
+        }
+        Ok(())
+    }
+}
+
+impl Core {
+    fn line(&self) -> MutexGuard<'_, Line> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait<'a>(&self, line: MutexGuard<'a, Line>) -> MutexGuard<'a, Line> {
+        let waited = self.changed.wait_timeout(line, TICK);
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Nothing more will come.
+    fn fail(&self, kind: io::ErrorKind) {
+        self.line().failed.get_or_insert(kind);
+        self.changed.notify_all();
+    }
+
+    /// Ends all, and gives the other side the reason if it does not have all that it needs.
+    fn end(&self, reason: StopReason) {
+        let (connection, is_over) = {
+            let mut line = self.line();
+            line.stop.get_or_insert(reason);
+            line.failed.get_or_insert(io::ErrorKind::Interrupted);
+            (line.connection.clone(), line.leaves && line.has_left)
+        };
+        self.changed.notify_all();
+        self.cancel.cancel();
+        if let Some(connection) = connection.filter(|_| !is_over) {
+            connection.stop(reason);
+        }
+    }
+
+    fn work(&self, dial: &dyn Fn(&CancelToken) -> Dialled) {
+        loop {
+            let is_over = |line: &Line| line.failed.is_some() || (line.leaves && line.has_left);
+            if is_over(&self.line()) {
+                return;
+            }
+            match dial(&self.cancel) {
+                Dialled::Connected(connection) => self.serve(&connection),
+                Dialled::Again => {
+                    self.cancel.wait(REDIAL);
+                }
+                Dialled::Never => return self.fail(io::ErrorKind::ConnectionAborted),
+            }
+        }
+    }
+
+    /// Brings and takes objects until the connection ends.
+    fn serve(&self, connection: &Arc<dyn Connection>) {
+        let Ok((mut reader, mut writer)) = connection.open(LINE) else { return };
+        let stop = {
+            let mut line = self.line();
+            line.connection = Some(Arc::clone(connection));
+            (line.knows, line.theirs) = (false, HashSet::new());
+            line.stop
+        };
+        if let Some(reason) = stop {
+            connection.stop(reason);
+        }
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                if let Err(fault) = self.receive(&mut *reader) {
+                    self.end_line(&**connection, fault);
+                }
+            });
+            match self.send(&mut *writer) {
+                Ok(()) => drop(connection.close()),
+                Err(fault) => self.end_line(&**connection, fault),
+            }
+        });
+        self.line().connection = None;
+        self.changed.notify_all();
+    }
+
+    fn end_line(&self, connection: &dyn Connection, fault: Fault) {
+        match fault {
+            // The next connection goes on.
+            Fault::Line => connection.stop(StopReason::Timeout),
+            Fault::Here(kind) => {
+                self.fail(kind);
+                connection.stop(StopReason::Config);
+            }
+            Fault::There => {
+                self.fail(io::ErrorKind::InvalidData);
+                connection.stop(StopReason::Misbehaviour);
+            }
+        }
+        self.line().connection = None;
+        self.changed.notify_all();
+    }
+
+    /// All objects of this agreement here, those of a run together, in the order in which they are written.
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut runs = self.local.folders()?;
+        runs.retain(|run| run.starts_with(&self.prefix));
+        runs.sort_unstable();
+        let mut names = Vec::new();
+        for run in runs {
+            let mut of_run: Vec<(u8, String)> = Vec::new();
+            for Listed { name, .. } in self.local.list(&run)? {
+                let name = format!("{run}/{name}");
+                if let Some(kind) = self.kind(&name) {
+                    of_run.push((kind.rank(), name));
+                }
+            }
+            of_run.sort_unstable();
+            names.extend(of_run.into_iter().map(|(_, name)| name));
+        }
+        Ok(names)
+    }
+
+    /// What kind of object of this agreement has this name; `None` if none has.
+    fn kind(&self, name: &str) -> Option<Kind> {
+        let (run, of_run) = name.strip_prefix(&self.prefix)?.split_once('/')?;
+        let number = run.strip_prefix('-')?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (party, what) = of_run.split_once('-')?;
+        if !is_number(number) || !(4..=9).contains(&number.len()) || !["0", "1"].contains(&party) {
+            return None;
+        }
+        let is_own = party == if self.own == 0 { "0" } else { "1" };
+        match what {
+            HELLO => Some(Kind::Hello),
+            SHARES => Some(Kind::Shares),
+            END | GIVEN_UP => Some(Kind::Last),
+            number if is_number(number) && (6..=9).contains(&number.len()) => {
+                Some(if is_own { Kind::Own } else { Kind::Numbered })
+            }
+            _ => None,
+        }
+    }
+
+    fn send(&self, writer: &mut dyn StreamWriter) -> Result<(), Fault> {
+        self.line().fresh.clear();
+        let names = self.names().map_err(Fault::here)?;
+        writer.write_all(&have_of(&names))?;
+        writer.flush()?;
+        // A side that has lost its state needs no more of its own than what says that there was a run.
+        let names = names.into_iter().filter(|name| self.kind(name) != Some(Kind::Numbered));
+        let (mut names, mut has_said_leave) = (Some(names), false);
+        loop {
+            match self.next(&mut names, has_said_leave)? {
+                Next::Object(name) => {
+                    // Removed in between: it is of an earlier run.
+                    let Some(bytes) = self.local.get(&name).map_err(Fault::here)? else { continue };
+                    writer.write_all(&object_of(&name, bytes.len()))?;
+                    writer.write_all(&bytes)?;
+                }
+                Next::Leave => {
+                    has_said_leave = true;
+                    writer.write_all(&[LEAVE])?;
+                }
+                Next::Close => return Ok(()),
+            }
+            writer.flush()?;
+        }
+    }
+
+    /// What to say next, once there is something. `old` is sent before all that is new.
+    fn next(
+        &self,
+        old: &mut Option<impl Iterator<Item = String>>,
+        has_said_leave: bool,
+    ) -> Result<Next, Fault> {
+        let mut line = self.line();
+        loop {
+            if line.connection.is_none() {
+                return Err(Fault::Line);
+            }
+            if line.knows {
+                if let Some(old) = old.take() {
+                    let new = std::mem::take(&mut line.fresh);
+                    line.fresh = old.chain(new).collect();
+                }
+                while let Some(name) = line.fresh.pop_front() {
+                    if line.theirs.insert(name.clone()) {
+                        return Ok(Next::Object(name));
+                    }
+                }
+                match (line.leaves, has_said_leave, line.has_left) {
+                    (true, false, _) => return Ok(Next::Leave),
+                    (true, true, true) => return Ok(Next::Close),
+                    _ => {}
+                }
+            }
+            line = self.wait(line);
+        }
+    }
+
+    fn receive(&self, reader: &mut dyn StreamReader) -> Result<(), Fault> {
+        let mut small = 0;
+        loop {
+            let [kind] = read(reader)?;
+            match kind {
+                HAVE => {
+                    let count = u32::from_le_bytes(read(reader)?);
+                    let mut names = HashSet::new();
+                    if count > HAVE_MAX || self.line().knows {
+                        return Err(Fault::There);
+                    }
+                    for _ in 0..count {
+                        names.insert(read_name(reader)?);
+                    }
+                    let mut awaited = HashSet::new();
+                    for name in &names {
+                        let is_numbered = match self.kind(name).ok_or(Fault::There)? {
+                            Kind::Numbered | Kind::Own => true,
+                            Kind::Hello | Kind::Shares | Kind::Last => false,
+                        };
+                        if !is_numbered && !self.local.has(name) {
+                            awaited.insert(name.clone());
+                        }
+                    }
+                    let mut line = self.line();
+                    line.has_met |= awaited.is_empty();
+                    line.awaited = awaited;
+                    line.theirs.extend(names);
+                    line.knows = true;
+                }
+                OBJECT => {
+                    let name = read_name(reader)?;
+                    let len = u32::from_le_bytes(read(reader)?).into();
+                    let kind = self.kind(&name).ok_or(Fault::There)?;
+                    let most = match kind {
+                        Kind::Numbered => OBJECT_MAX_BYTES,
+                        Kind::Own => return Err(Fault::There),
+                        _ => {
+                            small += 1;
+                            SMALL_MAX_BYTES
+                        }
+                    };
+                    if len > most || small > SMALL_MAX || !self.line().knows {
+                        return Err(Fault::There);
+                    }
+                    self.wait_for_room()?;
+                    let mut bytes = Vec::new();
+                    while (bytes.len() as u64) < len {
+                        let begin = bytes.len();
+                        bytes.resize(begin + READ_BYTES.min(len as usize - begin), 0);
+                        reader.read_exact(&mut bytes[begin..])?;
+                    }
+                    let is_new = self.local.put_if_absent(&name, &bytes).map_err(Fault::here)?;
+                    let mut line = self.line();
+                    if is_new && kind == Kind::Numbered {
+                        line.unasked_bytes += len;
+                    }
+                    line.awaited.remove(&name);
+                    line.has_met |= line.awaited.is_empty();
+                    line.theirs.insert(name);
+                }
+                LEAVE => self.line().has_left = true,
+                _ => return Err(Fault::There),
+            }
+            self.changed.notify_all();
+        }
+    }
+
+    /// Waits while too much is here that nobody has asked for.
+    fn wait_for_room(&self) -> Result<(), Fault> {
+        let mut line = self.line();
+        while line.unasked_bytes > UNASKED_MAX_BYTES {
+            if line.connection.is_none() {
+                return Err(Fault::Line);
+            }
+            line = self.wait(line);
+        }
+        Ok(())
+    }
+}
+
+/// What to say next to the other side.
+enum Next {
+    Object(String),
+    Leave,
+    /// Nothing more: both have all that they need.
+    Close,
+}
+
+/// Why a connection ends.
+enum Fault {
+    /// It is lost.
+    Line,
+    /// The folder of this side.
+    Here(io::ErrorKind),
+    /// The other side has sent what nobody sends.
+    There,
+}
+
+impl Fault {
+    fn here(error: io::Error) -> Self {
+        Fault::Here(error.kind())
+    }
+}
+
+impl From<TransportError> for Fault {
+    fn from(_: TransportError) -> Self {
+        Fault::Line
+    }
+}
+
+/// Kinds of objects, by who has written them and when in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Hello,
+    Shares,
+    /// One of the other side's with a number.
+    Numbered,
+    /// One of this side's with a number.
+    Own,
+    /// The last of a side.
+    Last,
+}
+
+impl Kind {
+    fn rank(self) -> u8 {
+        match self {
+            Kind::Hello => 0,
+            Kind::Shares => 1,
+            Kind::Numbered | Kind::Own => 2,
+            Kind::Last => 3,
+        }
+    }
+}
+
+fn push_name(bytes: &mut Vec<u8>, name: &str) {
+    // A name of this crate's is short.
+    bytes.push(name.len() as u8);
+    bytes.extend_from_slice(name.as_bytes());
+}
+
+/// The message that says which objects are here.
+fn have_of(names: &[String]) -> Vec<u8> {
+    let mut bytes = vec![HAVE];
+    bytes.extend_from_slice(&(names.len() as u32).to_le_bytes());
+    names.iter().for_each(|name| push_name(&mut bytes, name));
+    bytes
+}
+
+/// The beginning of the message that brings an object.
+fn object_of(name: &str, len: usize) -> Vec<u8> {
+    let mut bytes = vec![OBJECT];
+    push_name(&mut bytes, name);
+    bytes.extend_from_slice(&(len as u32).to_le_bytes());
+    bytes
+}
+
+fn read<const N: usize>(reader: &mut dyn StreamReader) -> Result<[u8; N], Fault> {
+    let mut bytes = [0; N];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read_name(reader: &mut dyn StreamReader) -> Result<String, Fault> {
+    let [len] = read(reader)?;
+    let mut bytes = vec![0; len.into()];
+    reader.read_exact(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| Fault::There)
+}
