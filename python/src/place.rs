@@ -114,14 +114,9 @@ pub(crate) fn party(
 }
 
 /// Refuses what only runs with a helper have, if `agreement` has none.
-pub(crate) fn check_aided(
-    agreement: &Agreement,
-    given: [(&'static str, bool); 2],
-) -> Result<(), Failed> {
-    match given.into_iter().find(|(_, is_given)| *is_given) {
-        Some((option, _)) if agreement.helper.is_none() => {
-            Err(fault(&ArgumentFault::OnlyWithHelper { option }))
-        }
-        _ => Ok(()),
+pub(crate) fn check_restart(agreement: &Agreement) -> Result<(), Failed> {
+    match agreement.helper {
+        Some(_) => Ok(()),
+        None => Err(fault(&ArgumentFault::NothingToRestart)),
     }
 }

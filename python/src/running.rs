@@ -125,11 +125,10 @@ impl Running {
         again: Option<Again>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
-        let given = [("`state=`", state.is_some()), ("`restart=`", restart)];
         let place = place::meeting(&agreement, listen, connect, exchange.as_deref());
         let place = place.and_then(|(endpoint, store)| {
-            if store.is_none() {
-                place::check_aided(&agreement, given)?;
+            if store.is_none() && state.is_none() && restart {
+                place::check_restart(&agreement)?;
             }
             Ok((endpoint, store, place::party(&agreement, Some(&identity.0), party.as_deref())?))
         });
@@ -141,7 +140,7 @@ impl Running {
             total: (total > 0.0).then(|| seconds(total)),
         };
         let state = StateOptions { folder: state, restart };
-        let keeps_state = agreement.helper.is_some() || store.is_some();
+        let keeps_state = agreement.helper.is_some() || store.is_some() || state.folder.is_some();
         let folder = party.as_ref().filter(|_| keeps_state);
         let folder = folder.map(|party| state.folder_of(&agreement, party));
         let run = Circumstances { agreement: agreement.clone(), link: link.clone(), folder };

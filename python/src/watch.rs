@@ -8,6 +8,7 @@ use vesica_agreement::Agreement;
 use vesica_engine::{Event, Finished, Observer};
 use vesica_helper::{RemoteEvent, Waits};
 use vesica_link::LinkEvent;
+use vesica_messages::Speech;
 use vesica_messages::helper::away;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
@@ -224,6 +225,10 @@ impl Observer for Watch {
             }
             Event::Link(event) => self.link(event),
             Event::Helper(event) => self.remote(event),
+            Event::Exchange(vesica_exchange::Event::Lost(error)) => {
+                let text = vesica_messages::engine::lost("the other side", *error, Speech::Python);
+                self.note("warning", text, 0, 0);
+            }
             Event::Sizes { here, there } => self.note("sizes", "", *here, *there),
             Event::Chosen(choice) => self.note("protocol", choice.row.id, 0, 0),
             Event::Checked => self.note("checked", "", 0, 0),

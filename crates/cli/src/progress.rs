@@ -16,6 +16,8 @@ use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::Waiting;
 use vesica_link::LinkEvent;
+use vesica_messages::Speech;
+use vesica_messages::engine;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
 use vesica_messages::words::counted;
@@ -132,6 +134,9 @@ impl Reporter {
                 self.screen.say(&format!("waiting for {peer}'s next message"));
             }
             vesica_exchange::Event::Arrived => {}
+            vesica_exchange::Event::Lost(error) => {
+                self.screen.say(&engine::lost(peer, *error, Speech::Command));
+            }
         }
     }
 

@@ -335,6 +335,12 @@ pub enum Incompatible {
         /// Whether it is this side that only checks.
         only_checking_here: bool,
     },
+    /// One side keeps a state, so that its run goes on over another connection, and the other one does not.
+    #[error("one side keeps a state of the run, the other does not")]
+    State {
+        /// Whether it is this side that keeps one.
+        only_here: bool,
+    },
     /// The agreement leaves the protocol open, and the two sides' software would choose from other
     /// ones or judge them by other figures.
     #[error("the two sides' software does not know the same protocols")]
@@ -390,9 +396,15 @@ impl Error {
             }
             Error::Interrupted { .. } => StopReason::Cancelled,
             Error::Letter { .. } => StopReason::Misbehaviour,
+            Error::Exchange { kind, .. } => match kind {
+                ExchangeError::WrongObject { .. } => StopReason::Misbehaviour,
+                ExchangeError::Stopped { .. } | ExchangeError::NotYet { .. } => {
+                    StopReason::Cancelled
+                }
+                _ => StopReason::Config,
+            },
             Error::Refused { .. }
             | Error::AlreadyFinished
-            | Error::Exchange { .. }
             | Error::Transport { .. }
             | Error::Bug(_) => StopReason::Internal,
         }

@@ -52,7 +52,8 @@ pub struct Job {
     /// The folder for these files, which have no names; by default the current one, and with a helper that of the
     /// run's state. An intersection whose job names one in which no file can be created ends before it meets anybody.
     pub scratch: Option<PathBuf>,
-    /// With a helper or a store: how an interrupted run continues. Ignored otherwise.
+    /// How an interrupted run continues. Between two parties over a connection a run is kept only if this names the
+    /// folder, at both sides.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
     pub allow_insecure: bool,

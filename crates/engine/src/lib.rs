@@ -24,6 +24,7 @@ mod event;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod job;
+mod line;
 mod look;
 mod matching;
 mod meeting;

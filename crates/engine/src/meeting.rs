@@ -19,7 +19,7 @@ use vesica_core::{Misbehaviour, Role};
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u16 = 7;
+pub const WIRE_VERSION: u16 = 8;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
@@ -28,10 +28,26 @@ const CLOSING_LEN: usize = 33;
 /// The purpose of the session for a side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// To run the match.
+    /// To run the match over one connection.
     Run,
+    /// To run the match over as many connections as it takes.
+    KeptRun,
     /// To check whether the peer is there and has the same agreement.
     Check,
+}
+
+impl Purpose {
+    const fn code(self) -> u8 {
+        match self {
+            Purpose::Run => 0,
+            Purpose::Check => 1,
+            Purpose::KeptRun => 2,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        [Purpose::Run, Purpose::Check, Purpose::KeptRun].into_iter().find(|one| one.code() == code)
+    }
 }
 
 /// Compares versions, agreements and purposes with the peer.
@@ -47,7 +63,7 @@ pub(crate) fn agree(
     let mut hello = [0; HELLO_LEN];
     hello[..6].copy_from_slice(MAGIC);
     hello[6..8].copy_from_slice(&WIRE_VERSION.to_le_bytes());
-    hello[8] = u8::from(purpose == Purpose::Check);
+    hello[8] = purpose.code();
     hello[9..16].copy_from_slice(&choice::candidates_digest(agreement));
     hello[16..48].copy_from_slice(hash.as_bytes());
     let software = env!("CARGO_PKG_VERSION").as_bytes();
@@ -69,17 +85,21 @@ pub(crate) fn agree(
         let differences = exchange_agreements(ctx, agreement).map_err(at)?;
         return Err(Incompatible::Agreement(differences).into());
     }
-    if theirs[8] > 1 || (!agreement.is_auto() && theirs[9..16] != hello[9..16]) {
+    let of_theirs = Purpose::from_code(theirs[8]);
+    if of_theirs.is_none() || (!agreement.is_auto() && theirs[9..16] != hello[9..16]) {
         return Err(at(Misbehaviour::InvalidValue.into()));
     }
     if theirs[9..16] != hello[9..16] {
         return Err(Incompatible::Candidates.into());
     }
-    if theirs[8] != hello[8] {
-        let only_checking_here = purpose == Purpose::Check;
-        return Err(Incompatible::Purpose { only_checking_here }.into());
+    match (purpose, of_theirs) {
+        (here, Some(there)) if here == there => Ok(()),
+        (Purpose::Check, _) => Err(Incompatible::Purpose { only_checking_here: true }.into()),
+        (_, Some(Purpose::Check)) => {
+            Err(Incompatible::Purpose { only_checking_here: false }.into())
+        }
+        (here, _) => Err(Incompatible::State { only_here: here == Purpose::KeptRun }.into()),
     }
-    Ok(())
 }
 
 fn exchange_agreements(

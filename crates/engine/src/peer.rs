@@ -1,5 +1,6 @@
 //! The way to the peer: the session, and the end of it.
 
+use crate::line::{Fault, dial};
 use crate::meeting::{self, Purpose};
 use crate::terms::own_position;
 use crate::{ConfigFault, Error, Event, InputFault, Observer, Phase};
@@ -8,11 +9,11 @@ use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{Role, StopReason, TransportError};
-use vesica_exchange::{Conversation, ExchangeError, State, Store, meet};
+use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
 use vesica_link::{CancelToken, Identity, LinkOptions, establish};
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
@@ -64,7 +65,10 @@ pub(crate) struct Peer<'a> {
 pub(crate) struct Exchange {
     /// Whether an earlier process was to write the result to where this one writes it.
     pub(crate) had_written: bool,
-    pub(crate) store: Arc<dyn Store>,
+    /// The given one, or, once it is open, the mirror over a connection.
+    pub(crate) store: OnceLock<Arc<dyn Store>>,
+    /// What ended the connecting.
+    pub(crate) fault: Fault,
     pub(crate) state: Arc<State>,
     pub(crate) restart: bool,
     pub(crate) observer: Arc<dyn Observer>,
@@ -118,6 +122,9 @@ impl<'a> Peer<'a> {
         {
             self.link_cancel.wait(WORD_TICK);
         }
+        if let Some(store) = self.exchange.as_ref().and_then(|exchange| exchange.store.get()) {
+            store.stop(reason);
+        }
         self.link_cancel.cancel();
         if let Some(session) = current(&self.session) {
             session.stop(reason);
@@ -165,12 +172,27 @@ impl<'a> Peer<'a> {
         Ok(session)
     }
 
+    /// The store of a run: the given one, or a mirror.
+    fn store_of(&self, exchange: &Exchange) -> Result<Arc<dyn Store>, Error> {
+        let Exchange { store, state, observer, fault, .. } = exchange;
+        if let Some(store) = store.get() {
+            return Ok(Arc::clone(store));
+        }
+        let seats = Seats::of(self.agreement, self.agreement.position(&self.seats.party));
+        let dial = dial(self.agreement, (self.identity, self.link), seats, observer, fault);
+        let hash = self.agreement.hash();
+        let party = (hash.as_bytes(), self.agreement.position(&self.seats.party) as u8);
+        let mirror = Mirror::open(&state.mirror(), party, dial, &self.link_cancel)
+            .map_err(|error| ConfigFault::scratch(state.folder(), error.kind()))?;
+        Ok(Arc::clone(store.get_or_init(|| Arc::new(mirror))))
+    }
+
     /// Meets the peer in a store.
     fn meet_in(&self, exchange: &Exchange) -> Result<Conversation, Error> {
-        let Exchange { store, state, restart, observer, conversation, .. } = exchange;
+        let Exchange { state, restart, observer, conversation, .. } = exchange;
         let observer = Arc::clone(observer);
         let options = vesica_exchange::Options {
-            store: Arc::clone(store),
+            store: self.store_of(exchange)?,
             wait: self.link.wait,
             restart: *restart,
             cancel: self.link_cancel.clone(),
@@ -188,6 +210,9 @@ impl<'a> Peer<'a> {
     /// What stopped a run through a store, in this job's words.
     fn exchange_error(&self, exchange: &Exchange, kind: ExchangeError, phase: Phase) -> Error {
         let folder = exchange.state.folder().to_path_buf();
+        if let (ExchangeError::Store(_), Some(error)) = (kind, lock(&exchange.fault).clone()) {
+            return error;
+        }
         match kind {
             ExchangeError::Cancelled => Error::Interrupted { phase },
             ExchangeError::Letter(kind) => {
@@ -200,7 +225,8 @@ impl<'a> Peer<'a> {
                 Error::Bug("a run from the start gives other bytes than the one before it")
             }
             kind => {
-                let (peer, place) = (self.seats.peer.clone(), exchange.store.place());
+                let place = exchange.store.get().map_or_else(String::new, |store| store.place());
+                let peer = self.seats.peer.clone();
                 Error::Exchange { peer, place, folder, kind }
             }
         }
@@ -236,8 +262,13 @@ impl<'a> Peer<'a> {
     fn say_end(&self) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
         let conversation = lock(&exchange.conversation);
-        let said = conversation.as_ref().map_or(Ok(()), Conversation::say_end);
-        said.map_err(|kind| self.exchange_error(exchange, kind, Phase::Checking))
+        let Some(conversation) = conversation.as_ref() else { return Ok(()) };
+        let said = conversation.say_end();
+        said.map_err(|kind| self.exchange_error(exchange, kind, Phase::Checking))?;
+        if let Err(error) = conversation.settle() {
+            self.observer.event(&Event::NoGoodbye(error));
+        }
+        Ok(())
     }
 
     /// Deletes the state of a run through a store, once the caller has the result or the result was refused.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::time::Duration;
-use vesica_core::StopReason;
+use vesica_core::{StopReason, TransportError};
 use vesica_durable::FolderError;
 use vesica_link::letters::LetterError;
 
@@ -31,6 +31,8 @@ pub enum Event {
     Waiting(Waiting),
     /// It has come.
     Arrived,
+    /// The connection is lost. The run waits for the next one.
+    Lost(TransportError),
 }
 
 /// Why a run through a store does not go on.

@@ -52,7 +52,9 @@ pub fn meet(
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
     let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never)?;
     // Who has begun this run has no need of what was said in others.
-    remove_earlier(&*looking.options.store, &prefix, (number, own))?;
+    if !state.has_seen_hello() {
+        remove_earlier(&*looking.options.store, &prefix, (number, own))?;
+    }
     let seen = digest(&theirs);
     let mut hellos = vec![hello, theirs];
     if own == 1 {

@@ -4,7 +4,7 @@ use crate::error::ExchangeError;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_core::Secret;
 use vesica_durable::Folder;
@@ -22,6 +22,9 @@ const SEEN_SHARES: &str = "seen-shares";
 const OBJECTS: &str = "objects";
 /// The object that goes to the store next.
 const NEXT: &str = "next";
+
+/// The folder of a mirror.
+const MIRROR: &str = "mirror";
 
 /// Where the result goes, once this party has said its last word.
 const SAID: &str = "said";
@@ -49,6 +52,7 @@ impl Drop for State {
     /// Removes a folder in which no run has begun.
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
+            let _ = self.remove_mirror();
             self.folder.remove(KEPT);
         }
     }
@@ -83,6 +87,7 @@ impl State {
         }
         if !state.has_begun() {
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
+            state.remove_mirror().map_err(ExchangeError::kept)?;
             return Ok(state);
         }
         match state.read(OWNER)?.as_deref() {
@@ -131,6 +136,19 @@ impl State {
         self.folder.path()
     }
 
+    /// The folder for the objects of a run without a store.
+    pub fn mirror(&self) -> PathBuf {
+        self.folder.path().join(MIRROR)
+    }
+
+    /// Removes the objects of a run without a store.
+    fn remove_mirror(&self) -> io::Result<()> {
+        match std::fs::remove_dir_all(self.mirror()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
     ///
     /// # Errors
@@ -146,6 +164,7 @@ impl State {
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
         self.folder.take_away(KEPT)?;
+        self.remove_mirror()?;
         self.folder.remove(KEPT);
         Ok(())
     }
@@ -193,6 +212,11 @@ impl State {
         let bytes = make();
         self.write(SHARES, &bytes)?;
         Ok(bytes)
+    }
+
+    /// Whether this process, or an earlier one, has kept the digest of the peer's hello.
+    pub(crate) fn has_seen_hello(&self) -> bool {
+        self.folder.has(SEEN_HELLO)
     }
 
     /// Keeps the digest of the peer's hello; `false` if another one was seen before.

@@ -6,11 +6,8 @@ use crate::{Message, Speech, Who};
 /// What is wrong with what a run or a check was called with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentFault {
-    /// An option that is only for runs with a helper.
-    OnlyWithHelper {
-        /// Its name, as the caller writes it.
-        option: &'static str,
-    },
+    /// A run that keeps no state is to be begun anew.
+    NothingToRestart,
     /// A party that is to listen, although the agreement has a helper.
     ListenWithHelper,
     /// A store, although the agreement has a helper.
@@ -49,13 +46,11 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
         )
     };
     match fault {
-        ArgumentFault::OnlyWithHelper { option } => Message::here(
+        ArgumentFault::NothingToRestart => Message::here(
+            format!("{} is only for runs that keep a state, and this one does not", say.restart()),
             format!(
-                "{option} is only for runs with a helper or through a folder, and this is neither"
-            ),
-            format!(
-                "leave out {option}: a run over a connection keeps no state and always starts from \
-                 the beginning"
+                "leave it out: without {} a run over a connection always starts from the beginning",
+                say.state()
             ),
         )
         .by(Who::Caller),

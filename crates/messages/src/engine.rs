@@ -235,6 +235,19 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) ->
                 ),
             )
         }
+        Incompatible::State { only_here } => {
+            let (with, without) = match only_here {
+                true => ("this side", "the other one"),
+                false => ("the other side", "this one"),
+            };
+            Message::here(
+                format!(
+                    "{with} keeps a state of the run with {}, and {without} does not",
+                    say.state()
+                ),
+                format!("give {} on both sides, or on neither", say.state()),
+            )
+        }
         Incompatible::Candidates => Message::here(
             "the agreement leaves the choice of the protocol open, and the two sides have \
              different protocols to choose from",
@@ -401,6 +414,17 @@ fn transport(
         error => (format!("the connection to {peer} failed: {error}"), again()),
     };
     Message { error: format!("{what} while {}", doing(phase)), hint, who: Who::Network }
+}
+
+/// That the connection under a run that keeps a state has ended, for the progress.
+pub fn lost(peer: &str, error: TransportError, say: Speech) -> String {
+    match error {
+        TransportError::PeerStopped(reason) => {
+            let (what, _) = stopped(peer, reason, say);
+            format!("{what}; the run waits until it goes on there")
+        }
+        _ => format!("the connection to {peer} is lost; the run goes on with the next one"),
+    }
 }
 
 fn stopped(peer: &str, reason: StopReason, say: Speech) -> (String, String) {

@@ -187,12 +187,13 @@ impl ExchangeArgs {
     }
 }
 
-/// Where a run with a helper or through a folder keeps its state.
+/// Where a run keeps its state.
 #[derive(Args, Debug)]
-#[command(next_help_heading = "With a helper or --exchange")]
+#[command(next_help_heading = "Interrupted runs")]
 pub(crate) struct StateArgs {
     /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
-    /// created, and removed at the end of the run [default: vesica-run-HASH-PARTY]
+    /// created, and removed at the end of the run. Two parties that connect keep a state only if both give
+    /// one [default with a helper or --exchange: vesica-run-HASH-PARTY]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
     /// Drop an interrupted run, end it for the other parties, and begin a new one
@@ -201,12 +202,6 @@ pub(crate) struct StateArgs {
 }
 
 impl StateArgs {
-    /// The first given option that is only for runs that keep a state.
-    pub(crate) fn given(&self) -> Option<&'static str> {
-        let given = [("--state", self.state.is_some()), ("--restart", self.restart)];
-        given.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
-    }
-
     pub(crate) fn options(&self) -> StateOptions {
         StateOptions { folder: self.state.clone(), restart: self.restart }
     }

@@ -56,21 +56,18 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     };
     let link = link.ok_or_else(|| no_address(&agreement))?;
     let store = args.exchange.store()?;
-    if let (None, None, Some(option)) = (&agreement.helper, &store, args.state.given()) {
-        return Err(ArgumentFault::OnlyWithHelper { option }.into());
+    let state = args.state.options();
+    let keeps_state = agreement.helper.is_some() || store.is_some() || state.folder.is_some();
+    if state.restart && !keeps_state {
+        return Err(ArgumentFault::NothingToRestart.into());
     }
     if let (Some(_), Some(_)) = (&agreement.helper, &store) {
         return Err(ArgumentFault::ExchangeWithHelper.into());
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    let state = args.state.options();
-    let folder = match &party {
-        Some(party) if agreement.helper.is_some() || store.is_some() => {
-            Some(state.folder_of(&agreement, party))
-        }
-        _ => None,
-    };
+    let folder = party.as_ref().filter(|_| keeps_state);
+    let folder = folder.map(|party| state.folder_of(&agreement, party));
     let cancel = cancel_on_interrupt();
     let ready = log
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))

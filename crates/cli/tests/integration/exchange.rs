@@ -1,26 +1,57 @@
 //! Two parties meet in a folder. A command that is called again continues the run where it stopped.
 
-use crate::support::{Ended, Place, Running, TERMS, Terms, people, vesica};
+use crate::support::{Ended, Place, Running, TERMS, Terms, free_port, people, vesica};
 use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Two parties with files, of which the rows 400 to 999 are common, and a folder that both can reach.
+/// How the parties reach each other.
+#[derive(Clone, Copy)]
+enum Way {
+    /// Through a folder.
+    Folder,
+    /// Over connections: the first listens on this port, the second connects to the other one.
+    Connections { listen: u16, connect: u16 },
+}
+
+/// Two parties with files, of which the rows 400 to 999 are common.
 struct Scene {
     place: Place,
     expected: [String; 2],
+    way: Way,
 }
 
 impl Scene {
     fn new(terms: &Terms<'_>) -> Self {
+        Self::by(Way::Folder, terms)
+    }
+
+    /// Over connections on a free port.
+    fn connected(terms: &Terms<'_>) -> Self {
+        let port = free_port();
+        Self::by(Way::Connections { listen: port, connect: port }, terms)
+    }
+
+    fn by(way: Way, terms: &Terms<'_>) -> Self {
         let place = Place::new();
         place.agreement("agreement.toml", terms);
         place.write("one.csv", people(0..1000));
         place.write("two.csv", people(400..1500));
         fs::create_dir(place.path("shared")).unwrap();
-        Self { place, expected: [people(400..1000), people(400..1000)] }
+        Self { place, expected: [people(400..1000), people(400..1000)], way }
+    }
+
+    /// With files of so many rows, half of them common.
+    fn with_rows(mut self, rows: u64) -> Self {
+        let common = people(rows / 2..rows);
+        self.place.write("one.csv", people(0..rows));
+        self.place.write("two.csv", people(rows / 2..rows + rows / 2));
+        self.expected = [common.clone(), common];
+        self
     }
 
     /// The command of a party, with more options.
@@ -30,7 +61,15 @@ impl Scene {
         command.arg("--key").arg(self.place.path(&format!("{party}.key")));
         command.arg("--input").arg(self.place.path(&format!("{party}.csv")));
         command.arg("--output").arg(self.place.path(&format!("{party}.out.csv")));
-        command.arg("--exchange").arg(self.place.path("shared"));
+        match self.way {
+            Way::Folder => command.arg("--exchange").arg(self.place.path("shared")),
+            Way::Connections { listen, .. } if party == "one" => {
+                command.args(["--listen", &format!("127.0.0.1:{listen}")])
+            }
+            Way::Connections { connect, .. } => {
+                command.args(["--connect", &format!("127.0.0.1:{connect}")])
+            }
+        };
         command.arg("--state").arg(self.place.path(&format!("{party}.state")));
         command.args(["--threads", "1"]).args(more);
         command
@@ -150,13 +189,14 @@ fn every_operation_runs_through_a_folder() {
     }
 }
 
+/// Terms for files of so many rows.
+fn terms_of(rows: u64) -> Terms<'static> {
+    Terms { max_rows: 2 * rows, ..BOTH }
+}
+
 /// Kills either party so many times, up to six times in a run; each run ends with both results all the same.
-fn kill(rows: u64, wanted: u32) {
-    let mut scene = Scene::new(&Terms { max_rows: 2 * rows, ..BOTH });
-    let common = people(rows / 2..rows);
-    scene.place.write("one.csv", people(0..rows));
-    scene.place.write("two.csv", people(rows / 2..rows + rows / 2));
-    scene.expected = [common.clone(), common];
+fn kill(scene: Scene, rows: u64, wanted: u32) {
+    let scene = scene.with_rows(rows);
     let start = |party: &str| Running::start(scene.command(party, &["--wait", "60s"]));
     // The first run says how long one takes.
     let (mut kills, mut tries, mut time) = (0, 0, None::<Duration>);
@@ -210,13 +250,105 @@ fn kill(rows: u64, wanted: u32) {
 
 #[test]
 fn kills_at_any_moment_change_nothing() {
-    kill(2000, 12);
+    kill(Scene::new(&terms_of(2000)), 2000, 12);
+    kill(Scene::connected(&terms_of(2000)), 2000, 12);
 }
 
 #[test]
 #[ignore = "slow: 200 kills in runs of 1.7 million rows, two partitions"]
 fn two_hundred_kills_at_any_moment_change_nothing() {
-    kill(1_700_000, 200);
+    let rows = 1_700_000;
+    kill(Scene::new(&terms_of(rows)), rows, 200);
+    kill(Scene::connected(&terms_of(rows)), rows, 200);
+}
+
+/// Passes connections on to `to`, and cuts the first `cuts` of them after so many bytes from the listening side. Ends with the process.
+fn cutting_relay(to: u16, cuts: usize, after: usize) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for (number, near) in listener.incoming().enumerate() {
+            let near = near.unwrap();
+            // Not there yet: the connecting side tries again.
+            let Ok(far) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+            let left = if number < cuts { after } else { usize::MAX };
+            let ends = [(&near, &far, usize::MAX), (&far, &near, left)];
+            for (from, into, mut left) in ends {
+                let (mut from, mut into) = (from.try_clone().unwrap(), into.try_clone().unwrap());
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 4096];
+                    while let Ok(read @ 1..) = from.read(&mut bytes) {
+                        let passed = read.min(left);
+                        left -= passed;
+                        if into.write_all(&bytes[..passed]).is_err() || left == 0 {
+                            break;
+                        }
+                    }
+                    let _ = (from.shutdown(Shutdown::Both), into.shutdown(Shutdown::Both));
+                });
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn a_lost_connection_is_mended() {
+    let listen = free_port();
+    let connect = cutting_relay(listen, 6, 9000);
+    let scene = Scene::by(Way::Connections { listen, connect }, &BOTH);
+    let running =
+        ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));
+    let ended = running.map(Running::wait);
+    let lost = ended.iter().map(|ended| ended.stderr.matches("is lost; the run goes on").count());
+    assert!(lost.sum::<usize>() >= 6, "{ended:#?}");
+    for ended in ended {
+        ended.assert_code(0);
+    }
+    scene.assert_results();
+}
+
+#[test]
+fn both_sides_keep_a_state_or_neither() {
+    let scene = Scene::connected(&BOTH);
+    let with = Running::start(scene.command("one", &["--wait", "30s"]));
+    let command = scene.command("two", &["--wait", "30s"]);
+    let mut without = vesica();
+    let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
+    let at = args.iter().position(|arg| arg == "--state").unwrap();
+    without.args(args[..at].iter().chain(&args[at + 2..]));
+    Running::start(without).wait().assert_failed(4, "the other side keeps a state of the run");
+    with.wait().assert_failed(4, "this side keeps a state of the run");
+    let mut restart = vesica();
+    restart.args(args[..at].iter().chain(&args[at + 2..])).arg("--restart");
+    Running::start(restart).wait().assert_failed(2, "only for runs that keep a state");
+}
+
+#[test]
+fn a_lost_state_is_found_out_over_connections_too() {
+    let scene = Scene::connected(&terms_of(200_000)).with_rows(200_000);
+    let start = |party, more: &[&str]| Running::start(scene.command(party, more));
+    // Both are killed once the run has begun.
+    let both = ["one", "two"].map(|party| start(party, &["--wait", "30s"]));
+    let begun = |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
+    while !begun("one") || !begun("two") {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    for process in both {
+        process.signal(Signal::SIGKILL);
+        process.wait();
+    }
+    assert!(!scene.has_finished("one") && !scene.has_finished("two"));
+    fs::remove_dir_all(scene.place.path("one.state")).unwrap();
+    let waits = start("two", &["--wait", "30s"]);
+    start("one", &["--wait", "30s"]).wait().assert_failed(3, "was begun here before");
+    let anew = start("one", &["--wait", "30s", "--restart"]);
+    waits.wait().assert_failed(4, "has given this run up");
+    start("two", &["--wait", "30s", "--restart"]).wait().assert_code(0);
+    let anew = anew.wait();
+    anew.assert_code(0);
+    assert!(anew.stderr.contains("run 2 of this agreement begins"), "{anew:#?}");
+    scene.assert_results();
 }
 
 #[test]

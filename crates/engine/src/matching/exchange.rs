@@ -4,7 +4,7 @@ use super::Run;
 use crate::Error;
 use crate::error::ConfigFault;
 use crate::peer::{Exchange, state_error};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use vesica_core::hash::{Transcript, derive};
 use vesica_exchange::State;
 use vesica_records::{KeySet, KeyTexts};
@@ -13,17 +13,20 @@ const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1"
 /// Of the digest of the rows that take part.
 pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 
-/// Opens the folder of the run, if there is a store.
+/// Opens the folder of the run, if there is a store or the job names one.
 ///
 /// # Errors
 /// Those of the folder; [`Error::AlreadyFinished`].
 pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     let job = run.job;
-    let Some(store) = &job.store else { return Ok(None) };
+    if job.store.is_none() && job.state.folder.is_none() {
+        return Ok(None);
+    }
     let party = &run.terms().name;
     let folder = job.state.folder_of(&job.agreement, party);
     let hash = job.agreement.hash();
-    let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &[run.position as u8]]);
+    let place = [run.position as u8, u8::from(job.store.is_some())];
+    let owner = derive(OWNER_LABEL, &[hash.as_bytes(), &place]);
     let open = || State::open(&folder, owner).map_err(|error| state_error(&folder, error));
     let mut state = open()?;
     if job.state.restart && state.has_begun() {
@@ -42,7 +45,8 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     };
     let exchange = Exchange {
         had_written,
-        store: Arc::clone(store),
+        store: job.store.clone().map_or_else(OnceLock::new, OnceLock::from),
+        fault: Arc::default(),
         state: Arc::new(state),
         restart: job.state.restart,
         observer: Arc::clone(run.observer),

@@ -171,6 +171,8 @@ fn incompatible() -> Vec<Incompatible> {
         Incompatible::Version { here: 3, there: 2 },
         Incompatible::Purpose { only_checking_here: true },
         Incompatible::Purpose { only_checking_here: false },
+        Incompatible::State { only_here: true },
+        Incompatible::State { only_here: false },
         Incompatible::Candidates,
     ];
     all.extend(link_errors().into_iter().map(Incompatible::Link));

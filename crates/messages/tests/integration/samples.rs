@@ -55,7 +55,7 @@ pub(crate) fn identity() -> PublicIdentity {
 fn argument_faults() -> Vec<ArgumentFault> {
     let name = || "north".to_owned();
     vec![
-        ArgumentFault::OnlyWithHelper { option: "the option" },
+        ArgumentFault::NothingToRestart,
         ArgumentFault::ListenWithHelper,
         ArgumentFault::ExchangeWithHelper,
         ArgumentFault::NoHelperAddress { helper: name() },

@@ -1,0 +1,114 @@
+//! The connection under a run between two parties that keeps a state: when it is lost, the next one goes on.
+
+use crate::meeting::{self, Purpose};
+use crate::peer::{Seats, context};
+use crate::{Error, Event, Observer, Phase, TransportFault};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use vesica_agreement::Agreement;
+use vesica_core::{StopReason, TransportError};
+use vesica_exchange::{Dial, Dialled};
+use vesica_link::{Identity, LinkOptions, establish};
+use vesica_net::{Connection, Meter};
+
+/// Why there will be no other connection, once that is known.
+pub(crate) type Fault = Arc<Mutex<Option<Error>>>;
+
+/// What is needed to connect.
+struct Line {
+    agreement: Agreement,
+    identity: Identity,
+    link: LinkOptions,
+    seats: Seats,
+    observer: Arc<dyn Observer>,
+    start: Instant,
+    fault: Fault,
+    last: Mutex<Option<Arc<dyn Connection>>>,
+}
+
+/// Connects as often as it is called. What ends the connecting goes to `fault`.
+pub(crate) fn dial(
+    agreement: &Agreement,
+    (identity, link): (&Identity, &LinkOptions),
+    seats: Seats,
+    observer: &Arc<dyn Observer>,
+    fault: &Fault,
+) -> Dial {
+    let line = Line {
+        agreement: agreement.clone(),
+        identity: identity.clone(),
+        link: link.clone(),
+        seats,
+        observer: Arc::clone(observer),
+        start: Instant::now(),
+        fault: Arc::clone(fault),
+        last: Mutex::default(),
+    };
+    Box::new(move |cancel| {
+        line.connect(cancel).unwrap_or_else(|error| {
+            *lock(&line.fault) = Some(error);
+            Dialled::Never
+        })
+    })
+}
+
+impl Line {
+    /// # Errors
+    /// What another attempt would not change.
+    fn connect(&self, cancel: &vesica_link::CancelToken) -> Result<Dialled, Error> {
+        let peer = &self.seats.peer;
+        let last = lock(&self.last).take().and_then(|last| last.ended());
+        if let Some(error) = last {
+            self.check_worth(error)?;
+            self.observer.event(&Event::Exchange(&vesica_exchange::Event::Lost(error)));
+        }
+        let identity = self.agreement.peer_of(&self.seats.party).identity;
+        let total = self.link.total.map(|total| total.saturating_sub(self.start.elapsed()));
+        let link = LinkOptions { total, ..self.link.clone() };
+        let on_event = |event| self.observer.event(&Event::Link(&event));
+        let session = establish(&self.identity, &[identity], &link, &on_event, cancel)
+            .map_err(|error| Error::from_link(error, peer))?;
+        let session: Arc<dyn Connection> = Arc::new(session);
+        let met = context(&session, self.seats.seat, peer, NonZeroUsize::MIN, &Meter::new());
+        let met = met.and_then(|mut ctx| {
+            meeting::agree(&mut ctx, &self.agreement, Purpose::KeptRun, peer)?;
+            ctx.finish().map_err(|error| Error::from_run(error, Phase::Agreeing, peer))
+        });
+        match met {
+            Ok(()) => {
+                *lock(&self.last) = Some(Arc::clone(&session));
+                Ok(Dialled::Connected(session))
+            }
+            // Both sides find the same differences and close.
+            Err(error @ Error::PeerIncompatible(_)) => {
+                let _ = session.close();
+                Err(error)
+            }
+            Err(Error::Transport { kind: TransportFault::Stream(error), .. }) => {
+                self.check_worth(error).map(|()| Dialled::Again)
+            }
+            Err(error) => {
+                session.stop(error.stop_reason());
+                Err(error)
+            }
+        }
+    }
+
+    /// Whether another connection can go on after one that ended so.
+    fn check_worth(&self, ended: TransportError) -> Result<(), Error> {
+        match ended {
+            TransportError::PeerStopped(StopReason::Misbehaviour | StopReason::Internal)
+            | TransportError::Deadline(_)
+            | TransportError::PeerBrokeFraming
+            | TransportError::PeerFlood => {
+                Err(Error::from_run(ended.into(), Phase::Connecting, &self.seats.peer))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
