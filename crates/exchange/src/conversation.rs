@@ -3,8 +3,8 @@
 use crate::error::{ExchangeError, Waiting};
 use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
-use crate::state::{Journal, Point, State};
-use std::collections::{HashMap, HashSet, VecDeque};
+use crate::state::{Journal, Objects, Part, Point, State};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -48,6 +48,8 @@ pub struct Conversation {
 struct Core {
     run: Run,
     state: Arc<State>,
+    /// The digests of the results of parts that were over before this process.
+    parts: BTreeMap<u64, [u8; 32]>,
     ours: Sealer,
     theirs: Sealer,
     inbox: Mutex<Inbox>,
@@ -69,6 +71,8 @@ struct Inbox {
     unread: usize,
     /// The digests of the objects that earlier processes have used.
     seen: Vec<[u8; 32]>,
+    /// Streams that nobody reads any more.
+    closed: HashSet<StreamId>,
     /// The number of the next object.
     next: u32,
 }
@@ -81,6 +85,8 @@ struct Outbox {
     /// The number of the next object.
     next: u32,
     journal: Journal,
+    /// Parts that are over, of whose bytes no object has the last.
+    over: Vec<Part>,
 }
 
 /// What this process has written to a stream.
@@ -128,7 +134,7 @@ impl Written {
 impl Conversation {
     /// Starts or continues `run` with the objects that `state` records.
     pub(crate) fn start(run: Run, state: Arc<State>) -> Result<Self, ExchangeError> {
-        let (objects, journal) = state.objects()?;
+        let (mut objects, journal) = state.objects()?;
         let sealer = |party| Sealer::new(run.secret.expose(), OBJECT_LABEL, party);
         let (ours, theirs) = (sealer(run.own), sealer(1 - run.own));
         let next = objects.sent.len() as u32;
@@ -145,18 +151,21 @@ impl Conversation {
             _ => return Err(ExchangeError::Damaged),
         }
         check_own(&run, next)?;
-        let streams = objects.points.into_iter();
+        let points = std::mem::take(&mut objects.points).into_iter();
         let outbox = Outbox {
-            streams: streams.map(|(stream, points)| (stream, Written::new(points))).collect(),
+            streams: points.map(|(stream, points)| (stream, Written::new(points))).collect(),
             pieces: Vec::new(),
             bytes: 0,
             next,
             journal,
+            over: Vec::new(),
         };
-        let inbox = Inbox { seen: objects.seen, ..Inbox::default() };
+        let Objects { seen, closed, parts, .. } = objects;
+        let inbox = Inbox { seen, closed, ..Inbox::default() };
         let core = Core {
             run,
             state,
+            parts,
             ours,
             theirs,
             inbox: Mutex::new(inbox),
@@ -284,10 +293,11 @@ impl Core {
     }
 
     fn publish_next(&self) -> Result<(), ExchangeError> {
-        let (number, pieces, points) = {
+        let (number, pieces, points, over) = {
             let mut outbox = lock(&self.outbox);
+            let over = std::mem::take(&mut outbox.over);
             if outbox.bytes == 0 {
-                return Ok(());
+                return over.iter().try_for_each(|part| outbox.journal.close(part));
             }
             outbox.bytes = 0;
             let pieces = std::mem::take(&mut outbox.pieces);
@@ -302,16 +312,45 @@ impl Core {
             }
             let number = outbox.next;
             outbox.next += 1;
-            (number, pieces, points)
+            (number, pieces, points, over)
         };
         let object = object::seal(&self.ours, number, &pieces);
         drop(pieces);
         // Both are on the disk before anybody sees the object: after a restart this party says the same.
         self.state.keep_next(number, &object)?;
-        lock(&self.outbox).journal.send(&digest(&object), &points)?;
+        {
+            let mut outbox = lock(&self.outbox);
+            outbox.journal.send(&digest(&object), &points)?;
+            over.iter().try_for_each(|part| outbox.journal.close(part))?;
+        }
         put_numbered(&self.run, number, &object)?;
         self.sent_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Keeps the result of a part: at once, or with the next object if that has bytes of it.
+    fn keep_part(
+        &self,
+        number: u64,
+        streams: &[StreamId],
+        result: &[u8],
+    ) -> Result<(), TransportError> {
+        if self.parts.contains_key(&number) {
+            return Err(self.fail(ExchangeError::OtherBytes));
+        }
+        let digest = self.state.keep_part(number, result).map_err(|fault| self.fail(fault))?;
+        let part = Part { number, streams: streams.to_vec(), digest };
+        let _in_order = lock(&self.publishing);
+        self.check_open()?;
+        let is_published = {
+            let mut outbox = lock(&self.outbox);
+            outbox.over.push(part);
+            outbox.bytes == 0
+        };
+        match is_published {
+            true => self.publish_next().map_err(|fault| self.fail(fault)),
+            false => Ok(()),
+        }
     }
 
     /// Publishes what was written once nothing more comes for a moment.
@@ -357,6 +396,9 @@ impl Core {
         let mut inbox = lock(&self.inbox);
         inbox.next += 1;
         for (stream, bytes) in pieces {
+            if inbox.closed.contains(&stream) {
+                continue;
+            }
             inbox.unread += bytes.len();
             inbox.streams.entry(stream).or_default().extend(bytes);
         }
@@ -478,6 +520,21 @@ impl Connection for Conversation {
 
     fn close(&self) -> Result<(), TransportError> {
         self.core.publish()
+    }
+
+    fn kept_part(&self, part: u64) -> Result<Option<Vec<u8>>, TransportError> {
+        let Some(digest) = self.core.parts.get(&part) else { return Ok(None) };
+        let result = self.core.state.part(part, digest);
+        result.map(Some).map_err(|fault| self.core.fail(fault))
+    }
+
+    fn keep_part(
+        &self,
+        part: u64,
+        streams: &[StreamId],
+        result: &[u8],
+    ) -> Result<(), TransportError> {
+        self.core.keep_part(part, streams, result)
     }
 
     fn wire_bytes(&self) -> (u64, u64) {

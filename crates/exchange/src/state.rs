@@ -1,12 +1,14 @@
 //! What a party keeps of an unfinished run.
 
 use crate::error::ExchangeError;
-use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_core::Secret;
+use vesica_core::hash::derive;
 use vesica_durable::Folder;
 use vesica_link::letters::Meeting;
 use vesica_net::StreamId;
@@ -38,6 +40,11 @@ const KEPT: [&str; 11] =
 const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
 const SEEN: u8 = 2;
+const PART: u8 = 3;
+
+/// The folder of the results of parts.
+const PARTS: &str = "parts";
+const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
 
 /// The folder of one party of one run.
 pub struct State {
@@ -52,7 +59,7 @@ impl Drop for State {
     /// Removes a folder in which no run has begun.
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
-            let _ = self.remove_mirror();
+            let _ = self.remove_folders();
             self.folder.remove(KEPT);
         }
     }
@@ -60,6 +67,14 @@ impl Drop for State {
 
 /// A point of a stream: how many bytes come before it, and their digest.
 pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
+
+/// A part of a run that is over.
+pub(crate) struct Part {
+    pub(crate) number: u64,
+    pub(crate) streams: Vec<StreamId>,
+    /// Of its result.
+    pub(crate) digest: [u8; DIGEST_LEN],
+}
 
 /// The objects of a run so far.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,6 +85,10 @@ pub(crate) struct Objects {
     pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
     /// The digests of the peer's.
     pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
+    /// The digests of the results of parts that are over.
+    pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
+    /// The streams of these parts.
+    pub(crate) closed: HashSet<StreamId>,
 }
 
 impl State {
@@ -87,7 +106,7 @@ impl State {
         }
         if !state.has_begun() {
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
-            state.remove_mirror().map_err(ExchangeError::kept)?;
+            state.remove_folders().map_err(ExchangeError::kept)?;
             return Ok(state);
         }
         match state.read(OWNER)?.as_deref() {
@@ -141,12 +160,14 @@ impl State {
         self.folder.path().join(MIRROR)
     }
 
-    /// Removes the objects of a run without a store.
-    fn remove_mirror(&self) -> io::Result<()> {
-        match std::fs::remove_dir_all(self.mirror()) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
-        }
+    /// Removes what is in folders: the objects of a run without a store, and the results of parts.
+    fn remove_folders(&self) -> io::Result<()> {
+        [self.mirror(), self.parts()].iter().try_for_each(|folder| {
+            match std::fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            }
+        })
     }
 
     /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
@@ -164,7 +185,7 @@ impl State {
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
         self.folder.take_away(KEPT)?;
-        self.remove_mirror()?;
+        self.remove_folders()?;
         self.folder.remove(KEPT);
         Ok(())
     }
@@ -265,6 +286,48 @@ impl State {
         Ok(Some((u32::from_le_bytes(number), object)))
     }
 
+    /// Keeps the result of a part, durably; returns its digest.
+    pub(crate) fn keep_part(
+        &self,
+        number: u64,
+        result: &[u8],
+    ) -> Result<[u8; DIGEST_LEN], ExchangeError> {
+        let folder = self.parts();
+        let keep = || -> io::Result<()> {
+            match DirBuilder::new().mode(0o700).create(&folder) {
+                Ok(()) => File::open(self.folder.path())?.sync_all()?,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+            let path = folder.join(number.to_string());
+            let mut file =
+                File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+            file.write_all(result)?;
+            file.sync_all()?;
+            File::open(&folder)?.sync_all()
+        };
+        keep().map_err(ExchangeError::kept)?;
+        Ok(derive(PART_LABEL, &[result]))
+    }
+
+    /// The result of a part, which has this digest.
+    pub(crate) fn part(
+        &self,
+        number: u64,
+        digest: &[u8; DIGEST_LEN],
+    ) -> Result<Vec<u8>, ExchangeError> {
+        let result = std::fs::read(self.parts().join(number.to_string()));
+        let result = result.map_err(ExchangeError::kept)?;
+        match derive(PART_LABEL, &[&result]) == *digest {
+            true => Ok(result),
+            false => Err(ExchangeError::Damaged),
+        }
+    }
+
+    fn parts(&self) -> PathBuf {
+        self.folder.path().join(PARTS)
+    }
+
     fn read(&self, name: &str) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, ExchangeError> {
         self.folder.read(name).map_err(ExchangeError::kept)
     }
@@ -289,9 +352,10 @@ impl SplitOff for Vec<u8> {
 /// | bytes | of an entry |
 /// |---|---|
 /// | 4 | the length of the rest |
-/// | 1 | 1 for this party's object, 2 for the peer's |
+/// | 1 | 1 for this party's object, 2 for the peer's, 3 for the result of a part |
 /// | 32 | its digest |
 /// | 48 each | of this party's: a stream, how many bytes of it all objects have so far, their digest |
+/// | 8 each | of a part: its number; its streams |
 pub(crate) struct Journal {
     file: File,
     /// After an error the end of the file is not known.
@@ -313,13 +377,26 @@ impl Journal {
         self.add(SENT, digest, points)
     }
 
+    /// Adds a part whose result is kept, and whose bytes objects have.
+    pub(crate) fn close(&mut self, part: &Part) -> Result<(), ExchangeError> {
+        let mut entry = entry_of(PART, &part.digest, &[]);
+        entry.extend_from_slice(&part.number.to_le_bytes());
+        for stream in &part.streams {
+            entry.extend_from_slice(&stream.as_u64().to_le_bytes());
+        }
+        self.append(with_len(entry))
+    }
+
     fn add(
         &mut self,
         kind: u8,
         digest: &[u8; DIGEST_LEN],
         points: &[(StreamId, Point)],
     ) -> Result<(), ExchangeError> {
-        let entry = entry_of(kind, digest, points);
+        self.append(entry_of(kind, digest, points))
+    }
+
+    fn append(&mut self, entry: Vec<u8>) -> Result<(), ExchangeError> {
         if std::mem::replace(&mut self.has_failed, true) {
             return Err(ExchangeError::Damaged);
         }
@@ -339,6 +416,11 @@ fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -
         entry.extend_from_slice(&end.to_le_bytes());
         entry.extend_from_slice(digest);
     }
+    with_len(entry)
+}
+
+/// The entry with its length.
+fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
     let len = (entry.len() - 4) as u32;
     entry[..4].copy_from_slice(&len.to_le_bytes());
     entry
@@ -370,6 +452,16 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
                 }
             }
             SEEN if entry.len() == DIGEST_LEN => objects.seen.push(*digest),
+            PART => {
+                let (numbers, none) = entry[DIGEST_LEN..].as_chunks::<8>();
+                let (number, streams) = numbers.split_first()?;
+                if !none.is_empty() {
+                    return None;
+                }
+                objects.parts.insert(u64::from_le_bytes(*number), *digest);
+                let streams = streams.iter().map(|id| StreamId::from_u64(u64::from_le_bytes(*id)));
+                objects.closed.extend(streams);
+            }
             _ => return None,
         }
         rest = after;
@@ -400,6 +492,7 @@ mod tests {
             sent: vec![[1; 32], [3; 32]],
             points: [(stream, [(5, [9; 32]), (6, [8; 32])].into())].into(),
             seen: vec![[2; 32]],
+            ..Objects::default()
         };
         assert_eq!(state.objects().unwrap().0, expected());
         let file = path.join(OBJECTS);

@@ -1,12 +1,12 @@
 use crate::meter::Meter;
-use crate::{Channel, Limits, Pool, StreamId, Streams};
+use crate::{Channel, Limits, Pool, StreamId, StreamPair, Streams};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-use vesica_core::{Error, Result, Role, StopReason};
+use vesica_core::{Error, Result, Role, StopReason, TransportError};
 
 /// Receives the progress of a long step. Called from any thread, some tens of times a second.
 pub trait Progress: Send + Sync {
@@ -18,6 +18,38 @@ struct Peer {
     streams: Arc<dyn Streams>,
     id: StreamId,
     channel: Channel,
+}
+
+/// The streams that were opened in a context and its forks.
+#[derive(Clone, Default)]
+pub struct OpenedStreams(Arc<Mutex<Vec<StreamId>>>);
+
+impl OpenedStreams {
+    fn add(&self, id: StreamId) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    }
+
+    /// Those so far, in the order in which they were opened.
+    pub fn ids(&self) -> Vec<StreamId> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Streams of which those that are opened are noted.
+struct Watched {
+    inner: Arc<dyn Streams>,
+    opened: OpenedStreams,
+}
+
+impl Streams for Watched {
+    fn open(&self, id: StreamId) -> std::result::Result<StreamPair, TransportError> {
+        self.opened.add(id);
+        self.inner.open(id)
+    }
+
+    fn abort(&self, reason: StopReason) {
+        self.inner.abort(reason);
+    }
 }
 
 /// The environment of a protocol: its peers, randomness, CPU threads and labels.
@@ -159,6 +191,24 @@ impl Context {
     /// [`Error::Transport`] if the connection is closed.
     pub fn fork(&mut self, count: usize) -> Result<Vec<Context>> {
         (0..count).map(|_| self.fork_one()).collect()
+    }
+
+    /// A [fork](Self::fork) with a meter of its own, and the streams that it and its forks open.
+    ///
+    /// # Errors
+    /// [`Error::Transport`] if the connection is closed.
+    pub fn fork_apart(&mut self) -> Result<(Context, OpenedStreams)> {
+        let mut fork = self.fork_one()?;
+        let opened = OpenedStreams::default();
+        fork.meter = Meter::new();
+        let span = fork.meter.span(&fork.label);
+        for peer in fork.peers.values_mut() {
+            opened.add(peer.id);
+            peer.channel.set_span(Arc::clone(&span));
+            let inner = Arc::clone(&peer.streams);
+            peer.streams = Arc::new(Watched { inner, opened: opened.clone() });
+        }
+        Ok((fork, opened))
     }
 
     fn fork_one(&mut self) -> Result<Context> {

@@ -47,7 +47,7 @@ mod stream;
 mod write_queue;
 
 pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
-pub use context::{Context, Progress};
+pub use context::{Context, OpenedStreams, Progress};
 pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
 pub use run_both::run_both;

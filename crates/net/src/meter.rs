@@ -36,7 +36,7 @@ impl Span {
 }
 
 /// The use of one label: payload bytes and messages in each direction, flights, wall time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpanReport {
     /// The label, prefixed by the labels above it: `dh/points`.
     pub label: String,
@@ -86,6 +86,19 @@ impl Meter {
                 wall: Duration::from_nanos(span.wall_nanos.load(Ordering::Relaxed)),
             })
             .collect()
+    }
+
+    /// Adds the counts of another meter.
+    pub fn add(&self, rows: &[SpanReport]) {
+        for row in rows {
+            let span = self.span(&row.label);
+            span.bytes_sent.fetch_add(row.bytes_sent, Ordering::Relaxed);
+            span.bytes_received.fetch_add(row.bytes_received, Ordering::Relaxed);
+            span.messages_sent.fetch_add(row.messages_sent, Ordering::Relaxed);
+            span.messages_received.fetch_add(row.messages_received, Ordering::Relaxed);
+            span.count_flights(row.flights);
+            span.count_time(row.wall);
+        }
     }
 
     /// Payload bytes (sent, received) over all labels that start with `prefix`.

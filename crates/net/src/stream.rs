@@ -106,4 +106,27 @@ pub trait Connection: Streams {
 
     /// Bytes sent and received so far, with all that is added to the streams.
     fn wire_bytes(&self) -> (u64, u64);
+
+    /// What [`keep_part`](Self::keep_part) kept of this part of the run, by an earlier process too; `None` if nothing. The
+    /// part need not run again, and must not: its streams are closed.
+    ///
+    /// # Errors
+    /// Any [`TransportError`] if it cannot be read.
+    fn kept_part(&self, _part: u64) -> Result<Option<Vec<u8>>, TransportError> {
+        Ok(None)
+    }
+
+    /// Keeps `result` of a part of the run that is over, if this connection outlives a process. The part has used
+    /// `streams`, and nobody else does.
+    ///
+    /// # Errors
+    /// Any [`TransportError`].
+    fn keep_part(
+        &self,
+        _part: u64,
+        _streams: &[StreamId],
+        _result: &[u8],
+    ) -> Result<(), TransportError> {
+        Ok(())
+    }
 }

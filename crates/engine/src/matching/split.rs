@@ -12,7 +12,9 @@
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
 mod in_memory;
+mod over;
 
+use self::over::Over;
 use crate::answer::Told;
 use crate::output::RowSet;
 use crate::rows::{RowItems, Spread};
@@ -24,7 +26,7 @@ use vesica_agreement::split::{self, partition};
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
-use vesica_net::{Connection, Context};
+use vesica_net::{Connection, Context, OpenedStreams};
 use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
@@ -144,6 +146,11 @@ struct Given {
 }
 
 impl Part {
+    /// The own items, if several rows have the same.
+    fn repeated(&self) -> Option<&[Item]> {
+        self.repeated.as_ref().map(|set| &set.items()[..self.own_len])
+    }
+
     /// What `output` says of this partition. The work is the same whatever was found: the peer sees how soon the next
     /// partition begins.
     fn given(&self, output: Output) -> Given {
@@ -170,22 +177,21 @@ fn count(common: &[bool]) -> u64 {
     common.iter().filter(|common| **common).count() as u64
 }
 
-/// Adds what `part`, the partition `index` of `pieces`, gave.
+/// Adds what the partition `index` of `pieces` gave; `repeated` are its items, if several rows may have the same.
 fn add(
     found: &Mutex<Found>,
     (pieces, index): (&Pieces, u64),
-    part: &Part,
-    output: Output,
+    repeated: Option<&[Item]>,
+    given: &Given,
 ) -> Result<()> {
-    let given = part.given(output);
     let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
-    found().add(&given);
+    found().add(given);
     let Some(own) = &given.own else { return Ok(()) };
-    let Some(set) = &part.repeated else {
+    let Some(items) = repeated else {
         found().bits.set(index, 0, own.iter().copied());
         return Ok(());
     };
-    let (spread, mut first) = (Spread::new(&set.items()[..part.own_len], own), 0);
+    let (spread, mut first) = (Spread::new(items, own), 0);
     let read = pieces.grouped.each(index, &mut |entries| {
         let bits: Vec<bool> = spread.of(entries).collect();
         found().bits.set(index, first, bits.into_iter());
@@ -267,10 +273,29 @@ impl<'a> Splitting<'a> {
         let found = Mutex::new(Found { bits, matched: None, refused: None });
         let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
         progress(0);
-        let work = |index: u64, ctx: &mut Context| {
-            let (part, output) = run_partition(ctx, label, &pieces, matched, (index, &shared))?;
-            changes.fetch_max(ctx.direction_changes(), Ordering::Relaxed);
-            add(&found, (&pieces, index), &part, output)?;
+        let meter = ctx.meter().clone();
+        let work = |index: u64, ctx: &mut Context, opened: &OpenedStreams| {
+            let over = match self.session.kept_part(index)? {
+                Some(kept) => {
+                    let items = pieces.distinct(index)?;
+                    let over = Over::from_bytes(&kept, items.len());
+                    let over = over.ok_or(Error::Storage(io::ErrorKind::InvalidData))?;
+                    add(&found, (&pieces, index), Some(&items), &over.given)?;
+                    meter.add(&[over.counted(label)]);
+                    over
+                }
+                None => {
+                    let (part, output) =
+                        run_partition(ctx, label, &pieces, matched, (index, &shared))?;
+                    let over = Over::new(part.given(output), ctx, label);
+                    add(&found, (&pieces, index), part.repeated(), &over.given)?;
+                    meter.add(&ctx.meter().report());
+                    let kept = over.to_bytes(part.own_len);
+                    self.session.keep_part(index, &opened.ids(), &kept)?;
+                    over
+                }
+            };
+            changes.fetch_max(over.direction_changes, Ordering::Relaxed);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         };
@@ -353,7 +378,7 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// Calls `work` with each number below `count` and a fork of `ctx`, at most `at_once` at a time and in ascending order.
+/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams that this opens, at most `at_once` at a time and in ascending order.
 /// The forks are connected to those of the peer with the same number, whatever number it works on at once.
 ///
 /// # Errors
@@ -363,25 +388,24 @@ fn in_flight(
     session: &dyn Connection,
     count: u64,
     at_once: NonZeroUsize,
-    work: impl Fn(u64, &mut Context) -> Result<()> + Sync,
+    work: impl Fn(u64, &mut Context, &OpenedStreams) -> Result<()> + Sync,
 ) -> Result<()> {
     let (failed, next) = (Mutex::new(None), Mutex::new((0, ctx)));
     let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
-    let fork = || -> Result<Option<(u64, Context)>> {
+    let fork = || -> Result<Option<(u64, Context, OpenedStreams)>> {
         let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
         let (index, ctx) = &mut *next;
         if *index == count || failure().is_some() {
             return Ok(None);
         }
-        let fork = ctx.fork(1)?.pop();
-        let mut fork = fork.ok_or(Error::Bug("a fork made no context"))?;
+        let (mut fork, opened) = ctx.fork_apart()?;
         fork.without_progress();
         *index += 1;
-        Ok(Some((*index - 1, fork)))
+        Ok(Some((*index - 1, fork, opened)))
     };
     let run = || -> Result<()> {
-        while let Some((index, mut ctx)) = fork()? {
-            work(index, &mut ctx)?;
+        while let Some((index, mut ctx, opened)) = fork()? {
+            work(index, &mut ctx, &opened)?;
         }
         Ok(())
     };

@@ -2,11 +2,13 @@
 
 use crate::support::Scene;
 use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use vesica_core::Result;
-use vesica_exchange::ExchangeError;
+use vesica_exchange::{Conversation, ExchangeError};
 use vesica_link::CancelToken;
-use vesica_net::Context;
+use vesica_net::{Connection, Context};
 
 /// A conversation with questions and answers on the first stream, and on two forks at once. What a party says depends on
 /// its randomness and on all that it has heard.
@@ -30,6 +32,14 @@ pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
 
 /// Both parties, each started again until it has its result. Each process ends after so many milliseconds.
 fn both(scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
+    both_run(scene, millis, |_, ctx, _| program(ctx))
+}
+
+fn both_run(
+    scene: &Scene,
+    millis: impl Fn() -> u64 + Sync,
+    program: impl Fn(usize, &mut Context, &Conversation) -> Result<Vec<u8>> + Sync,
+) -> ([Vec<u8>; 2], u32) {
     let side = |party: usize| {
         for attempt in 1..2000 {
             let cancel = CancelToken::new();
@@ -39,7 +49,8 @@ fn both(scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
                 stop.cancel();
             });
             let threads = 1 + attempt as usize % 3;
-            let done = scene.run(party, scene.options(&cancel), (None, threads), program);
+            let program = |ctx: &mut Context, on: &Conversation| program(party, ctx, on);
+            let done = scene.run_on(party, scene.options(&cancel), (None, threads), program);
             drop(timer);
             match done {
                 Ok(heard) => return (heard, attempt),
@@ -103,4 +114,52 @@ fn processes_that_do_what_is_possible_take_turns() {
         }
     }
     assert!(heard.iter().all(Option::is_some));
+}
+
+#[test]
+fn parts_that_are_over_do_not_run_again() {
+    const PARTS: u64 = 12;
+    let (mut skipped, mut interrupted) = (0, 0);
+    for seed in 0..6 {
+        let scene = Scene::new();
+        let random = std::sync::Mutex::new(rand::rngs::StdRng::seed_from_u64(seed));
+        let millis = || random.lock().unwrap().random_range(5..90);
+        let kept = std::sync::Mutex::new([0, 1].map(|_| BTreeMap::<u64, Vec<u8>>::new()));
+        let skips = AtomicU64::new(0);
+        let run = |party: usize, ctx: &mut Context, on: &Conversation| {
+            let mut all = Vec::new();
+            for part in 0..PARTS {
+                let (mut fork, opened) = ctx.fork_apart()?;
+                let old = on.kept_part(part)?;
+                let known = kept.lock().unwrap()[party].get(&part).cloned();
+                let heard = match &old {
+                    Some(old) => {
+                        skips.fetch_add(1, Ordering::Relaxed);
+                        assert_eq!(known.as_ref(), Some(old));
+                        old.clone()
+                    }
+                    None => {
+                        let heard = program(&mut fork)?;
+                        fork.finish()?;
+                        // A part that was over but not kept says and hears the same again.
+                        assert!(known.is_none_or(|known| known == heard));
+                        kept.lock().unwrap()[party].insert(part, heard.clone());
+                        on.keep_part(part, &opened.ids(), &heard)?;
+                        heard
+                    }
+                };
+                all.extend(heard);
+            }
+            all.extend(program(ctx)?);
+            Ok(all)
+        };
+        let ([one, two], attempts) = both_run(&scene, millis, run);
+        assert_eq!([one.len(), two.len()], [200_158 * (PARTS as usize + 1); 2]);
+        skipped += skips.into_inner();
+        interrupted += attempts - 2;
+    }
+    assert!(
+        skipped > 20 && interrupted > 10,
+        "{skipped} parts left out, {interrupted} interruptions"
+    );
 }

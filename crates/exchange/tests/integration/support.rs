@@ -120,6 +120,17 @@ impl Scene {
         (seed, threads): (Option<[u8; 32]>, usize),
         program: impl FnOnce(&mut Context) -> vesica_core::Result<R>,
     ) -> Result<R, ExchangeError> {
+        self.run_on(party, options, (seed, threads), |ctx, _| program(ctx))
+    }
+
+    /// The same with a program that uses the conversation too.
+    pub fn run_on<R>(
+        &self,
+        party: usize,
+        options: Options,
+        (seed, threads): (Option<[u8; 32]>, usize),
+        program: impl FnOnce(&mut Context, &Conversation) -> vesica_core::Result<R>,
+    ) -> Result<R, ExchangeError> {
         let Meeting { conversation, state } = self.meet(party, options)?;
         let peer = [Role::Sender, Role::Receiver][party];
         let streams: Arc<dyn Streams> = Arc::new(conversation.clone());
@@ -127,7 +138,7 @@ impl Scene {
         let seed = seed.or(conversation.seed()).unwrap();
         let ctx = Context::new(vec![(peer, streams)], seed, pool, Meter::new());
         let done = ctx.and_then(|mut ctx| {
-            let result = program(&mut ctx)?;
+            let result = program(&mut ctx, &conversation)?;
             ctx.finish()?;
             Ok(result)
         });

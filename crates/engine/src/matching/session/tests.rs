@@ -15,6 +15,7 @@ use vesica_link::{CancelToken, Endpoint};
 use vesica_records::InputError;
 use vesica_scratch::{MemoryScratch, ScratchFile};
 
+mod kills;
 #[path = "../../../tests/integration/support.rs"]
 mod support;
 use support::{Listening, Pair, no_leftovers};

@@ -33,7 +33,8 @@ fn found(change: impl Fn(u64, &mut Vec<usize>)) -> Result<Option<RowSet>> {
         let part = Part { own_len, shared_len, len, repeated };
         let mut positions: Vec<usize> = (0..own_len + shared_len).collect();
         change(index, &mut positions);
-        add(&found, (&pieces, index), &part, Output::Positions(positions)).unwrap();
+        let given = part.given(Output::Positions(positions));
+        add(&found, (&pieces, index), part.repeated(), &given).unwrap();
     }
     found.into_inner().unwrap().rows(pieces, 40)
 }
@@ -105,7 +106,7 @@ fn both(
         let one = NonZeroUsize::MIN;
         let mut ctx = crate::peer::context(&session, role, "", one, &Meter::new()).unwrap();
         let at_once = NonZeroUsize::new(at_once[number]).unwrap();
-        let done = in_flight(&mut ctx, &*session, 20, at_once, |i, ctx| work(number, i, ctx));
+        let done = in_flight(&mut ctx, &*session, 20, at_once, |i, ctx, _| work(number, i, ctx));
         drop(ctx);
         if done.is_ok() {
             session.close().unwrap();

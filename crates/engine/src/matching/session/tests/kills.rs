@@ -1,0 +1,219 @@
+//! Processes that are killed in the middle of a run of 64 partitions, through a folder and over connections.
+
+use super::{ROWS, pair, text};
+use crate::job::follow;
+use crate::matching::session::{OverSession, Run, Spilling};
+use crate::{Job, MEMORY_BYTES_DEFAULT, Observer, Silent, StateOptions};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::net::TcpListener;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use std::{env, fs, thread};
+use vesica_agreement::Agreement;
+use vesica_exchange::{FolderStore, Store};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
+use vesica_partitions::{Plan, WHOLE_SET_LEN};
+use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_scratch::MemoryScratch;
+
+/// What the process of a party is told: its number, the port or `folder`, and the place of all files.
+const TOLD: &str = "VESICA_TEST_PARTY";
+
+const NAMES: [&str; 2] = ["one", "two"];
+
+/// A run takes some tenths of a second.
+const LONGEST: Duration = Duration::from_secs(60);
+
+fn job(party: usize, way: &str, place: &Path) -> Job {
+    let path = |ending: &str| place.join(format!("{}.{ending}", NAMES[party]));
+    let address = format!("127.0.0.1:{way}");
+    let shared = place.join("shared");
+    let (endpoint, store) = match (way, party) {
+        ("folder", _) => {
+            let store = FolderStore::open(&shared).unwrap();
+            (Endpoint::Store("shared".to_owned()), Some(Arc::new(store) as Arc<dyn Store>))
+        }
+        (_, 0) => (Endpoint::Listen(address), None),
+        _ => (Endpoint::Connect(address), None),
+    };
+    let text = fs::read_to_string(place.join("agreement.toml")).unwrap();
+    Job {
+        agreement: Agreement::parse(&text).unwrap(),
+        identity: Identity::load(&path("key")).unwrap(),
+        source: Source::open(path("csv"), &ReadOptions::default()).unwrap(),
+        columns: BTreeMap::new(),
+        output: Some(OutputOptions { path: path("out.csv"), force: false }),
+        link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None },
+        store,
+        threads: NonZeroUsize::new(2).unwrap(),
+        memory_bytes: MEMORY_BYTES_DEFAULT,
+        scratch: None,
+        state: StateOptions { folder: Some(path("state")), restart: false },
+        allow_insecure: false,
+        strict: false,
+    }
+}
+
+#[test]
+#[ignore = "the process of a party, which other tests start"]
+fn a_party() {
+    // It is no test: run with all that are ignored, it does nothing.
+    let Ok(told) = env::var(TOLD) else { return };
+    let told: Vec<&str> = told.splitn(3, ' ').collect();
+    let party: usize = told[0].parse().unwrap();
+    let job = job(party, told[1], Path::new(told[2]));
+    let (observer, cancel) = (Arc::new(Silent) as Arc<dyn Observer>, CancelToken::new());
+    let run = Run::new(&job, &observer, &cancel).unwrap();
+    let mut way = OverSession::open(&run).unwrap();
+    way.spilling = Spilling {
+        files: Arc::new(MemoryScratch),
+        memory_bytes: 64 << 20,
+        whole_set_len: 1_000,
+        plan: |_, _| Plan::new(64 * WHOLE_SET_LEN, 1),
+    };
+    follow(&run, way, ControlFlow::Continue).unwrap();
+    let messages: u64 = run.meter.report().iter().map(|row| row.messages_sent).sum();
+    fs::write(Path::new(told[2]).join(format!("{}.messages", NAMES[party])), messages.to_string())
+        .unwrap();
+}
+
+/// Two parties with files, and the text of their result.
+struct Scene {
+    place: super::Pair,
+    way: String,
+    expected: [String; 2],
+}
+
+impl Scene {
+    fn new(is_folder: bool) -> Self {
+        let (place, agreement) = pair();
+        // Grouped as finely as files of so many rows may have to be.
+        let terms = agreement.canonical().replace("6000000", "96000000");
+        assert!(terms.contains("96000000"));
+        fs::write(place.path("agreement.toml"), terms).unwrap();
+        fs::create_dir(place.path("shared")).unwrap();
+        let way = match is_folder {
+            true => "folder".to_owned(),
+            false => {
+                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+                listener.local_addr().unwrap().port().to_string()
+            }
+        };
+        let expected = [0, 1].map(|party| {
+            let text = text(party);
+            let is_common =
+                |row: u64| (super::KEYS / 2..super::KEYS).contains(&super::key(party, row));
+            let rows = (0..ROWS).zip(text.lines().skip(1)).filter(|(row, _)| is_common(*row));
+            rows.fold("email\n".to_owned(), |text, (_, line)| text + line + "\n")
+        });
+        Self { place, way, expected }
+    }
+
+    fn path(&self, party: usize, ending: &str) -> PathBuf {
+        self.place.path(&format!("{}.{ending}", NAMES[party]))
+    }
+
+    fn start(&self, party: usize) -> Child {
+        let folder = self.place.path("");
+        Command::new(env::current_exe().unwrap())
+            .args(["--exact", "matching::session::tests::kills::a_party", "--ignored"])
+            .env(TOLD, format!("{party} {} {}", self.way, folder.display()))
+            .arg("--nocapture")
+            .stdout(Stdio::null())
+            .stderr(File::create(self.path(party, "said")).unwrap())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Whether a party that was killed had removed its state and written its result.
+    fn has_finished(&self, party: usize) -> bool {
+        let state = self.path(party, "state");
+        let kept = ["meeting", "finished"].iter().any(|name| state.join(name).exists());
+        !kept && self.path(party, "out.csv").exists()
+    }
+
+    /// A run in which `due` says when to kill which party; returns how often one was killed, how long the run took, and
+    /// the messages that each party sent in its last process.
+    fn run(&self, due: &[(Duration, usize)]) -> (usize, Duration, [u64; 2]) {
+        let start = Instant::now();
+        let mut processes = [0, 1].map(|party| Some(self.start(party)));
+        let (mut due, mut kills) = (due.iter().peekable(), 0);
+        while processes.iter().any(Option::is_some) {
+            thread::sleep(Duration::from_millis(1));
+            if let Some((_, party)) = due.next_if(|(at, _)| start.elapsed() >= *at)
+                && let Some(process) = &mut processes[*party]
+            {
+                process.kill().unwrap();
+                kills += 1;
+            }
+            for party in 0..2 {
+                let status = processes[party].as_mut().and_then(|one| one.try_wait().unwrap());
+                match status.map(|status| (status.success(), status.code())) {
+                    None => {}
+                    Some((true, _)) => processes[party] = None,
+                    Some((_, None)) if self.has_finished(party) => {
+                        let _ = fs::remove_dir_all(self.path(party, "state"));
+                        processes[party] = None;
+                    }
+                    Some((_, None)) => processes[party] = Some(self.start(party)),
+                    Some(_) => {
+                        let said = fs::read_to_string(self.path(party, "said")).unwrap();
+                        panic!("party {party} of a run over {}: {said}", self.way)
+                    }
+                }
+            }
+            assert!(start.elapsed() < LONGEST);
+        }
+        let messages = [0, 1].map(|party| {
+            let messages = fs::read_to_string(self.path(party, "messages"));
+            messages.map_or(0, |messages| messages.parse().unwrap())
+        });
+        for party in 0..2 {
+            let output = self.path(party, "out.csv");
+            assert!(fs::read_to_string(&output).unwrap() == self.expected[party]);
+            fs::remove_file(output).unwrap();
+            assert!(!self.path(party, "state").exists());
+            let _ = fs::remove_file(self.path(party, "messages"));
+        }
+        (kills, start.elapsed(), messages)
+    }
+
+    fn kill(&self, wanted: usize) {
+        let (_, time, all) = self.run(&[]);
+        let (mut kills, mut tries, mut fewer) = (0, 0_u32, 0);
+        while kills < wanted {
+            // The first digits of multiples of the golden ratio are spread like random ones.
+            let mut due: Vec<(Duration, usize)> = (0..4)
+                .map(|_| {
+                    tries += 1;
+                    let share = f64::from(tries) * 0.618_033_988_749_895 % 1.0;
+                    (time.mul_f64(1.2 * share), tries as usize % 2)
+                })
+                .collect();
+            due.sort_unstable();
+            let (killed, _, messages) = self.run(&due);
+            kills += killed;
+            fewer += (0..2).filter(|party| (1..all[*party]).contains(&messages[*party])).count();
+        }
+        assert!(fewer > 0, "no process left out what an earlier one had done");
+        println!("{kills} kills over {}, {fewer} processes left out partitions", self.way);
+    }
+}
+
+#[test]
+fn kills_between_partitions_change_nothing() {
+    Scene::new(true).kill(8);
+    Scene::new(false).kill(8);
+}
+
+#[test]
+#[ignore = "slow: 200 kills of each kind"]
+fn two_hundred_kills_between_partitions_change_nothing() {
+    Scene::new(true).kill(200);
+    Scene::new(false).kill(200);
+}
