@@ -44,7 +44,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
     let text = fs::read_to_string(place.join("agreement.toml")).unwrap();
     Job {
         agreement: Agreement::parse(&text).unwrap(),
-        identity: Identity::load(&path("key")).unwrap(),
+        identity: Identity::load(path("key")).unwrap(),
         source: Source::open(path("csv"), &ReadOptions::default()).unwrap(),
         columns: BTreeMap::new(),
         output: Some(OutputOptions { path: path("out.csv"), force: false }),
@@ -151,16 +151,16 @@ impl Scene {
                 process.kill().unwrap();
                 kills += 1;
             }
-            for party in 0..2 {
-                let status = processes[party].as_mut().and_then(|one| one.try_wait().unwrap());
+            for (party, process) in processes.iter_mut().enumerate() {
+                let status = process.as_mut().and_then(|one| one.try_wait().unwrap());
                 match status.map(|status| (status.success(), status.code())) {
                     None => {}
-                    Some((true, _)) => processes[party] = None,
+                    Some((true, _)) => *process = None,
                     Some((_, None)) if self.has_finished(party) => {
                         let _ = fs::remove_dir_all(self.path(party, "state"));
-                        processes[party] = None;
+                        *process = None;
                     }
-                    Some((_, None)) => processes[party] = Some(self.start(party)),
+                    Some((_, None)) => *process = Some(self.start(party)),
                     Some(_) => {
                         let said = fs::read_to_string(self.path(party, "said")).unwrap();
                         panic!("party {party} of a run over {}: {said}", self.way)
@@ -201,7 +201,6 @@ impl Scene {
             fewer += (0..2).filter(|party| (1..all[*party]).contains(&messages[*party])).count();
         }
         assert!(fewer > 0, "no process left out what an earlier one had done");
-        println!("{kills} kills over {}, {fewer} processes left out partitions", self.way);
     }
 }
 
