@@ -242,3 +242,73 @@ impl Store for Bucket {
         self.place.clone()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use object_store::memory::InMemory;
+
+    fn in_memory(prefix: &str) -> Bucket {
+        let (runtime, place) = (Runtime::new().unwrap(), "memory".to_owned());
+        Bucket { objects: Arc::new(InMemory::new()), runtime, prefix: Path::from(prefix), place }
+    }
+
+    #[test]
+    fn an_object_is_written_once_and_read_whole() {
+        for prefix in ["", "a", "a/b"] {
+            let store = in_memory(prefix);
+            assert_eq!(store.get("run/a").unwrap(), None);
+            assert!(store.put_if_absent("run/a", b"one").unwrap());
+            assert!(!store.put_if_absent("run/a", b"two").unwrap());
+            assert_eq!(store.get("run/a").unwrap().unwrap(), b"one");
+            let listed = store.list("run").unwrap();
+            assert_eq!((&*listed[0].name, listed[0].bytes, listed.len()), ("a", 3, 1));
+            assert!(listed[0].written.unwrap().elapsed().unwrap().as_secs() < 100);
+            assert_eq!(store.folders().unwrap(), ["run"]);
+            store.remove("run/a").unwrap();
+            store.remove("run/a").unwrap();
+            assert_eq!(store.folders().unwrap(), [""; 0]);
+            assert_eq!(store.list("run").unwrap(), []);
+        }
+    }
+
+    #[test]
+    fn of_many_writers_of_one_name_one_wins() {
+        let store = in_memory("a");
+        let won = std::thread::scope(|scope| {
+            let put = |byte| store.put_if_absent("run/a", &[byte; 9]).unwrap();
+            let writers: Vec<_> = (0..8).map(|byte| scope.spawn(move || put(byte))).collect();
+            let won: Vec<_> = writers.into_iter().map(|writer| writer.join().unwrap()).collect();
+            won.into_iter().filter(|won| *won).count()
+        });
+        assert_eq!(won, 1);
+        let read = store.get("run/a").unwrap().unwrap();
+        assert!(read.len() == 9 && read.iter().all(|byte| *byte == read[0]));
+    }
+
+    #[test]
+    fn stores_under_two_prefixes_do_not_meet() {
+        let one = in_memory("a");
+        let runtime = Runtime::new().unwrap();
+        let objects = Arc::clone(&one.objects);
+        let two = Bucket { objects, runtime, prefix: Path::from("ab"), place: String::new() };
+        assert!(one.put_if_absent("run/x", b"one").unwrap());
+        assert_eq!(two.get("run/x").unwrap(), None);
+        assert_eq!(two.folders().unwrap(), [""; 0]);
+        assert!(two.put_if_absent("run/x", b"two").unwrap());
+        assert_eq!(one.get("run/x").unwrap().unwrap(), b"one");
+    }
+
+    #[test]
+    fn only_objects_of_the_folder_are_listed_and_no_hidden_ones() {
+        let store = in_memory("a");
+        for name in ["run/b", "run/.hidden", "run2/c", ".top/d"] {
+            assert!(store.put_if_absent(name, b"").unwrap());
+        }
+        let names: Vec<_> = store.list("run").unwrap().into_iter().map(|o| o.name).collect();
+        assert_eq!(names, ["b"]);
+        let mut folders = store.folders().unwrap();
+        folders.sort();
+        assert_eq!(folders, ["run", "run2"]);
+    }
+}

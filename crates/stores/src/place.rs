@@ -157,3 +157,81 @@ fn server_of(rest: &str) -> Result<(Target, &str), UrlFault> {
         Target { user: user.map(str::to_owned), host: host.to_owned(), port: port.transpose()? };
     Ok((target, root.trim_end_matches('/')))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fault(place: &str) -> StoresError {
+        open(place).err().unwrap()
+    }
+
+    #[test]
+    fn a_path_and_a_file_url_are_the_same_folder() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().to_str().unwrap();
+        let one = open(path).unwrap();
+        assert!(one.put_if_absent("run/a", b"one").unwrap());
+        for place in [format!("file://{path}"), format!("FILE://localhost{path}")] {
+            assert_eq!(open(place).unwrap().get("run/a").unwrap().unwrap(), b"one");
+        }
+        assert_eq!(fault("/no/such/folder"), StoresError::Folder(std::io::ErrorKind::NotFound));
+        assert_eq!(fault("file://folder"), StoresError::Url(UrlFault::NoPath));
+    }
+
+    #[test]
+    fn urls_that_name_no_place_are_refused_before_anything_is_asked() {
+        for scheme in ["http", "ftp", "s3a", "memory"] {
+            assert_eq!(fault(&format!("{scheme}://host/x")), StoresError::UnknownScheme);
+        }
+        for (place, expected) in [
+            ("s3://", UrlFault::NoName),
+            ("s3:///x", UrlFault::NoName),
+            ("s3://key:secret@bucket/x", UrlFault::Secret),
+            ("gs://bucket:1/x", UrlFault::Extra),
+            ("s3://bucket/x?versions", UrlFault::Extra),
+            ("az://container/a//b", UrlFault::Name),
+            ("az://container/../b", UrlFault::Name),
+            ("s3://buck et/b", UrlFault::Name),
+            ("sftp://host", UrlFault::NoPath),
+            ("sftp://host/", UrlFault::NoPath),
+            ("sftp:///x", UrlFault::NoName),
+            ("sftp://user:secret@host/x", UrlFault::Secret),
+            ("sftp://-oProxyCommand=x/x", UrlFault::Name),
+            ("sftp://-x@host/x", UrlFault::Name),
+            ("sftp://host:0/x", UrlFault::Port),
+            ("sftp://host:65536/x", UrlFault::Port),
+            ("sftp://host:ssh/x", UrlFault::Port),
+            ("sftp://host/a/../b", UrlFault::Name),
+        ] {
+            assert_eq!(fault(place), StoresError::Url(expected), "{place}");
+        }
+    }
+
+    #[test]
+    fn the_parts_of_urls_are_found() {
+        assert_eq!(bucket_of("bucket"), Ok(("bucket", "")));
+        assert_eq!(bucket_of("bucket/a/b/"), Ok(("bucket", "a/b")));
+        let server = |rest| server_of(rest).map(|(target, root)| (target.to_string(), root));
+        for (rest, target, root) in [
+            ("host/x", "host", "/x"),
+            ("user@host:22/x/y/", "user@host:22", "/x/y"),
+            ("[::1]:22/x", "[::1]:22", "/x"),
+            ("host/~/x", "host", "/~/x"),
+        ] {
+            assert_eq!(server(rest), Ok((target.to_owned(), root)));
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown() {
+        for (place, expected) in [
+            ("/mnt/a:b@c", "/mnt/a:b@c"),
+            ("s3://key:secret@bucket/x", "s3://key:…@bucket/x"),
+            ("sftp://user@host/x", "sftp://user@host/x"),
+            ("az://container/x?sig=secret", "az://container/x"),
+        ] {
+            assert_eq!(shown(place), expected);
+        }
+    }
+}

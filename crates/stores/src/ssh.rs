@@ -242,3 +242,33 @@ async fn read_part(mut file: File, from: u64, bytes: u32) -> Result<Vec<u8>, Err
     }
     Ok(part)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ssh_says_is_understood() {
+        for (said, expected) in [
+            ("a@b: Permission denied (publickey).", StoresError::SshRefused(SshFault::Login)),
+            ("Host key verification failed.", StoresError::SshRefused(SshFault::HostKey)),
+            (
+                "ssh: Could not resolve hostname a: Name or service not known",
+                StoresError::SshRefused(SshFault::UnknownHost),
+            ),
+            (
+                "ssh: connect to host a port 22: Connection refused",
+                StoresError::Ssh(ErrorKind::ConnectionRefused),
+            ),
+            (
+                "ssh: connect to host a port 22: Connection timed out",
+                StoresError::Ssh(ErrorKind::TimedOut),
+            ),
+            ("subsystem request failed on channel 0", StoresError::SshRefused(SshFault::NoSftp)),
+            ("x: line 1: Bad configuration option: y", StoresError::SshRefused(SshFault::Settings)),
+            ("", StoresError::Ssh(ErrorKind::ConnectionReset)),
+        ] {
+            assert_eq!(fault(said), expected, "{said}");
+        }
+    }
+}
