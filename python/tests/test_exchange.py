@@ -237,7 +237,8 @@ def test_refused_credentials_are_named(tmp_path: pathlib.Path) -> None:
         iam.put_user_policy(UserName="shop", PolicyName="all", PolicyDocument=json.dumps(policy))
         # From now on the server looks at credentials.
         reset = f"http://127.0.0.1:{port}/moto-api/reset-auth"
-        urllib.request.urlopen(urllib.request.Request(reset, data=b"0", method="POST")).close()
+        text = {"Content-Type": "text/plain"}
+        urllib.request.urlopen(urllib.request.Request(reset, data=b"0", headers=text)).close()
         key, secret = made["AccessKeyId"], made["SecretAccessKey"]
         scene = Scene(tmp_path, "s3://shared/x", environment_of_s3(port, key, secret))
         code, error = scene.run("shop", "--once")
