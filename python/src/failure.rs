@@ -81,6 +81,15 @@ impl Failed {
         Self::new(kind, message.error, message.hint)
     }
 
+    /// A place that cannot be used.
+    pub(crate) fn place(message: Message) -> Self {
+        let kind = match message.who {
+            Who::Network => Kind::Network,
+            _ => Kind::Settings,
+        };
+        Self::of(kind, message)
+    }
+
     /// A run that failed; `absent` are the parties that it has waited for in vain.
     pub(crate) fn run(error: Error, absent: Option<Vec<String>>, run: &Circumstances) -> Self {
         let Circumstances { agreement, link, folder } = run;

@@ -3,16 +3,17 @@
 use crate::away::away;
 use crate::failure::{Failed, Kind};
 use pyo3::prelude::*;
-use std::path::Path;
+use std::ffi::OsStr;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_engine::{ConfigFault, Error};
-use vesica_exchange::{FolderStore, Store};
+use vesica_exchange::Store;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
+use vesica_messages::stores;
 
 /// Longer than the engine looks for the other side.
 const WORD_WAIT: Duration = Duration::from_secs(5);
@@ -43,14 +44,15 @@ pub(crate) fn endpoint(
     }
 }
 
-/// The place where the two sides meet: an address, or a folder as a store.
+/// The place where the two sides meet: an address, or a store.
 pub(crate) fn meeting(
+    py: Python<'_>,
     agreement: &Agreement,
     listen: Option<String>,
     connect: Option<String>,
-    exchange: Option<&Path>,
+    exchange: Option<&OsStr>,
 ) -> Result<(Endpoint, Option<Arc<dyn Store>>), Failed> {
-    let Some(folder) = exchange else { return Ok((endpoint(agreement, listen, connect)?, None)) };
+    let Some(place) = exchange else { return Ok((endpoint(agreement, listen, connect)?, None)) };
     if agreement.helper.is_some() {
         return Err(fault(&ArgumentFault::ExchangeWithHelper));
     }
@@ -58,16 +60,13 @@ pub(crate) fn meeting(
         return Err(Failed::new(
             Kind::Settings,
             "`exchange=` and an address are both given",
-            "through a folder there is no connection: leave out `listen=` and `connect=`",
+            "through a store there is no connection: leave out `listen=` and `connect=`",
         ));
     }
-    let place = folder.display().to_string();
-    match FolderStore::open(folder) {
-        Ok(store) => Ok((Endpoint::Store(place), Some(Arc::new(store)))),
-        Err(error) => {
-            let fault = ConfigFault::Store { place, kind: error.kind() };
-            Err(Failed::here(&Error::from(fault)))
-        }
+    let shown = vesica_stores::shown(place);
+    match away(py, || vesica_stores::open(place)) {
+        Ok(store) => Ok((Endpoint::Store(shown), Some(store))),
+        Err(error) => Err(Failed::place(stores::error(&shown, &error, Speech::Python))),
     }
 }
 

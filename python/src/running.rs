@@ -11,6 +11,7 @@ use crate::place;
 use crate::watch::{Done, Note, Watch};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -109,7 +110,7 @@ impl Running {
         party: Option<String>,
         listen: Option<String>,
         connect: Option<String>,
-        exchange: Option<PathBuf>,
+        exchange: Option<OsString>,
         wait: f64,
         idle: f64,
         total: f64,
@@ -125,7 +126,7 @@ impl Running {
         again: Option<Again>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
-        let place = place::meeting(&agreement, listen, connect, exchange.as_deref());
+        let place = place::meeting(py, &agreement, listen, connect, exchange.as_deref());
         let place = place.and_then(|(endpoint, store)| {
             if store.is_none() && state.is_none() && restart {
                 place::check_restart(&agreement)?;

@@ -74,7 +74,9 @@ def run(
         columns: The column of the data for a key or a value of the agreement, where names differ.
         connect: The address of the other side or of the helper, ``host:port``.
         listen: The address at which to wait for the other side.
-        exchange: A folder that both sides can reach, in which they meet in place of a connection.
+        exchange: A place that both sides can reach, in which they meet in place of a
+            connection: a folder, or a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
+            ``sftp://user@host/folder``.
         progress: True for bars (of tqdm, where it is installed), or a function that takes a
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.

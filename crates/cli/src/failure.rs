@@ -12,6 +12,7 @@ use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::HelperFailure;
 use vesica_messages::with_helper::{Aided, AidedFailure};
 use vesica_records::{Faults, InputError, OutputError};
+use vesica_stores::StoresError;
 
 /// Exit codes.
 pub(crate) mod code {
@@ -44,6 +45,8 @@ pub(crate) enum Failure {
     HelperDirectoryTwice { option: &'static str, other: &'static str },
     /// Addresses, keys and names that do not go together.
     Arguments(ArgumentFault),
+    /// The place of --exchange, without what is secret in it.
+    Place { shown: String, error: StoresError },
     /// One key was given two columns.
     ColumnTwice { key: String },
     /// `VESICA_SIMD` names kernels that this machine does not have.

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
     Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
-    no_threads, shares, with_helper,
+    no_threads, shares, stores, with_helper,
 };
 
 /// Messages name the options of the command.
@@ -132,6 +132,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         )
         .by(Who::Caller),
         Failure::Arguments(fault) => arguments::error(fault, SPEECH),
+        Failure::Place { shown, error } => stores::error(shown, error, SPEECH),
         Failure::ColumnTwice { key } => Message::here(
             format!("--column is given twice for the key {key:?}"),
             "give one column for each key",

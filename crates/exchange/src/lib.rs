@@ -1,6 +1,6 @@
 //! Two parties that meet and talk through a store of objects: a folder that both can reach.
 //!
-//! * [`Store`] — write-once objects; [`FolderStore`] keeps them in a folder.
+//! * [`Store`] — write-once objects of up to [`OBJECT_MAX_BYTES`]; [`FolderStore`] keeps them in a folder.
 //! * [`Mirror`] — a store without a place, over a connection that may be lost.
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
@@ -52,4 +52,4 @@ pub use looking::Options;
 pub use meeting::meet;
 pub use mirror::{Dial, Dialled, Mirror};
 pub use state::State;
-pub use store::{Listed, Store};
+pub use store::{Listed, OBJECT_MAX_BYTES, Store};

@@ -6,7 +6,7 @@ use vesica_core::{StopReason, TransportError};
 use vesica_link::CancelToken;
 
 /// Most bytes of an object. Usually it has some 8 MiB, or what a few threads write at once.
-pub(crate) const OBJECT_MAX_BYTES: u64 = 1 << 30;
+pub const OBJECT_MAX_BYTES: u64 = 1 << 30;
 
 /// An object in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 use crate::words::{duration, list};
 use crate::{
     Message, Speech, Who, agreement, defect, exchange, files, input, link, no_memory, no_threads,
+    stores,
 };
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -126,10 +127,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
             ),
             format!("give at least that with {}", say.memory()),
         ),
-        ConfigFault::Store { place, kind } => Message::here(
-            format!("the folder {place} cannot be used: {}", files::cause(*kind)),
-            files::folder_hint(*kind),
-        ),
+        ConfigFault::Store { place, kind } => stores::cause(place, *kind),
         ConfigFault::ScratchTooSmall { folder, needed, free } => Message::here(
             format!(
                 "the run takes about {} for intermediate data, and {} has {} free",

@@ -1,7 +1,7 @@
 //! Runs through a store that do not go on.
 
 use crate::words::duration;
-use crate::{Message, Speech, Who, files};
+use crate::{Message, Speech, Who, stores};
 use std::path::Path;
 use vesica_core::StopReason;
 use vesica_exchange::{ExchangeError, Waiting};
@@ -33,10 +33,11 @@ pub(crate) fn error(
             hint: format!("{again} when {peer} has run: it goes on where it stopped"),
             who: Who::Later,
         },
-        ExchangeError::Store(kind) => Message::here(
-            format!("the folder {place} cannot be used: {}", files::cause(kind)),
-            format!("{}; then {again}: the run goes on where it stopped", files::folder_hint(kind)),
-        ),
+        ExchangeError::Store(kind) => {
+            let Message { error, hint, who } = stores::cause(place, kind);
+            let hint = format!("{hint}; then {again}: the run goes on where it stopped");
+            Message { error, hint, who }
+        }
         ExchangeError::BegunElsewhere { number } => Message::here(
             format!(
                 "run {number} in {place} was begun here before, with another state than {}",

@@ -14,6 +14,7 @@
 //! * [`input`] — inputs that cannot be used, and results that cannot be written.
 //! * [`link`] — keys, addresses and connections.
 //! * [`shares`] — files of shares.
+//! * [`stores`] — places where two sides meet.
 //! * [`files`] — what the operating system says about files.
 //! * [`words`] — lists, counts and times in words.
 
@@ -32,6 +33,7 @@ mod message;
 mod no_memory;
 pub mod shares;
 mod speech;
+pub mod stores;
 mod tables;
 pub mod with_helper;
 pub mod words;

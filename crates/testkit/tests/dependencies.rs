@@ -6,7 +6,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use spdx::{Expression, LicenseReq, ParseMode};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -42,11 +42,14 @@ struct Bans {
     deny: Vec<Banned>,
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 struct Banned {
     #[serde(rename = "crate")]
     name: String,
     reason: String,
+    /// The crates that alone may depend on it.
+    #[serde(default)]
+    wrappers: BTreeSet<String>,
 }
 
 #[derive(Deserialize)]
@@ -65,8 +68,8 @@ fn rules() -> Rules {
     toml::from_str(&text).expect("the rules")
 }
 
-/// All packages of the lock file, ours included.
-fn packages() -> Vec<Value> {
+/// All packages of the lock file, ours included, and what depends on what, by their ids.
+fn metadata() -> Value {
     let cargo = std::env::var_os("CARGO").expect("tests run under cargo");
     let mut command = Command::new(cargo);
     command
@@ -74,11 +77,26 @@ fn packages() -> Vec<Value> {
         .current_dir(root());
     let output = command.output().expect("cargo metadata");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    match metadata["packages"].take() {
-        Value::Array(packages) => packages,
-        other => panic!("{other}"),
-    }
+    serde_json::from_slice(&output.stdout).expect("JSON")
+}
+
+/// The packages of `metadata`.
+fn packages(metadata: &Value) -> &[Value] {
+    metadata["packages"].as_array().expect("a list of packages")
+}
+
+/// The names of the packages that depend on `banned`.
+fn dependents<'a>(metadata: &'a Value, banned: &str) -> BTreeSet<&'a str> {
+    let names: BTreeMap<&str, &str> = packages(metadata)
+        .iter()
+        .map(|package| (text(package, "id"), text(package, "name")))
+        .collect();
+    let nodes = metadata["resolve"]["nodes"].as_array().expect("the resolved dependencies");
+    let depends = |node: &Value| {
+        let dependencies = node["deps"].as_array().expect("a list of dependencies");
+        dependencies.iter().any(|to| names.get(text(to, "pkg")) == Some(&banned))
+    };
+    nodes.iter().filter(|node| depends(node)).map(|node| names[text(node, "id")]).collect()
 }
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
@@ -92,7 +110,8 @@ fn faults(rules: &Rules, package: &Value) -> Vec<String> {
     if source.as_str().is_some_and(|source| !is_registry(source)) {
         faults.push(format!("{name} comes from {source}"));
     }
-    for banned in rules.bans.deny.iter().filter(|banned| banned.name == name) {
+    let is_banned = |banned: &&Banned| banned.name == name && banned.wrappers.is_empty();
+    for banned in rules.bans.deny.iter().filter(is_banned) {
         faults.push(format!("{name} is banned: {}", banned.reason));
     }
     for dependency in package["dependencies"].as_array().into_iter().flatten() {
@@ -118,7 +137,8 @@ fn faults(rules: &Rules, package: &Value) -> Vec<String> {
 
 #[test]
 fn all_dependencies_obey_the_rules() {
-    let (rules, packages) = (rules(), packages());
+    let (rules, metadata) = (rules(), metadata());
+    let packages = packages(&metadata);
     assert!(packages.len() > 300, "{} packages", packages.len());
     let sources: BTreeSet<&str> =
         packages.iter().filter_map(|package| package["source"].as_str()).collect();
@@ -128,6 +148,18 @@ fn all_dependencies_obey_the_rules() {
     for exception in &rules.licenses.exceptions {
         let is_used = packages.iter().any(|package| text(package, "name") == exception.name);
         assert!(is_used, "no crate needs the exception for {}", exception.name);
+    }
+}
+
+#[test]
+fn what_few_crates_may_use_is_used_by_these_alone() {
+    let (rules, metadata) = (rules(), metadata());
+    let wrapped: Vec<_> =
+        rules.bans.deny.iter().filter(|banned| !banned.wrappers.is_empty()).collect();
+    assert!(wrapped.iter().any(|banned| banned.name == "tokio"), "{wrapped:?}");
+    for Banned { name, reason, wrappers } in wrapped {
+        let wrappers: BTreeSet<&str> = wrappers.iter().map(String::as_str).collect();
+        assert_eq!(dependents(&metadata, name), wrappers, "{name}: {reason}");
     }
 }
 

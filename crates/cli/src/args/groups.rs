@@ -7,12 +7,13 @@ use crate::settings::{
 };
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_engine::{ConfigFault, MEMORY_BYTES_DEFAULT, StateOptions};
-use vesica_exchange::{FolderStore, Store};
+use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
+use vesica_exchange::Store;
 use vesica_link::{Endpoint, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_records::ReadOptions;
@@ -148,23 +149,24 @@ impl PlaceArgs {
     }
 }
 
-/// A folder in which the two sides meet.
+/// A place in which the two sides meet.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct ExchangeArgs {
-    /// Meet the other side in this folder, which both can reach, in place of a connection
-    #[arg(long, value_name = "DIRECTORY", conflicts_with_all = ["connect", "listen"],
+    /// Meet the other side in this place, which both can reach, in place of a connection: a folder, or a URL
+    /// s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or sftp://USER@HOST/FOLDER
+    #[arg(long, value_name = "PLACE", conflicts_with_all = ["connect", "listen"],
         value_hint = ValueHint::DirPath)]
-    exchange: Option<PathBuf>,
+    exchange: Option<OsString>,
     /// With --exchange: do what is possible now, and end with exit code 75 if more is to come
     #[arg(long, requires = "exchange", conflicts_with = "wait")]
     once: bool,
 }
 
 impl ExchangeArgs {
-    /// The folder as an endpoint, with the limits of `place`; `None` when no folder is given.
+    /// The place as an endpoint, with the limits of `place`; `None` when no place is given.
     pub(crate) fn link_options(&self, place: &PlaceArgs) -> Option<LinkOptions> {
-        let endpoint = Endpoint::Store(self.exchange.as_ref()?.display().to_string());
+        let endpoint = Endpoint::Store(vesica_stores::shown(self.exchange.as_ref()?));
         let link = place.options(endpoint, WAIT_DEFAULT_AIDED);
         let wait = if self.once { ONCE } else { link.wait };
         Some(LinkOptions { wait, ..link })
@@ -173,17 +175,12 @@ impl ExchangeArgs {
     /// The store that --exchange names.
     ///
     /// # Errors
-    /// [`ConfigFault::Store`] if it is no folder.
+    /// [`Failure::Place`].
     pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        let Some(folder) = &self.exchange else { return Ok(None) };
-        match FolderStore::open(folder) {
-            Ok(store) => Ok(Some(Arc::new(store))),
-            Err(error) => {
-                let place = folder.display().to_string();
-                let fault = ConfigFault::Store { place, kind: error.kind() };
-                Err(Failure::of_engine(fault.into(), None))
-            }
-        }
+        let Some(place) = &self.exchange else { return Ok(None) };
+        let opened = vesica_stores::open(place);
+        let failed = |error| Failure::Place { shown: vesica_stores::shown(place), error };
+        opened.map(Some).map_err(failed)
     }
 }
 

@@ -1,0 +1,115 @@
+//! Why a place cannot be used.
+
+use std::io;
+
+/// Who keeps the objects of a bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Service {
+    /// Amazon S3, or what speaks its protocol.
+    S3,
+    /// Google Cloud Storage.
+    Google,
+    /// Azure Blob Storage.
+    Azure,
+}
+
+/// What is wrong with a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UrlFault {
+    /// It names no bucket or no host.
+    NoName,
+    /// It names no folder.
+    NoPath,
+    /// It holds a password or a key.
+    Secret,
+    /// It has a part that its scheme does not have: a user, a port, a query.
+    Extra,
+    /// A name in it has a character, or a form, that names of its kind do not have.
+    Name,
+    /// The port is no number from 1 to 65535.
+    Port,
+}
+
+/// Why `ssh` does not connect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SshFault {
+    /// The program is not installed.
+    NoProgram,
+    /// The server's key is not known, or another one than before.
+    HostKey,
+    /// The server takes no key of the user's.
+    Login,
+    /// Nobody knows the name of the host.
+    UnknownHost,
+    /// The server has no SFTP.
+    NoSftp,
+    /// The settings of `ssh` are wrong.
+    Settings,
+}
+
+/// Why a place cannot be used. It never holds the URL, which may hold a password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoresError {
+    /// A folder.
+    #[error("the folder cannot be used ({0})")]
+    Folder(io::ErrorKind),
+    /// A URL with another scheme than those of [`SCHEMES`](crate::SCHEMES).
+    #[error("no store has this scheme")]
+    UnknownScheme,
+    /// A URL that does not name a place.
+    #[error("the URL is wrong ({0:?})")]
+    Url(UrlFault),
+    /// The environment holds no credentials for the service, and the machine has none.
+    #[error("no credentials for {0:?}")]
+    NoCredentials(Service),
+    /// A variable of the environment for the service has a value that cannot be used.
+    #[error("the settings for {0:?} cannot be used")]
+    Settings(Service),
+    /// The bucket is in another region.
+    #[error("the bucket is in another region")]
+    OtherRegion,
+    /// There is no such bucket.
+    #[error("{0:?} has no such bucket")]
+    NoBucket(Service),
+    /// The service refuses the credentials, or what they may do.
+    #[error("{0:?} refuses access")]
+    Refused(Service),
+    /// The service, in another way.
+    #[error("{service:?} cannot be used ({kind})")]
+    Service {
+        /// The service.
+        service: Service,
+        /// How it failed.
+        kind: io::ErrorKind,
+    },
+    /// `ssh` does not connect, for a reason that it says.
+    #[error("ssh does not connect ({0:?})")]
+    SshRefused(SshFault),
+    /// `ssh` does not connect, or the connection fails.
+    #[error("ssh does not connect ({0})")]
+    Ssh(io::ErrorKind),
+    /// Threads for transfers could not be started.
+    #[error("no threads for transfers ({0})")]
+    Runtime(io::ErrorKind),
+}
+
+impl StoresError {
+    /// The error as one of the system's, for a store that is in use.
+    pub(crate) fn kind(self) -> io::ErrorKind {
+        match self {
+            Self::Folder(kind)
+            | Self::Service { kind, .. }
+            | Self::Ssh(kind)
+            | Self::Runtime(kind) => kind,
+            Self::SshRefused(SshFault::HostKey | SshFault::Login) | Self::Refused(_) => {
+                io::ErrorKind::PermissionDenied
+            }
+            Self::SshRefused(SshFault::UnknownHost) => io::ErrorKind::HostUnreachable,
+            Self::NoBucket(_) => io::ErrorKind::NotFound,
+            _ => io::ErrorKind::InvalidInput,
+        }
+    }
+}
