@@ -13,6 +13,7 @@
 //! * [`helper`] — the helper's service.
 //! * [`input`] — inputs that cannot be used, and results that cannot be written.
 //! * [`link`] — keys, addresses and connections.
+//! * [`runs`] — the runs in a store, and what cleaning it removes.
 //! * [`shares`] — files of shares.
 //! * [`files`] — what the operating system says about files.
 //! * [`words`] — lists, counts and times in words.
@@ -30,6 +31,7 @@ pub mod input;
 pub mod link;
 mod message;
 mod no_memory;
+pub mod runs;
 pub mod shares;
 mod speech;
 mod tables;

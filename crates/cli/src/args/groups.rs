@@ -7,7 +7,7 @@ use crate::settings::{
 };
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
@@ -175,14 +175,21 @@ impl ExchangeArgs {
     /// # Errors
     /// [`ConfigFault::Store`] if it is no folder.
     pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        let Some(folder) = &self.exchange else { return Ok(None) };
-        match FolderStore::open(folder) {
-            Ok(store) => Ok(Some(Arc::new(store))),
-            Err(error) => {
-                let place = folder.display().to_string();
-                let fault = ConfigFault::Store { place, kind: error.kind() };
-                Err(Failure::of_engine(fault.into(), None))
-            }
+        self.exchange.as_deref().map(open_store).transpose()
+    }
+}
+
+/// The store at `place`.
+///
+/// # Errors
+/// [`ConfigFault::Store`] if it is no folder.
+pub(crate) fn open_store(place: &Path) -> Result<Arc<dyn Store>, Failure> {
+    match FolderStore::open(place) {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(error) => {
+            let place = place.display().to_string();
+            let fault = ConfigFault::Store { place, kind: error.kind() };
+            Err(Failure::of_engine(fault.into(), None))
         }
     }
 }

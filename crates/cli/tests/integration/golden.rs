@@ -155,6 +155,9 @@ fn help_texts() {
         "explain ",
         "check ",
         "run ",
+        "exchange ",
+        "exchange status ",
+        "exchange clean ",
         "helper ",
         "combine ",
         "protocols ",
@@ -167,7 +170,7 @@ fn help_texts() {
     }
     assert!(!session.transcript.contains("bench-party"), "a command of our own is shown");
     let examples = session.transcript.matches("\nExample:\n").count();
-    assert_eq!(examples, 16, "a command without an example");
+    assert_eq!(examples, 19, "a command without an example");
     session.assert_golden("help.txt");
 }
 
