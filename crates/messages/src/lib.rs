@@ -8,6 +8,7 @@
 //! * [`Speech`] — whether a message names the options of the command or the arguments of the Python package.
 //! * [`agreement`] — agreements that cannot be used.
 //! * [`arguments`] — addresses, keys and names that do not go together.
+//! * [`checked`] — what a check of a file has found.
 //! * [`engine`] — a run between two parties, and its files and settings.
 //! * [`with_helper`] — a run with a helper.
 //! * [`helper`] — the helper's service.
@@ -23,6 +24,7 @@
 
 pub mod agreement;
 pub mod arguments;
+pub mod checked;
 pub mod engine;
 mod exchange;
 pub mod files;
