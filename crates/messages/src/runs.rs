@@ -1,11 +1,17 @@
 //! The runs in a store, for whoever looks after it: what is there, what was removed, and why that failed.
 
+use crate::arguments::ArgumentFault;
 use crate::words::{and, counted, duration};
 use crate::{Message, files};
+use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
+use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
 use vesica_exchange::{Cleaned, Pile, RunState, RunsError, Side, StoredRun};
+
+/// The name and the version of the layout of [`json`].
+const SCHEMA: &str = "vesica-exchange-status/1";
 
 /// From here on ages are in days.
 const DAYS: Duration = Duration::from_secs(48 * 3600);
@@ -14,6 +20,40 @@ const DAY_SECS: u64 = 24 * 3600;
 
 /// What messages call the parties 0 and 1.
 pub type Names = [String; 2];
+
+/// The names of the parties of `agreement`, or what they are called without one.
+///
+/// # Errors
+/// [`ArgumentFault::NoRunsWithHelper`].
+pub fn names(agreement: Option<&Agreement>) -> Result<Names, ArgumentFault> {
+    match agreement {
+        None => Ok(["party 0", "party 1"].map(str::to_owned)),
+        Some(agreement) if agreement.helper.is_some() => Err(ArgumentFault::NoRunsWithHelper),
+        Some(agreement) => Ok([0, 1].map(|party| agreement.parties[party].name.clone())),
+    }
+}
+
+/// The number of the party that is `asked` for: by its name in `agreement`, or by the number itself.
+///
+/// # Errors
+/// [`ArgumentFault::NotANumberOfAParty`], [`ArgumentFault::NoSuchParty`].
+pub fn number(
+    agreement: Option<&Agreement>,
+    names: &Names,
+    asked: &str,
+) -> Result<u8, ArgumentFault> {
+    let known = agreement.map(|_| names);
+    match (asked, known) {
+        (name, Some([zero, _])) if name == zero => Ok(0),
+        (name, Some([_, one])) if name == one => Ok(1),
+        ("0", _) => Ok(0),
+        ("1", _) => Ok(1),
+        (name, None) => Err(ArgumentFault::NotANumberOfAParty { asked: name.to_owned() }),
+        (name, Some(known)) => {
+            Err(ArgumentFault::NoSuchParty { asked: name.to_owned(), known: known.to_vec() })
+        }
+    }
+}
 
 /// The runs of `place` could not be looked at or removed.
 pub fn error(fault: RunsError, place: &str) -> Message {
@@ -90,6 +130,47 @@ pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
         table.push('\n');
     }
     table
+}
+
+/// The runs as one JSON object; `parties` are the names of the parties, where they are known.
+pub fn json(runs: &[StoredRun], parties: Option<&Names>) -> Value {
+    let runs: Vec<Value> = runs.iter().map(json_of).collect();
+    json!({ "schema": SCHEMA, "parties": parties, "runs": runs })
+}
+
+fn json_of(run: &StoredRun) -> Value {
+    let time = |at: Option<SystemTime>| {
+        at.and_then(|at| jiff::Timestamp::try_from(at).ok()).map(|at| at.to_string())
+    };
+    let (state, by) = match run.state() {
+        RunState::Begun { by } => ("begun", vec![by]),
+        RunState::UnderWay => ("under-way", vec![]),
+        RunState::Ended { by } => ("ended", vec![by]),
+        RunState::Finished => ("finished", vec![0, 1]),
+        RunState::GivenUp { by } => {
+            ("given-up", (0..2).filter(|party| by[usize::from(*party)]).collect())
+        }
+    };
+    let sides = run.sides.each_ref().map(|side| {
+        json!({
+            "hello": side.has_hello,
+            "shares": side.has_shares,
+            "end": side.has_ended,
+            "given_up": side.has_given_up,
+            "objects": side.objects,
+            "object_bytes": side.object_bytes,
+            "written_at": time(side.written),
+        })
+    });
+    json!({
+        "run": run.name.to_string(),
+        "number": run.name.number(),
+        "state": state,
+        "by": by,
+        "turn": run.turn(),
+        "written_at": time(run.written()),
+        "sides": sides,
+    })
 }
 
 /// What was removed, or with a dry run would be, one line for each run and two at the end.

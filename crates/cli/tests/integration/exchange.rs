@@ -8,13 +8,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Two parties with files, of which the rows 400 to 999 are common, and a folder that both can reach.
-struct Scene {
-    place: Place,
+pub(crate) struct Scene {
+    pub(crate) place: Place,
     expected: [String; 2],
 }
 
 impl Scene {
-    fn new(terms: &Terms<'_>) -> Self {
+    pub(crate) fn new(terms: &Terms<'_>) -> Self {
         let place = Place::new();
         place.agreement("agreement.toml", terms);
         place.write("one.csv", people(0..1000));
@@ -24,7 +24,7 @@ impl Scene {
     }
 
     /// The command of a party, with more options.
-    fn command(&self, party: &str, more: &[&str]) -> Command {
+    pub(crate) fn command(&self, party: &str, more: &[&str]) -> Command {
         let mut command = vesica();
         command.arg("run").arg(self.place.path("agreement.toml"));
         command.arg("--key").arg(self.place.path(&format!("{party}.key")));
@@ -36,7 +36,7 @@ impl Scene {
         command
     }
 
-    fn run(&self, party: &str, more: &[&str]) -> Ended {
+    pub(crate) fn run(&self, party: &str, more: &[&str]) -> Ended {
         Running::start(self.command(party, more)).wait()
     }
 
@@ -58,7 +58,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn assert_results(&self) {
+    pub(crate) fn assert_results(&self) {
         for (party, expected) in ["one", "two"].iter().zip(&self.expected) {
             let output = format!("{party}.out.csv");
             assert!(self.place.read(&output) == *expected, "the result of {party}");
@@ -68,7 +68,7 @@ impl Scene {
     }
 }
 
-const BOTH: Terms<'static> = Terms { receives: "all", max_rows: 2000, ..TERMS };
+pub(crate) const BOTH: Terms<'static> = Terms { receives: "all", max_rows: 2000, ..TERMS };
 
 #[test]
 fn two_processes_match_through_a_folder_again_and_again() {
