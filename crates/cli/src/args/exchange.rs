@@ -49,7 +49,7 @@ pub(crate) struct StatusArgs {
 /// Remove the files of old runs from a folder.
 ///
 /// Removes the files of all runs, finished or not, that nobody has written to for so long. A run that was not
-/// over cannot go on then. The marks `end` and `given-up`, which number the runs, stay. Files with other
+/// over may have to begin again, with --restart. The marks `end` and `given-up`, which number the runs, stay. Files with other
 /// names are never touched.
 #[derive(Args, Debug)]
 #[command(after_help = "\
