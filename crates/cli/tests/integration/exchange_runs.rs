@@ -96,7 +96,7 @@ fn status_says_how_far_each_run_is() {
     // The one that was written to last comes last.
     assert!(lines[3] == line(&status, 3), "{status:#?}");
     for (number, says) in
-        [(1, "  finished  "), (2, "  given up by two  –  "), (3, "  only two has begun  one  ")]
+        [(1, "  finished  "), (2, "  given up by two     –  "), (3, "  only two has begun  one  ")]
     {
         assert!(line(&status, number).contains(says), "{says}: {status:#?}");
     }

@@ -549,6 +549,7 @@ fn completions_and_manual_pages_cover_every_command() {
         "explain",
         "check",
         "run",
+        "exchange",
         "helper",
         "combine",
         "protocols",
@@ -560,7 +561,7 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
     }
     assert!(said(&["man"]).contains(".TH vesica 1"));
-    assert_eq!(said(&["man", "--out", "."]), "16 pages in .\n");
+    assert_eq!(said(&["man", "--out", "."]), "19 pages in .\n");
     for command in commands {
         let page = fs::read_to_string(session.path(&format!("vesica-{command}.1"))).unwrap();
         assert!(page.contains(&format!("vesica\\-{command}")), "{command}");
