@@ -25,7 +25,9 @@ impl Scene {
     fn both_run(&self) {
         let running =
             ["one", "two"].map(|party| Running::start(self.command(party, &["--wait", "30s"])));
-        running.map(Running::wait).iter().for_each(|ended| drop(ended.assert_code(0)));
+        for ended in running.map(Running::wait) {
+            ended.assert_code(0);
+        }
     }
 
     /// The files of the run with this number, by their names; none if it is gone.
