@@ -1,5 +1,6 @@
 //! The command line. Doc comments here are the text of `--help`, of the completions and of the manual.
 
+pub(crate) mod exchange;
 pub(crate) mod groups;
 
 use crate::asked::AskedArgs;
@@ -12,6 +13,7 @@ use crate::settings::{ColumnChoice, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
+use exchange::ExchangeCommandArgs;
 use groups::{DataArgs, ExchangeArgs, FormArgs, MemoryArgs, PlaceArgs, StateArgs, TalkArgs};
 use jiff::civil::Date;
 use std::io::{self, Write};
@@ -54,6 +56,7 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     Check(CheckArgs),
     Run(Box<RunArgs>),
+    Exchange(ExchangeCommandArgs),
     Helper(Box<HelperArgs>),
     Combine(CombineArgs),
     Protocols(ProtocolsArgs),

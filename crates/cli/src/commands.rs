@@ -6,6 +6,7 @@ use std::path::Path;
 pub(crate) mod agree;
 pub(crate) mod check;
 pub(crate) mod combine;
+pub(crate) mod exchange;
 pub(crate) mod keygen;
 pub(crate) mod output;
 pub(crate) mod protocols;

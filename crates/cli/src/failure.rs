@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use vesica_agreement::{Agreement, AgreementError};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
+use vesica_exchange::RunsError;
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::HelperFailure;
@@ -63,6 +64,8 @@ pub(crate) enum Failure {
     UnknownProtocol { id: String },
     /// More or fewer parties than a new agreement takes.
     PartyCount { found: usize, with_helper: bool },
+    /// The runs of a store could not be looked at or removed.
+    Runs { fault: RunsError, place: String },
     /// Files of shares that cannot be combined.
     Shares(SharesError),
     /// The shares were made under another agreement than the given one.

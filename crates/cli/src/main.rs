@@ -55,6 +55,7 @@ fn main() -> ExitCode {
 fn run(command: &Command, out: &mut impl Write) -> Result<ExitCode, Failure> {
     match command {
         Command::Run(args) => return commands::run::run(args, out),
+        Command::Exchange(args) => commands::exchange::run(args, out),
         Command::Helper(args) => helper::run(args, out),
         Command::Keygen(args) => commands::keygen::run(args, out),
         Command::Agree(args) => commands::agree::run(args, out),

@@ -14,7 +14,7 @@ use std::sync::OnceLock;
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
     Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
-    no_threads, shares, stores, with_helper,
+    no_threads, runs, shares, stores, with_helper,
 };
 
 /// Messages name the options of the command.
@@ -131,6 +131,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
             format!("leave out {option}"),
         )
         .by(Who::Caller),
+        Failure::Runs { fault, place } => runs::error(*fault, place),
         Failure::Arguments(fault) => arguments::error(fault, SPEECH),
         Failure::Place { shown, error } => stores::error(shown, error, SPEECH),
         Failure::ColumnTwice { key } => Message::here(

@@ -26,6 +26,9 @@ pub(crate) const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
 /// The shortest limit on silence: shorter pauses are normal.
 const MIN_IDLE: Duration = Duration::from_secs(1);
 
+/// The least age of what is removed.
+const MIN_AGE: Duration = Duration::from_secs(60);
+
 /// A text that is not a time limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum TimeLimitError {
@@ -35,6 +38,8 @@ pub(crate) enum TimeLimitError {
     TooLong,
     #[error("the limit is from 1s to 1d")]
     Silence,
+    #[error("the age is at least 1m")]
+    Age,
 }
 
 /// The longest limit: sums of such times cannot overflow.
@@ -87,6 +92,12 @@ impl TimeLimit {
 pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     let limit: TimeLimit = text.parse()?;
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
+}
+
+/// The value of `--older-than`: a write that is younger may be one under way.
+pub(crate) fn age(text: &str) -> Result<Duration, TimeLimitError> {
+    let age: TimeLimit = text.parse()?;
+    if age.0 >= MIN_AGE { Ok(age.0) } else { Err(TimeLimitError::Age) }
 }
 
 /// An amount of memory, for example `512MB`, `2GiB` or `800000kB`.
@@ -344,6 +355,14 @@ mod tests {
         assert_eq!(idle_limit("999ms"), Err(TimeLimitError::Silence));
         assert_eq!(idle_limit("2d"), Err(TimeLimitError::Silence));
         assert!(idle_limit("1s").is_ok() && idle_limit("24h").is_ok());
+    }
+
+    #[test]
+    fn what_is_removed_is_at_least_a_minute_old() {
+        assert_eq!(age("59s"), Err(TimeLimitError::Age));
+        assert_eq!(age("0"), Err(TimeLimitError::Age));
+        assert_eq!(age("30"), Err(TimeLimitError::Form));
+        assert_eq!(age("30d"), Ok(Duration::from_secs(30 * 24 * 3600)));
     }
 
     #[test]

@@ -1,13 +1,16 @@
 //! A folder of a file system as a store.
 
 use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
-use std::fs::{self, File};
+use std::fs::{self, File, FileType};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The beginning of the names of files that are not complete.
 const UNFINISHED: &str = ".unfinished-";
+
+/// Hexadecimal digits that follow.
+const SUFFIX_CHARS: usize = 16;
 
 /// Objects are files. An object appears by a hard link to a complete, synced file, so nobody sees a part of one, and of
 /// two that write the same name one is refused, on network file systems too. Files and folders have the mode that the
@@ -49,8 +52,12 @@ impl FolderStore {
         }
     }
 
-    /// What lies in `folder`: its folders, or its files.
-    fn entries(&self, folder: &Path, of_folders: bool) -> io::Result<Vec<Listed>> {
+    /// What lies in `folder` and has a name and a type of which `is_wanted`.
+    fn entries(
+        &self,
+        folder: &Path,
+        is_wanted: impl Fn(&str, FileType) -> bool,
+    ) -> io::Result<Vec<Listed>> {
         let entries = match fs::read_dir(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries?,
@@ -59,7 +66,7 @@ impl FolderStore {
         for entry in entries {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            if name.starts_with('.') || entry.file_type()?.is_dir() != of_folders {
+            if !is_wanted(&name, entry.file_type()?) {
                 continue;
             }
             match entry.metadata() {
@@ -125,11 +132,11 @@ impl Store for FolderStore {
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {
-        self.entries(&self.root.join(folder), false)
+        self.entries(&self.root.join(folder), |name, is| !name.starts_with('.') && !is.is_dir())
     }
 
     fn folders(&self) -> io::Result<Vec<String>> {
-        let folders = self.entries(&self.root, true)?;
+        let folders = self.entries(&self.root, |name, is| !name.starts_with('.') && is.is_dir())?;
         Ok(folders.into_iter().map(|folder| folder.name).collect())
     }
 
@@ -144,9 +151,21 @@ impl Store for FolderStore {
         Ok(())
     }
 
+    fn unfinished(&self, folder: &str) -> io::Result<Vec<Listed>> {
+        self.entries(&self.root.join(folder), |name, is| is_unfinished(name) && is.is_file())
+    }
+
     fn place(&self) -> String {
         self.root.display().to_string()
     }
+}
+
+/// Whether a file of this name is one that is not complete.
+fn is_unfinished(name: &str) -> bool {
+    let is_suffix = |suffix: &str| {
+        suffix.len() == SUFFIX_CHARS && suffix.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    name.strip_prefix(UNFINISHED).is_some_and(is_suffix)
 }
 
 #[cfg(test)]

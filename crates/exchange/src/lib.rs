@@ -5,6 +5,7 @@
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
+//! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for whoever looks after it.
 //! * [`ExchangeError`], [`Event`] — errors, and what happens while a party waits.
 //! * [`fuzzing`] — entry points for fuzzers.
 //!
@@ -42,6 +43,7 @@ mod looking;
 mod meeting;
 mod mirror;
 mod object;
+mod runs;
 mod state;
 mod store;
 
@@ -51,5 +53,9 @@ pub use folder::FolderStore;
 pub use looking::Options;
 pub use meeting::meet;
 pub use mirror::{Dial, Dialled, Mirror};
+pub use runs::{
+    Cleaned, CleanedRun, Cleaning, Pile, RunName, RunState, RunsError, Side, StoredRun, Which,
+    clean, runs,
+};
 pub use state::State;
 pub use store::{Listed, OBJECT_MAX_BYTES, Store};

@@ -4,6 +4,7 @@ use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Waiting};
 use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
+use crate::runs::RunName;
 use crate::state::State;
 use crate::store::{Listed, Store};
 use std::sync::Arc;
@@ -16,10 +17,10 @@ const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
 
 /// More runs of an agreement than anybody makes.
-const MAX_RUNS: u32 = 1_000_000_000;
+pub(crate) const MAX_RUNS: u32 = 1_000_000_000;
 
 /// Hexadecimal digits of the agreement's hash in the name of a run.
-const HASH_CHARS: usize = 16;
+pub(crate) const HASH_CHARS: usize = 16;
 
 /// Begins the run of the agreement with this hash between two `parties`, in the agreement's order, of which `own` is this
 /// one, or goes on with the run in `state`. Both parties then share a secret.
@@ -118,13 +119,8 @@ fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     let Some(folders) = if_supported(store.folders())? else {
         return numbers_without_a_list(store, prefix);
     };
-    let number = |folder: &String| {
-        let digits = folder.strip_prefix(prefix)?.strip_prefix('-')?;
-        let number = digits.parse().ok().filter(|number| *number < MAX_RUNS)?;
-        // Anybody can make folders: of several spellings one counts.
-        (digits == format!("{number:04}")).then_some(number)
-    };
-    Ok(folders.iter().filter_map(number).collect())
+    let runs = folders.iter().filter_map(|folder| RunName::parse(folder));
+    Ok(runs.filter(|run| run.prefix() == prefix).map(|run| run.number()).collect())
 }
 
 /// The same in a store that cannot list: the runs from the first on, up to a number that nobody has used.

@@ -14,7 +14,9 @@
 //!
 //! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
 
-use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+mod wire;
+
+use self::wire::{Kind, have_of, object_of, read, read_name};
 use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
 use crate::{FolderStore, meeting};
 use std::collections::{HashSet, VecDeque};
@@ -354,7 +356,7 @@ impl Core {
             let mut of_run: Vec<(u8, String)> = Vec::new();
             for Listed { name, .. } in self.local.list(&run)? {
                 let name = format!("{run}/{name}");
-                if let Some(kind) = self.kind(&name) {
+                if let Some(kind) = Kind::of(&name, &self.prefix, self.own) {
                     of_run.push((kind.rank(), name));
                 }
             }
@@ -364,34 +366,15 @@ impl Core {
         Ok(names)
     }
 
-    /// What kind of object of this agreement has this name; `None` if none has.
-    fn kind(&self, name: &str) -> Option<Kind> {
-        let (run, of_run) = name.strip_prefix(&self.prefix)?.split_once('/')?;
-        let number = run.strip_prefix('-')?;
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let (party, what) = of_run.split_once('-')?;
-        if !is_number(number) || !(4..=9).contains(&number.len()) || !["0", "1"].contains(&party) {
-            return None;
-        }
-        let is_own = party == if self.own == 0 { "0" } else { "1" };
-        match what {
-            HELLO => Some(Kind::Hello),
-            SHARES => Some(Kind::Shares),
-            END | GIVEN_UP => Some(Kind::Last),
-            number if is_number(number) && (6..=9).contains(&number.len()) => {
-                Some(if is_own { Kind::Own } else { Kind::Numbered })
-            }
-            _ => None,
-        }
-    }
-
     fn send(&self, writer: &mut dyn StreamWriter) -> Result<(), Fault> {
         self.line().fresh.clear();
         let names = self.names().map_err(Fault::here)?;
         writer.write_all(&have_of(&names))?;
         writer.flush()?;
         // A side that has lost its state needs no more of its own than what says that there was a run.
-        let names = names.into_iter().filter(|name| self.kind(name) != Some(Kind::Numbered));
+        let names = names
+            .into_iter()
+            .filter(|name| Kind::of(name, &self.prefix, self.own) != Some(Kind::Numbered));
         let (mut names, mut has_said_leave) = (Some(names), false);
         loop {
             match self.next(&mut names, has_said_leave)? {
@@ -458,10 +441,11 @@ impl Core {
                     }
                     let mut awaited = HashSet::new();
                     for name in &names {
-                        let is_numbered = match self.kind(name).ok_or(Fault::There)? {
-                            Kind::Numbered | Kind::Own => true,
-                            Kind::Hello | Kind::Shares | Kind::Last => false,
-                        };
+                        let is_numbered =
+                            match Kind::of(name, &self.prefix, self.own).ok_or(Fault::There)? {
+                                Kind::Numbered | Kind::Own => true,
+                                Kind::Hello | Kind::Shares | Kind::Last => false,
+                            };
                         if !is_numbered && !self.local.has(name) {
                             awaited.insert(name.clone());
                         }
@@ -475,7 +459,7 @@ impl Core {
                 OBJECT => {
                     let name = read_name(reader)?;
                     let len = u32::from_le_bytes(read(reader)?).into();
-                    let kind = self.kind(&name).ok_or(Fault::There)?;
+                    let kind = Kind::of(&name, &self.prefix, self.own).ok_or(Fault::There)?;
                     let most = match kind {
                         Kind::Numbered => OBJECT_MAX_BYTES,
                         Kind::Own => return Err(Fault::There),
@@ -551,63 +535,4 @@ impl From<TransportError> for Fault {
     fn from(_: TransportError) -> Self {
         Fault::Line
     }
-}
-
-/// Kinds of objects, by who has written them and when in a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Hello,
-    Shares,
-    /// One of the other side's with a number.
-    Numbered,
-    /// One of this side's with a number.
-    Own,
-    /// The last of a side.
-    Last,
-}
-
-impl Kind {
-    fn rank(self) -> u8 {
-        match self {
-            Kind::Hello => 0,
-            Kind::Shares => 1,
-            Kind::Numbered | Kind::Own => 2,
-            Kind::Last => 3,
-        }
-    }
-}
-
-fn push_name(bytes: &mut Vec<u8>, name: &str) {
-    // A name of this crate's is short.
-    bytes.push(name.len() as u8);
-    bytes.extend_from_slice(name.as_bytes());
-}
-
-/// The message that says which objects are here.
-fn have_of(names: &[String]) -> Vec<u8> {
-    let mut bytes = vec![HAVE];
-    bytes.extend_from_slice(&(names.len() as u32).to_le_bytes());
-    names.iter().for_each(|name| push_name(&mut bytes, name));
-    bytes
-}
-
-/// The beginning of the message that brings an object.
-fn object_of(name: &str, len: usize) -> Vec<u8> {
-    let mut bytes = vec![OBJECT];
-    push_name(&mut bytes, name);
-    bytes.extend_from_slice(&(len as u32).to_le_bytes());
-    bytes
-}
-
-fn read<const N: usize>(reader: &mut dyn StreamReader) -> Result<[u8; N], Fault> {
-    let mut bytes = [0; N];
-    reader.read_exact(&mut bytes)?;
-    Ok(bytes)
-}
-
-fn read_name(reader: &mut dyn StreamReader) -> Result<String, Fault> {
-    let [len] = read(reader)?;
-    let mut bytes = vec![0; len.into()];
-    reader.read_exact(&mut bytes)?;
-    String::from_utf8(bytes).map_err(|_| Fault::There)
 }

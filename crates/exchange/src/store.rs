@@ -52,6 +52,15 @@ pub trait Store: Send + Sync {
     /// Those of the store; [`io::ErrorKind::Unsupported`] if it cannot remove.
     fn remove(&self, name: &str) -> io::Result<()>;
 
+    /// What writers that were stopped have left of objects in the folder `folder`, in any order, under names that
+    /// [`remove`](Self::remove) takes; none in a store that keeps no such rests.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    fn unfinished(&self, _folder: &str) -> io::Result<Vec<Listed>> {
+        Ok(Vec::new())
+    }
+
     /// Where it is, for people.
     fn place(&self) -> String;
 

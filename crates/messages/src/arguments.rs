@@ -12,6 +12,13 @@ pub enum ArgumentFault {
     ListenWithHelper,
     /// A store, although the agreement has a helper.
     ExchangeWithHelper,
+    /// A look at the runs in a store of an agreement that has a helper.
+    NoRunsWithHelper,
+    /// A party that is to be 0 or 1, as no agreement gives it a name.
+    NotANumberOfAParty {
+        /// The party that was asked for.
+        asked: String,
+    },
     /// The address of the helper is missing.
     NoHelperAddress {
         /// The helper's name.
@@ -61,6 +68,16 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
                 say.exchange(),
                 say.connect()
             ),
+        )
+        .by(Who::Caller),
+        ArgumentFault::NoRunsWithHelper => Message::here(
+            "the agreement has a helper, and its runs are in no folder",
+            "give an agreement of two parties without a helper",
+        )
+        .by(Who::Caller),
+        ArgumentFault::NotANumberOfAParty { asked } => Message::here(
+            format!("the party is 0 or 1, not {asked:?}"),
+            format!("give the agreement with {} to use the names of its parties", say.agreement()),
         )
         .by(Who::Caller),
         ArgumentFault::ListenWithHelper => Message::here(

@@ -8,11 +8,13 @@
 //! * [`Speech`] — whether a message names the options of the command or the arguments of the Python package.
 //! * [`agreement`] — agreements that cannot be used.
 //! * [`arguments`] — addresses, keys and names that do not go together.
+//! * [`checked`] — what a check of a file has found.
 //! * [`engine`] — a run between two parties, and its files and settings.
 //! * [`with_helper`] — a run with a helper.
 //! * [`helper`] — the helper's service.
 //! * [`input`] — inputs that cannot be used, and results that cannot be written.
 //! * [`link`] — keys, addresses and connections.
+//! * [`runs`] — the runs in a store, and what cleaning it removes.
 //! * [`shares`] — files of shares.
 //! * [`stores`] — places where two sides meet.
 //! * [`files`] — what the operating system says about files.
@@ -23,6 +25,7 @@
 
 pub mod agreement;
 pub mod arguments;
+pub mod checked;
 pub mod engine;
 mod exchange;
 pub mod files;
@@ -31,6 +34,7 @@ pub mod input;
 pub mod link;
 mod message;
 mod no_memory;
+pub mod runs;
 pub mod shares;
 mod speech;
 pub mod stores;

@@ -41,6 +41,7 @@ terms! {
     total:       "--total",             "`total=`";
     listen:      "--listen",            "`listen=`";
     connect:     "--connect",           "`connect=`";
+    agreement:   "--agreement",         "`agreement=`";
     exchange:    "--exchange",          "`exchange=`";
     key:         "--key",               "`key=`";
     key_file:    "--key FILE",          "`key=FILE`";

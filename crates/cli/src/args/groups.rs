@@ -7,7 +7,7 @@ use crate::settings::{
 };
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -177,11 +177,17 @@ impl ExchangeArgs {
     /// # Errors
     /// [`Failure::Place`].
     pub(crate) fn store(&self) -> Result<Option<Arc<dyn Store>>, Failure> {
-        let Some(place) = &self.exchange else { return Ok(None) };
-        let opened = vesica_stores::open(place);
-        let failed = |error| Failure::Place { shown: vesica_stores::shown(place), error };
-        opened.map(Some).map_err(failed)
+        self.exchange.as_deref().map(open_store).transpose()
     }
+}
+
+/// The store at `place`.
+///
+/// # Errors
+/// [`Failure::Place`].
+pub(crate) fn open_store(place: &OsStr) -> Result<Arc<dyn Store>, Failure> {
+    vesica_stores::open(place)
+        .map_err(|error| Failure::Place { shown: vesica_stores::shown(place), error })
 }
 
 /// Where a run keeps its state.

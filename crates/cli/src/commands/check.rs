@@ -7,20 +7,21 @@ use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
+use crate::messages::SPEECH;
 use crate::progress::{Reporter, short_hash};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
-use vesica_agreement::explain::{bytes, grouped};
-use vesica_check::{Check, Checked, CheckedKey, Needs, Options, Read, Refused};
+use vesica_agreement::explain::bytes;
+use vesica_check::{Check, Options};
 use vesica_engine::{Event, HelperSeen, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
-use vesica_messages::input::{kind_of, refusal, warnings};
+use vesica_messages::checked;
 use vesica_messages::with_helper::AidedFailure;
-use vesica_messages::words::{and, counted, list};
-use vesica_records::{Faults, InputError, KeyCounts, Place, Source};
+use vesica_messages::words::{and, counted};
+use vesica_records::Source;
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     reporter.finish();
-    show(&checked, args.rows, out)?;
+    checked::show(&checked, args.rows, SPEECH, out)?;
     if let Some(refused) = checked.refused {
         return Err(refused
             .error()
@@ -161,143 +162,5 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
         if columns == 1 { "" } else { "s" },
         bytes(source.len_bytes()),
     )?;
-    Ok(())
-}
-
-/// Shows what was found, with the shapes of the first `rows` rows.
-fn show(checked: &Checked, rows: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let Some(read) = &checked.read else { return show_faults(&checked.faults, out) };
-    let rows = rows.min(read.counts.rows);
-    match checked.refused {
-        Some(Refused::Data(InputError::NoRows { .. })) => return Ok(()),
-        // The shapes of the values show what is wrong.
-        Some(Refused::Data(_)) => return show_all_shapes(&checked.key, rows, out),
-        _ => {}
-    }
-    show_counts(read, out)?;
-    show_needs(checked.needs.as_ref(), out)?;
-    show_faults(&checked.faults, out)?;
-    if read.counts.without_value > 0 {
-        writeln!(
-            out,
-            "\nvalues\n{:>13}  with an empty value in {}, counted as 0",
-            grouped(read.counts.without_value),
-            match &checked.value_columns[..] {
-                [column] => format!("column {column:?}"),
-                columns => format!("one of the columns {}", list(columns)),
-            }
-        )?;
-    }
-    if read.counts.rows > 0 {
-        show_all_shapes(&checked.key, rows, out)?;
-    }
-    Ok(())
-}
-
-fn show_counts(read: &Read, out: &mut impl Write) -> Result<(), Failure> {
-    let counts = &read.counts;
-    writeln!(out, "\n{:>13}  rows", grouped(counts.rows))?;
-    writeln!(out, "{:>13}  without a key", grouped(counts.empty))?;
-    writeln!(out, "{:>13}  refused by their profile", grouped(counts.refused))?;
-    match read.distinct {
-        Some(distinct) => {
-            writeln!(out, "{:>13}  with a key seen before", grouped(counts.duplicates))?;
-            writeln!(out, "{:>13}  different keys", grouped(distinct))?;
-        }
-        None => writeln!(out, "{:>13}  with a key", grouped(read.keyed()))?,
-    }
-    show_refused(counts, out)
-}
-
-/// What a run takes of the machine, if it is worth a word.
-fn show_needs(needs: Option<&Needs>, out: &mut impl Write) -> Result<(), Failure> {
-    let Some(needs) = needs.filter(|needs| needs.disk_bytes > 0 || needs.is_large) else {
-        return Ok(());
-    };
-    writeln!(out, "\na run takes")?;
-    match needs.least_memory_bytes {
-        Some(least) => writeln!(
-            out,
-            "{:>13}  of memory at most (--memory); {} are enough",
-            bytes(needs.memory_bytes),
-            bytes(least),
-        )?,
-        None => writeln!(out, "{:>13}  memory for all keys at once", "")?,
-    }
-    match needs.disk_bytes {
-        0 => writeln!(out, "{:>13}  disk", "no")?,
-        disk => writeln!(
-            out,
-            "{:>13}  of disk at most in {} (--scratch), where {} are free",
-            bytes(disk),
-            needs.folder.display(),
-            bytes(needs.free_bytes),
-        )?,
-    }
-    Ok(())
-}
-
-fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> Result<(), Failure> {
-    if !counts.refused_by.is_empty() {
-        writeln!(out, "\nrefused")?;
-    }
-    for row in &counts.refused_by {
-        let what = format!("column {:?} {}", row.column, refusal(row.reason));
-        show_places(&what, row.count, &row.first, out)?;
-    }
-    for warning in warnings(counts) {
-        writeln!(out, "\nwarning\n{:>13}  {warning}", "")?;
-    }
-    Ok(())
-}
-
-/// How many rows `what` holds for, and the first of them.
-fn show_places(
-    what: &str,
-    count: u64,
-    first: &[Place],
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    let places: Vec<String> = first.iter().map(ToString::to_string).collect();
-    let more = if count > places.len() as u64 { " and more" } else { "" };
-    Ok(writeln!(out, "{:>13}  {what}: {}{more}", grouped(count), places.join(", "))?)
-}
-
-/// What is wrong with rows, by kind.
-fn show_faults(faults: &Faults, out: &mut impl Write) -> Result<(), Failure> {
-    if faults.is_empty() {
-        return Ok(());
-    }
-    writeln!(out, "\nfaults")?;
-    for kind in faults.kinds() {
-        show_places(&kind_of(&kind.example), kind.count, &kind.first, out)?;
-    }
-    if faults.is_cut() {
-        writeln!(out, "{:>13}  the file cannot be read beyond the last of these", "")?;
-    }
-    Ok(())
-}
-
-fn show_all_shapes(key: &[CheckedKey], rows: u64, out: &mut impl Write) -> Result<(), Failure> {
-    key.iter().try_for_each(|key| show_shapes(key, rows, out))
-}
-
-fn show_shapes(key: &CheckedKey, rows: u64, out: &mut impl Write) -> Result<(), Failure> {
-    let column = &key.shapes;
-    writeln!(
-        out,
-        "\nkey {:?}, column {:?}, profile {}: shapes in the first {} rows",
-        key.name,
-        column.column,
-        key.profile,
-        grouped(rows)
-    )?;
-    for shape in &column.shapes {
-        let pattern = if shape.pattern.is_empty() { "(empty)" } else { &shape.pattern };
-        writeln!(out, "{:>13}  {pattern}", grouped(shape.count))?;
-    }
-    if column.other > 0 {
-        writeln!(out, "{:>13}  other shapes", grouped(column.other))?;
-    }
     Ok(())
 }

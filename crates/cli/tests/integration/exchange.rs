@@ -19,14 +19,14 @@ enum Way {
 }
 
 /// Two parties with files, of which the rows 400 to 999 are common.
-struct Scene {
-    place: Place,
+pub(crate) struct Scene {
+    pub(crate) place: Place,
     expected: [String; 2],
     way: Way,
 }
 
 impl Scene {
-    fn new(terms: &Terms<'_>) -> Self {
+    pub(crate) fn new(terms: &Terms<'_>) -> Self {
         Self::by(Way::Folder, terms)
     }
 
@@ -55,7 +55,7 @@ impl Scene {
     }
 
     /// The command of a party, with more options.
-    fn command(&self, party: &str, more: &[&str]) -> Command {
+    pub(crate) fn command(&self, party: &str, more: &[&str]) -> Command {
         let mut command = vesica();
         command.arg("run").arg(self.place.path("agreement.toml"));
         command.arg("--key").arg(self.place.path(&format!("{party}.key")));
@@ -75,7 +75,7 @@ impl Scene {
         command
     }
 
-    fn run(&self, party: &str, more: &[&str]) -> Ended {
+    pub(crate) fn run(&self, party: &str, more: &[&str]) -> Ended {
         Running::start(self.command(party, more)).wait()
     }
 
@@ -97,7 +97,7 @@ impl Scene {
     }
 
     #[track_caller]
-    fn assert_results(&self) {
+    pub(crate) fn assert_results(&self) {
         for (party, expected) in ["one", "two"].iter().zip(&self.expected) {
             let output = format!("{party}.out.csv");
             assert!(self.place.read(&output) == *expected, "the result of {party}");
@@ -107,7 +107,7 @@ impl Scene {
     }
 }
 
-const BOTH: Terms<'static> = Terms { receives: "all", max_rows: 2000, ..TERMS };
+pub(crate) const BOTH: Terms<'static> = Terms { receives: "all", max_rows: 2000, ..TERMS };
 
 #[test]
 fn two_processes_match_through_a_folder_again_and_again() {

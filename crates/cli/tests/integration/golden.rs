@@ -155,6 +155,9 @@ fn help_texts() {
         "explain ",
         "check ",
         "run ",
+        "exchange ",
+        "exchange status ",
+        "exchange clean ",
         "helper ",
         "combine ",
         "protocols ",
@@ -167,7 +170,7 @@ fn help_texts() {
     }
     assert!(!session.transcript.contains("bench-party"), "a command of our own is shown");
     let examples = session.transcript.matches("\nExample:\n").count();
-    assert_eq!(examples, 16, "a command without an example");
+    assert_eq!(examples, 19, "a command without an example");
     session.assert_golden("help.txt");
 }
 
@@ -546,6 +549,7 @@ fn completions_and_manual_pages_cover_every_command() {
         "explain",
         "check",
         "run",
+        "exchange",
         "helper",
         "combine",
         "protocols",
@@ -557,7 +561,7 @@ fn completions_and_manual_pages_cover_every_command() {
         assert!(commands.iter().all(|command| script.contains(command)), "{shell}");
     }
     assert!(said(&["man"]).contains(".TH vesica 1"));
-    assert_eq!(said(&["man", "--out", "."]), "16 pages in .\n");
+    assert_eq!(said(&["man", "--out", "."]), "19 pages in .\n");
     for command in commands {
         let page = fs::read_to_string(session.path(&format!("vesica-{command}.1"))).unwrap();
         assert!(page.contains(&format!("vesica\\-{command}")), "{command}");

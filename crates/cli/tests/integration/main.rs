@@ -7,6 +7,7 @@ mod bench_scale;
 mod check;
 mod docs;
 mod exchange;
+mod exchange_runs;
 mod figures;
 mod files;
 mod golden;

@@ -9,6 +9,7 @@ use vesica_backends::{BackendError, BadUrl};
 use vesica_core::Error;
 use vesica_engine::InputFault;
 use vesica_engine::shares::SharesError;
+use vesica_exchange::RunsError;
 use vesica_helper::{OptionsError, Settings, StartError, StoreError};
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
 use vesica_messages::arguments::ArgumentFault;
@@ -40,6 +41,9 @@ pub(crate) fn all(say: Speech) -> Vec<Message> {
     messages.extend(["", "version = 1", "version = \"\"", "version = 2\nhidden = 1"].map(|text| {
         agreement::error(&Agreement::parse(text).expect_err("an agreement that lacks a field"))
     }));
+    let faults =
+        [RunsError::CannotList, RunsError::CannotRemove, RunsError::Store(ErrorKind::NotFound)];
+    messages.extend(faults.map(|fault| vesica_messages::runs::error(fault, "a folder")));
     messages.extend(runs::all(say));
     messages
 }
@@ -58,6 +62,8 @@ fn argument_faults() -> Vec<ArgumentFault> {
         ArgumentFault::NothingToRestart,
         ArgumentFault::ListenWithHelper,
         ArgumentFault::ExchangeWithHelper,
+        ArgumentFault::NoRunsWithHelper,
+        ArgumentFault::NotANumberOfAParty { asked: name() },
         ArgumentFault::NoHelperAddress { helper: name() },
         ArgumentFault::NoAddress,
         ArgumentFault::NoKey,

@@ -1,0 +1,115 @@
+//! The names of objects and the messages that bring them.
+
+use super::{Fault, HAVE, OBJECT};
+use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use vesica_net::StreamReader;
+
+/// Kinds of objects, by who has written them and when in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Hello,
+    Shares,
+    /// One of the other side's with a number.
+    Numbered,
+    /// One of this side's with a number.
+    Own,
+    /// The last of a side.
+    Last,
+}
+
+impl Kind {
+    /// The kind of the object of this name, as party `own` has it; `None` if no run under the agreement with this `prefix`
+    /// has such an object.
+    pub(super) fn of(name: &str, prefix: &str, own: u8) -> Option<Self> {
+        let (run, of_run) = name.strip_prefix(prefix)?.split_once('/')?;
+        let number = run.strip_prefix('-')?;
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (party, what) = of_run.split_once('-')?;
+        if !is_number(number) || !(4..=9).contains(&number.len()) || !["0", "1"].contains(&party) {
+            return None;
+        }
+        let is_own = party == if own == 0 { "0" } else { "1" };
+        match what {
+            HELLO => Some(Kind::Hello),
+            SHARES => Some(Kind::Shares),
+            END | GIVEN_UP => Some(Kind::Last),
+            number if is_number(number) && (6..=9).contains(&number.len()) => {
+                Some(if is_own { Kind::Own } else { Kind::Numbered })
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn rank(self) -> u8 {
+        match self {
+            Kind::Hello => 0,
+            Kind::Shares => 1,
+            Kind::Numbered | Kind::Own => 2,
+            Kind::Last => 3,
+        }
+    }
+}
+
+fn push_name(bytes: &mut Vec<u8>, name: &str) {
+    // A name of this crate's is short.
+    bytes.push(name.len() as u8);
+    bytes.extend_from_slice(name.as_bytes());
+}
+
+/// The message that says which objects are here.
+pub(super) fn have_of(names: &[String]) -> Vec<u8> {
+    let mut bytes = vec![HAVE];
+    bytes.extend_from_slice(&(names.len() as u32).to_le_bytes());
+    names.iter().for_each(|name| push_name(&mut bytes, name));
+    bytes
+}
+
+/// The beginning of the message that brings an object.
+pub(super) fn object_of(name: &str, len: usize) -> Vec<u8> {
+    let mut bytes = vec![OBJECT];
+    push_name(&mut bytes, name);
+    bytes.extend_from_slice(&(len as u32).to_le_bytes());
+    bytes
+}
+
+pub(super) fn read<const N: usize>(reader: &mut dyn StreamReader) -> Result<[u8; N], Fault> {
+    let mut bytes = [0; N];
+    reader.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+pub(super) fn read_name(reader: &mut dyn StreamReader) -> Result<String, Fault> {
+    let [len] = read(reader)?;
+    let mut bytes = vec![0; len.into()];
+    reader.read_exact(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| Fault::There)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_objects_of_the_agreement_have_a_kind() {
+        let kind = |name: &str| Kind::of(name, "0011223344556677", 1);
+        assert_eq!(kind("0011223344556677-0001/0-hello"), Some(Kind::Hello));
+        assert_eq!(kind("0011223344556677-0001/1-shares"), Some(Kind::Shares));
+        assert_eq!(kind("0011223344556677-10001/0-000012"), Some(Kind::Numbered));
+        assert_eq!(kind("0011223344556677-0001/1-1000012"), Some(Kind::Own));
+        assert_eq!(kind("0011223344556677-0001/1-given-up"), Some(Kind::Last));
+        for other in [
+            "0011223344556678-0001/0-hello",
+            "0011223344556677-001/0-hello",
+            "0011223344556677-0001/2-hello",
+            "0011223344556677-0001/0-../../x",
+            "0011223344556677-0001/../0-hello",
+            "0011223344556677-0001/0-00001x",
+            "0011223344556677-0001/0-12345",
+            "0011223344556677-0001/0-hello/x",
+            "0011223344556677-0001",
+            "/0011223344556677-0001/0-hello",
+        ] {
+            assert_eq!(kind(other), None, "{other}");
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The runs in a store, from the names, sizes and times of objects alone: no object is read, and no secret is needed.
+
+mod clean;
+#[cfg(test)]
+mod tests;
+
+use crate::meeting::{HASH_CHARS, MAX_RUNS, prefix_of};
+use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use crate::store::{Listed, Store};
+use std::fmt;
+use std::io;
+use std::time::SystemTime;
+
+pub use clean::{Cleaned, CleanedRun, Cleaning, Pile, Which, clean};
+
+/// Why the runs of a store cannot be looked at or removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunsError {
+    /// The store cannot list what it has.
+    #[error("the store cannot list its objects")]
+    CannotList,
+    /// The store cannot remove objects.
+    #[error("the store cannot remove objects")]
+    CannotRemove,
+    /// The store failed.
+    #[error("the store: {0}")]
+    Store(io::ErrorKind),
+}
+
+impl RunsError {
+    fn of(error: &io::Error, unsupported: Self) -> Self {
+        match error.kind() {
+            io::ErrorKind::Unsupported => unsupported,
+            kind => RunsError::Store(kind),
+        }
+    }
+}
+
+/// The name of a run, which is the name of its folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunName {
+    prefix: String,
+    number: u32,
+}
+
+impl RunName {
+    /// The run whose folder has this name; `None` if it is not the folder of a run. Anybody can make folders: of several
+    /// spellings of a name, one counts.
+    pub fn parse(folder: &str) -> Option<Self> {
+        let (prefix, digits) = folder.split_once('-')?;
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if prefix.len() != HASH_CHARS || !prefix.bytes().all(is_hex) {
+            return None;
+        }
+        let number = digits.parse().ok().filter(|number| *number < MAX_RUNS)?;
+        let run = Self { prefix: prefix.to_owned(), number };
+        (run.to_string() == folder).then_some(run)
+    }
+
+    /// The first 16 hexadecimal digits of the agreement's hash.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The number of the run under its agreement, from 1 on.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether it can be a run of the agreement with this hash.
+    pub fn is_of(&self, agreement: &[u8; 32]) -> bool {
+        self.prefix == prefix_of(agreement)
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:04}", self.prefix, self.number)
+    }
+}
+
+/// What an object of a run is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Hello,
+    Shares,
+    Numbered,
+    End,
+    GivenUp,
+}
+
+impl Kind {
+    /// Whether it only says that a party is done with the run, and so that its number is used.
+    fn is_mark(self) -> bool {
+        matches!(self, Kind::End | Kind::GivenUp)
+    }
+}
+
+/// The party and the kind of the object with this name in the folder of a run; `None` if it is not ours.
+fn parse_object(name: &str) -> Option<(u8, Kind)> {
+    let (party, what) = name.split_once('-')?;
+    let party = match party {
+        "0" => 0,
+        "1" => 1,
+        _ => return None,
+    };
+    let kind = match what {
+        HELLO => Kind::Hello,
+        SHARES => Kind::Shares,
+        END => Kind::End,
+        GIVEN_UP => Kind::GivenUp,
+        digits => {
+            let number: u32 = digits.parse().ok()?;
+            (format!("{number:06}") == digits).then_some(Kind::Numbered)?
+        }
+    };
+    Some((party, kind))
+}
+
+/// What a party has in the folder of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Side {
+    /// Whether its keys and commitments are there.
+    pub has_hello: bool,
+    /// Whether its coins are there.
+    pub has_shares: bool,
+    /// Whether it says that it has said and heard all.
+    pub has_ended: bool,
+    /// Whether it says that it has given the run up.
+    pub has_given_up: bool,
+    /// How many numbered objects of it are there.
+    pub objects: u32,
+    /// Their bytes together.
+    pub object_bytes: u64,
+    /// When it wrote last, by the clock of the store; `None` if nothing is there, or the store does not say.
+    pub written: Option<SystemTime>,
+}
+
+impl Side {
+    /// Whether anything of it is there.
+    pub fn has_begun(&self) -> bool {
+        self.has_hello || self.has_shares || self.objects > 0 || self.has_ended || self.has_given_up
+    }
+
+    fn add(&mut self, kind: Kind, object: &Listed) {
+        match kind {
+            Kind::Hello => self.has_hello = true,
+            Kind::Shares => self.has_shares = true,
+            Kind::End => self.has_ended = true,
+            Kind::GivenUp => self.has_given_up = true,
+            Kind::Numbered => {
+                self.objects += 1;
+                self.object_bytes = self.object_bytes.saturating_add(object.bytes);
+            }
+        }
+        self.written = self.written.max(object.written);
+    }
+
+    /// What it has said: grows with each step of the run.
+    fn steps(&self) -> (bool, bool, u32) {
+        (self.has_hello, self.has_shares, self.objects)
+    }
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunState {
+    /// Only one party has begun it.
+    Begun {
+        /// This one.
+        by: u8,
+    },
+    /// Both have begun it, and none has said that it is over.
+    UnderWay,
+    /// One party has said and heard all.
+    Ended {
+        /// This one.
+        by: u8,
+    },
+    /// Both have said and heard all.
+    Finished,
+    /// It was given up. Whoever can write to the store can say so in the name of a party.
+    GivenUp {
+        /// Whether each party has given it up; at least one has.
+        by: [bool; 2],
+    },
+}
+
+/// A run in a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredRun {
+    /// Its name.
+    pub name: RunName,
+    /// What each party has there.
+    pub sides: [Side; 2],
+}
+
+impl StoredRun {
+    /// The run `name`, whose folder holds `objects`; `None` if none of them is an object of a run.
+    fn of(name: RunName, objects: &[Listed]) -> Option<Self> {
+        let mut sides = [Side::default(), Side::default()];
+        for object in objects {
+            if let Some((party, kind)) = parse_object(&object.name) {
+                sides[usize::from(party)].add(kind, object);
+            }
+        }
+        sides.iter().any(Side::has_begun).then_some(Self { name, sides })
+    }
+
+    /// How far it is.
+    pub fn state(&self) -> RunState {
+        let [zero, one] = &self.sides;
+        match (zero.has_ended, one.has_ended) {
+            (true, true) => RunState::Finished,
+            _ if zero.has_given_up || one.has_given_up => {
+                RunState::GivenUp { by: [zero.has_given_up, one.has_given_up] }
+            }
+            (true, false) => RunState::Ended { by: 0 },
+            (false, true) => RunState::Ended { by: 1 },
+            _ if !one.has_begun() => RunState::Begun { by: 0 },
+            _ if !zero.has_begun() => RunState::Begun { by: 1 },
+            _ => RunState::UnderWay,
+        }
+    }
+
+    /// The party that probably has to act next; `None` if the run is over, or nothing tells.
+    ///
+    /// While one party has begun or ended and the other one has not, it is the other one. While both are under way this is
+    /// a guess from times and counts: a party that wrote last waits for the other one, and if the times do not differ, the
+    /// party that has written less has its turn. Both may be at work, and a store's clock may be coarse.
+    pub fn turn(&self) -> Option<u8> {
+        let [zero, one] = &self.sides;
+        match self.state() {
+            RunState::Begun { by } | RunState::Ended { by } => Some(1 - by),
+            RunState::Finished | RunState::GivenUp { .. } => None,
+            RunState::UnderWay => {
+                let order = match (zero.written, one.written) {
+                    (Some(zero), Some(one)) if zero != one => zero.cmp(&one),
+                    _ => zero.steps().cmp(&one.steps()),
+                };
+                match order {
+                    std::cmp::Ordering::Less => Some(0),
+                    std::cmp::Ordering::Equal => None,
+                    std::cmp::Ordering::Greater => Some(1),
+                }
+            }
+        }
+    }
+
+    /// When something of it was written last; `None` if the store does not say.
+    pub fn written(&self) -> Option<SystemTime> {
+        self.sides.iter().filter_map(|side| side.written).max()
+    }
+}
+
+/// The runs in the store, those of the agreement with this hash if one is given. The one that was written to last comes
+/// last.
+///
+/// # Errors
+/// [`RunsError::CannotList`], [`RunsError::Store`].
+pub fn runs(store: &dyn Store, agreement: Option<&[u8; 32]>) -> Result<Vec<StoredRun>, RunsError> {
+    let mut runs = Vec::new();
+    for name in names(store, agreement)? {
+        // A run that is removed meanwhile has no objects.
+        runs.extend(StoredRun::of(name.clone(), &objects(store, &name)?));
+    }
+    runs.sort_by(|a, b| (a.written(), &a.name).cmp(&(b.written(), &b.name)));
+    Ok(runs)
+}
+
+/// The names of the runs, in their order.
+fn names(store: &dyn Store, agreement: Option<&[u8; 32]>) -> Result<Vec<RunName>, RunsError> {
+    let folders = store.folders().map_err(|error| RunsError::of(&error, RunsError::CannotList))?;
+    let mut names: Vec<RunName> = folders
+        .iter()
+        .filter_map(|folder| RunName::parse(folder))
+        .filter(|run| agreement.is_none_or(|agreement| run.is_of(agreement)))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn objects(store: &dyn Store, run: &RunName) -> Result<Vec<Listed>, RunsError> {
+    store.list(&run.to_string()).map_err(|error| RunsError::of(&error, RunsError::CannotList))
+}

@@ -1,0 +1,217 @@
+//! Removing what old runs have left in a store.
+
+use super::{Kind, RunName, RunsError, StoredRun, names, objects, parse_object};
+use crate::store::{Listed, Store};
+use std::io;
+use std::time::SystemTime;
+
+/// More bytes than a mark has.
+const MARK_MAX_BYTES: u64 = 16;
+
+/// Which objects of old runs go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// Those of one party, but for its mark, which numbers the run.
+    OfParty(u8),
+    /// Those of both parties, but for the marks.
+    OfBoth,
+    /// The marks too: the numbers of these runs are used again.
+    WithMarks,
+}
+
+/// What to remove.
+#[derive(Clone, Copy, Debug)]
+pub struct Cleaning {
+    /// Runs that were written to at this time or later stay whole, by the clock of the store.
+    pub before: SystemTime,
+    /// What goes of older runs.
+    pub which: Which,
+    /// Removes nothing, and says what would go.
+    pub dry_run: bool,
+}
+
+/// A number of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pile {
+    /// How many.
+    pub objects: u64,
+    /// Their bytes together.
+    pub bytes: u64,
+}
+
+impl Pile {
+    fn add(&mut self, object: &Listed) {
+        self.objects += 1;
+        self.bytes = self.bytes.saturating_add(object.bytes);
+    }
+}
+
+/// What was done with a run that is old enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CleanedRun {
+    /// The run as it was.
+    pub run: StoredRun,
+    /// What was removed of it.
+    pub removed: Pile,
+    /// What was to go, and the store did not let this party remove.
+    pub denied: Pile,
+}
+
+/// What was removed, or with a dry run, what would be.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// The runs that are old enough, by their names.
+    pub runs: Vec<CleanedRun>,
+    /// The runs that are younger, or whose age the store does not say, by their names. Nothing of them was removed.
+    pub kept: Vec<StoredRun>,
+    /// Old rests of objects that nobody finished writing, in folders of runs. They tell no party: those of one party alone
+    /// cannot be removed.
+    pub unfinished: Pile,
+    /// Such rests that the store did not let this party remove.
+    pub unfinished_denied: Pile,
+    /// What ended it before its end.
+    pub fault: Option<RunsError>,
+}
+
+/// Removes what is left of old runs, of the agreement with this hash if one is given.
+///
+/// A run that goes on meanwhile, after a pause that is longer than its age here, loses objects: its parties find out and
+/// have to begin a new one.
+///
+/// # Errors
+/// [`RunsError::CannotList`] and [`RunsError::Store`] if it cannot begin. Later errors are in [`Cleaned::fault`].
+pub fn clean(
+    store: &dyn Store,
+    agreement: Option<&[u8; 32]>,
+    cleaning: Cleaning,
+) -> Result<Cleaned, RunsError> {
+    let mut cleaned = Cleaned::default();
+    for name in names(store, agreement)? {
+        let done = Cleaner { store, cleaning, name }.run(&mut cleaned);
+        if let Err(fault) = done {
+            cleaned.fault = Some(fault);
+            break;
+        }
+    }
+    Ok(cleaned)
+}
+
+/// Cleans the run `name`.
+struct Cleaner<'a> {
+    store: &'a dyn Store,
+    cleaning: Cleaning,
+    name: RunName,
+}
+
+impl Cleaner<'_> {
+    fn run(&self, cleaned: &mut Cleaned) -> Result<(), RunsError> {
+        let objects = objects(self.store, &self.name)?;
+        if let Some(run) = StoredRun::of(self.name.clone(), &objects) {
+            if self.is_old(run.written()) {
+                cleaned.runs.push(CleanedRun {
+                    run,
+                    removed: Pile::default(),
+                    denied: Pile::default(),
+                });
+                let of_run = cleaned.runs.last_mut().expect("it was just added");
+                self.remove_objects(&objects, of_run)?;
+            } else {
+                cleaned.kept.push(run);
+            }
+        }
+        self.remove_unfinished(cleaned)
+    }
+
+    fn is_old(&self, written: Option<SystemTime>) -> bool {
+        written.is_some_and(|written| written < self.cleaning.before)
+    }
+
+    fn remove_objects(&self, objects: &[Listed], of_run: &mut CleanedRun) -> Result<(), RunsError> {
+        let mut marks = Vec::new();
+        for object in objects {
+            let Some((party, kind)) = parse_object(&object.name) else { continue };
+            let goes = match self.cleaning.which {
+                Which::OfParty(only) => party == only && !Kind::is_mark(kind),
+                Which::OfBoth | Which::WithMarks => !kind.is_mark(),
+            };
+            if goes {
+                self.remove(object, &mut of_run.removed, &mut of_run.denied)?;
+            } else if kind.is_mark() {
+                marks.push(object);
+            }
+        }
+        match self.cleaning.which {
+            Which::WithMarks => self.remove_marks(&marks, of_run),
+            Which::OfParty(_) | Which::OfBoth => Ok(()),
+        }
+    }
+
+    /// Removes all `marks` or none: the two parties would not agree about the number of the next run.
+    fn remove_marks(&self, marks: &[&Listed], of_run: &mut CleanedRun) -> Result<(), RunsError> {
+        let mut taken: Vec<(&Listed, Vec<u8>)> = Vec::new();
+        let (mut removed, mut denied) = (Pile::default(), of_run.denied);
+        for mark in marks {
+            let content = match mark.bytes {
+                0..=MARK_MAX_BYTES if !self.cleaning.dry_run => self.get(mark)?,
+                _ => Vec::new(),
+            };
+            if denied.objects == 0 {
+                self.remove(mark, &mut removed, &mut denied)?;
+            }
+            if denied.objects > 0 {
+                break;
+            }
+            taken.push((mark, content));
+        }
+        if denied.objects == 0 {
+            of_run.removed.objects += removed.objects;
+            of_run.removed.bytes += removed.bytes;
+            return Ok(());
+        }
+        for (mark, content) in taken {
+            let back = self.store.put_if_absent(&self.path(mark), &content);
+            back.map_err(|error| RunsError::Store(error.kind()))?;
+        }
+        marks.iter().for_each(|mark| of_run.denied.add(mark));
+        Ok(())
+    }
+
+    fn remove_unfinished(&self, cleaned: &mut Cleaned) -> Result<(), RunsError> {
+        if matches!(self.cleaning.which, Which::OfParty(_)) {
+            return Ok(());
+        }
+        let rests = self.store.unfinished(&self.name.to_string());
+        let rests = rests.map_err(|error| RunsError::of(&error, RunsError::CannotList))?;
+        for rest in rests.iter().filter(|rest| self.is_old(rest.written)) {
+            self.remove(rest, &mut cleaned.unfinished, &mut cleaned.unfinished_denied)?;
+        }
+        Ok(())
+    }
+
+    fn remove(
+        &self,
+        object: &Listed,
+        removed: &mut Pile,
+        denied: &mut Pile,
+    ) -> Result<(), RunsError> {
+        let done = match self.cleaning.dry_run {
+            true => Ok(()),
+            false => self.store.remove(&self.path(object)),
+        };
+        match done {
+            Ok(()) => removed.add(object),
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => denied.add(object),
+            Err(error) => return Err(RunsError::of(&error, RunsError::CannotRemove)),
+        }
+        Ok(())
+    }
+
+    fn get(&self, object: &Listed) -> Result<Vec<u8>, RunsError> {
+        let there = self.store.get(&self.path(object));
+        Ok(there.map_err(|error| RunsError::Store(error.kind()))?.unwrap_or_default())
+    }
+
+    fn path(&self, object: &Listed) -> String {
+        format!("{}/{}", self.name, object.name)
+    }
+}
