@@ -35,6 +35,7 @@ mod reading;
 mod report;
 mod resources;
 mod rows;
+mod seats;
 pub mod terms;
 mod word;
 

@@ -1,7 +1,7 @@
 //! The connection under a run between two parties that keeps a state: when it is lost, the next one goes on.
 
 use crate::meeting::{self, Purpose};
-use crate::peer::{Seats, context};
+use crate::seats::{Seats, context};
 use crate::{Error, Event, Observer, Phase, TransportFault};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,9 +2,8 @@
 
 use crate::line::{Fault, dial};
 use crate::meeting::{self, Purpose};
-use crate::terms::own_position;
+use crate::seats::{Seats, context};
 use crate::{ConfigFault, Error, Event, InputFault, Observer, Phase};
-use rand::TryRng;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -12,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
-use vesica_core::{Role, StopReason, TransportError};
+use vesica_core::{StopReason, TransportError};
 use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
 use vesica_link::{CancelToken, Identity, LinkOptions, establish};
-use vesica_net::{Connection, Context, Meter, Pool, Streams};
+use vesica_net::{Connection, Context, Meter};
 
 /// How long a side that has failed looks for its peer, to say so. A peer that waits already tries again at least once a
 /// second. A peer that is not there yet is not worth a longer wait.
@@ -23,28 +22,6 @@ pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
 
 /// How often a side that has failed checks whether its peer has come.
 const WORD_TICK: Duration = Duration::from_millis(20);
-
-/// The two parties, from the agreement and the key file.
-pub(crate) struct Seats {
-    pub(crate) party: String,
-    pub(crate) peer: String,
-    /// The role of this party unless sizes exchange the roles.
-    pub(crate) seat: Role,
-}
-
-impl Seats {
-    pub(crate) fn find(agreement: &Agreement, identity: &Identity) -> Result<Self, Error> {
-        Ok(Self::of(agreement, own_position(agreement, identity)?))
-    }
-
-    /// The parties of `agreement` as the one at `position` sees them.
-    pub(crate) fn of(agreement: &Agreement, position: usize) -> Self {
-        let party = agreement.parties[position].name.clone();
-        let peer = agreement.peer_of(&party).name.clone();
-        let seat = agreement.role_of(&party);
-        Self { peer, seat, party }
-    }
-}
 
 /// One side's way to its peer, and who has asked to stop. The threads of a run share it.
 pub(crate) struct Peer<'a> {
@@ -373,33 +350,6 @@ fn current(session: &Mutex<Option<Arc<dyn Connection>>>) -> Option<Arc<dyn Conne
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The context of the party in `role` over `session`.
-pub(crate) fn context(
-    session: &Arc<dyn Connection>,
-    role: Role,
-    peer_name: &str,
-    threads: NonZeroUsize,
-    meter: &Meter,
-) -> Result<Context, Error> {
-    let peer = role.other().ok_or(Error::Bug("a party of two has no peer"))?;
-    let seed = match session.seed() {
-        Some(seed) => seed,
-        None => {
-            let mut seed = [0; 32];
-            rand::rngs::SysRng
-                .try_fill_bytes(&mut seed)
-                .map_err(|_| Error::Bug("the system gives no random numbers"))?;
-            seed
-        }
-    };
-    Pool::new(threads)
-        .and_then(|pool| {
-            let streams: Arc<dyn Streams> = Arc::clone(session) as _;
-            Context::new(vec![(peer, streams)], seed, pool, meter.clone())
-        })
-        .map_err(|error| Error::from_run(error, Phase::Connecting, peer_name))
 }
 
 /// Why the folder of a run through a store cannot be used.

@@ -3,7 +3,8 @@
 //! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
 //! this side's files and settings alone, and on nothing that the peer has sent.
 
-use crate::peer::{Seats, WORD_LIMIT};
+use crate::peer::WORD_LIMIT;
+use crate::seats::Seats;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};

@@ -42,6 +42,7 @@ pub mod fuzzing;
 mod looking;
 mod meeting;
 mod mirror;
+mod name;
 mod object;
 mod runs;
 mod state;
@@ -53,9 +54,9 @@ pub use folder::FolderStore;
 pub use looking::Options;
 pub use meeting::meet;
 pub use mirror::{Dial, Dialled, Mirror};
+pub use name::RunName;
 pub use runs::{
-    Cleaned, CleanedRun, Cleaning, Pile, RunName, RunState, RunsError, Side, StoredRun, Which,
-    clean, runs,
+    Cleaned, CleanedRun, Cleaning, Pile, RunState, RunsError, Side, StoredRun, Which, clean, runs,
 };
 pub use state::State;
 pub use store::{Listed, OBJECT_MAX_BYTES, Store};

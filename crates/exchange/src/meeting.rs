@@ -3,8 +3,8 @@
 use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Waiting};
 use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
+use crate::name::{MAX_RUNS, RunName, prefix_of};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
-use crate::runs::RunName;
 use crate::state::State;
 use crate::store::{Listed, Store};
 use std::sync::Arc;
@@ -15,12 +15,6 @@ use vesica_link::{Identity, PublicIdentity};
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
-
-/// More runs of an agreement than anybody makes.
-pub(crate) const MAX_RUNS: u32 = 1_000_000_000;
-
-/// Hexadecimal digits of the agreement's hash in the name of a run.
-pub(crate) const HASH_CHARS: usize = 16;
 
 /// Begins the run of the agreement with this hash between two `parties`, in the agreement's order, of which `own` is this
 /// one, or goes on with the run in `state`. Both parties then share a secret.
@@ -83,11 +77,6 @@ pub fn meet(
     let seed = derive(SEED_LABEL, &[own_secret.expose(), secret.expose()]);
     let run = Run { looking, own, secret, seed: vesica_core::Secret::new(seed) };
     Conversation::start(run, Arc::clone(state))
-}
-
-/// What the names of all runs of an agreement begin with.
-pub(crate) fn prefix_of(agreement: &[u8; 32]) -> String {
-    agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The number of the next run: after all that are over.

@@ -16,9 +16,10 @@
 
 mod wire;
 
-use self::wire::{Kind, have_of, object_of, read, read_name};
+use self::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, have_of, object_of, read, read_name};
+use crate::FolderStore;
+use crate::name::prefix_of;
 use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
-use crate::{FolderStore, meeting};
 use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::path::Path;
@@ -31,10 +32,6 @@ use vesica_net::{Connection, StreamId, StreamReader, StreamWriter};
 
 /// The stream of the messages above.
 const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
-
-const HAVE: u8 = 0;
-const OBJECT: u8 = 1;
-const LEAVE: u8 = 2;
 
 /// More objects than a run has.
 const HAVE_MAX: u32 = 1 << 20;
@@ -136,7 +133,7 @@ impl Mirror {
         }
         let core = Arc::new(Core {
             local: FolderStore::open(folder)?,
-            prefix: meeting::prefix_of(agreement),
+            prefix: prefix_of(agreement),
             own,
             line: Mutex::default(),
             changed: Condvar::new(),
@@ -513,26 +510,4 @@ enum Next {
     Leave,
     /// Nothing more: both have all that they need.
     Close,
-}
-
-/// Why a connection ends.
-enum Fault {
-    /// It is lost.
-    Line,
-    /// The folder of this side.
-    Here(io::ErrorKind),
-    /// The other side has sent what nobody sends.
-    There,
-}
-
-impl Fault {
-    fn here(error: io::Error) -> Self {
-        Fault::Here(error.kind())
-    }
-}
-
-impl From<TransportError> for Fault {
-    fn from(_: TransportError) -> Self {
-        Fault::Line
-    }
 }

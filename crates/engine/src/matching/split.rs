@@ -14,7 +14,7 @@
 mod in_memory;
 mod over;
 
-use self::over::Over;
+use self::over::{Given, Over};
 use crate::answer::Told;
 use crate::output::RowSet;
 use crate::rows::{RowItems, Spread};
@@ -136,13 +136,6 @@ struct Part {
     len: usize,
     /// The set, own items first, if several rows have the same item.
     repeated: Option<CheckedSet>,
-}
-
-/// What a partition gave, unchecked.
-struct Given {
-    /// Which of the own items are common; `None` if the party learns nothing.
-    own: Option<Vec<bool>>,
-    refused: Option<Misbehaviour>,
 }
 
 impl Part {

@@ -1,8 +1,35 @@
 //! The names of objects and the messages that bring them.
 
-use super::{Fault, HAVE, OBJECT};
-use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use crate::name::{self, RunName, parse_object};
+use std::io;
+use vesica_core::TransportError;
 use vesica_net::StreamReader;
+
+pub(super) const HAVE: u8 = 0;
+pub(super) const OBJECT: u8 = 1;
+pub(super) const LEAVE: u8 = 2;
+
+/// Why a connection ends.
+pub(super) enum Fault {
+    /// It is lost.
+    Line,
+    /// The folder of this side.
+    Here(io::ErrorKind),
+    /// The other side has sent what nobody sends.
+    There,
+}
+
+impl Fault {
+    pub(super) fn here(error: io::Error) -> Self {
+        Fault::Here(error.kind())
+    }
+}
+
+impl From<TransportError> for Fault {
+    fn from(_: TransportError) -> Self {
+        Fault::Line
+    }
+}
 
 /// Kinds of objects, by who has written them and when in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,23 +48,16 @@ impl Kind {
     /// The kind of the object of this name, as party `own` has it; `None` if no run under the agreement with this `prefix`
     /// has such an object.
     pub(super) fn of(name: &str, prefix: &str, own: u8) -> Option<Self> {
-        let (run, of_run) = name.strip_prefix(prefix)?.split_once('/')?;
-        let number = run.strip_prefix('-')?;
-        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let (party, what) = of_run.split_once('-')?;
-        if !is_number(number) || !(4..=9).contains(&number.len()) || !["0", "1"].contains(&party) {
-            return None;
-        }
-        let is_own = party == if own == 0 { "0" } else { "1" };
-        match what {
-            HELLO => Some(Kind::Hello),
-            SHARES => Some(Kind::Shares),
-            END | GIVEN_UP => Some(Kind::Last),
-            number if is_number(number) && (6..=9).contains(&number.len()) => {
-                Some(if is_own { Kind::Own } else { Kind::Numbered })
-            }
-            _ => None,
-        }
+        let (run, object) = name.split_once('/')?;
+        RunName::parse(run).filter(|run| run.prefix() == prefix)?;
+        let (party, kind) = parse_object(object)?;
+        Some(match kind {
+            name::Kind::Hello => Kind::Hello,
+            name::Kind::Shares => Kind::Shares,
+            name::Kind::Numbered if party == own => Kind::Own,
+            name::Kind::Numbered => Kind::Numbered,
+            name::Kind::End | name::Kind::GivenUp => Kind::Last,
+        })
     }
 
     pub(super) fn rank(self) -> u8 {

@@ -1,6 +1,7 @@
 //! Removing what old runs have left in a store.
 
-use super::{Kind, RunName, RunsError, StoredRun, names, objects, parse_object};
+use super::{RunsError, StoredRun, names, objects};
+use crate::name::{Kind, RunName, parse_object};
 use crate::store::{Listed, Store};
 use std::io;
 use std::time::SystemTime;

@@ -9,7 +9,6 @@
 //! | 8 | how many own items there are |
 //! | a bit each | whether the item is common, in the order of the items |
 
-use super::Given;
 use vesica_core::Misbehaviour;
 use vesica_net::{Context, SpanReport};
 
@@ -18,6 +17,13 @@ const HEAD_LEN: usize = 34;
 /// Reasons by their codes, from 1 on. Another one becomes the first.
 const REASONS: [Misbehaviour; 3] =
     [Misbehaviour::SelfCheckFailed, Misbehaviour::InvalidValue, Misbehaviour::CommitmentBroken];
+
+/// What a partition gave, unchecked.
+pub(super) struct Given {
+    /// Which of the own items are common; `None` if the party learns nothing.
+    pub(super) own: Option<Vec<bool>>,
+    pub(super) refused: Option<Misbehaviour>,
+}
 
 /// A partition that is over.
 pub(super) struct Over {

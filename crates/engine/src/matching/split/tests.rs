@@ -104,7 +104,7 @@ fn both(
         let session: Arc<dyn Connection> = Arc::new(session.unwrap());
         let role = [Role::Sender, Role::Receiver][number];
         let one = NonZeroUsize::MIN;
-        let mut ctx = crate::peer::context(&session, role, "", one, &Meter::new()).unwrap();
+        let mut ctx = crate::seats::context(&session, role, "", one, &Meter::new()).unwrap();
         let at_once = NonZeroUsize::new(at_once[number]).unwrap();
         let done = in_flight(&mut ctx, &*session, 20, at_once, |i, ctx, _| work(number, i, ctx));
         drop(ctx);

@@ -1,0 +1,96 @@
+//! The names of runs and of their objects.
+
+use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use std::fmt;
+
+/// More runs of an agreement than anybody makes.
+pub(crate) const MAX_RUNS: u32 = 1_000_000_000;
+
+/// Hexadecimal digits of the agreement's hash in the name of a run.
+const HASH_CHARS: usize = 16;
+
+/// What the names of all runs of an agreement begin with.
+pub(crate) fn prefix_of(agreement: &[u8; 32]) -> String {
+    agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The name of a run, which is the name of its folder.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunName {
+    prefix: String,
+    number: u32,
+}
+
+impl RunName {
+    /// The run whose folder has this name; `None` if it is not the folder of a run. Anybody can make folders: of several
+    /// spellings of a name, one counts.
+    pub fn parse(folder: &str) -> Option<Self> {
+        let (prefix, digits) = folder.split_once('-')?;
+        let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
+        if prefix.len() != HASH_CHARS || !prefix.bytes().all(is_hex) {
+            return None;
+        }
+        let number = digits.parse().ok().filter(|number| *number < MAX_RUNS)?;
+        let run = Self { prefix: prefix.to_owned(), number };
+        (run.to_string() == folder).then_some(run)
+    }
+
+    /// The first 16 hexadecimal digits of the agreement's hash.
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// The number of the run under its agreement, from 1 on.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether it can be a run of the agreement with this hash.
+    pub fn is_of(&self, agreement: &[u8; 32]) -> bool {
+        self.prefix == prefix_of(agreement)
+    }
+}
+
+impl fmt::Display for RunName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{:04}", self.prefix, self.number)
+    }
+}
+
+/// What an object of a run is, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Hello,
+    Shares,
+    Numbered,
+    End,
+    GivenUp,
+}
+
+impl Kind {
+    /// Whether it only says that a party is done with the run, and so that its number is used.
+    pub(crate) fn is_mark(self) -> bool {
+        matches!(self, Kind::End | Kind::GivenUp)
+    }
+}
+
+/// The party and the kind of the object with this name in the folder of a run; `None` if it is not ours.
+pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
+    let (party, what) = name.split_once('-')?;
+    let party = match party {
+        "0" => 0,
+        "1" => 1,
+        _ => return None,
+    };
+    let kind = match what {
+        HELLO => Kind::Hello,
+        SHARES => Kind::Shares,
+        END => Kind::End,
+        GIVEN_UP => Kind::GivenUp,
+        digits => {
+            let number: u32 = digits.parse().ok()?;
+            (format!("{number:06}") == digits).then_some(Kind::Numbered)?
+        }
+    };
+    Some((party, kind))
+}
