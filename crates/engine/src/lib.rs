@@ -34,7 +34,6 @@ mod probe;
 mod reading;
 mod report;
 mod resources;
-mod rows;
 mod seats;
 pub mod terms;
 mod word;

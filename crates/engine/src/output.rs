@@ -1,13 +1,12 @@
 //! The result of a finished job, in memory: the same type for runs between two parties and with a helper.
 
 mod file;
-mod rows;
 mod table;
 
 pub(crate) use file::check;
-pub use rows::RowSet;
 pub(crate) use table::KeyRows;
 pub use table::{IdEntry, Ids, Union, UnionEntry};
+pub use vesica_own_rows::RowSet;
 
 use std::fmt;
 use vesica_shares::SharesFile;

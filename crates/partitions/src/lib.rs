@@ -6,6 +6,7 @@
 //! * [`Plan`] — how many partitions there are, and to what length they are padded: public figures.
 //! * [`Splitter`] — which partition an item belongs to, under a secret of the session.
 //! * [`Buckets`], [`Grouped`] — the items of a file's rows, grouped, in memory or on disk.
+//! * [`Over`] — what a partition gave, as it is kept until the run is over.
 //! * [`session_of`] — the session of one partition.
 //!
 //! ```
@@ -39,10 +40,12 @@
 
 mod bits;
 mod buckets;
+mod over;
 mod plan;
 mod splitter;
 
 pub use bits::PartitionBits;
 pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
+pub use over::{Given, Over};
 pub use plan::{MAX_PARTITIONS, Plan, WHOLE_SET_LEN};
 pub use splitter::{NO_PREFIX, Splitter, session_of};

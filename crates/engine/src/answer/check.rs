@@ -2,7 +2,6 @@
 
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, RowSet, RunResult};
-use crate::rows;
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::Output;
@@ -80,7 +79,7 @@ pub(super) fn answer(
         (Question::Intersection, Output::Positions(positions)) => {
             possible(set.check(&positions)?)?;
             let (rows, matched) = (own.items, set.own_items(&positions));
-            let words = rows::bits(&rows, &matched);
+            let words = vesica_own_rows::bits(&rows, &matched);
             RunResult::Rows(RowSet::new(words, rows.len() as u64, matched.len() as u64))
         }
         (Question::Cardinality, Output::Cardinality(count)) => {

@@ -10,7 +10,6 @@ use crate::output::{KeyRows, RunResult};
 use crate::peer::{Exchange, Peer};
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::rows::{self, RowItems};
 use crate::seats::Seats;
 use crate::{Error, Event, Phase, Report, probe};
 use std::cell::Cell;
@@ -23,6 +22,7 @@ use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
 use vesica_net::{Connection, Context};
+use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
@@ -485,7 +485,7 @@ impl Match for OverSession<'_> {
         }
         let items = items.into_memory().map_err(|error| self.storage(&error))?;
         let distinct =
-            rows::distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
+            distinct(&items).ok_or(ConfigFault::OutOfMemory { items: streamed.keyed })?;
         let counts = self.count(streamed, distinct.len() as u64)?;
         let keys = KeySet {
             items: distinct,

@@ -12,12 +12,8 @@
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
 mod in_memory;
-mod over;
 
-use self::over::{Given, Over};
 use crate::answer::Told;
-use crate::output::RowSet;
-use crate::rows::{RowItems, Spread};
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,8 +22,9 @@ use vesica_agreement::split::{self, partition};
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
-use vesica_net::{Connection, Context, OpenedStreams};
-use vesica_partitions::{Buckets, Grouped, NO_PREFIX, PartitionBits, Plan, Splitter};
+use vesica_net::{Connection, Context, OpenedStreams, SpanReport};
+use vesica_own_rows::{RowItems, RowSet, Spread};
+use vesica_partitions::{Buckets, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
@@ -274,13 +271,13 @@ impl<'a> Splitting<'a> {
                     let over = Over::from_bytes(&kept, items.len());
                     let over = over.ok_or(Error::Storage(io::ErrorKind::InvalidData))?;
                     add(&found, (&pieces, index), Some(&items), &over.given)?;
-                    meter.add(&[over.counted(label)]);
+                    meter.add(&[counted(&over, label)]);
                     over
                 }
                 None => {
                     let (part, output) =
                         run_partition(ctx, label, &pieces, matched, (index, &shared))?;
-                    let over = Over::new(part.given(output), ctx, label);
+                    let over = over(part.given(output), ctx, label);
                     add(&found, (&pieces, index), part.repeated(), &over.given)?;
                     meter.add(&ctx.meter().report());
                     let kept = over.to_bytes(part.own_len);
@@ -354,6 +351,19 @@ fn run_partition(
         Ok::<_, Error>(output)
     })?;
     Ok((part, output))
+}
+
+/// A partition that gave this, its run counted under `label`.
+fn over(given: Given, ctx: &Context, label: &str) -> Over {
+    let (payload, direction_changes) = (ctx.meter().bytes_under(label), ctx.direction_changes());
+    Over { given, payload, direction_changes }
+}
+
+/// What the run of a partition that is over was counted as, in one row.
+fn counted(over: &Over, label: &str) -> SpanReport {
+    let (bytes_sent, bytes_received) = over.payload;
+    let label = label.to_owned();
+    SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() }
 }
 
 fn storage(error: io::Error) -> Error {

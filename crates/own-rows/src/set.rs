@@ -12,7 +12,7 @@ pub struct RowSet {
 
 impl RowSet {
     /// Of `len` rows those whose bit is set in `words`, of which there are ⌈`len`/64⌉; they have `keys` different keys.
-    pub(crate) fn new(words: Vec<u64>, len: u64, keys: u64) -> Self {
+    pub fn new(words: Vec<u64>, len: u64, keys: u64) -> Self {
         debug_assert_eq!(words.len() as u64, len.div_ceil(64));
         Self { words, len, keys }
     }

@@ -15,7 +15,7 @@ const READ_ITEMS: usize = 1 << 16;
 
 /// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key has the item
 /// [`NO_ITEM`].
-pub(crate) struct RowItems {
+pub struct RowItems {
     kept: Kept,
     /// The place for more than so many bytes; `None` if all stay where they are.
     spill: Option<(u64, Arc<dyn Scratch>)>,
@@ -34,17 +34,17 @@ impl From<Vec<Item>> for RowItems {
 
 impl RowItems {
     /// No items yet. More than `memory_bytes` of them go to `scratch`.
-    pub(crate) fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
+    pub fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
         Self { kept: Kept::InMemory(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
 
     /// Whether nothing has gone to a file.
-    pub(crate) fn are_in_memory(&self) -> bool {
+    pub fn are_in_memory(&self) -> bool {
         matches!(self.kept, Kept::InMemory(_))
     }
 
     /// Adds the items of the next rows.
-    pub(crate) fn push(&mut self, items: &[Item]) -> io::Result<()> {
+    pub fn push(&mut self, items: &[Item]) -> io::Result<()> {
         if let Kept::InMemory(kept) = &mut self.kept {
             let len = ((kept.len() + items.len()) * Item::LEN) as u64;
             let Some((_, scratch)) = self.spill.take_if(|(most, _)| len > *most) else {
@@ -62,7 +62,7 @@ impl RowItems {
     }
 
     /// All items in memory.
-    pub(crate) fn into_memory(self) -> io::Result<Vec<Item>> {
+    pub fn into_memory(self) -> io::Result<Vec<Item>> {
         if let Kept::InMemory(items) = self.kept {
             return Ok(items);
         }
@@ -117,7 +117,7 @@ impl Items for RowItems {
 }
 
 /// The distinct items among those of `rows`, ascending; `None` if there is not enough memory.
-pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
+pub fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     let mut items = Vec::new();
     may_fail(|| items.try_reserve_exact(rows.len())).ok()?;
     items.extend(rows.iter().filter(|item| **item != NO_ITEM));
@@ -126,19 +126,19 @@ pub(crate) fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
 }
 
 /// Finds out which entries are common from which distinct items are. The time does not depend on that.
-pub(crate) struct Spread<'a> {
+pub struct Spread<'a> {
     items: IndexedItems<'a>,
     common: &'a [bool],
 }
 
 impl<'a> Spread<'a> {
     /// `common` says of each of `items`, which ascend, whether it is common.
-    pub(crate) fn new(items: &'a [Item], common: &'a [bool]) -> Self {
+    pub fn new(items: &'a [Item], common: &'a [bool]) -> Self {
         Self { items: IndexedItems::new(items), common }
     }
 
     /// Whether each of `entries` is common.
-    pub(crate) fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = bool> + 'b {
+    pub fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = bool> + 'b {
         entries.iter().map(|entry| {
             let range = self.items.range(entry);
             let place = self.items.items[range.clone()].binary_search(entry);
@@ -148,7 +148,7 @@ impl<'a> Spread<'a> {
 }
 
 /// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
-pub(crate) fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
+pub fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
     let matched = IndexedItems::new(matched);
     let word = |items: &[Item]| {
         let mut found = [false; WINDOW];

@@ -10,7 +10,6 @@
 //! | a bit each | whether the item is common, in the order of the items |
 
 use vesica_core::Misbehaviour;
-use vesica_net::{Context, SpanReport};
 
 const HEAD_LEN: usize = 34;
 
@@ -19,37 +18,26 @@ const REASONS: [Misbehaviour; 3] =
     [Misbehaviour::SelfCheckFailed, Misbehaviour::InvalidValue, Misbehaviour::CommitmentBroken];
 
 /// What a partition gave, unchecked.
-pub(super) struct Given {
+pub struct Given {
     /// Which of the own items are common; `None` if the party learns nothing.
-    pub(super) own: Option<Vec<bool>>,
-    pub(super) refused: Option<Misbehaviour>,
+    pub own: Option<Vec<bool>>,
+    /// Why the result is refused.
+    pub refused: Option<Misbehaviour>,
 }
 
 /// A partition that is over.
-pub(super) struct Over {
-    pub(super) given: Given,
-    /// Sent and received.
-    pub(super) payload: (u64, u64),
-    pub(super) direction_changes: u64,
+pub struct Over {
+    /// What it gave.
+    pub given: Given,
+    /// Payload bytes sent and received.
+    pub payload: (u64, u64),
+    /// Changes between sending and receiving.
+    pub direction_changes: u64,
 }
 
 impl Over {
-    /// What the run in `ctx`, counted under `label`, gave.
-    pub(super) fn new(given: Given, ctx: &Context, label: &str) -> Self {
-        let (payload, direction_changes) =
-            (ctx.meter().bytes_under(label), ctx.direction_changes());
-        Self { given, payload, direction_changes }
-    }
-
-    /// What the run was counted as, in one row.
-    pub(super) fn counted(&self, label: &str) -> SpanReport {
-        let (bytes_sent, bytes_received) = self.payload;
-        let label = label.to_owned();
-        SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() }
-    }
-
-    /// The length follows from the number of items, not from what was found.
-    pub(super) fn to_bytes(&self, own_len: usize) -> Vec<u8> {
+    /// The bytes that are kept of a partition with `own_len` own items. Their number does not depend on what was found.
+    pub fn to_bytes(&self, own_len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_LEN + own_len.div_ceil(8));
         for number in [self.payload.0, self.payload.1, self.direction_changes] {
             bytes.extend_from_slice(&number.to_le_bytes());
@@ -67,7 +55,7 @@ impl Over {
     }
 
     /// What was kept of a partition with so many own items; `None` if it is not of that one.
-    pub(super) fn from_bytes(bytes: &[u8], own_len: usize) -> Option<Self> {
+    pub fn from_bytes(bytes: &[u8], own_len: usize) -> Option<Self> {
         let (head, bits) = bytes.split_first_chunk::<HEAD_LEN>()?;
         let (numbers, rest) = head.as_chunks::<8>();
         let [sent, received, direction_changes, mixed] = *numbers else { return None };

@@ -1,0 +1,14 @@
+//! The items of a party's rows, in the order of its file, and what follows for the rows from the items that are common.
+//!
+//! * [`RowItems`] — the items, in memory or in a file.
+//! * [`distinct`], [`Spread`], [`bits`] — from rows to items and back.
+//! * [`RowSet`] — a set of rows.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod items;
+mod set;
+
+pub use items::{RowItems, Spread, bits, distinct};
+pub use set::RowSet;
