@@ -191,6 +191,12 @@ impl<'a> Peer<'a> {
             return error;
         }
         match kind {
+            // What a mirror says of messages that no party sends.
+            ExchangeError::Store(std::io::ErrorKind::InvalidData) => Error::PeerMisbehaved {
+                peer: self.seats.peer.clone(),
+                phase,
+                kind: vesica_core::Misbehaviour::BrokenFraming,
+            },
             ExchangeError::Cancelled => Error::Interrupted { phase },
             ExchangeError::Letter(kind) => {
                 Error::Letter { party: Some(self.seats.peer.clone()), kind }

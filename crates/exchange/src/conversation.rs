@@ -5,7 +5,7 @@ use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
 use crate::state::{Journal, Objects, Part, Point, State};
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
@@ -54,6 +54,8 @@ struct Core {
     theirs: Sealer,
     inbox: Mutex<Inbox>,
     arrived: Condvar,
+    /// Parts of this party that do not wait for the peer.
+    working: AtomicIsize,
     /// Held by the thread that looks for the peer's next object.
     looking: Mutex<()>,
     outbox: Mutex<Outbox>,
@@ -170,6 +172,7 @@ impl Conversation {
             theirs,
             inbox: Mutex::new(inbox),
             arrived: Condvar::new(),
+            working: AtomicIsize::new(1),
             looking: Mutex::default(),
             outbox: Mutex::new(outbox),
             publishing: Mutex::default(),
@@ -377,7 +380,8 @@ impl Core {
         let name = object::numbered(&looking.run, looking.peer, number);
         // What another thread writes meanwhile, the peer may wait for.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
-        let object = match looking.get(&name, Waiting::Object(number), &is_over) {
+        let works = || self.working.load(Ordering::Relaxed) > 0;
+        let object = match looking.get(&name, Waiting::Object(number), &is_over, &works) {
             Err(ExchangeError::Cancelled) if !self.is_cancelled() => return Ok(()),
             object => object?,
         };
@@ -419,6 +423,13 @@ impl Core {
     }
 
     fn read(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
+        self.working.fetch_sub(1, Ordering::Relaxed);
+        let read = self.read_when_there(stream, buf);
+        self.working.fetch_add(1, Ordering::Relaxed);
+        read
+    }
+
+    fn read_when_there(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
         let mut filled = 0;
         loop {
             {
@@ -496,6 +507,10 @@ impl Streams for Conversation {
 
     fn abort(&self, _: StopReason) {
         let _ = self.core.fail(ExchangeError::Cancelled);
+    }
+
+    fn parts(&self, more: isize) {
+        self.core.working.fetch_add(more, Ordering::Relaxed);
     }
 }
 

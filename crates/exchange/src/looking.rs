@@ -45,16 +45,17 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// The object `name`, as soon as it is there. `is_over` ends the waiting.
+    /// The object `name`, as soon as it is there. `is_over` ends the waiting. While this party `works`, no time passes.
     pub(crate) fn get(
         &self,
         name: &str,
         waiting: Waiting,
         is_over: &dyn Fn() -> bool,
+        works: &dyn Fn() -> bool,
     ) -> Result<Vec<u8>, ExchangeError> {
         let Options { store, wait, cancel, on_event, .. } = &self.options;
         let begin = Instant::now();
-        // When the other side was at work last, as far as that is known.
+        // When either side was at work last, as far as that is known.
         let mut start = begin;
         let (mut pause, mut told, mut looked) = (LOOKS[0], false, None::<Instant>);
         loop {
@@ -83,7 +84,8 @@ impl Looking {
                 told = true;
                 on_event(Event::Waiting(waiting));
             }
-            if store.wait(name, pause.min(*wait - after), cancel) {
+            // Another part of this party may have something to say that the other side waits for.
+            if store.wait(name, pause.min(*wait - after), cancel) || works() {
                 start = Instant::now();
             }
             pause = (2 * pause).min(LOOKS[1]);

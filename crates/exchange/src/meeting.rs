@@ -45,7 +45,7 @@ pub fn meet(
     let hello = meeting.hello(identity, &context, &[]);
     put(&*looking.options.store, &object::name(&run, own, HELLO), &hello)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
-    let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never)?;
+    let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never, &never)?;
     // Who has begun this run has no need of what was said in others.
     if !state.has_seen_hello() {
         remove_earlier(&*looking.options.store, &prefix, (number, own))?;
@@ -64,7 +64,7 @@ pub fn meet(
     let shares = state.shares(|| met.shares())?;
     put(&*looking.options.store, &object::name(&run, own, SHARES), &shares)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
-    let theirs = looking.get(&object::name(&run, peer, SHARES), Waiting::Shares, &never)?;
+    let theirs = looking.get(&object::name(&run, peer, SHARES), Waiting::Shares, &never, &never)?;
     let seen = digest(&theirs);
     let mut bodies = vec![Vec::new(), theirs];
     if own == 1 {

@@ -50,6 +50,10 @@ impl Streams for Watched {
     fn abort(&self, reason: StopReason) {
         self.inner.abort(reason);
     }
+
+    fn parts(&self, more: isize) {
+        self.inner.parts(more);
+    }
 }
 
 /// The environment of a protocol: its peers, randomness, CPU threads and labels.
@@ -249,6 +253,8 @@ impl Context {
         let mut context_a = self.fork_one()?;
         let mut context_b = self.fork_one()?;
         let first_error = Mutex::new(None);
+        // The part that forks them waits itself.
+        self.parts(1);
         let joined = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
                 let _guard = AbortOnPanic(context_b.streams());
@@ -264,6 +270,7 @@ impl Context {
             Ok(results) => results,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        self.parts(1);
         self.joined_direction_changes +=
             context_a.direction_changes().max(context_b.direction_changes());
         match (a, b, first_error.into_inner().unwrap_or_else(PoisonError::into_inner)) {
@@ -273,6 +280,10 @@ impl Context {
         }
     }
 
+    fn parts(&self, more: isize) {
+        self.peers.values().for_each(|peer| peer.streams.parts(more));
+    }
+
     fn streams(&self) -> Vec<Arc<dyn Streams>> {
         self.peers.values().map(|peer| Arc::clone(&peer.streams)).collect()
     }
@@ -280,6 +291,7 @@ impl Context {
     /// Ends a parallel part: everything it sent is written to the transport, or everything is aborted.
     fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
         let result = result.and_then(|value| self.finish().map(|()| value));
+        self.parts(-1);
         match result {
             Ok(value) => Some(value),
             Err(error) => {

@@ -80,6 +80,10 @@ pub trait Streams: Send + Sync {
     /// threads. Called when one of several parallel parts of a protocol fails, so that the others do
     /// not wait for the peer.
     fn abort(&self, reason: StopReason);
+
+    /// So many more parts of this party work side by side from now on, or fewer. It begins with one. A part that waits for the
+    /// peer counts.
+    fn parts(&self, _more: isize) {}
 }
 
 /// A connection to one peer, for one run.

@@ -412,8 +412,11 @@ fn in_flight(
         }
         Ok(())
     };
+    let threads = at_once.get().min(usize::try_from(count).unwrap_or(usize::MAX));
+    // This thread waits for them.
+    session.parts(threads as isize - 1);
     std::thread::scope(|scope| {
-        for _ in 0..at_once.get().min(usize::try_from(count).unwrap_or(usize::MAX)) {
+        for _ in 0..threads {
             scope.spawn(|| {
                 let _guard = StopOnPanic(session);
                 if let Err(error) = run() {
@@ -423,9 +426,11 @@ fn in_flight(
                         *first = Some(error);
                     }
                 }
+                session.parts(-1);
             });
         }
     });
+    session.parts(1);
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => Ok(()),

@@ -1,6 +1,7 @@
 //! Two parties through a store that is interrupted, loses, swaps and forges objects.
 
 mod attacks;
+mod mirror;
 mod rows;
 mod runs;
 mod support;

@@ -4,7 +4,7 @@ use crate::support::Scene;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vesica_core::Result;
 use vesica_exchange::{Conversation, ExchangeError};
 use vesica_link::CancelToken;
@@ -162,4 +162,33 @@ fn parts_that_are_over_do_not_run_again() {
         skipped > 20 && interrupted > 10,
         "{skipped} parts left out, {interrupted} interruptions"
     );
+}
+
+#[test]
+fn a_part_that_computes_says_its_word_although_another_one_waits() {
+    let scene = Scene::new();
+    let patient = || {
+        let mut options = scene.options(&CancelToken::new());
+        options.wait = Duration::from_secs(20);
+        options
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| scene.meet(1, patient()).unwrap());
+        scene.meet(0, patient()).unwrap();
+    });
+    let program = |ctx: &mut Context| {
+        ctx.join(
+            ("waiting", |ctx: &mut Context| ctx.peer()?.recv(1)),
+            ("computing", |ctx: &mut Context| {
+                let (start, mut sum) = (Instant::now(), 0_u64);
+                while start.elapsed() < Duration::from_millis(1200) {
+                    sum = std::hint::black_box(sum.wrapping_mul(31) + 1);
+                }
+                ctx.peer()?.send(&[1])
+            }),
+        )
+    };
+    let ended = scene.run(0, scene.options(&CancelToken::new()), (None, 1), program);
+    assert!(matches!(ended, Err(ExchangeError::NotYet { .. })), "{ended:?}");
+    assert!(scene.store.names().contains(&"0-000000".to_owned()), "{:?}", scene.store.names());
 }

@@ -1,0 +1,200 @@
+//! Stores that mirror each other over connections, and peers that send what nobody sends.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use vesica_core::StopReason;
+use vesica_exchange::{Dial, Dialled, Mirror, Store};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
+use vesica_net::{StreamId, StreamPair, Streams};
+
+const AGREEMENT: [u8; 32] = [7; 32];
+const RUN: &str = "0707070707070707-0001";
+const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
+const SOON: Duration = Duration::from_secs(20);
+
+/// Both ends of a connection.
+fn connection() -> [Session; 2] {
+    let [one, two] = [0, 1].map(|_| Identity::generate().unwrap());
+    let keys = [one.public(), two.public()];
+    let options = |endpoint| LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
+    let (told, address) = channel();
+    let listening = std::thread::spawn(move || {
+        let on_event = |event| {
+            if let LinkEvent::Listening { address } = event {
+                told.send(address.to_string()).unwrap();
+            }
+        };
+        let listen = options(Endpoint::Listen("127.0.0.1:0".into()));
+        establish(&one, &[keys[1]], &listen, &on_event, &CancelToken::new()).unwrap()
+    });
+    let connect = options(Endpoint::Connect(address.recv().unwrap()));
+    let other = establish(&two, &[keys[0]], &connect, &|_| (), &CancelToken::new()).unwrap();
+    [listening.join().unwrap(), other]
+}
+
+/// A mirror of party `own` in `folder`, and where to send its connections.
+fn mirror(folder: &Path, own: u8) -> (Mirror, Sender<Session>) {
+    let (lines, taken): (_, Receiver<Session>) = channel();
+    let taken = Mutex::new(taken);
+    let dial: Dial =
+        Box::new(move |_| match taken.lock().unwrap().recv_timeout(Duration::from_millis(10)) {
+            Ok(session) => Dialled::Connected(Arc::new(session)),
+            Err(_) => Dialled::Again,
+        });
+    (Mirror::open(folder, (&AGREEMENT, own), dial, &CancelToken::new()).unwrap(), lines)
+}
+
+fn name(object: &str) -> String {
+    format!("{RUN}/{object}")
+}
+
+/// The object, once it is there.
+fn got(mirror: &Mirror, object: &str) -> Vec<u8> {
+    let start = Instant::now();
+    loop {
+        if let Some(bytes) = mirror.get(&name(object)).unwrap() {
+            return bytes;
+        }
+        assert!(start.elapsed() < SOON, "{object} does not come");
+        mirror.wait(&name(object), Duration::from_millis(50), &CancelToken::new());
+    }
+}
+
+#[test]
+fn objects_come_over_connections_that_are_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let ends = [0, 1].map(|own| mirror(&folder.path().join(own.to_string()), own));
+    let connect = || {
+        let lines = connection();
+        for (line, (_, lines)) in lines.iter().zip(&ends) {
+            lines.send(line.clone()).unwrap();
+        }
+        lines
+    };
+    let [(one, _), (two, _)] = &ends;
+    let object = |number: u8| vec![number; 300_000];
+    assert!(one.put_if_absent(&name("0-hello"), b"early").unwrap());
+    for number in 0..6_u8 {
+        let lines = connect();
+        assert_eq!(got(two, "0-hello"), b"early");
+        for (party, mirror, other) in [(0, one, two), (1, two, one)] {
+            let text = format!("{party}-{number:06}");
+            assert!(mirror.put_if_absent(&name(&text), &object(number)).unwrap());
+            if number % 2 == 0 {
+                assert_eq!(got(other, &text), object(number));
+            }
+        }
+        lines[usize::from(number % 2)].abort(StopReason::Cancelled);
+    }
+    let _lines = connect();
+    for number in 0..6 {
+        assert_eq!(got(two, &format!("0-{number:06}")), object(number));
+        assert_eq!(got(one, &format!("1-{number:06}")), object(number));
+    }
+    assert!(!one.put_if_absent(&name("0-000000"), b"other").unwrap());
+    // Both go once both have said their last word.
+    std::thread::scope(|scope| {
+        for (own, mirror) in [(0, one), (1, two)] {
+            scope.spawn(move || {
+                mirror.put_if_absent(&name(&format!("{own}-end")), b"").unwrap();
+                mirror.settle(&name(&format!("{}-end", 1 - own)), SOON).unwrap();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_party_without_its_folder_learns_that_there_was_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let (two, lines_two) = mirror(&folder.path().join("two"), 1);
+    for object in ["0-hello", "0-shares", "0-000000", "1-hello", "1-000000"] {
+        two.put_if_absent(&name(object), object.as_bytes()).unwrap();
+    }
+    let (one, lines_one) = mirror(&folder.path().join("one"), 0);
+    let [line, other] = connection();
+    lines_one.send(line).unwrap();
+    lines_two.send(other).unwrap();
+    assert_eq!(one.folders().unwrap(), [RUN]);
+    for object in ["0-hello", "0-shares", "1-hello", "1-000000"] {
+        assert_eq!(got(&one, object), object.as_bytes());
+    }
+    assert_eq!(one.get(&name("0-000000")).unwrap(), None, "it has said that itself");
+}
+
+#[test]
+fn a_last_word_that_does_not_come_is_not_waited_for_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, _lines) = mirror(&folder.path().join("one"), 0);
+    let start = Instant::now();
+    assert!(one.settle(&name("1-end"), Duration::from_millis(300)).is_err());
+    one.put_if_absent(&name("1-end"), b"").unwrap();
+    assert!(one.settle(&name("1-end"), SOON).is_err(), "the other side is not there");
+    assert!(start.elapsed() < SOON / 2);
+}
+
+/// What a hostile peer says after `have` with no names.
+fn said(kind: u8, name: &[u8], len: u32, rest: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![kind, name.len() as u8];
+    bytes.extend_from_slice(name);
+    bytes.extend_from_slice(&len.to_le_bytes());
+    bytes.extend_from_slice(rest);
+    bytes
+}
+
+#[test]
+fn what_no_party_sends_ends_the_connecting_and_is_not_stored() {
+    let have = |count: u32| [&[0][..], &count.to_le_bytes()].concat();
+    let after = |more: Vec<u8>| [have(0), more].concat();
+    let object = |object: &str, len, rest: &[u8]| {
+        after(said(1, format!("{RUN}/{object}").as_bytes(), len, rest))
+    };
+    let cases = [
+        ("an unknown message", after(vec![9])),
+        ("two lists", after(have(0))),
+        ("a long list", have(u32::MAX)),
+        ("a list of foreign names", [have(1), vec![1, b'x']].concat()),
+        ("an object before the list", said(1, name("1-hello").as_bytes(), 1, b"x")),
+        ("a path", after(said(1, b"../../x", 1, b"x"))),
+        ("a path in a run", object("0-../../x", 1, b"x")),
+        ("an absolute path", after(said(1, b"/tmp/x", 1, b"x"))),
+        (
+            "an object of another agreement",
+            after(said(1, b"0807070707070707-0001/1-hello", 1, b"x")),
+        ),
+        ("an object of a third party", object("2-hello", 1, b"x")),
+        ("a message of this side", object("0-000000", 1, b"x")),
+        ("a name of other bytes", after(said(1, &[0xff; 4], 1, b"x"))),
+        ("a long hello", object("1-hello", 2 << 20, b"")),
+        ("a long object", object("1-000000", u32::MAX, b"")),
+    ];
+    for (what, bytes) in cases {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, lines) = mirror(&folder.path().join("one"), 0);
+        let [line, hostile] = connection();
+        lines.send(line).unwrap();
+        let (_reader, mut writer): StreamPair = hostile.open(LINE).unwrap();
+        writer.write_all(&bytes).unwrap();
+        writer.flush().unwrap();
+        let start = Instant::now();
+        let error = loop {
+            match one.get(&name("1-000000")) {
+                Err(error) => break error,
+                Ok(object) => assert!(object.is_none() && start.elapsed() < SOON, "{what}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert_eq!(error.kind(), ErrorKind::InvalidData, "{what}");
+        while hostile.ended().is_none() {
+            assert!(start.elapsed() < SOON, "{what}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let ended = hostile.ended().unwrap();
+        let stopped = vesica_core::TransportError::PeerStopped(StopReason::Misbehaviour);
+        assert_eq!(ended, stopped, "{what}");
+        let files = std::fs::read_dir(folder.path().join("one")).unwrap().count();
+        assert_eq!((files, std::fs::read_dir(folder.path()).unwrap().count()), (0, 1), "{what}");
+    }
+}
