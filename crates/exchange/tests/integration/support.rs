@@ -1,6 +1,7 @@
 //! A store in memory, and parties that meet in it.
 
-#![allow(unreachable_pub)]
+// Each test file uses a part of this one.
+#![allow(dead_code, unreachable_pub)]
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,0 +1,72 @@
+//! The law for every row of two parties, in turns: each process does what is possible, with other kernels and another number
+//! of threads than the one before it. A file of its own, since the kernels are those of the whole process.
+
+#[path = "integration/support.rs"]
+mod support;
+
+use std::time::Duration;
+use support::Scene;
+use vesica_core::Role;
+use vesica_exchange::{ExchangeError, Options};
+use vesica_link::CancelToken;
+use vesica_net::Context;
+use vesica_protocols::{Output, catalogue};
+use vesica_simd::Backend;
+use vesica_testkit::Runner;
+use vesica_testkit::wire::WireRun;
+
+const SIZES: (u64, u64, u64) = (9, 7, 4);
+
+/// So many `turns` of each row, in which at least `least` rows come to their end. Of the others the first flights are
+/// compared.
+fn take_turns(turns: usize, least: usize) {
+    let kernels = Backend::available();
+    let (mut finished, mut rows) = (0, 0);
+    for row in catalogue() {
+        let run = WireRun::all(row, SIZES)[0];
+        let runner = Runner::default();
+        let party = |role| run.party(row, role, runner.seed);
+        let live = runner.run(party(Role::Sender), party(Role::Receiver));
+        let live = [live.receiver.output.unwrap(), live.sender.output.unwrap()];
+
+        let scene = Scene::new();
+        let mut given = [None, None];
+        for turn in 0..turns {
+            let number = turn % 2;
+            if given[number].is_some() {
+                continue;
+            }
+            vesica_simd::force(kernels[turn / 2 % kernels.len()]).unwrap();
+            let role = [Role::Receiver, Role::Sender][number];
+            let seed = [if role == Role::Receiver { !runner.seed } else { runner.seed }; 32];
+            let program = |ctx: &mut Context| -> vesica_core::Result<Output> {
+                run.party(row, role, runner.seed).run(ctx)?.checked()
+            };
+            let wait = Duration::from_millis(5);
+            let options = Options { wait, ..scene.options(&CancelToken::new()) };
+            match scene.run(number, options, (Some(seed), 1 + turn % 3), program) {
+                Ok(output) => given[number] = Some(output),
+                Err(ExchangeError::NotYet { .. }) => {}
+                Err(error) => panic!("{}: {error:?}", row.id),
+            }
+        }
+        rows += 1;
+        if let [Some(receiver), Some(sender)] = given {
+            assert_eq!([receiver, sender], live, "{}", row.id);
+            finished += 1;
+        }
+    }
+    assert!(kernels.len() > 1 || cfg!(not(target_arch = "x86_64")));
+    assert!(finished >= least, "{finished} of {rows} rows came to their end");
+}
+
+#[test]
+fn every_process_says_what_the_last_one_said_with_other_kernels_and_threads() {
+    take_turns(12, 5);
+}
+
+#[test]
+#[ignore = "slow: 60 turns of each row"]
+fn so_does_every_process_of_longer_runs() {
+    take_turns(60, 30);
+}
