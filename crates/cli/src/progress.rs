@@ -20,7 +20,7 @@ use vesica_messages::Speech;
 use vesica_messages::engine;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
-use vesica_messages::words::counted;
+use vesica_messages::words::{counted, duration};
 use vesica_records::KeyCounts;
 use wait_log::WaitLog;
 
@@ -127,11 +127,19 @@ impl Reporter {
             vesica_exchange::Event::Run { number, has_begun: true } => {
                 self.screen.say(&format!("run {number} of this agreement goes on"));
             }
-            vesica_exchange::Event::Waiting(Waiting::Hello) => self.screen.say(&format!(
-                "waiting for {peer}; you can stop here, and run the same command again later"
-            )),
-            vesica_exchange::Event::Waiting(_) => {
-                self.screen.say(&format!("waiting for {peer}'s next message"));
+            vesica_exchange::Event::Waiting { waiting, after } => {
+                let what = match waiting {
+                    Waiting::Hello => peer.to_owned(),
+                    _ => format!("{peer}'s next message"),
+                };
+                let since = match after.as_secs() {
+                    0..5 => String::new(),
+                    _ => format!(" for {}", duration(*after)),
+                };
+                self.screen.say(&format!(
+                    "waiting for {what}{since}; you can stop here, and run the same command again \
+                     later"
+                ));
             }
             vesica_exchange::Event::Arrived => {}
             vesica_exchange::Event::Lost(error) => {

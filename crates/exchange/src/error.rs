@@ -27,8 +27,13 @@ pub enum Event {
         /// Whether an earlier process has begun it.
         has_begun: bool,
     },
-    /// Nothing of the other side is there.
-    Waiting(Waiting),
+    /// Nothing of the other side is there. Told after a second, and then ever more rarely.
+    Waiting {
+        /// What this party waits for.
+        waiting: Waiting,
+        /// Since when.
+        after: Duration,
+    },
     /// It has come.
     Arrived,
     /// The connection is lost. The run waits for the next one.

@@ -15,7 +15,7 @@ const DIGEST_LABEL: &str = "vesica exchange 2026 object v1";
 /// The shortest and the longest time between two looks for an object. They double from the first to the last.
 const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_secs(1)];
 
-/// After so long it is told that this party waits.
+/// After so long it is told that this party waits, and after eight times as long again.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often a waiting party looks whether the other one has given the run up.
@@ -57,10 +57,10 @@ impl Looking {
         let begin = Instant::now();
         // When either side was at work last, as far as that is known.
         let mut start = begin;
-        let (mut pause, mut told, mut looked) = (LOOKS[0], false, None::<Instant>);
+        let (mut pause, mut tell, mut looked) = (LOOKS[0], PATIENCE, None::<Instant>);
         loop {
             if let Some(object) = store.get(name).map_err(ExchangeError::store)? {
-                if told {
+                if tell > PATIENCE {
                     on_event(Event::Arrived);
                 }
                 return Ok(object);
@@ -80,9 +80,9 @@ impl Looking {
             if after >= *wait {
                 return Err(ExchangeError::NotYet { waiting, after });
             }
-            if !told && begin.elapsed() >= PATIENCE {
-                told = true;
-                on_event(Event::Waiting(waiting));
+            if begin.elapsed() >= tell {
+                tell = begin.elapsed() * 8;
+                on_event(Event::Waiting { waiting, after: begin.elapsed() });
             }
             // Another part of this party may have something to say that the other side waits for.
             if store.wait(name, pause.min(*wait - after), cancel) || works() {
