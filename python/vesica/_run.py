@@ -89,12 +89,12 @@ def run(
         insecure: Allow the insecure protocol that the agreement names.
         output: A file for the result, as well. Only for data in a file, or a result without rows.
         force: Replace an existing `output`.
-        state: With a helper or `exchange`, the folder that lets an interrupted run continue.
+        state: The folder that lets an interrupted run continue, with a helper or `exchange`, or
+            if both sides that connect give one.
         memory: About how many bytes of memory the run may take beside your data (1 GiB), whatever
             its size; more than that goes to files without names.
         scratch: The folder for these files: by default the current one, or with a helper `state`.
-        restart: With a helper or `exchange`, drop an interrupted run, end it for all, and begin a
-            new one.
+        restart: Drop an interrupted run that has a state, end it for all, and begin a new one.
         delimiter: The character between the fields of a text file; detected by default.
         header: Whether the first row of a text file has the names of the columns.
         format: ``csv``, ``tsv`` or ``parquet``; by default that of the file's name.

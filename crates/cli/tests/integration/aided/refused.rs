@@ -208,12 +208,9 @@ fn options_that_do_not_fit_the_kind_of_run_are_refused() {
     let (_, rest) = rest.split_once("[[key]]").unwrap();
     let head = head.replace("server_aided", "auto");
     scene.write("alone.toml", format!("{head}[[key]]{rest}"));
-    for option in ["--state here", "--restart"] {
-        let line = aided.replace("two.toml", "alone.toml");
-        let name = option.split(' ').next().unwrap();
-        run(&format!("{line} --connect 127.0.0.1:1 {option}"))
-            .assert_failed(2, &format!("{name} is only for runs with a helper"));
-    }
+    let line = aided.replace("two.toml", "alone.toml");
+    run(&format!("{line} --connect 127.0.0.1:1 --restart"))
+        .assert_failed(2, "--restart is only for runs that keep a state");
     assert!(scene.states().is_empty(), "{:?}", scene.states());
 }
 
