@@ -119,13 +119,25 @@ impl Reporter {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
+    /// Shows a line of a run, and how many before it were given up.
+    fn run(&self, line: &str, Repeats { count, max }: Repeats) {
+        match count {
+            0 => self.screen.say(line),
+            // The error says it.
+            _ if count > max => {}
+            1 if max == 1 => self.screen.say(&format!("{line}; 1 of at most 1 repeat")),
+            _ => self.screen.say(&format!("{line}; {count} of at most {max} repeats")),
+        }
+    }
+
     fn exchange(&self, peer: &str, event: &vesica_exchange::Event) {
         match event {
-            vesica_exchange::Event::Run { number, has_begun: false } => {
-                self.screen.say(&format!("run {number} of this agreement begins"));
+            vesica_exchange::Event::Run { number, has_begun, repeats } => {
+                let verb = if *has_begun { "goes on" } else { "begins" };
+                self.run(&format!("run {number} of this agreement {verb}"), *repeats);
             }
-            vesica_exchange::Event::Run { number, has_begun: true } => {
-                self.screen.say(&format!("run {number} of this agreement goes on"));
+            vesica_exchange::Event::Repeats { number, repeats } => {
+                self.run(&format!("run {number} of this agreement, says {peer}"), *repeats);
             }
             vesica_exchange::Event::Waiting(Waiting::Hello) => self.screen.say(&format!(
                 "waiting for {peer}; you can stop here, and run the same command again later"

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
-use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
+use vesica_exchange::{Conversation, End, ExchangeError, Mirror, State, Store, meet};
 use vesica_link::{CancelToken, Identity, LinkOptions, establish};
 use vesica_net::{Connection, Context, Meter};
 
@@ -172,6 +172,7 @@ impl<'a> Peer<'a> {
             store: self.store_of(exchange)?,
             wait: self.link.wait,
             restart: *restart,
+            max_repeats: self.agreement.max_repeats,
             cancel: self.link_cancel.clone(),
             on_event: Arc::new(move |event| observer.event(&Event::Exchange(&event))),
         };
@@ -248,12 +249,17 @@ impl<'a> Peer<'a> {
         Ok(())
     }
 
+    /// How many runs before this one were given up, if there is a store.
+    pub(crate) fn repeats(&self) -> Option<u32> {
+        lock(&self.exchange.as_ref()?.conversation).as_ref().map(Conversation::repeats)
+    }
+
     /// Deletes the state of a run through a store, once the caller has the result or the result was refused.
-    pub(crate) fn finish(&self) -> Result<(), Error> {
+    pub(crate) fn finish(&self, end: End) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
         let kept =
             |error: std::io::Error| ConfigFault::scratch(exchange.state.folder(), error.kind());
-        exchange.state.finish().map_err(kept)?;
+        exchange.state.finish(end).map_err(kept)?;
         exchange.state.forget().map_err(kept)
     }
 

@@ -33,9 +33,28 @@ const SAID: &str = "said";
 /// Whoever wanted the result has it.
 const FINISHED: &str = "finished";
 
+/// How many runs before this one were given up, as this party says in its hello.
+const REPEATS: &str = "repeats";
+
 /// All that is kept of a run. Without the first file the run cannot go on. The last says that it need not.
-const KEPT: [&str; 11] =
-    [MEETING, NEXT, OBJECTS, SHARES, ROWS, SEEN_HELLO, SEEN_SHARES, SAID, OWNER, NUMBER, FINISHED];
+const KEPT: [&str; 12] = [
+    MEETING,
+    NEXT,
+    OBJECTS,
+    SHARES,
+    ROWS,
+    SEEN_HELLO,
+    SEEN_SHARES,
+    SAID,
+    OWNER,
+    NUMBER,
+    REPEATS,
+    FINISHED,
+];
+
+/// How many runs were begun since the last one that came to its end, and of which agreement and party. It outlives runs
+/// that are given up.
+const BEGUN: &str = "begun";
 
 const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
@@ -45,6 +64,9 @@ const PART: u8 = 3;
 /// The folder of the results of parts.
 const PARTS: &str = "parts";
 const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
+
+/// In [`FINISHED`], after the owner: the result was refused.
+const REFUSED: u8 = 1;
 
 /// The folder of one party of one run.
 pub struct State {
@@ -60,9 +82,18 @@ impl Drop for State {
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
             let _ = self.remove_folders();
-            self.folder.remove(KEPT);
+            let _ = self.remove_run();
         }
     }
+}
+
+/// How a run has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It has its result.
+    Result,
+    /// The result was refused: the next run is a repeat.
+    Refused,
 }
 
 /// A point of a stream: how many bytes come before it, and their digest.
@@ -100,8 +131,9 @@ impl State {
         let folder = Folder::open(folder)?;
         let is_forgotten = AtomicBool::new(false);
         let mut state = Self { folder, owner, was_finished: false, is_forgotten };
-        if state.read(FINISHED)?.is_some_and(|kept| kept[..] == owner) {
+        if let Some(end) = state.ended()? {
             state.was_finished = true;
+            state.remove_count(end).map_err(ExchangeError::kept)?;
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
         }
         if !state.has_begun() {
@@ -137,12 +169,43 @@ impl State {
         self.folder.is_path(SAID, output)
     }
 
-    /// Keeps that the run need not go on.
+    /// Keeps that the run need not go on, because it has ended so.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn finish(&self) -> io::Result<()> {
-        self.folder.write(FINISHED, &self.owner)
+    pub fn finish(&self, end: End) -> io::Result<()> {
+        let mut kept = self.owner.to_vec();
+        if end == End::Refused {
+            kept.push(REFUSED);
+        }
+        self.folder.write(FINISHED, &kept)
+    }
+
+    /// How the run has ended, if it has.
+    fn ended(&self) -> Result<Option<End>, ExchangeError> {
+        let kept = self.read(FINISHED)?;
+        Ok(kept.and_then(|kept| match kept.strip_prefix(&self.owner)? {
+            [] => Some(End::Result),
+            [REFUSED] => Some(End::Refused),
+            _ => None,
+        }))
+    }
+
+    /// Nothing is counted any more after a run with a result.
+    fn remove_count(&self, end: End) -> io::Result<()> {
+        match end {
+            End::Result => self.folder.take_away([BEGUN]),
+            End::Refused => Ok(()),
+        }
+    }
+
+    /// Removes what is kept of a run and, if nothing else is kept, the folder.
+    fn remove_run(&self) -> io::Result<()> {
+        self.folder.take_away(KEPT)?;
+        if !self.folder.has(BEGUN) {
+            self.folder.remove(KEPT);
+        }
+        Ok(())
     }
 
     /// Whether the folder holds a run that can go on.
@@ -178,16 +241,44 @@ impl State {
         self.folder.keep_first(ROWS, digest)
     }
 
-    /// Deletes the run and the folder: the next run here is a new one.
+    /// Deletes the run: the next run here is a new one. Deletes the folder too, unless the run has no [result](End::Result):
+    /// then it keeps how many runs were begun.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system, and of what it holds.
     pub fn forget(&self) -> io::Result<()> {
+        let end = self.ended().map_err(|_| io::ErrorKind::InvalidData)?;
         self.is_forgotten.store(true, Ordering::Relaxed);
+        end.map_or(Ok(()), |end| self.remove_count(end))?;
+        // The run goes first: without its first file it cannot go on.
         self.folder.take_away(KEPT)?;
         self.remove_folders()?;
-        self.folder.remove(KEPT);
-        Ok(())
+        self.remove_run()
+    }
+
+    /// How many runs `of` an agreement and party were begun here since the last one that came to its end.
+    pub(crate) fn begun(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
+        let Some(kept) = self.read(BEGUN)? else { return Ok(0) };
+        match kept.split_first_chunk::<4>() {
+            Some((count, kept)) if kept == of => Ok(u32::from_le_bytes(*count)),
+            Some((_, kept)) if kept.len() == of.len() => Err(ExchangeError::OfAnother),
+            _ => Err(ExchangeError::Damaged),
+        }
+    }
+
+    /// Keeps that at least so many were.
+    pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
+        match self.begun(of)? < count {
+            true => self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat()),
+            false => Ok(()),
+        }
+    }
+
+    /// How many runs before this one were given up, as this party says in its hello.
+    pub(crate) fn repeats(&self) -> Result<u32, ExchangeError> {
+        let kept = self.read(REPEATS)?.ok_or(ExchangeError::Damaged)?;
+        let count = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(u32::from_le_bytes(count))
     }
 
     /// The number of the run, if it has begun.
@@ -200,10 +291,11 @@ impl State {
         Ok(Some(u32::from_le_bytes(number)))
     }
 
-    /// Begins the run with this number, if none has begun; returns the party's secrets of it.
+    /// Begins the run with this number, after so many that were given up, if none has begun; returns the party's secrets
+    /// of it.
     pub(crate) fn secrets(
         &self,
-        number: u32,
+        (number, repeats): (u32, u32),
     ) -> Result<(Meeting, Secret<[u8; 32]>), ExchangeError> {
         if let Some(bytes) = self.read(MEETING)? {
             let (own, meeting) = bytes.split_at_checked(32).ok_or(ExchangeError::Damaged)?;
@@ -219,6 +311,7 @@ impl State {
         let mut bytes = zeroize::Zeroizing::new(secret.expose().to_vec());
         bytes.extend_from_slice(&meeting.to_bytes());
         self.write(NUMBER, &number.to_le_bytes())?;
+        self.write(REPEATS, &repeats.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
         self.write(OBJECTS, &[])?;
         self.write(MEETING, &bytes)?;
@@ -479,7 +572,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        state.secrets(3).unwrap();
+        state.secrets((3, 2)).unwrap();
         let stream = StreamId::from_u64(7);
         {
             let (objects, mut journal) = state.objects().unwrap();
@@ -513,19 +606,19 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        let own = *state.secrets(3).unwrap().1.expose();
+        let own = *state.secrets((3, 2)).unwrap().1.expose();
         drop(state);
         assert!(matches!(State::open(&path, [2; 32]), Err(ExchangeError::OfAnother)));
         let state = State::open(&path, [1; 32]).unwrap();
         assert_eq!(state.number().unwrap(), Some(3));
-        assert_eq!(*state.secrets(4).unwrap().1.expose(), own);
+        assert_eq!(*state.secrets((4, 0)).unwrap().1.expose(), own);
         state.keep_next(9, b"object").unwrap();
         assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
         let output = parent.path().join("out.csv");
         state.keep_said(Some(&output)).unwrap();
         assert!(state.may_have_written(&output).unwrap());
         assert!(!state.may_have_written(&path).unwrap());
-        state.finish().unwrap();
+        state.finish(End::Result).unwrap();
         drop(state);
         let state = State::open(&path, [1; 32]).unwrap();
         assert_eq!((state.was_finished(), state.number().unwrap()), (true, None));

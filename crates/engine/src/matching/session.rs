@@ -22,6 +22,7 @@ use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
+use vesica_exchange::End;
 use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::Protocol;
@@ -558,7 +559,7 @@ impl Match for OverSession<'_> {
         });
         let output = output.map_err(at).or_else(|error| match error {
             // A refused result is as final as a good one. After a full disk the run can go on.
-            Error::PeerMisbehaved { .. } => self.peer.finish().and(Err(error)),
+            Error::PeerMisbehaved { .. } => self.peer.finish(End::Refused).and(Err(error)),
             error => Err(error),
         })?;
         self.run.event(&Event::Checked);
@@ -574,11 +575,11 @@ impl Match for OverSession<'_> {
     }
 
     fn report(&self, parts: Parts<'_>, checked: &Checked<OfSession>) -> Report {
-        parts.of_session(checked)
+        Report { repeats: self.peer.repeats(), ..parts.of_session(checked) }
     }
 
     fn end(self) -> Result<(), Error> {
-        self.peer.finish()
+        self.peer.finish(End::Result)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two parties through a store that is interrupted, loses, swaps and forges objects.
 
 mod attacks;
+mod repeats;
 mod rows;
 mod runs;
 mod support;

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Role;
-use vesica_exchange::{Conversation, Event, ExchangeError, Listed, Options, State, Store, meet};
+use vesica_exchange::{
+    Conversation, End, Event, ExchangeError, Listed, Options, State, Store, meet,
+};
 use vesica_link::{CancelToken, Identity};
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
@@ -98,6 +100,7 @@ impl Scene {
             store: Arc::clone(&self.store) as Arc<dyn Store>,
             wait: Duration::from_millis(300),
             restart: false,
+            max_repeats: 3,
             cancel: cancel.clone(),
             on_event: Arc::new(|_: Event| ()),
         }
@@ -146,7 +149,7 @@ impl Scene {
         match done {
             Ok((result, ())) => {
                 conversation.say_end()?;
-                state.finish().unwrap();
+                state.finish(End::Result).unwrap();
                 state.forget().unwrap();
                 Ok(result)
             }

@@ -14,6 +14,10 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
                  how many keys are common",
             ),
         ),
+        AgreementFault::NotWithHelper { field: "max_repeats" } => (
+            show("\"max_repeats\" is not available with a helper: such runs are not counted"),
+            show("remove it; runs of two parties without a [helper] are counted"),
+        ),
         AgreementFault::NotWithHelper { field } => (
             format!("{field:?} is not available with a helper, which finds common keys only"),
             show("remove it; it is available to two parties without a [helper]"),
