@@ -14,7 +14,7 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
-use vesica_exchange::Waiting;
+use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;
 use vesica_messages::Speech;
 use vesica_messages::engine;

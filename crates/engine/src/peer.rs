@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
-use vesica_exchange::{Conversation, End, ExchangeError, Mirror, State, Store, meet};
+use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
 use vesica_link::{CancelToken, Identity, LinkOptions, establish};
 use vesica_net::{Connection, Context, Meter};
 
@@ -255,11 +255,11 @@ impl<'a> Peer<'a> {
     }
 
     /// Deletes the state of a run through a store, once the caller has the result or the result was refused.
-    pub(crate) fn finish(&self, end: End) -> Result<(), Error> {
+    pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some(exchange) = &self.exchange else { return Ok(()) };
         let kept =
             |error: std::io::Error| ConfigFault::scratch(exchange.state.folder(), error.kind());
-        exchange.state.finish(end).map_err(kept)?;
+        exchange.state.finish().map_err(kept)?;
         exchange.state.forget().map_err(kept)
     }
 

@@ -4,7 +4,7 @@
 //! * [`Mirror`] — a store without a place, over a connection that may be lost.
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
-//! * [`State`], [`End`] — what a party keeps of an unfinished run, and how the run ends.
+//! * [`State`] — what a party keeps of an unfinished run.
 //! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for whoever looks after it.
 //! * [`ExchangeError`], [`Event`], [`Repeats`] — errors, and what happens while a party waits.
 //! * [`fuzzing`] — entry points for fuzzers.
@@ -64,5 +64,5 @@ pub use name::RunName;
 pub use runs::{
     Cleaned, CleanedRun, Cleaning, Pile, RunState, RunsError, Side, StoredRun, Which, clean, runs,
 };
-pub use state::{End, State};
+pub use state::State;
 pub use store::{Listed, OBJECT_MAX_BYTES, Store};

@@ -65,9 +65,6 @@ const PART: u8 = 3;
 const PARTS: &str = "parts";
 const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
 
-/// In [`FINISHED`], after the owner: the result was refused.
-const REFUSED: u8 = 1;
-
 /// The folder of one party of one run.
 pub struct State {
     folder: Folder,
@@ -85,15 +82,6 @@ impl Drop for State {
             let _ = self.remove_run();
         }
     }
-}
-
-/// How a run has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// It has its result.
-    Result,
-    /// The result was refused: the next run is a repeat.
-    Refused,
 }
 
 /// A point of a stream: how many bytes come before it, and their digest.
@@ -131,9 +119,9 @@ impl State {
         let folder = Folder::open(folder)?;
         let is_forgotten = AtomicBool::new(false);
         let mut state = Self { folder, owner, was_finished: false, is_forgotten };
-        if let Some(end) = state.ended()? {
+        if state.is_finished().map_err(ExchangeError::kept)? {
             state.was_finished = true;
-            state.remove_count(end).map_err(ExchangeError::kept)?;
+            state.folder.take_away([BEGUN]).map_err(ExchangeError::kept)?;
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
         }
         if !state.has_begun() {
@@ -169,34 +157,17 @@ impl State {
         self.folder.is_path(SAID, output)
     }
 
-    /// Keeps that the run need not go on, because it has ended so.
+    /// Keeps that the run need not go on.
     ///
     /// # Errors
     /// Those of the file system.
-    pub fn finish(&self, end: End) -> io::Result<()> {
-        let mut kept = self.owner.to_vec();
-        if end == End::Refused {
-            kept.push(REFUSED);
-        }
-        self.folder.write(FINISHED, &kept)
+    pub fn finish(&self) -> io::Result<()> {
+        self.folder.write(FINISHED, &self.owner)
     }
 
-    /// How the run has ended, if it has.
-    fn ended(&self) -> Result<Option<End>, ExchangeError> {
-        let kept = self.read(FINISHED)?;
-        Ok(kept.and_then(|kept| match kept.strip_prefix(&self.owner)? {
-            [] => Some(End::Result),
-            [REFUSED] => Some(End::Refused),
-            _ => None,
-        }))
-    }
-
-    /// Nothing is counted any more after a run with a result.
-    fn remove_count(&self, end: End) -> io::Result<()> {
-        match end {
-            End::Result => self.folder.take_away([BEGUN]),
-            End::Refused => Ok(()),
-        }
+    /// Whether it need not.
+    fn is_finished(&self) -> io::Result<bool> {
+        Ok(self.folder.read(FINISHED)?.is_some_and(|kept| kept[..] == self.owner))
     }
 
     /// Removes what is kept of a run and, if nothing else is kept, the folder.
@@ -241,16 +212,17 @@ impl State {
         self.folder.keep_first(ROWS, digest)
     }
 
-    /// Deletes the run: the next run here is a new one. Deletes the folder too, unless the run has no [result](End::Result):
-    /// then it keeps how many runs were begun.
+    /// Deletes the run: the next run here is a new one. Deletes the folder too if the run is [finished](Self::finish), and
+    /// else keeps how many were begun.
     ///
     /// # Errors
-    /// Those of the file system, and of what it holds.
+    /// Those of the file system.
     pub fn forget(&self) -> io::Result<()> {
-        let end = self.ended().map_err(|_| io::ErrorKind::InvalidData)?;
         self.is_forgotten.store(true, Ordering::Relaxed);
-        end.map_or(Ok(()), |end| self.remove_count(end))?;
-        // The run goes first: without its first file it cannot go on.
+        // While the run is known to be finished.
+        if self.is_finished()? {
+            self.folder.take_away([BEGUN])?;
+        }
         self.folder.take_away(KEPT)?;
         self.remove_folders()?;
         self.remove_run()
@@ -618,12 +590,51 @@ mod tests {
         state.keep_said(Some(&output)).unwrap();
         assert!(state.may_have_written(&output).unwrap());
         assert!(!state.may_have_written(&path).unwrap());
-        state.finish(End::Result).unwrap();
+        state.finish().unwrap();
         drop(state);
         let state = State::open(&path, [1; 32]).unwrap();
         assert_eq!((state.was_finished(), state.number().unwrap()), (true, None));
         assert_eq!(State::open(&path, [1; 32]).err(), Some(FolderError::InUse.into()));
         state.forget().unwrap();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_count_outlives_runs_that_are_given_up() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let open = || State::open(&path, [1; 32]).unwrap();
+        let of = [5; 32];
+        for count in 0..3 {
+            let state = open();
+            assert_eq!(state.begun(&of).unwrap(), count);
+            state.secrets((1 + count, count)).unwrap();
+            state.keep_begun(&of, count + 1).unwrap();
+            // It never falls.
+            state.keep_begun(&of, count).unwrap();
+            drop(state);
+            let state = open();
+            assert_eq!(state.repeats().unwrap(), count);
+            state.forget().unwrap();
+            drop(state);
+        }
+        // A process that does not begin a run changes nothing.
+        drop(open());
+        let state = open();
+        assert_eq!(state.begun(&of).unwrap(), 3);
+        assert_eq!(state.begun(&[6; 32]), Err(ExchangeError::OfAnother));
+        state.secrets((4, 3)).unwrap();
+        state.finish().unwrap();
+        drop(state);
+        // Its process has ended before it had removed anything.
+        let state = open();
+        assert!(state.was_finished());
+        assert_eq!(state.begun(&of).unwrap(), 0);
+        drop(state);
+        assert!(!path.exists());
+        std::fs::create_dir(&path).unwrap();
+        let state = open();
+        state.write(BEGUN, &[1, 2, 3]).unwrap();
+        assert_eq!(state.begun(&of), Err(ExchangeError::Damaged));
     }
 }

@@ -76,11 +76,15 @@ pub(crate) fn error(
         .by(Who::Peers),
         ExchangeError::TooManyRepeats(Repeats { count, max }) => Message::here(
             format!(
-                "{} under this agreement begun and given up without a result, and it allows \
-                 {max}: max_repeats",
+                "{} begun and given up under this agreement without a result, and it allows {}",
                 match count {
                     1 => "a run was".to_owned(),
                     count => format!("{count} runs were"),
+                },
+                match max {
+                    0 => "no repeat".to_owned(),
+                    1 => "one repeat".to_owned(),
+                    max => format!("{max} repeats"),
                 },
             ),
             format!(

@@ -22,7 +22,6 @@ use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
-use vesica_exchange::End;
 use vesica_net::{Connection, Context};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
 use vesica_protocols::Protocol;
@@ -559,7 +558,7 @@ impl Match for OverSession<'_> {
         });
         let output = output.map_err(at).or_else(|error| match error {
             // A refused result is as final as a good one. After a full disk the run can go on.
-            Error::PeerMisbehaved { .. } => self.peer.finish(End::Refused).and(Err(error)),
+            Error::PeerMisbehaved { .. } => self.peer.finish().and(Err(error)),
             error => Err(error),
         })?;
         self.run.event(&Event::Checked);
@@ -579,7 +578,7 @@ impl Match for OverSession<'_> {
     }
 
     fn end(self) -> Result<(), Error> {
-        self.peer.finish(End::Result)
+        self.peer.finish()
     }
 }
 

@@ -192,7 +192,7 @@ fn a_number_that_was_changed_on_the_way_is_refused() {
     scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("/1-"));
     lose(&scene, 1);
     // The number is at the front of a hello.
-    scene.store.with("0-hello", |hello| hello[0] = 0);
+    scene.store.with("-0002/0-hello", |hello| hello[0] = 0);
     let restart = Options { restart: true, ..options(&scene) };
     let refused = scene.run(1, restart, (None, 1), program).unwrap_err();
     assert!(matches!(refused, ExchangeError::Letter(_)), "{refused:?}");

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Role;
-use vesica_exchange::{
-    Conversation, End, Event, ExchangeError, Listed, Options, State, Store, meet,
-};
+use vesica_exchange::{Conversation, Event, ExchangeError, Listed, Options, State, Store, meet};
 use vesica_link::{CancelToken, Identity};
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
@@ -149,7 +147,7 @@ impl Scene {
         match done {
             Ok((result, ())) => {
                 conversation.say_end()?;
-                state.finish(End::Result).unwrap();
+                state.finish().unwrap();
                 state.forget().unwrap();
                 Ok(result)
             }
