@@ -139,6 +139,15 @@ mod tests {
     fn every_fault_says_what_is_wrong_and_what_to_do() {
         assert_message(
             2,
+            &[(HEAD, "version = 2\nmax_repeats = 3\n")],
+            [
+                "the agreement, line 2, column 15: \"max_repeats\" is not available with a helper: \
+                 such runs are not counted",
+                "remove it; runs of two parties without a [helper] are counted",
+            ],
+        );
+        assert_message(
+            2,
             &[(HEAD, "version = 2\nhide_sizes = true\n")],
             [
                 "the agreement, line 2, column 14: \"hide_sizes\" is not available with a helper, \

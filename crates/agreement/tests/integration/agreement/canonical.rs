@@ -122,7 +122,7 @@ fn canonical_form_and_hash_equal_the_vectors() {
         assert_eq!(named.short(), hash[..16]);
         seen += 1;
     }
-    assert_eq!(seen, 4);
+    assert_eq!(seen, 5);
 }
 
 #[test]
