@@ -93,6 +93,7 @@ class Agreement:
         hide_sizes: bool = False,
         key_bytes: int | None = None,
         partition_counts: bool = False,
+        max_repeats: int | None = None,
     ) -> Agreement:
         """Make an agreement, like ``vesica agree new``.
 
@@ -132,6 +133,7 @@ class Agreement:
             "max_matches": max_matches,
             "hide_sizes": hide_sizes or None,
             "partition_counts": partition_counts or None,
+            "max_repeats": max_repeats,
         }
         parts = [fields(top)]
         if key_bytes is not None:

@@ -14,7 +14,7 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
-use vesica_exchange::Waiting;
+use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;
 use vesica_messages::Speech;
 use vesica_messages::engine;
@@ -119,13 +119,25 @@ impl Reporter {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
+    /// Shows a line of a run, and how many before it were given up.
+    fn run(&self, line: &str, Repeats { count, max }: Repeats) {
+        match count {
+            0 => self.screen.say(line),
+            // The error says it.
+            _ if count > max => {}
+            1 if max == 1 => self.screen.say(&format!("{line}; 1 of at most 1 repeat")),
+            _ => self.screen.say(&format!("{line}; {count} of at most {max} repeats")),
+        }
+    }
+
     fn exchange(&self, peer: &str, event: &vesica_exchange::Event) {
         match event {
-            vesica_exchange::Event::Run { number, has_begun: false } => {
-                self.screen.say(&format!("run {number} of this agreement begins"));
+            vesica_exchange::Event::Run { number, has_begun, repeats } => {
+                let verb = if *has_begun { "goes on" } else { "begins" };
+                self.run(&format!("run {number} of this agreement {verb}"), *repeats);
             }
-            vesica_exchange::Event::Run { number, has_begun: true } => {
-                self.screen.say(&format!("run {number} of this agreement goes on"));
+            vesica_exchange::Event::Repeats { number, repeats } => {
+                self.run(&format!("run {number} of this agreement, says {peer}"), *repeats);
             }
             vesica_exchange::Event::Waiting { waiting, after } => {
                 let what = match waiting {

@@ -172,6 +172,7 @@ impl<'a> Peer<'a> {
             store: self.store_of(exchange)?,
             wait: self.link.wait,
             restart: *restart,
+            max_repeats: self.agreement.max_repeats,
             cancel: self.link_cancel.clone(),
             on_event: Arc::new(move |event| observer.event(&Event::Exchange(&event))),
         };
@@ -252,6 +253,11 @@ impl<'a> Peer<'a> {
             self.observer.event(&Event::NoGoodbye(error));
         }
         Ok(())
+    }
+
+    /// How many runs before this one were given up, if there is a store.
+    pub(crate) fn repeats(&self) -> Option<u32> {
+        lock(&self.exchange.as_ref()?.conversation).as_ref().map(Conversation::repeats)
     }
 
     /// Deletes the state of a run through a store, once the caller has the result or the result was refused.

@@ -25,6 +25,9 @@ pub struct Report {
     pub started_at: String,
     /// When the run ended.
     pub finished_at: String,
+    /// How many runs under this agreement were given up before this one, since the last one that came to its end; `None`
+    /// if this side keeps no state, or with a helper.
+    pub repeats: Option<u32>,
     /// What was agreed.
     pub agreement: AgreementReport,
     /// This party's name.

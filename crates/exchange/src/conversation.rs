@@ -33,6 +33,8 @@ const REST: Duration = Duration::from_millis(1);
 pub(crate) struct Run {
     pub(crate) looking: Looking,
     pub(crate) own: u8,
+    /// How many runs before it were given up.
+    pub(crate) repeats: u32,
     /// Of both parties.
     pub(crate) secret: Secret<[u8; 32]>,
     /// Of this party's randomness.
@@ -182,6 +184,12 @@ impl Conversation {
             received_bytes: AtomicU64::default(),
         };
         Ok(Self { core: Arc::new(core) })
+    }
+
+    /// How many runs under this agreement were given up before this one, since the last one that came to its end. Both
+    /// sides have the same number.
+    pub fn repeats(&self) -> u32 {
+        self.core.run.repeats
     }
 
     /// What ended the run, where it is more than the error of a stream says.

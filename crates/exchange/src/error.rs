@@ -17,6 +17,15 @@ pub enum Waiting {
     Object(u32),
 }
 
+/// How many runs before one were given up, since the last one that came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeats {
+    /// So many, or one more than the most.
+    pub count: u32,
+    /// The most that the agreement allows.
+    pub max: u32,
+}
+
 /// What happens in a run through a store.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
@@ -26,6 +35,15 @@ pub enum Event {
         number: u32,
         /// Whether an earlier process has begun it.
         has_begun: bool,
+        /// How many runs before it were given up, since the last one that came to its end, as this party knows.
+        repeats: Repeats,
+    },
+    /// The other side knows of more runs that were given up.
+    Repeats {
+        /// The number of the run.
+        number: u32,
+        /// How many there were.
+        repeats: Repeats,
     },
     /// Nothing of the other side is there. Told after a second, and then ever more rarely.
     Waiting {
@@ -67,6 +85,9 @@ pub enum ExchangeError {
         /// The number of the run.
         number: u32,
     },
+    /// More runs were given up than the agreement allows.
+    #[error("{} runs were given up, and the agreement allows {}", .0.count, .0.max)]
+    TooManyRepeats(Repeats),
     /// What the folder holds is damaged.
     #[error("the folder is damaged")]
     Damaged,

@@ -6,7 +6,7 @@
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
 //! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for whoever looks after it.
-//! * [`ExchangeError`], [`Event`] — errors, and what happens while a party waits.
+//! * [`ExchangeError`], [`Event`], [`Repeats`] — errors, and what happens while a party waits.
 //! * [`fuzzing`] — entry points for fuzzers.
 //!
 //! ```text
@@ -31,6 +31,12 @@
 //! run must see the same one. An object of this party is on its disk before it is in the store, and what a later run
 //! writes is compared with it. A party that has lost its state begins a new run, with new keys.
 
+//!
+//! **Every new run is counted.** Each is a new chance for a party that deviates, so the agreement limits how many may
+//! follow each other without a result. A party counts those that it has begun in its [`State`], where the count outlives
+//! them, and those that the store shows as given up. It says the number in its signed hello, and the larger of the two
+//! numbers counts for both. So a party that has lost its state learns the number from the other one.
+
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
@@ -49,7 +55,7 @@ mod state;
 mod store;
 
 pub use conversation::Conversation;
-pub use error::{Event, ExchangeError, Waiting};
+pub use error::{Event, ExchangeError, Repeats, Waiting};
 pub use folder::FolderStore;
 pub use looking::Options;
 pub use meeting::meet;

@@ -30,6 +30,8 @@ pub struct Options {
     pub wait: Duration,
     /// Gives a run up that was begun, and begins a new one.
     pub restart: bool,
+    /// How many times a run may be begun anew since the last one that came to its end, as agreed.
+    pub max_repeats: u32,
     /// Ends all waiting.
     pub cancel: CancelToken,
     /// What happens meanwhile.

@@ -1,7 +1,7 @@
 //! How the parties find each other in a store.
 
 use crate::conversation::{Conversation, Run};
-use crate::error::{Event, ExchangeError, Waiting};
+use crate::error::{Event, ExchangeError, Repeats, Waiting};
 use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
 use crate::name::{MAX_RUNS, RunName, prefix_of};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
@@ -14,7 +14,11 @@ use vesica_link::letters::LetterError;
 use vesica_link::{Identity, PublicIdentity};
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
+const COUNT_LABEL: &str = "vesica exchange 2026 whose runs are counted v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
+
+/// Bytes of the number of repeats in a hello.
+const NOTE_LEN: usize = 4;
 
 /// Begins the run of the agreement with this hash between two `parties`, in the agreement's order, of which `own` is this
 /// one, or goes on with the run in `state`. Both parties then share a secret.
@@ -30,22 +34,42 @@ pub fn meet(
 ) -> Result<Conversation, ExchangeError> {
     let peer = 1 - own;
     let prefix = prefix_of(agreement);
+    let counted = derive(COUNT_LABEL, &[agreement, &[own]]);
     let begun = state.number()?;
-    let number = match begun {
-        Some(number) => number,
-        None => next_number(&options, &prefix, own)?,
+    let (number, count) = match begun {
+        Some(number) => (number, state.repeats()?),
+        None => {
+            let (number, shown) = next_number(&options, &prefix, own)?;
+            (number, state.begun(&counted)?.max(shown))
+        }
     };
-    (options.on_event)(Event::Run { number, has_begun: begun.is_some() });
+    let max = options.max_repeats;
+    // One more than allowed is enough to know.
+    let most = max.saturating_add(1);
+    let count = count.min(most);
+    let repeats = Repeats { count, max };
+    (options.on_event)(Event::Run { number, has_begun: begun.is_some(), repeats });
     let run = format!("{prefix}-{number:04}");
-    let (meeting, own_secret) = state.secrets(number)?;
+    let (meeting, own_secret) = state.secrets((number, count))?;
     let context = derive(CONTEXT_LABEL, &[agreement, &number.to_le_bytes()]);
     let looking = Looking { options, run: run.clone(), peer };
     let never = || false;
 
-    let hello = meeting.hello(identity, &context, &[]);
+    let hello = meeting.hello(identity, &context, &count.to_le_bytes());
+    // This run counts from here on: nobody has heard of it before.
+    state.keep_begun(&counted, most.min(count.saturating_add(1)))?;
     put(&*looking.options.store, &object::name(&run, own, HELLO), &hello)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
-    let theirs = looking.get(&object::name(&run, peer, HELLO), Waiting::Hello, &never, &never)?;
+    let their_hello = object::name(&run, peer, HELLO);
+    let refuse = |repeats| {
+        // In a store that ends with this process, the other side must learn the number first. It may refuse without.
+        let _ = looking.options.store.settle(&their_hello, looking.options.wait);
+        Err(ExchangeError::TooManyRepeats(repeats))
+    };
+    if count > max {
+        return refuse(repeats);
+    }
+    let theirs = looking.get(&their_hello, Waiting::Hello, &never, &never)?;
     // Who has begun this run has no need of what was said in others.
     if !state.has_seen_hello() {
         remove_earlier(&*looking.options.store, &prefix, (number, own))?;
@@ -55,10 +79,19 @@ pub fn meet(
     if own == 1 {
         hellos.reverse();
     }
-    let met = meeting.meet(own.into(), parties, &context, &hellos, 0)?;
+    let met = meeting.meet(own.into(), parties, &context, &hellos, NOTE_LEN)?;
     // Kept once it is known to be the peer's, and before anything is said that depends on it.
     if !state.see_hello(&seen)? {
         return Err(LetterError::BadSignature { party: peer.into() }.into());
+    }
+    let theirs = met.note(peer.into()).try_into().map(u32::from_le_bytes).unwrap_or(u32::MAX);
+    let repeats = Repeats { count: count.max(theirs).min(most), max };
+    state.keep_begun(&counted, most.min(repeats.count.saturating_add(1)))?;
+    if repeats.count > max {
+        return refuse(repeats);
+    }
+    if repeats.count > count {
+        (looking.options.on_event)(Event::Repeats { number, repeats });
     }
 
     let shares = state.shares(|| met.shares())?;
@@ -75,32 +108,40 @@ pub fn meet(
         return Err(LetterError::NotSealedForUs { party: peer.into() }.into());
     }
     let seed = derive(SEED_LABEL, &[own_secret.expose(), secret.expose()]);
-    let run = Run { looking, own, secret, seed: vesica_core::Secret::new(seed) };
+    let run =
+        Run { looking, own, repeats: repeats.count, secret, seed: vesica_core::Secret::new(seed) };
     Conversation::start(run, Arc::clone(state))
 }
 
-/// The number of the next run: after all that are over.
-fn next_number(options: &Options, prefix: &str, own: u8) -> Result<u32, ExchangeError> {
+/// The number of the next run, after all that are over; and how many of those were given up since this party has come to
+/// the end of one.
+fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), ExchangeError> {
     let store = &*options.store;
-    let mut next = 1;
-    for number in numbers(store, prefix)? {
+    let (mut next, mut given_up) = (1, 0_u32);
+    let mut numbers = numbers(store, prefix)?;
+    numbers.sort_unstable();
+    for number in numbers {
         let run = format!("{prefix}-{number:04}");
         let has = |party: u8, what: &str| -> Result<bool, ExchangeError> {
             let there = store.get(&object::name(&run, party, what));
             Ok(there.map_err(ExchangeError::store)?.is_some())
         };
-        let is_over = has(own, END)? || has(own, GIVEN_UP)? || has(1 - own, GIVEN_UP)?;
-        if !is_over && has(own, HELLO)? {
+        if has(own, END)? {
+            given_up = 0;
+        } else if has(own, GIVEN_UP)? || has(1 - own, GIVEN_UP)? {
+            given_up += 1;
+        } else if has(own, HELLO)? {
             if !options.restart {
                 return Err(ExchangeError::BegunElsewhere { number });
             }
             give_up(store, &run, own, StopReason::Cancelled)?;
-        } else if !is_over {
+            given_up += 1;
+        } else {
             continue;
         }
         next = next.max(number + 1);
     }
-    Ok(next)
+    Ok((next, given_up))
 }
 
 /// The numbers of all runs of an agreement in the store, in any order.

@@ -33,9 +33,28 @@ const SAID: &str = "said";
 /// Whoever wanted the result has it.
 const FINISHED: &str = "finished";
 
+/// How many runs before this one were given up, as this party says in its hello.
+const REPEATS: &str = "repeats";
+
 /// All that is kept of a run. Without the first file the run cannot go on. The last says that it need not.
-const KEPT: [&str; 11] =
-    [MEETING, NEXT, OBJECTS, SHARES, ROWS, SEEN_HELLO, SEEN_SHARES, SAID, OWNER, NUMBER, FINISHED];
+const KEPT: [&str; 12] = [
+    MEETING,
+    NEXT,
+    OBJECTS,
+    SHARES,
+    ROWS,
+    SEEN_HELLO,
+    SEEN_SHARES,
+    SAID,
+    OWNER,
+    NUMBER,
+    REPEATS,
+    FINISHED,
+];
+
+/// How many runs were begun since the last one that came to its end, and of which agreement and party. It outlives runs
+/// that are given up.
+const BEGUN: &str = "begun";
 
 const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
@@ -60,7 +79,7 @@ impl Drop for State {
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
             let _ = self.remove_folders();
-            self.folder.remove(KEPT);
+            let _ = self.remove_run();
         }
     }
 }
@@ -100,8 +119,9 @@ impl State {
         let folder = Folder::open(folder)?;
         let is_forgotten = AtomicBool::new(false);
         let mut state = Self { folder, owner, was_finished: false, is_forgotten };
-        if state.read(FINISHED)?.is_some_and(|kept| kept[..] == owner) {
+        if state.is_finished().map_err(ExchangeError::kept)? {
             state.was_finished = true;
+            state.folder.take_away([BEGUN]).map_err(ExchangeError::kept)?;
             state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
         }
         if !state.has_begun() {
@@ -145,6 +165,20 @@ impl State {
         self.folder.write(FINISHED, &self.owner)
     }
 
+    /// Whether it need not.
+    fn is_finished(&self) -> io::Result<bool> {
+        Ok(self.folder.read(FINISHED)?.is_some_and(|kept| kept[..] == self.owner))
+    }
+
+    /// Removes what is kept of a run and, if nothing else is kept, the folder.
+    fn remove_run(&self) -> io::Result<()> {
+        self.folder.take_away(KEPT)?;
+        if !self.folder.has(BEGUN) {
+            self.folder.remove(KEPT);
+        }
+        Ok(())
+    }
+
     /// Whether the folder holds a run that can go on.
     pub fn has_begun(&self) -> bool {
         self.folder.has(MEETING)
@@ -178,16 +212,45 @@ impl State {
         self.folder.keep_first(ROWS, digest)
     }
 
-    /// Deletes the run and the folder: the next run here is a new one.
+    /// Deletes the run: the next run here is a new one. Deletes the folder too if the run is [finished](Self::finish), and
+    /// else keeps how many were begun.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
+        // While the run is known to be finished.
+        if self.is_finished()? {
+            self.folder.take_away([BEGUN])?;
+        }
         self.folder.take_away(KEPT)?;
         self.remove_folders()?;
-        self.folder.remove(KEPT);
-        Ok(())
+        self.remove_run()
+    }
+
+    /// How many runs `of` an agreement and party were begun here since the last one that came to its end.
+    pub(crate) fn begun(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
+        let Some(kept) = self.read(BEGUN)? else { return Ok(0) };
+        match kept.split_first_chunk::<4>() {
+            Some((count, kept)) if kept == of => Ok(u32::from_le_bytes(*count)),
+            Some((_, kept)) if kept.len() == of.len() => Err(ExchangeError::OfAnother),
+            _ => Err(ExchangeError::Damaged),
+        }
+    }
+
+    /// Keeps that at least so many were.
+    pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
+        match self.begun(of)? < count {
+            true => self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat()),
+            false => Ok(()),
+        }
+    }
+
+    /// How many runs before this one were given up, as this party says in its hello.
+    pub(crate) fn repeats(&self) -> Result<u32, ExchangeError> {
+        let kept = self.read(REPEATS)?.ok_or(ExchangeError::Damaged)?;
+        let count = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(u32::from_le_bytes(count))
     }
 
     /// The number of the run, if it has begun.
@@ -200,10 +263,11 @@ impl State {
         Ok(Some(u32::from_le_bytes(number)))
     }
 
-    /// Begins the run with this number, if none has begun; returns the party's secrets of it.
+    /// Begins the run with this number, after so many that were given up, if none has begun; returns the party's secrets
+    /// of it.
     pub(crate) fn secrets(
         &self,
-        number: u32,
+        (number, repeats): (u32, u32),
     ) -> Result<(Meeting, Secret<[u8; 32]>), ExchangeError> {
         if let Some(bytes) = self.read(MEETING)? {
             let (own, meeting) = bytes.split_at_checked(32).ok_or(ExchangeError::Damaged)?;
@@ -219,6 +283,7 @@ impl State {
         let mut bytes = zeroize::Zeroizing::new(secret.expose().to_vec());
         bytes.extend_from_slice(&meeting.to_bytes());
         self.write(NUMBER, &number.to_le_bytes())?;
+        self.write(REPEATS, &repeats.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
         self.write(OBJECTS, &[])?;
         self.write(MEETING, &bytes)?;
@@ -479,7 +544,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        state.secrets(3).unwrap();
+        state.secrets((3, 2)).unwrap();
         let stream = StreamId::from_u64(7);
         {
             let (objects, mut journal) = state.objects().unwrap();
@@ -513,12 +578,12 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        let own = *state.secrets(3).unwrap().1.expose();
+        let own = *state.secrets((3, 2)).unwrap().1.expose();
         drop(state);
         assert!(matches!(State::open(&path, [2; 32]), Err(ExchangeError::OfAnother)));
         let state = State::open(&path, [1; 32]).unwrap();
         assert_eq!(state.number().unwrap(), Some(3));
-        assert_eq!(*state.secrets(4).unwrap().1.expose(), own);
+        assert_eq!(*state.secrets((4, 0)).unwrap().1.expose(), own);
         state.keep_next(9, b"object").unwrap();
         assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
         let output = parent.path().join("out.csv");
@@ -532,5 +597,44 @@ mod tests {
         assert_eq!(State::open(&path, [1; 32]).err(), Some(FolderError::InUse.into()));
         state.forget().unwrap();
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_count_outlives_runs_that_are_given_up() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let open = || State::open(&path, [1; 32]).unwrap();
+        let of = [5; 32];
+        for count in 0..3 {
+            let state = open();
+            assert_eq!(state.begun(&of).unwrap(), count);
+            state.secrets((1 + count, count)).unwrap();
+            state.keep_begun(&of, count + 1).unwrap();
+            // It never falls.
+            state.keep_begun(&of, count).unwrap();
+            drop(state);
+            let state = open();
+            assert_eq!(state.repeats().unwrap(), count);
+            state.forget().unwrap();
+            drop(state);
+        }
+        // A process that does not begin a run changes nothing.
+        drop(open());
+        let state = open();
+        assert_eq!(state.begun(&of).unwrap(), 3);
+        assert_eq!(state.begun(&[6; 32]), Err(ExchangeError::OfAnother));
+        state.secrets((4, 3)).unwrap();
+        state.finish().unwrap();
+        drop(state);
+        // Its process has ended before it had removed anything.
+        let state = open();
+        assert!(state.was_finished());
+        assert_eq!(state.begun(&of).unwrap(), 0);
+        drop(state);
+        assert!(!path.exists());
+        std::fs::create_dir(&path).unwrap();
+        let state = open();
+        state.write(BEGUN, &[1, 2, 3]).unwrap();
+        assert_eq!(state.begun(&of), Err(ExchangeError::Damaged));
     }
 }

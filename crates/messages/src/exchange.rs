@@ -4,7 +4,7 @@ use crate::words::duration;
 use crate::{Message, Speech, Who, stores};
 use std::path::Path;
 use vesica_core::StopReason;
-use vesica_exchange::{ExchangeError, Waiting};
+use vesica_exchange::{ExchangeError, Repeats, Waiting};
 use vesica_link::letters::LetterError;
 
 /// A run with `peer` through the store `place`, which has its state in `folder`.
@@ -74,6 +74,26 @@ pub(crate) fn error(
             new,
         )
         .by(Who::Peers),
+        ExchangeError::TooManyRepeats(Repeats { count, max }) => Message::here(
+            format!(
+                "{} begun and given up under this agreement without a result, and it allows {}",
+                match count {
+                    1 => "a run was".to_owned(),
+                    count => format!("{count} runs were"),
+                },
+                match max {
+                    0 => "no repeat".to_owned(),
+                    1 => "one repeat".to_owned(),
+                    max => format!("{max} repeats"),
+                },
+            ),
+            format!(
+                "find out with {peer} why they were given up; to go on, agree anew: both sides \
+                 need a new agreement file, with another title or a larger max_repeats, and a \
+                 new folder for the state, not {}",
+                folder.display()
+            ),
+        ),
         ExchangeError::Gone { number } => Message::here(
             format!("message {number} of this side is not in {place} any more"),
             format!(

@@ -1,7 +1,7 @@
 //! The canonical text form of an agreement, and its hash.
 
 use super::Agreement;
-use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER};
+use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, REPEATS_DEFAULT};
 use super::parties::PartyTerms;
 use super::question::Question;
 use super::terms::Key;
@@ -50,8 +50,8 @@ impl fmt::Debug for AgreementHash {
 }
 
 impl Agreement {
-    /// The agreement in its canonical form: fields in a fixed order, with every default and the
-    /// version of each profile. Parsing it gives the same agreement.
+    /// The agreement in its canonical form: fields in a fixed order, with every default but those of
+    /// `partition_counts` and `max_repeats`, and the version of each profile. Parsing it gives the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
@@ -76,6 +76,9 @@ impl Agreement {
             line("hide_sizes", &self.hide_sizes);
             if self.partition_counts {
                 line("partition_counts", &true);
+            }
+            if self.max_repeats != REPEATS_DEFAULT {
+                line("max_repeats", &self.max_repeats);
             }
             if let Question::Threshold { min } = &self.question {
                 line("threshold", min);

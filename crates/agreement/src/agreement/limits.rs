@@ -15,6 +15,10 @@ pub const SELF_CHECK_MIN: u32 = 8;
 pub const SELF_CHECK_MAX: u32 = 1024;
 /// Self-check items of each kind, by default.
 pub const SELF_CHECK_DEFAULT: u32 = 16;
+/// Most times that a run may be begun anew without having come to its end, by default.
+pub const REPEATS_DEFAULT: u32 = 3;
+/// Most such times that an agreement can allow.
+pub const REPEATS_MAX: u32 = 100;
 /// Fewest different keys that a party must have, by default.
 pub const MIN_ROWS_DEFAULT: u64 = 1;
 

@@ -3,6 +3,7 @@
 use super::error::{AgreementError, AgreementFault};
 use super::limits::{
     FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS, NEVER,
+    REPEATS_DEFAULT, REPEATS_MAX,
 };
 use super::parties::{PartyTerms, parties, receivers};
 use super::question::{Question, self_check};
@@ -43,6 +44,7 @@ const FIELD_NAMES: &[&str] = &[
     "self_check",
     "hide_sizes",
     "partition_counts",
+    "max_repeats",
     "threshold",
     "min_matches",
     "max_matches",
@@ -113,6 +115,7 @@ impl Agreement {
             self_check: 0,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
             partition_counts,
+            max_repeats: max_repeats(&table)?,
             helper: None,
             keys,
             parties,
@@ -170,6 +173,12 @@ fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, Agre
         true => Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes)),
         false => Ok(flag.value),
     }
+}
+
+/// How many times a run may be begun anew.
+fn max_repeats(table: &Table<'_>) -> Result<u32, AgreementError> {
+    let number = table.number("max_repeats", 0..=REPEATS_MAX.into())?;
+    Ok(number.map_or(REPEATS_DEFAULT, |number| number.value as u32))
 }
 
 fn security(table: &Table<'_>, with_helper: bool) -> Result<At<Security>, AgreementError> {

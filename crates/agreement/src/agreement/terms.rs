@@ -33,6 +33,9 @@ pub struct Terms {
     /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
     /// and private ids only.
     pub partition_counts: bool,
+    /// How many times a run between two parties that both keep a state may be begun anew, since the last one that came
+    /// to its end. With a helper nothing counts them, and this is the default.
+    pub max_repeats: u32,
     /// The helper, if the parties have one.
     pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.

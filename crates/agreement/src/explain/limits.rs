@@ -56,9 +56,10 @@ impl Words<'_> {
         points.extend(self.guesses());
         points.push(
             "Repeated runs. Two runs on nearly the same data reveal what changed between them. The \
-             agreement does not limit how often it is run."
+             agreement does not limit how often it is run to the end."
                 .to_owned(),
         );
+        points.push(self.repeats());
         points.push(format!(
             "What {} with the result. The software cannot control that; your contract can.",
             match self.agreement.all_receive() {
@@ -72,6 +73,26 @@ impl Words<'_> {
                 .to_owned(),
         );
         points
+    }
+
+    /// How often a run may be begun anew.
+    fn repeats(&self) -> String {
+        let after = match self.agreement.max_repeats {
+            0 => "A run that is given up is the last one under this agreement (`max_repeats = 0`)."
+                .to_owned(),
+            1 => "At most once in a row a run may be begun anew after one that was given up \
+                  (`max_repeats = 1`)."
+                .to_owned(),
+            most => format!(
+                "At most {most} times in a row a run may be begun anew after one that was given \
+                 up (`max_repeats = {most}`)."
+            ),
+        };
+        format!(
+            "Runs that are given up. Each new one gives a side that cheats another chance to guess \
+             keys. {after} They are counted only if both sides keep a state (`--exchange` or \
+             `--state`)."
+        )
     }
 
     /// How many keys a receiver that deviates can test, for each row whose bound is above the size

@@ -62,6 +62,21 @@ fn the_explanation_does_not_claim_that_hidden_sizes_are_learned() {
 }
 
 #[test]
+fn it_is_told_how_often_a_run_may_be_begun_anew() {
+    let canonical = sample("one-side.toml").canonical();
+    for (line, says) in [
+        ("", "At most 3 times in a row a run may be begun anew after one that was given up"),
+        ("max_repeats = 1\n", "At most once in a row a run may be begun anew"),
+        ("max_repeats = 0\n", "A run that is given up is the last one under this agreement"),
+    ] {
+        let text = canonical.replacen("self_check", &format!("{line}self_check"), 1);
+        let text = explain(&Agreement::parse(&text).unwrap()).to_string();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(says), "{text}");
+    }
+}
+
+#[test]
 fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let words = |agreement: &Agreement| {
         let text = explain(agreement).to_string();

@@ -351,6 +351,89 @@ fn a_lost_state_is_found_out_over_connections_too() {
     scene.assert_results();
 }
 
+/// How one side gives the run up.
+#[derive(Clone, Copy, PartialEq)]
+enum GivesUp {
+    /// It has lost its state.
+    LosesState,
+    /// It begins anew with the state that it has.
+    HasState,
+}
+
+/// Begins runs that both sides give up, and says what the two sides say in the end.
+fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
+    let parties = ["one", "two"];
+    let more = ["--wait", "30s", "--restart"];
+    let start = |number: usize| {
+        let more = if number == 0 { &more[..2] } else { &more };
+        parties.map(|party| Running::start(scene.command(party, more)))
+    };
+    for number in 0..times {
+        let both = start(number);
+        let begun = |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
+        let began = Instant::now();
+        while !parties.iter().all(|party| begun(party)) {
+            assert!(began.elapsed() < Duration::from_secs(60), "run {number} does not begin");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        for (process, (party, how)) in both.into_iter().zip(parties.iter().zip(how)) {
+            process.signal(Signal::SIGKILL);
+            process.wait();
+            let state = scene.place.path(&format!("{party}.state"));
+            match how {
+                GivesUp::LosesState => fs::remove_dir_all(state).unwrap(),
+                // It would be taken for the next run's.
+                GivesUp::HasState => fs::remove_file(state.join("seen-shares")).unwrap(),
+            }
+        }
+        assert!(
+            parties.iter().all(|party| !scene.place.path(&format!("{party}.out.csv")).exists())
+        );
+    }
+    start(times).map(Running::wait)
+}
+
+#[test]
+fn both_sides_refuse_one_repeat_too_many() {
+    let too_many = "4 runs were begun and given up under this agreement without a result";
+    for how in [[GivesUp::HasState; 2], [GivesUp::LosesState, GivesUp::HasState]] {
+        for new in [Scene::new, Scene::connected] {
+            let scene = new(&terms_of(200_000)).with_rows(200_000);
+            for ended in begin_again(&scene, 4, how) {
+                ended.assert_failed(3, too_many);
+                assert!(ended.stderr.contains("it allows 3 repeats"), "{ended:#?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_repeat_that_is_allowed_is_told_and_the_next_run_is_none() {
+    let scene = Scene::new(&Terms { more: "max_repeats = 1", ..terms_of(200_000) });
+    let scene = scene.with_rows(200_000);
+    for ended in begin_again(&scene, 1, [GivesUp::LosesState, GivesUp::HasState]) {
+        ended.assert_code(0);
+        assert!(ended.stderr.contains("1 of at most 1 repeat\n"), "{ended:#?}");
+    }
+    scene.assert_results();
+    let running = ["one", "two"].map(|party| {
+        let report = scene.place.path(&format!("{party}.json"));
+        let mut command = scene.command(party, &["--wait", "60s"]);
+        command.arg("--report").arg(report);
+        Running::start(command)
+    });
+    for ended in running.map(Running::wait) {
+        ended.assert_code(0);
+        assert!(!ended.stderr.contains("of at most"), "{ended:#?}");
+    }
+    for party in ["one", "two"] {
+        let report = scene.place.read(&format!("{party}.json"));
+        let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report["repeats"], 0);
+    }
+    scene.assert_results();
+}
+
 #[test]
 fn a_run_goes_on_with_the_same_rows_in_the_same_folder_only() {
     let scene = Scene::new(&BOTH);

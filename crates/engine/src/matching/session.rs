@@ -574,7 +574,7 @@ impl Match for OverSession<'_> {
     }
 
     fn report(&self, parts: Parts<'_>, checked: &Checked<OfSession>) -> Report {
-        parts.of_session(checked)
+        Report { repeats: self.peer.repeats(), ..parts.of_session(checked) }
     }
 
     fn end(self) -> Result<(), Error> {

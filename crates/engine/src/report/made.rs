@@ -161,6 +161,7 @@ impl Parts<'_> {
             wire_version: of.wire_version,
             started_at: self.started_at.to_string(),
             finished_at: jiff::Timestamp::now().to_string(),
+            repeats: None,
             agreement: agreement_report(self.agreement),
             party: self.agreement.parties[self.party].name.clone(),
             parties: of.parties,

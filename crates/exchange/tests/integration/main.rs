@@ -2,6 +2,7 @@
 
 mod attacks;
 mod mirror;
+mod repeats;
 mod rows;
 mod runs;
 mod support;

@@ -99,6 +99,7 @@ impl Scene {
             store: Arc::clone(&self.store) as Arc<dyn Store>,
             wait: Duration::from_millis(300),
             restart: false,
+            max_repeats: 3,
             cancel: cancel.clone(),
             on_event: Arc::new(|_: Event| ()),
         }

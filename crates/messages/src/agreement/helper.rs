@@ -14,6 +14,10 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
                  how many keys are common",
             ),
         ),
+        AgreementFault::NotWithHelper { field: "max_repeats" } => (
+            show("\"max_repeats\" is not available with a helper: such runs are not counted"),
+            show("remove it; runs of two parties without a [helper] are counted"),
+        ),
         AgreementFault::NotWithHelper { field } => (
             format!("{field:?} is not available with a helper, which finds common keys only"),
             show("remove it; it is available to two parties without a [helper]"),
@@ -133,6 +137,15 @@ mod tests {
 
     #[test]
     fn every_fault_says_what_is_wrong_and_what_to_do() {
+        assert_message(
+            2,
+            &[(HEAD, "version = 2\nmax_repeats = 3\n")],
+            [
+                "the agreement, line 2, column 15: \"max_repeats\" is not available with a helper: \
+                 such runs are not counted",
+                "remove it; runs of two parties without a [helper] are counted",
+            ],
+        );
         assert_message(
             2,
             &[(HEAD, "version = 2\nhide_sizes = true\n")],

@@ -6,7 +6,7 @@ use std::time::Duration;
 use vesica_agreement::{Agreement, Difference};
 use vesica_core::{Misbehaviour, Refusal, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
-use vesica_exchange::{ExchangeError, Waiting};
+use vesica_exchange::{ExchangeError, Repeats, Waiting};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 use vesica_messages::with_helper::{Aided, AidedFailure};
@@ -69,7 +69,7 @@ fn errors() -> Vec<Error> {
     errors
 }
 
-fn exchange_errors() -> [ExchangeError; 10] {
+fn exchange_errors() -> [ExchangeError; 12] {
     let not_yet = |waiting, seconds| {
         let after = Duration::from_secs(seconds);
         ExchangeError::NotYet { waiting, after }
@@ -80,6 +80,8 @@ fn exchange_errors() -> [ExchangeError; 10] {
         not_yet(Waiting::Object(3), 90),
         ExchangeError::Store(ErrorKind::StorageFull),
         ExchangeError::BegunElsewhere { number: 3 },
+        ExchangeError::TooManyRepeats(Repeats { count: 4, max: 3 }),
+        ExchangeError::TooManyRepeats(Repeats { count: 1, max: 0 }),
         ExchangeError::Gone { number: 3 },
         ExchangeError::WrongObject { number: 3 },
         ExchangeError::ForeignObject { number: 3 },

@@ -8,7 +8,7 @@ fn comments_and_order_and_written_defaults_change_nothing() {
     let one = format!("{HEAD}{KEY}{key_two}{}", parties());
     let head: String = HEAD.lines().rev().map(|line| format!("  {line} # a comment\n")).collect();
     let two = format!(
-        "# our agreement\r\n{head}hide_sizes = false\nself_check = 16\nexpires = \"never\"\n\
+        "# our agreement\r\n{head}hide_sizes = false\nself_check = 16\nmax_repeats = 3\nexpires = \"never\"\n\
          protocol = \"auto\"\n{}min_rows = 1\n{key_two}{KEY}",
         parties()
     );
@@ -34,6 +34,7 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
         (and("protocol = \"dh\""), "protocol", Some("auto"), Some("dh")),
         (and("expires = 2027-01-31"), "expires", Some("never"), Some("2027-01-31")),
         (and("self_check = 20"), "self_check", Some("16"), Some("20")),
+        (and("max_repeats = 5"), "max_repeats", None, Some("5")),
         (and("hide_sizes = true"), "hide_sizes", Some("false"), Some("true")),
         (
             with("profile = \"email\"", "profile = \"lower\""),
@@ -121,7 +122,7 @@ fn canonical_form_and_hash_equal_the_vectors() {
         assert_eq!(named.short(), hash[..16]);
         seen += 1;
     }
-    assert_eq!(seen, 4);
+    assert_eq!(seen, 5);
 }
 
 #[test]

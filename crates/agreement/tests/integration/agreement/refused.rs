@@ -158,6 +158,17 @@ fn numbers_outside_their_range_are_refused() {
             &format!("agreement, line 2, column 14: \"self_check\" is {bad}, outside 8 to 1024"),
         );
     }
+    for bad in ["101", "-1"] {
+        assert_refused(
+            &and(&format!("max_repeats = {bad}")),
+            &format!("agreement, line 2, column 15: \"max_repeats\" is {bad}, outside 0 to 100"),
+        );
+    }
+    assert_eq!(parse(&and("")).max_repeats, 3);
+    for good in [0, 1, 100] {
+        let agreement = parse(&and(&format!("max_repeats = {good}")));
+        assert_eq!((agreement.max_repeats, &parse(&agreement.canonical())), (good, &agreement));
+    }
     assert_refused(
         &with("max_rows = 5_000_000", "max_rows = 10\nmin_rows = 11"),
         "agreement, line 14, column 12: the party \"shop\" has min_rows 11 above max_rows 10",

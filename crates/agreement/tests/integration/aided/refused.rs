@@ -8,6 +8,7 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
     for (field, line) in [
         ("hide_sizes", "hide_sizes = true"),
         ("hide_sizes", "hide_sizes = 1"),
+        ("max_repeats", "max_repeats = 3"),
         ("threshold", "threshold = 5"),
         ("min_matches", "min_matches = 5"),
         ("max_matches", "max_matches = 5"),
