@@ -4,13 +4,17 @@ use crate::meeting::{self, Purpose};
 use crate::seats::{Seats, context};
 use crate::{Error, Event, Observer, Phase, TransportFault};
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
 use vesica_exchange::{Dial, Dialled};
 use vesica_link::{Identity, LinkOptions, establish};
 use vesica_net::{Connection, Meter};
+
+/// How long the hello of the other side may take once there is a session.
+const AGREE_LIMIT: Duration = Duration::from_secs(20);
 
 /// Why there will be no other connection, once that is known.
 pub(crate) type Fault = Arc<Mutex<Option<Error>>>;
@@ -69,7 +73,17 @@ impl Line {
         let on_event = |event| self.observer.event(&Event::Link(&event));
         let session = establish(&self.identity, &[identity], &link, &on_event, cancel)
             .map_err(|error| Error::from_link(error, peer))?;
+        session.expect(Some(AGREE_LIMIT));
+        let link = session.clone();
         let session: Arc<dyn Connection> = Arc::new(session);
+        // Once they agree, the mirror ends the session.
+        let agreed = Arc::new(AtomicBool::new(false));
+        let (for_cancel, has_agreed) = (Arc::downgrade(&session), Arc::clone(&agreed));
+        cancel.on_cancel(move || {
+            if let Some(session) = for_cancel.upgrade().filter(|_| !has_agreed.load(Relaxed)) {
+                session.abort(StopReason::Cancelled);
+            }
+        });
         let met = context(&session, self.seats.seat, peer, NonZeroUsize::MIN, &Meter::new());
         let met = met.and_then(|mut ctx| {
             meeting::agree(&mut ctx, &self.agreement, Purpose::KeptRun, peer)?;
@@ -77,6 +91,8 @@ impl Line {
         });
         match met {
             Ok(()) => {
+                agreed.store(true, Relaxed);
+                link.expect(None);
                 *lock(&self.last) = Some(Arc::clone(&session));
                 Ok(Dialled::Connected(session))
             }

@@ -44,6 +44,8 @@ pub(crate) struct Exchange {
     pub(crate) had_written: bool,
     /// The given one, or, once it is open, the mirror over a connection.
     pub(crate) store: OnceLock<Arc<dyn Store>>,
+    /// Whether it is a mirror.
+    pub(crate) is_mirrored: bool,
     /// What ended the connecting.
     pub(crate) fault: Fault,
     pub(crate) state: Arc<State>,
@@ -193,11 +195,13 @@ impl<'a> Peer<'a> {
         }
         match kind {
             // What a mirror says of messages that no party sends.
-            ExchangeError::Store(std::io::ErrorKind::InvalidData) => Error::PeerMisbehaved {
-                peer: self.seats.peer.clone(),
-                phase,
-                kind: vesica_core::Misbehaviour::BrokenFraming,
-            },
+            ExchangeError::Store(std::io::ErrorKind::InvalidData) if exchange.is_mirrored => {
+                Error::PeerMisbehaved {
+                    peer: self.seats.peer.clone(),
+                    phase,
+                    kind: vesica_core::Misbehaviour::BrokenFraming,
+                }
+            }
             ExchangeError::Cancelled => Error::Interrupted { phase },
             ExchangeError::Letter(kind) => {
                 Error::Letter { party: Some(self.seats.peer.clone()), kind }

@@ -298,9 +298,14 @@ impl Core {
     /// Publishes what no object has yet. After a failure nothing more is published: the next object would take the place
     /// of one that is kept for the next process.
     fn publish(&self) -> Result<(), TransportError> {
-        let _in_order = lock(&self.publishing);
-        self.check_open()?;
-        self.publish_next().map_err(|fault| self.fail(fault))
+        // The upload may take long: meanwhile this party does not wait for the peer alone.
+        self.working.fetch_add(1, Ordering::Relaxed);
+        let published = {
+            let _in_order = lock(&self.publishing);
+            self.check_open().and_then(|()| self.publish_next().map_err(|fault| self.fail(fault)))
+        };
+        self.working.fetch_sub(1, Ordering::Relaxed);
+        published
     }
 
     fn publish_next(&self) -> Result<(), ExchangeError> {

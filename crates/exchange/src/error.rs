@@ -135,7 +135,10 @@ impl From<FolderError> for ExchangeError {
 impl ExchangeError {
     /// An error of the store.
     pub(crate) fn store(error: io::Error) -> Self {
-        ExchangeError::Store(error.kind())
+        match error.kind() {
+            io::ErrorKind::Interrupted => ExchangeError::Cancelled,
+            kind => ExchangeError::Store(kind),
+        }
     }
 
     /// An error of a file in the folder of the run.

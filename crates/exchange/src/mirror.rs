@@ -19,8 +19,9 @@ mod wire;
 use self::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, have_of, object_of, read, read_name};
 use crate::FolderStore;
 use crate::name::prefix_of;
+use crate::object::{self, HELLO};
 use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,7 +43,10 @@ const UNASKED_MAX_BYTES: u64 = 4 << 30;
 /// Most bytes of an object without a number.
 const SMALL_MAX_BYTES: u64 = 1 << 20;
 
-/// Most objects without a number that a connection brings: those of more runs than anybody gives up.
+/// What an object costs beside its bytes.
+const OBJECT_COST_BYTES: u64 = 4096;
+
+/// Most objects without a number that connections bring: those of more runs than anybody gives up.
 const SMALL_MAX: u32 = 1 << 12;
 
 /// Bytes of an object that are read at once.
@@ -76,7 +80,7 @@ pub type Dial = Box<dyn Fn(&CancelToken) -> Dialled + Send>;
 /// See the [module](self).
 pub struct Mirror {
     core: Arc<Core>,
-    worker: Option<JoinHandle<()>>,
+    worker: Mutex<Option<JoinHandle<()>>>,
 }
 
 struct Core {
@@ -103,8 +107,15 @@ struct Line {
     theirs: HashSet<String>,
     /// Objects to send, if the other side does not have them.
     fresh: VecDeque<String>,
-    /// Of objects of the other side that nobody has asked for.
+    /// Runs that the other side has begun and not lost.
+    runs: HashSet<String>,
+    /// Objects of the other side that nobody has asked for, with their bytes.
+    unasked: HashMap<String, u64>,
     unasked_bytes: u64,
+    /// Objects without a number that have come.
+    small: u32,
+    /// When an object came last.
+    moved: Option<Instant>,
     /// Why there is nothing more to come.
     failed: Option<io::ErrorKind>,
     /// Why this side ends before the run does.
@@ -148,14 +159,50 @@ impl Mirror {
                 core.end(StopReason::Cancelled);
             }
         });
-        Ok(Self { core, worker: Some(worker) })
+        Ok(Self { core, worker: Mutex::new(Some(worker)) })
+    }
+
+    /// Ends all, and waits until nothing more happens on the line or in the folder.
+    fn end(&self, reason: StopReason) {
+        self.core.end(reason);
+        let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let _ = worker.map(JoinHandle::join);
+    }
+
+    /// Waits until `last` is here and the other side has all that it needs.
+    fn wait_for_the_end(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
+        let mut line = self.core.line();
+        let start = Instant::now();
+        while !self.core.local.has(last) {
+            if line.failed.is_some() {
+                return Err(TransportError::Closed);
+            }
+            // A side that is there and brings nothing does not hold this one up for ever.
+            if line.moved.unwrap_or(start).max(start).elapsed() >= limit {
+                return Err(TransportError::Idle(limit));
+            }
+            line = self.core.wait(line);
+        }
+        line.leaves = true;
+        self.core.changed.notify_all();
+        let start = Instant::now();
+        while !line.has_left && line.failed.is_none() {
+            let limit = if line.connection.is_some() { LEAVE_LIMIT } else { REDIAL_LIMIT };
+            if start.elapsed() >= limit {
+                return Err(TransportError::Idle(limit));
+            }
+            line = self.core.wait(line);
+        }
+        match line.has_left {
+            true => Ok(()),
+            false => Err(TransportError::Closed),
+        }
     }
 }
 
 impl Drop for Mirror {
     fn drop(&mut self) {
-        self.core.end(StopReason::Cancelled);
-        let _ = self.worker.take().map(JoinHandle::join);
+        self.end(StopReason::Cancelled);
     }
 }
 
@@ -174,8 +221,9 @@ impl Store for Mirror {
         let object = self.core.local.get(name)?;
         let mut line = self.core.line();
         match &object {
-            Some(object) => {
-                line.unasked_bytes = line.unasked_bytes.saturating_sub(object.len() as u64);
+            Some(_) => {
+                let bytes = line.unasked.remove(name).unwrap_or(0);
+                line.unasked_bytes -= bytes;
                 self.core.changed.notify_all();
             }
             None => line.failed.map_or(Ok(()), |kind| Err(io::Error::from(kind)))?,
@@ -223,32 +271,11 @@ impl Store for Mirror {
         self.core.end(reason);
     }
 
+    /// The line is down when this returns: nobody else sees what this side does next, or how long that takes.
     fn settle(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
-        let mut line = self.core.line();
-        let mut alone = Instant::now();
-        while !self.core.local.has(last) {
-            if line.failed.is_some() {
-                return Err(TransportError::Closed);
-            }
-            if line.connection.is_some() {
-                alone = Instant::now();
-            }
-            if alone.elapsed() >= limit {
-                return Err(TransportError::Idle(limit));
-            }
-            line = self.core.wait(line);
-        }
-        line.leaves = true;
-        self.core.changed.notify_all();
-        let start = Instant::now();
-        while !line.has_left && line.failed.is_none() {
-            let limit = if line.connection.is_some() { LEAVE_LIMIT } else { REDIAL_LIMIT };
-            if start.elapsed() >= limit {
-                return Err(TransportError::Idle(limit));
-            }
-            line = self.core.wait(line);
-        }
-        Ok(())
+        let settled = self.wait_for_the_end(last, limit);
+        self.end(StopReason::Timeout);
+        settled
     }
 }
 
@@ -260,6 +287,12 @@ impl Core {
     fn wait<'a>(&self, line: MutexGuard<'a, Line>) -> MutexGuard<'a, Line> {
         let waited = self.changed.wait_timeout(line, TICK);
         waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    /// Whether both sides have all that they need.
+    fn is_over(&self) -> bool {
+        let line = self.line();
+        line.leaves && line.has_left
     }
 
     /// Nothing more will come.
@@ -284,6 +317,7 @@ impl Core {
     }
 
     fn work(&self, dial: &dyn Fn(&CancelToken) -> Dialled) {
+        let _guard = FailOnPanic(self);
         loop {
             let is_over = |line: &Line| line.failed.is_some() || (line.leaves && line.has_left);
             if is_over(&self.line()) {
@@ -291,10 +325,11 @@ impl Core {
             }
             match dial(&self.cancel) {
                 Dialled::Connected(connection) => self.serve(&connection),
-                Dialled::Again => {
-                    self.cancel.wait(REDIAL);
-                }
+                Dialled::Again => {}
                 Dialled::Never => return self.fail(io::ErrorKind::ConnectionAborted),
+            }
+            if !is_over(&self.line()) {
+                self.cancel.wait(REDIAL);
             }
         }
     }
@@ -305,19 +340,25 @@ impl Core {
         let stop = {
             let mut line = self.line();
             line.connection = Some(Arc::clone(connection));
-            (line.knows, line.theirs) = (false, HashSet::new());
+            (line.knows, line.theirs, line.runs) = (false, HashSet::new(), HashSet::new());
+            // Of a process that has ended an earlier run.
+            line.has_left &= line.leaves;
             line.stop
         };
         if let Some(reason) = stop {
             connection.stop(reason);
         }
         std::thread::scope(|scope| {
-            scope.spawn(|| {
+            let receiving = std::thread::Builder::new().spawn_scoped(scope, || {
                 if let Err(fault) = self.receive(&mut *reader) {
                     self.end_line(&**connection, fault);
                 }
             });
-            match self.send(&mut *writer) {
+            let sent = match receiving {
+                Ok(_) => self.send(&mut *writer),
+                Err(error) => Err(Fault::here(error)),
+            };
+            match sent {
                 Ok(()) => drop(connection.close()),
                 Err(fault) => self.end_line(&**connection, fault),
             }
@@ -328,6 +369,8 @@ impl Core {
 
     fn end_line(&self, connection: &dyn Connection, fault: Fault) {
         match fault {
+            // The other side has closed the session first.
+            Fault::Line if self.is_over() => return,
             // The next connection goes on.
             Fault::Line => connection.stop(StopReason::Timeout),
             Fault::Here(kind) => {
@@ -408,7 +451,10 @@ impl Core {
                     line.fresh = old.chain(new).collect();
                 }
                 while let Some(name) = line.fresh.pop_front() {
-                    if line.theirs.insert(name.clone()) {
+                    // Nobody reads the messages of a run that the other side has lost.
+                    let is_lost = Kind::of(&name, &self.prefix, self.own) == Some(Kind::Own)
+                        && !line.runs.contains(run_of(&name));
+                    if !is_lost && line.theirs.insert(name.clone()) {
                         return Ok(Next::Object(name));
                     }
                 }
@@ -423,7 +469,7 @@ impl Core {
     }
 
     fn receive(&self, reader: &mut dyn StreamReader) -> Result<(), Fault> {
-        let mut small = 0;
+        let hello_of = |party: u8, name: &str| object::name(run_of(name), party, HELLO);
         loop {
             let [kind] = read(reader)?;
             match kind {
@@ -450,6 +496,8 @@ impl Core {
                     let mut line = self.line();
                     line.has_met |= awaited.is_empty();
                     line.awaited = awaited;
+                    let begun = names.iter().filter(|name| **name == hello_of(1 - self.own, name));
+                    line.runs = begun.map(|name| run_of(name).to_owned()).collect();
                     line.theirs.extend(names);
                     line.knows = true;
                 }
@@ -458,15 +506,18 @@ impl Core {
                     let len = u32::from_le_bytes(read(reader)?).into();
                     let kind = Kind::of(&name, &self.prefix, self.own).ok_or(Fault::There)?;
                     let most = match kind {
-                        Kind::Numbered => OBJECT_MAX_BYTES,
-                        Kind::Own => return Err(Fault::There),
-                        _ => {
-                            small += 1;
-                            SMALL_MAX_BYTES
+                        Kind::Numbered if self.local.has(&hello_of(self.own, &name)) => {
+                            OBJECT_MAX_BYTES
                         }
+                        Kind::Numbered | Kind::Own => return Err(Fault::There),
+                        _ => SMALL_MAX_BYTES,
                     };
-                    if len > most || small > SMALL_MAX || !self.line().knows {
-                        return Err(Fault::There);
+                    {
+                        let mut line = self.line();
+                        line.small += u32::from(kind != Kind::Numbered);
+                        if len > most || line.small > SMALL_MAX || !line.knows {
+                            return Err(Fault::There);
+                        }
                     }
                     self.wait_for_room()?;
                     let mut bytes = Vec::new();
@@ -477,8 +528,13 @@ impl Core {
                     }
                     let is_new = self.local.put_if_absent(&name, &bytes).map_err(Fault::here)?;
                     let mut line = self.line();
+                    line.moved = Some(Instant::now());
                     if is_new && kind == Kind::Numbered {
-                        line.unasked_bytes += len;
+                        line.unasked.insert(name.clone(), len + OBJECT_COST_BYTES);
+                        line.unasked_bytes += len + OBJECT_COST_BYTES;
+                    }
+                    if name == hello_of(1 - self.own, &name) {
+                        line.runs.insert(run_of(&name).to_owned());
                     }
                     line.awaited.remove(&name);
                     line.has_met |= line.awaited.is_empty();
@@ -504,10 +560,26 @@ impl Core {
     }
 }
 
+/// Nothing more will come from a thread that has panicked.
+struct FailOnPanic<'a>(&'a Core);
+
+impl Drop for FailOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.fail(io::ErrorKind::Other);
+        }
+    }
+}
+
 /// What to say next to the other side.
 enum Next {
     Object(String),
     Leave,
     /// Nothing more: both have all that they need.
     Close,
+}
+
+/// The run in the name of an object.
+fn run_of(name: &str) -> &str {
+    name.split('/').next().unwrap_or_default()
 }

@@ -60,6 +60,10 @@ pub(crate) fn pieces_of(body: &[u8]) -> Option<Pieces> {
         let (stream, after) = rest.split_first_chunk::<8>()?;
         let (len, after) = after.split_first_chunk::<4>()?;
         let (bytes, after) = after.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        // Nobody writes an empty one, and many would take room without counting.
+        if bytes.is_empty() {
+            return None;
+        }
         pieces.push((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes.to_vec()));
         rest = after;
     }
@@ -75,7 +79,7 @@ mod tests {
         let sealer = |from| Sealer::new(&[1; 32], "vesica exchange test", from);
         let pieces = vec![
             (StreamId::from_u64(1), vec![1, 2]),
-            (StreamId::from_u64(9), Vec::new()),
+            (StreamId::from_u64(9), vec![4]),
             (StreamId::from_u64(1), vec![3; 1000]),
         ];
         let object = seal(&sealer(0), 5, &pieces);

@@ -122,11 +122,10 @@ impl State {
         if state.is_finished().map_err(ExchangeError::kept)? {
             state.was_finished = true;
             state.folder.take_away([BEGUN]).map_err(ExchangeError::kept)?;
-            state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
+            state.take_away().map_err(ExchangeError::kept)?;
         }
         if !state.has_begun() {
-            state.folder.take_away(KEPT).map_err(ExchangeError::kept)?;
-            state.remove_folders().map_err(ExchangeError::kept)?;
+            state.take_away().map_err(ExchangeError::kept)?;
             return Ok(state);
         }
         match state.read(OWNER)?.as_deref() {
@@ -194,6 +193,14 @@ impl State {
         self.folder.path().join(MIRROR)
     }
 
+    /// Removes all that is kept of a run. It cannot go on as soon as this begins, and that it was finished is known until
+    /// the end.
+    fn take_away(&self) -> io::Result<()> {
+        self.folder.take_away([MEETING])?;
+        self.remove_folders()?;
+        self.folder.take_away(KEPT)
+    }
+
     /// Removes what is in folders: the objects of a run without a store, and the results of parts.
     fn remove_folders(&self) -> io::Result<()> {
         [self.mirror(), self.parts()].iter().try_for_each(|folder| {
@@ -223,8 +230,7 @@ impl State {
         if self.is_finished()? {
             self.folder.take_away([BEGUN])?;
         }
-        self.folder.take_away(KEPT)?;
-        self.remove_folders()?;
+        self.take_away()?;
         self.remove_run()
     }
 

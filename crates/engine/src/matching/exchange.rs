@@ -46,6 +46,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     let exchange = Exchange {
         had_written,
         store: job.store.clone().map_or_else(OnceLock::new, OnceLock::from),
+        is_mirrored: job.store.is_none(),
         fault: Arc::default(),
         state: Arc::new(state),
         restart: job.state.restart,

@@ -422,7 +422,8 @@ fn in_flight(
                 if let Err(error) = run() {
                     let mut first = failure();
                     if first.is_none() {
-                        session.stop(error.stop_reason());
+                        // Whoever called gives the peer the reason that it finds.
+                        session.abort(error.stop_reason());
                         *first = Some(error);
                     }
                 }
