@@ -321,6 +321,9 @@ impl Running {
         }
         let guarded = move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
+            // What would end the run holds its session, and so the lock of its state, which the next run needs even while
+            // an exception keeps this one.
+            cancel.cancel();
             watch.close(result.unwrap_or_else(|_| Some(Err(Failed::panic()))));
         };
         match std::thread::Builder::new().name("vesica-run".to_owned()).spawn(guarded) {

@@ -120,7 +120,7 @@ def pyarrow(filesystem: Any, path: str) -> Place:
         path = f"{filesystem.base_path.rstrip('/')}/{path}"
         filesystem = filesystem.base_fs
     handler: Any = getattr(filesystem, "handler", None)
-    if type(handler).__name__ == "FSSpecHandler":
+    if handler is not None and type(handler).__name__ == "FSSpecHandler":
         return fsspec(handler.fs, path)
     if filesystem.type_name == "local":
         return root_of(path)
