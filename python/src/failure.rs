@@ -1,13 +1,15 @@
 //! Errors as the exceptions of the package.
 
 use pyo3::prelude::*;
+use std::io::ErrorKind;
 use std::panic;
 use std::path::PathBuf;
+use std::sync::Arc;
 use vesica_agreement::{Agreement, AgreementError};
 use vesica_engine::{Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
 use vesica_messages::with_helper::{Aided, AidedFailure};
-use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, with_helper};
+use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, stores, with_helper};
 use vesica_records::InputError;
 
 const SPEECH: Speech = Speech::Python;
@@ -62,6 +64,8 @@ pub(crate) struct Failed {
     pub(crate) message: String,
     hint: String,
     differences: Vec<Difference>,
+    /// What an object of Python raised.
+    cause: Option<Arc<PyErr>>,
 }
 
 /// What the message of a failed run needs.
@@ -74,7 +78,13 @@ pub(crate) struct Circumstances {
 
 impl Failed {
     pub(crate) fn new(kind: Kind, message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: hint.into(), differences: Vec::new() }
+        Self {
+            kind,
+            message: message.into(),
+            hint: hint.into(),
+            differences: Vec::new(),
+            cause: None,
+        }
     }
 
     pub(crate) fn of(kind: Kind, message: Message) -> Self {
@@ -82,12 +92,18 @@ impl Failed {
     }
 
     /// A place that cannot be used.
-    pub(crate) fn place(message: Message) -> Self {
+    pub(crate) fn of_place(message: Message) -> Self {
         let kind = match message.who {
             Who::Network => Kind::Network,
             _ => Kind::Settings,
         };
         Self::of(kind, message)
+    }
+
+    /// A run that ended because its place, an object of Python, raised something.
+    pub(crate) fn raised((kind, class, error): (ErrorKind, String, PyErr)) -> Self {
+        let failed = Self::of_place(stores::raised(&class, kind, SPEECH));
+        Self { cause: Some(Arc::new(error)), ..failed }
     }
 
     /// A run that failed; `absent` are the parties that it has waited for in vain.
@@ -150,7 +166,11 @@ impl Failed {
             let class = py.import("vesica._errors")?.getattr(self.kind.class())?;
             class.call1((&self.message, &self.hint, self.differences.clone()))
         };
-        make().map_or_else(|error| error, PyErr::from_value)
+        let error = make().map_or_else(|error| error, PyErr::from_value);
+        if let Some(cause) = &self.cause {
+            error.set_cause(py, Some(cause.clone_ref(py)));
+        }
+        error
     }
 }
 

@@ -10,7 +10,7 @@
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
-//! * [`place`] — who this side is, and whom it reaches.
+//! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
 //! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.
 
@@ -29,6 +29,7 @@ mod place;
 mod running;
 mod service;
 mod shares;
+mod store;
 mod stream;
 mod tables;
 mod watch;

@@ -2,8 +2,10 @@
 
 use crate::away::away;
 use crate::failure::{Failed, Kind};
+use crate::store::{ObjectStore, Raised};
 use pyo3::prelude::*;
-use std::ffi::OsStr;
+use pyo3::types::PyString;
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
@@ -44,30 +46,58 @@ pub(crate) fn endpoint(
     }
 }
 
-/// The place where the two sides meet: an address, or a store.
+/// Where the two sides meet.
+pub(crate) struct Meeting {
+    pub(crate) endpoint: Endpoint,
+    pub(crate) store: Option<Arc<dyn Store>>,
+    /// What the store has raised, if it is an object of Python.
+    pub(crate) raised: Raised,
+}
+
+/// The place where the two sides meet: an address, or a store, which is a path, a URL or an object.
 pub(crate) fn meeting(
     py: Python<'_>,
     agreement: &Agreement,
     listen: Option<String>,
     connect: Option<String>,
-    exchange: Option<&OsStr>,
-) -> Result<(Endpoint, Option<Arc<dyn Store>>), Failed> {
-    let Some(place) = exchange else { return Ok((endpoint(agreement, listen, connect)?, None)) };
+    exchange: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Meeting> {
+    let failed = |failed: Failed| failed.raise(py);
+    let Some(place) = exchange else {
+        let endpoint = endpoint(agreement, listen, connect).map_err(failed)?;
+        return Ok(Meeting { endpoint, store: None, raised: Raised::default() });
+    };
+    check_store(agreement, listen.or(connect).is_some()).map_err(failed)?;
+    if !place.is_instance_of::<PyString>() {
+        let store = ObjectStore::new(place)?;
+        let (endpoint, raised) = (Endpoint::Store(store.place()), store.raised());
+        return Ok(Meeting { endpoint, store: Some(Arc::new(store)), raised });
+    }
+    let place: OsString = place.extract()?;
+    let shown = vesica_stores::shown(&place);
+    match away(py, || vesica_stores::open(&place)) {
+        Ok(store) => Ok(Meeting {
+            endpoint: Endpoint::Store(shown),
+            store: Some(store),
+            raised: Raised::default(),
+        }),
+        Err(error) => Err(failed(Failed::of_place(stores::error(&shown, &error, Speech::Python)))),
+    }
+}
+
+/// Refuses a store beside a helper or an address.
+fn check_store(agreement: &Agreement, has_address: bool) -> Result<(), Failed> {
     if agreement.helper.is_some() {
         return Err(fault(&ArgumentFault::ExchangeWithHelper));
     }
-    if listen.or(connect).is_some() {
+    if has_address {
         return Err(Failed::new(
             Kind::Settings,
             "`exchange=` and an address are both given",
             "through a store there is no connection: leave out `listen=` and `connect=`",
         ));
     }
-    let shown = vesica_stores::shown(place);
-    match away(py, || vesica_stores::open(place)) {
-        Ok(store) => Ok((Endpoint::Store(shown), Some(store))),
-        Err(error) => Err(Failed::place(stores::error(&shown, &error, Speech::Python))),
-    }
+    Ok(())
 }
 
 /// Tells the other side, if it is waiting, that this one cannot take part because of its data.

@@ -7,11 +7,10 @@ use crate::failure::{Circumstances, Failed, Kind};
 use crate::identity::Identity;
 use crate::input::{Input, format_of};
 use crate::outcome::Outcome;
-use crate::place;
+use crate::place::{self, Meeting};
 use crate::watch::{Done, Note, Watch};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -110,7 +109,7 @@ impl Running {
         party: Option<String>,
         listen: Option<String>,
         connect: Option<String>,
-        exchange: Option<OsString>,
+        exchange: Option<&Bound<'_, PyAny>>,
         wait: f64,
         idle: f64,
         total: f64,
@@ -126,14 +125,16 @@ impl Running {
         again: Option<Again>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
-        let place = place::meeting(py, &agreement, listen, connect, exchange.as_deref());
-        let place = place.and_then(|(endpoint, store)| {
-            if store.is_none() && state.is_none() && restart {
-                place::check_restart(&agreement)?;
-            }
-            Ok((endpoint, store, place::party(&agreement, Some(&identity.0), party.as_deref())?))
-        });
-        let (endpoint, store, party) = place.map_err(|failed| failed.raise(py))?;
+        let Meeting { endpoint, store, raised } =
+            place::meeting(py, &agreement, listen, connect, exchange)?;
+        let keeps_without = store.is_none() && state.is_none();
+        let checked = match keeps_without && restart {
+            true => place::check_restart(&agreement),
+            false => Ok(()),
+        };
+        let party =
+            checked.and_then(|()| place::party(&agreement, Some(&identity.0), party.as_deref()));
+        let party = party.map_err(|failed| failed.raise(py))?;
         let link = LinkOptions {
             endpoint,
             wait: seconds(wait),
@@ -174,7 +175,10 @@ impl Running {
                     false => ControlFlow::Break(()),
                 }
             });
-            let failed = done.err().map(|error| Failed::run(error, watch.absent(), &run));
+            let failed = done.err().map(|error| match raised.of(&error) {
+                Some(raised) => Failed::raised(raised),
+                None => Failed::run(error, watch.absent(), &run),
+            });
             match failed {
                 Some(failed) if !is_handed_over => Some(Err(failed)),
                 Some(failed) => {
@@ -317,6 +321,9 @@ impl Running {
         }
         let guarded = move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
+            // What would end the run holds its session, and so the lock of its state, which the next run needs even while
+            // an exception keeps this one.
+            cancel.cancel();
             watch.close(result.unwrap_or_else(|_| Some(Err(Failed::panic()))));
         };
         match std::thread::Builder::new().name("vesica-run".to_owned()).spawn(guarded) {

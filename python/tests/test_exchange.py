@@ -26,7 +26,6 @@ import vesica as v
 COMMAND = pathlib.Path(sys.executable).with_name("vesica")
 OWN = [f"user{n}@example.org" for n in range(1000)]
 THEIRS = [f"User{n}@Example.org" for n in range(400, 2400)]
-COMMON = 600
 
 #: A program of a test that takes longer than this hangs, in seconds.
 LIMIT = 120
@@ -70,20 +69,30 @@ def started(port: int, *command: str, **environment: str) -> Iterator[None]:
 class Scene:
     """The files of both sides, and what their programs need to know of the place."""
 
-    def __init__(self, folder: pathlib.Path, place: str, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: pathlib.Path,
+        place: str,
+        environment: Mapping[str, str],
+        receives: str = "all",
+        rows: tuple[list[str], list[str]] = (OWN, THEIRS),
+    ) -> None:
         self.folder, self.place = folder, place
         self.environment = {**os.environ, **environment}
         self.keys = {name: v.Identity.generate(folder / f"{name}.key") for name in ("shop", "club")}
-        self.agreement = v.Agreement.new(self.keys, receives="all", max_rows=5000)
+        self.agreement = v.Agreement.new(self.keys, receives=receives, max_rows=5000)
         self.agreement.save(folder / "agreement.toml")
-        for name, rows in (("shop", OWN), ("club", THEIRS)):
-            lines = "".join(f"{mail}\n" for mail in rows)
+        self.common = len({row.lower() for row in rows[0]} & {row.lower() for row in rows[1]})
+        for name, own in zip(("shop", "club"), rows, strict=True):
+            lines = "".join(f"{mail}\n" for mail in own)
             (folder / f"{name}.csv").write_text(f"email\n{lines}")
 
     def start(self, name: str, *options: str, place: str = "") -> subprocess.Popen[str]:
         """The command of a side."""
         parts = [COMMAND, "run", "agreement.toml", "--key", f"{name}.key"]
-        parts += ["--input", f"{name}.csv", "--output", f"{name}.out.csv", "--force"]
+        parts += ["--input", f"{name}.csv"]
+        if name in self.agreement.receives:
+            parts += ["--output", f"{name}.out.csv", "--force"]
         parts += ["--exchange", place or self.place, "--state", f"{name}.state", *options]
         pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
         words = [str(part) for part in parts]
@@ -106,12 +115,14 @@ class Scene:
         self.check()
 
     def check(self) -> None:
-        """Both have the result, and nothing is left."""
+        """Who receives the result has it, and nothing is left."""
         for name in ("shop", "club"):
-            result = self.folder / f"{name}.out.csv"
-            assert len(result.read_text().splitlines()) == COMMON + 1
-            result.unlink()
             assert not (self.folder / f"{name}.state").exists()
+            result = self.folder / f"{name}.out.csv"
+            assert result.exists() == (name in self.agreement.receives)
+            if result.exists():
+                assert len(result.read_text().splitlines()) == self.common + 1
+                result.unlink()
 
     def taking_turns(self) -> int:
         """Both sides, each doing what is possible, in turn; returns how many calls it took."""
@@ -139,7 +150,7 @@ class Scene:
 
         with ThreadPoolExecutor() as threads:
             for result in threads.map(side, ("shop", "club")):
-                assert len(result.rows()) == COMMON
+                assert result.to_arrow().num_rows == self.common
 
 
 @pytest.fixture(scope="module")
@@ -201,6 +212,104 @@ def test_python_meets_in_a_bucket(
 def test_sides_take_turns_in_a_bucket(s3: int, bucket: str, tmp_path: pathlib.Path) -> None:
     scene = Scene(tmp_path, f"s3://{bucket}/x", environment_of_s3(s3))
     assert scene.taking_turns() > 2
+
+
+SIZES = {"few and many": (OWN[500:510], THEIRS), "many and few": (OWN, THEIRS[:3])}
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("receives", ["shop", "club"])
+def test_one_side_receives_in_a_bucket(
+    s3: int, bucket: str, tmp_path: pathlib.Path, receives: str, sizes: str
+) -> None:
+    scene = Scene(tmp_path, f"s3://{bucket}/x", environment_of_s3(s3), receives, SIZES[sizes])
+    assert scene.common == {"few and many": 10, "many and few": 3}[sizes]
+    scene.both()
+
+
+#: A server that speaks the protocol of S3, and whose clock is two hours behind.
+SLOW_CLOCK = """
+import datetime, sys
+import moto.s3.models, moto.server
+now = moto.s3.models.utcnow
+moto.s3.models.utcnow = lambda: now() - datetime.timedelta(hours=2)
+moto.server.main(sys.argv[1:])
+"""
+
+
+def test_runs_in_a_bucket_are_listed_and_removed(tmp_path: pathlib.Path) -> None:
+    port = free_port()
+    program = [sys.executable, "-c", SLOW_CLOCK]
+    with started(port, *program, "-H", "127.0.0.1", "-p", str(port)):
+        where = {"LocationConstraint": REGION}
+        client("s3", port).create_bucket(Bucket="shared", CreateBucketConfiguration=where)
+        lists_and_removes(Scene(tmp_path, "s3://shared/some/prefix", environment_of_s3(port)), port)
+
+
+def lists_and_removes(scene: Scene, s3: int) -> None:
+    bucket = "shared"
+
+    def exchange(what: str, *options: str) -> str:
+        done = subprocess.run(
+            [
+                str(COMMAND),
+                "exchange",
+                what,
+                scene.place,
+                "--agreement",
+                "agreement.toml",
+                *options,
+            ],
+            cwd=scene.folder,
+            env=scene.environment,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def stored() -> set[str]:
+        listed = client("s3", s3).list_objects_v2(Bucket=bucket).get("Contents", [])
+        return {o["Key"].rsplit("/", 1)[-1] for o in listed}
+
+    assert "there are no runs" in exchange("status")
+    client("s3", s3).put_object(Bucket=bucket, Key="some/other/0-hello", Body=b"")
+    client("s3", s3).put_object(Bucket=bucket, Key="some/prefix/report.txt", Body=b"")
+    code, error = scene.run("shop", "--once")
+    assert code == 75, error
+    assert "only shop has begun" in exchange("status")
+    scene.both()
+    (run,) = json.loads(exchange("status", "--json"))["runs"]
+    assert (run["number"], run["state"], run["turn"]) == (1, "finished", None)
+    total = client("s3", s3).list_objects_v2(Bucket=bucket, Prefix="some/prefix/")["Contents"]
+    sizes = {o["Key"].rsplit("/", 1)[-1]: o["Size"] for o in total}
+    for party, side in enumerate(run["sides"]):
+        objects = [size for name, size in sizes.items() if name.startswith(f"{party}-0")]
+        assert side["objects"] == len(objects) > 0
+        assert side["object_bytes"] == sum(objects)
+
+    assert "2 h" in exchange("status")
+    before = stored()
+    exchange("clean", "--older-than", "3h")
+    exchange("clean", "--older-than", "1h", "--dry-run")
+    assert stored() == before
+    exchange("clean", "--older-than", "1h", "--party", "shop")
+    # Party 1 is the shop.
+    assert stored() == {name for name in before if not name.startswith("1-") or name == "1-end"}
+    exchange("clean", "--older-than", "1h")
+    assert stored() == {"0-end", "1-end", "0-hello", "report.txt"}
+    exchange("clean", "--older-than", "1h", "--all")
+    assert stored() == {"0-hello", "report.txt"}
+    assert "there are no runs" in exchange("status")
+
+
+def test_a_bucket_that_is_missing_has_no_status(s3: int, tmp_path: pathlib.Path) -> None:
+    environment = {**os.environ, **environment_of_s3(s3)}
+    for what in (["status"], ["clean", "--older-than", "1d"]):
+        words = [str(COMMAND), "exchange", what[0], "s3://no-such-bucket/x", *what[1:]]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=LIMIT)
+        assert done.returncode == 3 and "S3 has no such bucket" in done.stderr, done.stderr
 
 
 def test_a_missing_bucket_is_named(s3: int, tmp_path: pathlib.Path) -> None:
@@ -327,7 +436,9 @@ class Sshd:
     """A server of the current user's, with keys of its own, and the settings that `ssh` needs."""
 
     def __init__(self, folder: pathlib.Path) -> None:
-        program = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+        program = shutil.which(
+            "sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin"
+        )
         assert program, "sshd is not here: scripts/python-tests installs it"
         self.program, self.folder, self.port = program, folder, free_port()
         for name in ("host", "user", "other"):
@@ -456,7 +567,5 @@ def test_a_run_goes_on_when_the_server_is_back(
     place = f"sftp://{getpass.getuser()}@127.0.0.1:{port}{shared}"
     scene = Scene(tmp_path, place, sshd.config())
     with sshd.started():
-        goes_on_after(
-            scene, lambda: relays[0].cut(), lambda: relays.append(Relay(port, sshd.port))
-        )
+        goes_on_after(scene, lambda: relays[0].cut(), lambda: relays.append(Relay(port, sshd.port)))
     relays[1].cut()

@@ -14,6 +14,7 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 ``help(v.run)`` says what else it takes; ``v.demo()`` runs both sides in this process.
 """
 
+from vesica import exchange
 from vesica._agreement import Agreement, Explanation, Key, Party, Values
 from vesica._check import Checked, check
 from vesica._demo import Demo, demo
@@ -67,6 +68,7 @@ __all__ = [
     "check",
     "combine",
     "demo",
+    "exchange",
     "run",
     "run_async",
     "serve_helper",

@@ -16,6 +16,7 @@ from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
 from vesica._progress import Callback, Follower, display
 from vesica._result import Result
+from vesica.exchange import Place
 
 #: How often someone who waits for a run lets Python look at signals, and shows progress, in seconds.
 TICK = 0.05
@@ -40,7 +41,7 @@ def run(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
-    exchange: str | os.PathLike[str] | None = None,
+    exchange: Place | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
     wait: Time | None = None,
@@ -75,8 +76,8 @@ def run(
         connect: The address of the other side or of the helper, ``host:port``.
         listen: The address at which to wait for the other side.
         exchange: A place that both sides can reach, in which they meet in place of a
-            connection: a folder, or a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
-            ``sftp://user@host/folder``.
+            connection: a folder, a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
+            ``sftp://user@host/folder``, or an object with the methods of `vesica.exchange.Store`.
         progress: True for bars (of tqdm, where it is installed), or a function that takes a
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.
@@ -129,7 +130,7 @@ async def run_async(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
-    exchange: str | os.PathLike[str] | None = None,
+    exchange: Place | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
     wait: Time | None = None,
@@ -202,7 +203,7 @@ class Started:
         format: str | None,
         connect: str | None,
         listen: str | None,
-        exchange: str | os.PathLike[str] | None = None,
+        exchange: Place | None = None,
         strict: bool,
         insecure: bool,
         force: bool,
@@ -238,7 +239,7 @@ class Started:
             party=party,
             listen=listen,
             connect=connect,
-            exchange=None if exchange is None else os.fspath(exchange),
+            exchange=os.fspath(exchange) if isinstance(exchange, os.PathLike) else exchange,
             wait=limit if wait is None else seconds("wait", wait) or LONGEST,
             idle=idle_seconds(idle),
             total=seconds("total", total),

@@ -123,7 +123,7 @@ class Running:
         party: str | None,
         listen: str | None,
         connect: str | None,
-        exchange: str | None,
+        exchange: object,
         wait: float,
         idle: float,
         total: float,

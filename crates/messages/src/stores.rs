@@ -74,12 +74,7 @@ pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
             "check the credentials, whether they have expired, and what they may do there",
         ),
         ErrorKind::NotFound => ("it does not exist".to_owned(), "check its name, or create it"),
-        ErrorKind::ConnectionRefused
-        | ErrorKind::ConnectionReset
-        | ErrorKind::TimedOut
-        | ErrorKind::HostUnreachable
-        | ErrorKind::NetworkUnreachable
-        | ErrorKind::BrokenPipe => {
+        kind if is_of_network(kind) => {
             let error = format!("{place} cannot be reached: {kind}");
             return Message::here(error, "check the address and the network").by(Who::Network);
         }
@@ -90,6 +85,31 @@ pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
         kind => (files::cause(kind), "check the place, or choose another one"),
     };
     Message::here(format!("{place} cannot be used: {cause}"), hint)
+}
+
+/// What to say of a place that is an object of the caller's program and raised an exception of this `class`, which is
+/// like an error of this `kind`. The exception itself is the cause of the error.
+pub fn raised(class: &str, kind: ErrorKind, say: Speech) -> Message {
+    let who = if is_of_network(kind) { Who::Network } else { Who::Caller };
+    let again = say.again();
+    Message::here(
+        format!("the object in which the two sides meet raised {class}"),
+        format!("see the cause of this error; then {again}: the run goes on where it stopped"),
+    )
+    .by(who)
+}
+
+fn is_of_network(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionRefused
+            | ErrorKind::ConnectionReset
+            | ErrorKind::TimedOut
+            | ErrorKind::HostUnreachable
+            | ErrorKind::NetworkUnreachable
+            | ErrorKind::BrokenPipe
+    )
 }
 
 fn ssh(shown: &str, fault: SshFault) -> Message {
