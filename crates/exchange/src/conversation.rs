@@ -1,9 +1,10 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
 use crate::error::{ExchangeError, Waiting};
+use crate::journal::{Journal, Objects, Part, Point};
 use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
-use crate::state::{Journal, Objects, Part, Point, State};
+use crate::state::State;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};

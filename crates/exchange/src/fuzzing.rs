@@ -1,13 +1,13 @@
 //! Reading objects and journals.
 
-use crate::{object, state};
+use crate::{journal, object};
 use vesica_net::StreamId;
 
 /// An object of two pieces, opened, and a journal of two entries.
 pub fn samples() -> [Vec<u8>; 2] {
     let stream = StreamId::from_u64(7);
     let pieces = vec![(stream, vec![1, 2, 3]), (StreamId::from_u64(9), vec![4])];
-    [object::body_of(&pieces), state::journal_of(&[1; 32], &[(stream, (3, [2; 32]))])]
+    [object::body_of(&pieces), journal::journal_of(&[1; 32], &[(stream, (3, [2; 32]))])]
 }
 
 /// Reads an opened object.
@@ -25,8 +25,8 @@ pub fn read_object(body: &[u8]) {
 /// # Panics
 /// If the whole entries, read again, are others.
 pub fn read_journal(bytes: &[u8]) {
-    if let Some((objects, whole)) = state::read_objects(bytes) {
-        let again = state::read_objects(&bytes[..whole as usize]);
+    if let Some((objects, whole)) = journal::read_objects(bytes) {
+        let again = journal::read_objects(&bytes[..whole as usize]);
         assert!(again == Some((objects, whole)), "the rest of a journal changes nothing");
     }
 }

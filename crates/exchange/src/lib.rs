@@ -45,6 +45,7 @@ mod error;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
+mod journal;
 mod looking;
 mod meeting;
 mod mirror;

@@ -1,7 +1,7 @@
 //! What a party keeps of an unfinished run.
 
 use crate::error::ExchangeError;
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use crate::journal::{DIGEST_LEN, Journal, Objects, read_objects};
 use std::fs::{DirBuilder, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -11,7 +11,6 @@ use vesica_core::Secret;
 use vesica_core::hash::derive;
 use vesica_durable::Folder;
 use vesica_link::letters::Meeting;
-use vesica_net::StreamId;
 
 const OWNER: &str = "owner";
 const NUMBER: &str = "number";
@@ -56,11 +55,6 @@ const KEPT: [&str; 12] = [
 /// that are given up.
 const BEGUN: &str = "begun";
 
-const DIGEST_LEN: usize = 32;
-const SENT: u8 = 1;
-const SEEN: u8 = 2;
-const PART: u8 = 3;
-
 /// The folder of the results of parts.
 const PARTS: &str = "parts";
 const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
@@ -82,32 +76,6 @@ impl Drop for State {
             let _ = self.remove_run();
         }
     }
-}
-
-/// A point of a stream: how many bytes come before it, and their digest.
-pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
-
-/// A part of a run that is over.
-pub(crate) struct Part {
-    pub(crate) number: u64,
-    pub(crate) streams: Vec<StreamId>,
-    /// Of its result.
-    pub(crate) digest: [u8; DIGEST_LEN],
-}
-
-/// The objects of a run so far.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Objects {
-    /// The digests of this party's.
-    pub(crate) sent: Vec<[u8; DIGEST_LEN]>,
-    /// Where each stream was at the end of each of them that has bytes of it.
-    pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
-    /// The digests of the peer's.
-    pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
-    /// The digests of the results of parts that are over.
-    pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
-    /// The streams of these parts.
-    pub(crate) closed: HashSet<StreamId>,
 }
 
 impl State {
@@ -418,132 +386,11 @@ impl SplitOff for Vec<u8> {
     }
 }
 
-/// The file to which the digests of objects are added, each durable before the object is used.
-///
-/// | bytes | of an entry |
-/// |---|---|
-/// | 4 | the length of the rest |
-/// | 1 | 1 for this party's object, 2 for the peer's, 3 for the result of a part |
-/// | 32 | its digest |
-/// | 48 each | of this party's: a stream, how many bytes of it all objects have so far, their digest |
-/// | 8 each | of a part: its number; its streams |
-pub(crate) struct Journal {
-    file: File,
-    /// After an error the end of the file is not known.
-    has_failed: bool,
-}
-
-impl Journal {
-    /// Adds an object of the peer's.
-    pub(crate) fn see(&mut self, digest: &[u8; DIGEST_LEN]) -> Result<(), ExchangeError> {
-        self.add(SEEN, digest, &[])
-    }
-
-    /// Adds an object of this party's.
-    pub(crate) fn send(
-        &mut self,
-        digest: &[u8; DIGEST_LEN],
-        points: &[(StreamId, Point)],
-    ) -> Result<(), ExchangeError> {
-        self.add(SENT, digest, points)
-    }
-
-    /// Adds a part whose result is kept, and whose bytes objects have.
-    pub(crate) fn close(&mut self, part: &Part) -> Result<(), ExchangeError> {
-        let mut entry = entry_of(PART, &part.digest, &[]);
-        entry.extend_from_slice(&part.number.to_le_bytes());
-        for stream in &part.streams {
-            entry.extend_from_slice(&stream.as_u64().to_le_bytes());
-        }
-        self.append(with_len(entry))
-    }
-
-    fn add(
-        &mut self,
-        kind: u8,
-        digest: &[u8; DIGEST_LEN],
-        points: &[(StreamId, Point)],
-    ) -> Result<(), ExchangeError> {
-        self.append(entry_of(kind, digest, points))
-    }
-
-    fn append(&mut self, entry: Vec<u8>) -> Result<(), ExchangeError> {
-        if std::mem::replace(&mut self.has_failed, true) {
-            return Err(ExchangeError::Damaged);
-        }
-        let written = self.file.write_all(&entry).and_then(|()| self.file.sync_data());
-        self.has_failed = written.is_err();
-        written.map_err(ExchangeError::kept)
-    }
-}
-
-/// The bytes of an entry.
-fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
-    let mut entry = vec![0; 4];
-    entry.push(kind);
-    entry.extend_from_slice(digest);
-    for (stream, (end, digest)) in points {
-        entry.extend_from_slice(&stream.as_u64().to_le_bytes());
-        entry.extend_from_slice(&end.to_le_bytes());
-        entry.extend_from_slice(digest);
-    }
-    with_len(entry)
-}
-
-/// The entry with its length.
-fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
-    let len = (entry.len() - 4) as u32;
-    entry[..4].copy_from_slice(&len.to_le_bytes());
-    entry
-}
-
-/// A journal of an object of this party's and one of the peer's.
-pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
-    [entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
-}
-
-/// The objects in the bytes of a journal, and how many of its bytes are whole entries; `None` if it is no journal.
-pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
-    let (mut objects, mut rest) = (Objects::default(), bytes);
-    while let Some((len, after)) = rest.split_first_chunk::<4>() {
-        let len = u32::from_le_bytes(*len) as usize;
-        let Some((entry, after)) = after.split_at_checked(len) else { break };
-        let (kind, entry) = entry.split_first()?;
-        let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
-        let (points, none) = points.as_chunks::<48>();
-        match *kind {
-            SENT if none.is_empty() => {
-                objects.sent.push(*digest);
-                for point in points {
-                    let (stream, point) = point.split_first_chunk::<8>()?;
-                    let (end, digest) = point.split_first_chunk::<8>()?;
-                    let stream = StreamId::from_u64(u64::from_le_bytes(*stream));
-                    let point = (u64::from_le_bytes(*end), digest.try_into().ok()?);
-                    objects.points.entry(stream).or_default().push_back(point);
-                }
-            }
-            SEEN if entry.len() == DIGEST_LEN => objects.seen.push(*digest),
-            PART => {
-                let (numbers, none) = entry[DIGEST_LEN..].as_chunks::<8>();
-                let (number, streams) = numbers.split_first()?;
-                if !none.is_empty() {
-                    return None;
-                }
-                objects.parts.insert(u64::from_le_bytes(*number), *digest);
-                let streams = streams.iter().map(|id| StreamId::from_u64(u64::from_le_bytes(*id)));
-                objects.closed.extend(streams);
-            }
-            _ => return None,
-        }
-        rest = after;
-    }
-    Some((objects, (bytes.len() - rest.len()) as u64))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use vesica_durable::FolderError;
+    use vesica_net::StreamId;
 
     #[test]
     fn a_journal_reads_back_without_an_entry_that_was_cut() {
