@@ -66,7 +66,6 @@ pub fn error(fault: RunsError, place: &str) -> Message {
             format!("nothing can be removed from {place}"),
             "remove old runs with the tools of whoever runs it",
         ),
-        RunsError::Store(kind) if place.contains("://") => crate::stores::cause(place, kind),
         RunsError::Store(kind) => Message::here(
             format!("the folder {place} cannot be used: {}", files::cause(kind)),
             files::read_hint(kind),

@@ -16,14 +16,13 @@ use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::{HelperFailure, HelperPlaces};
 use vesica_messages::{
     Message, Speech, agreement, arguments, defect, helper, input, link, no_memory, no_threads,
-    shares, stores,
+    shares,
 };
 use vesica_records::{
     Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
     KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, Survey,
     ValueFault, survey_keys,
 };
-use vesica_stores::{Service, SshFault, StoresError, UrlFault};
 
 /// The messages for a reader who calls Vesica as in `say`.
 pub(crate) fn all(say: Speech) -> Vec<Message> {
@@ -44,47 +43,9 @@ pub(crate) fn all(say: Speech) -> Vec<Message> {
     }));
     let faults =
         [RunsError::CannotList, RunsError::CannotRemove, RunsError::Store(ErrorKind::NotFound)];
-    for place in ["a folder", PLACE] {
-        messages.extend(faults.map(|fault| vesica_messages::runs::error(fault, place)));
-    }
-    messages.extend(stores_errors().iter().map(|error| stores::error(PLACE, error, say)));
-    for kind in [ErrorKind::ConnectionReset, ErrorKind::Other] {
-        messages.push(stores::raised("KeyError", kind, say));
-    }
+    messages.extend(faults.map(|fault| vesica_messages::runs::error(fault, "a folder")));
     messages.extend(runs::all(say));
     messages
-}
-
-const PLACE: &str = "s3://bucket/x";
-
-fn stores_errors() -> Vec<StoresError> {
-    let services = [Service::S3, Service::Google, Service::Azure];
-    let mut errors = vec![StoresError::UnknownScheme, StoresError::OtherRegion];
-    for kind in [ErrorKind::NotFound, ErrorKind::ConnectionRefused, ErrorKind::Unsupported] {
-        errors.extend([StoresError::Folder(kind), StoresError::Ssh(kind)]);
-        errors.push(StoresError::Service { service: Service::S3, kind });
-    }
-    errors.extend(services.map(StoresError::NoCredentials));
-    errors.extend(services.map(StoresError::Settings));
-    errors.extend(services.map(StoresError::NoBucket));
-    errors.extend(services.map(StoresError::Refused));
-    let faults = [UrlFault::NoName, UrlFault::NoPath, UrlFault::Secret, UrlFault::Extra];
-    errors.extend(faults.map(StoresError::Url));
-    errors.extend([UrlFault::Name, UrlFault::Port].map(StoresError::Url));
-    let faults = [SshFault::NoProgram, SshFault::HostKey, SshFault::Login, SshFault::UnknownHost];
-    errors.extend(faults.map(StoresError::SshRefused));
-    errors.extend([SshFault::NoSftp, SshFault::Settings].map(StoresError::SshRefused));
-    errors
-}
-
-#[test]
-fn a_bucket_that_fails_is_not_called_a_folder() {
-    let fault = RunsError::Store(ErrorKind::PermissionDenied);
-    let message = vesica_messages::runs::error(fault, PLACE);
-    assert_eq!(message.error, format!("{PLACE} cannot be used: access is refused"));
-    let fault = RunsError::Store(ErrorKind::ConnectionRefused);
-    let message = vesica_messages::runs::error(fault, PLACE);
-    assert_eq!(message.error, format!("{PLACE} cannot be reached: connection refused"));
 }
 
 pub(crate) fn path() -> PathBuf {
