@@ -526,13 +526,15 @@ impl Core {
                         bytes.resize(begin + READ_BYTES.min(len as usize - begin), 0);
                         reader.read_exact(&mut bytes[begin..])?;
                     }
-                    let is_new = self.local.put_if_absent(&name, &bytes).map_err(Fault::here)?;
-                    let mut line = self.line();
-                    line.moved = Some(Instant::now());
-                    if is_new && kind == Kind::Numbered {
+                    // Before anybody can ask for it.
+                    if kind == Kind::Numbered && !self.local.has(&name) {
+                        let mut line = self.line();
                         line.unasked.insert(name.clone(), len + OBJECT_COST_BYTES);
                         line.unasked_bytes += len + OBJECT_COST_BYTES;
                     }
+                    self.local.put_if_absent(&name, &bytes).map_err(Fault::here)?;
+                    let mut line = self.line();
+                    line.moved = Some(Instant::now());
                     if name == hello_of(1 - self.own, &name) {
                         line.runs.insert(run_of(&name).to_owned());
                     }

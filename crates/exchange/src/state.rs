@@ -260,6 +260,13 @@ impl State {
         self.write(REPEATS, &repeats.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
         self.write(OBJECTS, &[])?;
+        match DirBuilder::new().mode(0o700).create(self.parts()) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                return Err(ExchangeError::kept(error));
+            }
+            // The next line makes it durable.
+            _ => {}
+        }
         self.write(MEETING, &bytes)?;
         Ok((meeting, secret))
     }
@@ -333,11 +340,6 @@ impl State {
     ) -> Result<[u8; DIGEST_LEN], ExchangeError> {
         let folder = self.parts();
         let keep = || -> io::Result<()> {
-            match DirBuilder::new().mode(0o700).create(&folder) {
-                Ok(()) => File::open(self.folder.path())?.sync_all()?,
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
             let path = folder.join(number.to_string());
             let mut file =
                 File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
