@@ -77,7 +77,7 @@ pub enum Dialled {
 /// Connects to the other side; blocks until it is there or will not come. The token ends the waiting.
 pub type Dial = Box<dyn Fn(&CancelToken) -> Dialled + Send>;
 
-/// See the [module](self).
+/// A store without a place: each side keeps all objects, and connections bring what the other one lacks.
 pub struct Mirror {
     core: Arc<Core>,
     worker: Mutex<Option<JoinHandle<()>>>,

@@ -50,7 +50,9 @@ fn both_run(
             });
             let threads = 1 + attempt as usize % 3;
             let program = |ctx: &mut Context, on: &Conversation| program(party, ctx, on);
-            let done = scene.run_on(party, scene.options(&cancel), (None, threads), program);
+            let mut options = scene.options(&cancel);
+            options.wait = Duration::from_secs(20);
+            let done = scene.run_on(party, options, (None, threads), program);
             drop(timer);
             match done {
                 Ok(heard) => return (heard, attempt),
