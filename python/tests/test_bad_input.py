@@ -272,7 +272,6 @@ def test_settings_that_cannot_be_used(tmp_path: Any) -> None:
         {"total": 1e300},
         {"threads": 0},
         {"memory": 1},
-        {"state": tmp_path},
         {"restart": True},
         {"delimiter": ";;"},
         {"format": "xlsx"},
