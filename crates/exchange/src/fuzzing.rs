@@ -1,6 +1,6 @@
-//! Reading objects and journals.
+//! Reading objects, their names, and journals.
 
-use crate::{journal, object};
+use crate::{RunName, journal, name, object};
 use vesica_net::StreamId;
 
 /// An object of two pieces, opened, and a journal of two entries.
@@ -28,5 +28,18 @@ pub fn read_journal(bytes: &[u8]) {
     if let Some((objects, whole)) = journal::read_objects(bytes) {
         let again = journal::read_objects(&bytes[..whole as usize]);
         assert!(again == Some((objects, whole)), "the rest of a journal changes nothing");
+    }
+}
+
+/// Reads the name of an object in its folder, as a store lists it and a mirror receives it.
+///
+/// # Panics
+/// If the folder is that of a run and has another name.
+pub fn read_name(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let (folder, object) = text.split_once('/').unwrap_or((text, text));
+    let _ = name::parse_object(object);
+    if let Some(run) = RunName::parse(folder) {
+        assert_eq!(run.to_string(), folder, "a run has one name");
     }
 }
