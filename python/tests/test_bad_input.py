@@ -422,7 +422,8 @@ def test_a_peer_that_is_killed_ends_the_run(phase: str, tmp_path: Any) -> None:
     CLUB.save(tmp_path / "club.key")
     address = free_address()
     rows = pd.DataFrame({"k": [str(n) for n in range(0, 100_000, 2)]})
-    thread, box = in_thread(one, agreement, rows, "shop", listen=address, wait=3)
+    wait = 3 if phase == "connecting" else LIMIT
+    thread, box = in_thread(one, agreement, rows, "shop", listen=address, wait=wait)
     away = program(
         GOES_AWAY, str(tmp_path / "deal.toml"), str(tmp_path / "club.key"), address, phase
     )

@@ -335,7 +335,7 @@ pub enum Incompatible {
         /// Whether it is this side that only checks.
         only_checking_here: bool,
     },
-    /// One side keeps a state, so that its run goes on over another connection, and the other one does not.
+    /// Only one side keeps a state of the run. Both must, or neither.
     #[error("one side keeps a state of the run, the other does not")]
     State {
         /// Whether it is this side that keeps one.

@@ -1,4 +1,4 @@
-//! The connection under a run between two parties that keeps a state: when it is lost, the next one goes on.
+//! The connections of a run that keeps a state. When one is lost, this party connects again.
 
 use crate::meeting::{self, Purpose};
 use crate::seats::{Seats, context};
@@ -111,7 +111,10 @@ impl Line {
         }
     }
 
-    /// Whether another connection can go on after one that ended so.
+    /// Whether it is worth connecting again after a connection that ended with this error.
+    ///
+    /// # Errors
+    /// That error, if it is not.
     fn check_worth(&self, ended: TransportError) -> Result<(), Error> {
         match ended {
             TransportError::PeerStopped(StopReason::Misbehaviour | StopReason::Internal)

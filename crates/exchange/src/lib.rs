@@ -5,7 +5,7 @@
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
-//! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for whoever looks after it.
+//! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for its operator.
 //! * [`ExchangeError`], [`Event`], [`Repeats`] — errors, and what happens while a party waits.
 //! * [`fuzzing`] — entry points for fuzzers.
 //!

@@ -15,7 +15,7 @@ const DIGEST_LABEL: &str = "vesica exchange 2026 object v1";
 /// The shortest and the longest time between two looks for an object. They double from the first to the last.
 const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_secs(1)];
 
-/// After so long it is told that this party waits, and after eight times as long again.
+/// A party that has waited for so long reports it, and again after each eightfold of the last time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often a waiting party looks whether the other one has given the run up.

@@ -1,5 +1,5 @@
 //! A store without a place: each side keeps all objects in a folder of its own, and a connection brings what the other
-//! side lacks. When a connection is lost, the next one goes on where it ended.
+//! side lacks. A lost connection is replaced, and the new one brings the rest.
 //!
 //! ```text
 //!   folder of this side ──▶ connection ──▶ folder of the other side
@@ -371,7 +371,7 @@ impl Core {
         match fault {
             // The other side has closed the session first.
             Fault::Line if self.is_over() => return,
-            // The next connection goes on.
+            // The next connection brings the rest.
             Fault::Line => connection.stop(StopReason::Timeout),
             Fault::Here(kind) => {
                 self.fail(kind);
@@ -411,7 +411,7 @@ impl Core {
         let names = self.names().map_err(Fault::here)?;
         writer.write_all(&have_of(&names))?;
         writer.flush()?;
-        // A side that has lost its state needs no more of its own than what says that there was a run.
+        // A side that has lost its state must learn that there was a run. It cannot use its old messages.
         let names = names
             .into_iter()
             .filter(|name| Kind::of(name, &self.prefix, self.own) != Some(Kind::Numbered));

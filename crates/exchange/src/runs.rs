@@ -96,7 +96,7 @@ pub enum RunState {
     },
     /// Both have said and heard all.
     Finished,
-    /// It was given up. Whoever can write to the store can say so in the name of a party.
+    /// It was given up. The mark is not signed: anybody who can write to the store can forge it.
     GivenUp {
         /// Whether each party has given it up; at least one has.
         by: [bool; 2],

@@ -240,3 +240,11 @@ fn too_few_descriptors_are_not_reported_as_a_fault_of_the_file() {
     assert!(!ended.stderr.contains("check the file and the disk"), "{ended:#?}");
     assert!(ended.stderr.contains("ulimit -n"), "{ended:#?}");
 }
+
+#[test]
+fn output_that_is_not_read_is_not_a_failure() {
+    let mut command = vesica();
+    let mut child = command.args(["completions", "zsh"]).stdout(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+}

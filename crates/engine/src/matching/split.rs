@@ -422,7 +422,7 @@ fn in_flight(
                 if let Err(error) = run() {
                     let mut first = failure();
                     if first.is_none() {
-                        // Whoever called gives the peer the reason that it finds.
+                        // The other threads end. The caller knows the reason and tells the peer.
                         session.abort(error.stop_reason());
                         *first = Some(error);
                     }

@@ -76,8 +76,8 @@ pub struct Cleaned {
 
 /// Removes what is left of old runs, of the agreement with this hash if one is given.
 ///
-/// A run that goes on meanwhile, after a pause that is longer than its age here, loses objects: its parties find out and
-/// have to begin a new one.
+/// If a party pauses for longer than this age and then continues, its run has lost objects. Both parties notice, and must begin
+/// a new run.
 ///
 /// # Errors
 /// [`RunsError::CannotList`] and [`RunsError::Store`] if it cannot begin. Later errors are in [`Cleaned::fault`].

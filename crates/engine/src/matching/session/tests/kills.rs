@@ -21,7 +21,7 @@ use vesica_partitions::{Plan, WHOLE_SET_LEN};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
 
-/// What the process of a party is told: its number, the port or `folder`, and the place of all files.
+/// The variable that tells a party's process its number, the port or the word `folder`, and the directory of all files.
 const TOLD: &str = "VESICA_TEST_PARTY";
 
 const NAMES: [&str; 2] = ["one", "two"];
