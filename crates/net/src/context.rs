@@ -290,9 +290,8 @@ impl Context {
 
     /// Ends a parallel part: everything it sent is written to the transport, or everything is aborted.
     fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
-        let result = result.and_then(|value| self.finish().map(|()| value));
-        self.parts(-1);
-        match result {
+        let settled = result.and_then(|value| self.finish().map(|()| value));
+        let settled = match settled {
             Ok(value) => Some(value),
             Err(error) => {
                 let mut first = first_error.lock().unwrap_or_else(PoisonError::into_inner);
@@ -305,7 +304,10 @@ impl Context {
                 }
                 None
             }
-        }
+        };
+        // After the abort: otherwise those that wait would end for want of bytes, and hide the error.
+        self.parts(-1);
+        settled
     }
 
     /// Flushes every channel and waits until everything is written to the transport.

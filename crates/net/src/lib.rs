@@ -10,6 +10,7 @@
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
 //! * [`shape`] — bandwidth and delay of the emulated networks.
+//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`], [`Said`].
 //!
 //! Two parties over an in-memory pair:
 //!
@@ -41,6 +42,7 @@ mod context;
 pub mod memory;
 mod meter;
 mod pool;
+mod replay;
 mod run_both;
 pub mod shape;
 mod stream;
@@ -50,6 +52,7 @@ pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
 pub use context::{Context, OpenedStreams, Progress};
 pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
+pub use replay::{Flight, Replay, Said, Turn, Turned};
 pub use run_both::run_both;
 pub use shape::{Pacer, Shape};
 pub use stream::{Connection, StreamId, StreamPair, StreamReader, StreamWriter, Streams};

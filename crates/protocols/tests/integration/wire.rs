@@ -172,3 +172,36 @@ fn what_is_sent_so_far_depends_only_on_what_was_received_in_all_cases() {
         }
     });
 }
+
+/// Sizes of a run in turns, which makes the party's work anew in each.
+const TINY: Sizes = (3, 2, 1);
+
+/// Runs of `of_row` in turns, each of the `kernels` in turn.
+fn take_turns(kernels: &[Backend], of_row: impl Fn(&Protocol) -> Vec<WireRun>) {
+    let _guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
+    for row in catalogue() {
+        for run in of_row(row) {
+            let turns = run.turns_agree_with_a_live_run(row, &|turn| {
+                vesica_simd::force(kernels[turn % kernels.len()]).unwrap();
+            });
+            println!("{}, {:?}: {turns} turns", row.id, run.query);
+        }
+    }
+    vesica_simd::force(Backend::detect()).unwrap();
+}
+
+/// With all kernels but the portable ones, which take fifty times as long, where there are others.
+#[test]
+fn parties_that_take_turns_say_what_they_say_in_a_live_run() {
+    let mut kernels = Backend::available();
+    if kernels.len() > 2 {
+        kernels.retain(|kernels| *kernels != Backend::Portable);
+    }
+    take_turns(&kernels, |row| vec![WireRun::all(row, TINY)[0]]);
+}
+
+#[test]
+#[ignore = "slow: larger sets, every operation with each of the learners, all kernels"]
+fn parties_that_take_turns_say_what_they_say_in_a_live_run_in_all_cases() {
+    take_turns(&Backend::available(), |row| WireRun::all(row, SMALL));
+}

@@ -1,0 +1,352 @@
+//! A party that does not stay alive between flights: it runs from the start on the bytes that have arrived, and stops
+//! where they end.
+
+use crate::{Context, Meter, Pool, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use vesica_core::hash::Transcript;
+use vesica_core::{Error, Result, Role, Secret, StopReason, TransportError};
+
+const LABEL: &str = "vesica net 2026 what a party has said on a stream v1";
+
+/// Bytes of streams, in ascending order of the streams.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flight {
+    streams: BTreeMap<StreamId, Vec<u8>>,
+}
+
+impl Flight {
+    /// Adds `bytes` at the end of those of `stream`.
+    pub fn push(&mut self, stream: StreamId, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.streams.entry(stream).or_default().extend_from_slice(bytes);
+        }
+    }
+
+    /// Adds the bytes of the `next` flight at the end of those of the same streams.
+    pub fn extend(&mut self, next: &Flight) {
+        next.iter().for_each(|(stream, bytes)| self.push(stream, bytes));
+    }
+
+    /// The streams with bytes, and these.
+    pub fn iter(&self) -> impl Iterator<Item = (StreamId, &[u8])> {
+        self.streams.iter().map(|(stream, bytes)| (*stream, &bytes[..]))
+    }
+
+    /// The bytes of `stream`.
+    pub fn of(&self, stream: StreamId) -> &[u8] {
+        self.streams.get(&stream).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.streams.is_empty()
+    }
+}
+
+impl FromIterator<(StreamId, Vec<u8>)> for Flight {
+    fn from_iter<I: IntoIterator<Item = (StreamId, Vec<u8>)>>(pieces: I) -> Self {
+        let mut flight = Flight::default();
+        pieces.into_iter().for_each(|(stream, bytes)| flight.push(stream, &bytes));
+        flight
+    }
+}
+
+/// What a party has said in all its flights: the length and the digest of each stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Said {
+    /// Bytes of the stream, and their digest.
+    pub streams: BTreeMap<StreamId, (u64, [u8; 32])>,
+}
+
+/// Where a party has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Turn<T> {
+    /// It needs bytes that have not arrived.
+    Waits,
+    /// The program has come to its end with this output.
+    Ends(T),
+}
+
+/// One turn of a party.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Turned<T> {
+    /// Where it has come to.
+    pub turn: Turn<T>,
+    /// What it says that it had not said before.
+    pub next: Flight,
+    /// All that it has said, with the `next` flight.
+    pub said: Said,
+}
+
+/// One party of a program that can be run again.
+pub struct Replay {
+    /// The role of the other party.
+    pub peer: Role,
+    /// Of the party's randomness: fresh for each run, and the same in each of its turns.
+    pub seed: Secret<[u8; 32]>,
+    /// The CPU threads. They may differ from turn to turn.
+    pub pool: Pool,
+}
+
+impl Replay {
+    /// Runs `program` from the start on all bytes that the peer has sent so far, `heard`, until it ends or all of its
+    /// parts wait for more.
+    ///
+    /// It is a pure function: whoever calls it again with the same arguments gets the same, on any machine, with any
+    /// number of threads, as far as the program sends only what follows from its seed, its set and what it has heard.
+    ///
+    /// **One transcript under one seed.** The caller must make sure that `heard` begins with what was heard in every
+    /// turn before, and that this is on a disk before it is used: who has a party answer two different messages under
+    /// the same seed can learn its secrets.
+    ///
+    /// # Errors
+    /// Those of `program`; [`Error::Bug`] if the program does not say again what it has `said`. Nothing of a turn that
+    /// failed may be sent.
+    pub fn turn<T>(
+        &self,
+        heard: &Flight,
+        said: &Said,
+        program: impl FnOnce(&mut Context) -> Result<T>,
+    ) -> Result<Turned<T>> {
+        // Each stream is copied once: readers live as long as their streams, not as the caller's bytes.
+        let heard = heard.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
+        let core = Arc::new(Core {
+            heard,
+            state: Mutex::new(State { working: 1, ..State::default() }),
+            changed: Condvar::new(),
+        });
+        let streams: Arc<dyn Streams> = Arc::new(Replayed(Arc::clone(&core)));
+        let peers = vec![(self.peer, streams)];
+        let mut ctx = Context::new(peers, *self.seed.expose(), self.pool.clone(), Meter::new())?;
+        let output = program(&mut ctx).and_then(|output| ctx.finish().map(|()| output));
+        // Its writers have written all once it is dropped.
+        drop(ctx);
+        let state = std::mem::take(&mut *core.lock());
+        let turn = match output {
+            _ if state.end == Some(End::Waits) => Turn::Waits,
+            output => Turn::Ends(output?),
+        };
+        let (next, said) = after(state.written, said)?;
+        Ok(Turned { turn, next, said })
+    }
+}
+
+/// What of `written` is new after what was `said`, and all that is said then.
+fn after(written: BTreeMap<StreamId, Vec<u8>>, said: &Said) -> Result<(Flight, Said)> {
+    let (mut next, mut all) = (Flight::default(), Said::default());
+    for (stream, bytes) in written {
+        let mut transcript = Transcript::new(LABEL, &[]);
+        let mut new = &bytes[..];
+        if let Some((len, digest)) = said.streams.get(&stream) {
+            let before = usize::try_from(*len).ok().and_then(|len| bytes.split_at_checked(len));
+            let (old, rest) = before.ok_or(OTHER)?;
+            transcript.update(old);
+            if transcript.clone().finish() != *digest {
+                return Err(OTHER);
+            }
+            new = rest;
+        }
+        transcript.update(new);
+        all.streams.insert(stream, (bytes.len() as u64, transcript.finish()));
+        next.push(stream, new);
+    }
+    match said.streams.keys().all(|stream| all.streams.contains_key(stream)) {
+        true => Ok((next, all)),
+        false => Err(OTHER),
+    }
+}
+
+const OTHER: Error = Error::Bug("a party that runs again does not say what it has said");
+
+struct Core {
+    heard: BTreeMap<StreamId, Arc<[u8]>>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    written: BTreeMap<StreamId, Vec<u8>>,
+    /// Parts of the program that do not wait for bytes. None while the last ones are joined.
+    working: isize,
+    /// Parts that wait for bytes that have not arrived.
+    waiting: usize,
+    end: Option<End>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// All parts wait.
+    Waits,
+    /// A part has failed.
+    Aborted,
+}
+
+impl Core {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// So many more parts work. If none does, they wait for bytes that do not come.
+    fn work(&self, state: &mut State, more: isize) {
+        state.working += more;
+        if state.working <= 0 && state.waiting > 0 && state.end.is_none() {
+            state.end = Some(End::Waits);
+            self.changed.notify_all();
+        }
+    }
+}
+
+struct Replayed(Arc<Core>);
+
+impl Streams for Replayed {
+    fn open(&self, id: StreamId) -> std::result::Result<StreamPair, TransportError> {
+        let core = || Arc::clone(&self.0);
+        let heard = self.0.heard.get(&id).map_or_else(|| Arc::from([]), Arc::clone);
+        let reader = Reader { core: core(), heard, at: 0 };
+        Ok((Box::new(reader), Box::new(Writer { core: core(), id })))
+    }
+
+    fn abort(&self, _: StopReason) {
+        let mut state = self.0.lock();
+        state.end.get_or_insert(End::Aborted);
+        self.0.changed.notify_all();
+    }
+
+    fn parts(&self, more: isize) {
+        self.0.work(&mut self.0.lock(), more);
+    }
+}
+
+struct Reader {
+    core: Arc<Core>,
+    heard: Arc<[u8]>,
+    at: usize,
+}
+
+impl StreamReader for Reader {
+    fn read_exact(&mut self, buf: &mut [u8]) -> std::result::Result<(), TransportError> {
+        if let Some(bytes) = self.heard.get(self.at..self.at + buf.len()) {
+            buf.copy_from_slice(bytes);
+            self.at += buf.len();
+            return Ok(());
+        }
+        let mut state = self.core.lock();
+        state.waiting += 1;
+        self.core.work(&mut state, -1);
+        while state.end.is_none() {
+            state = self.core.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        state.waiting -= 1;
+        state.working += 1;
+        Err(TransportError::Closed)
+    }
+}
+
+struct Writer {
+    core: Arc<Core>,
+    id: StreamId,
+}
+
+impl StreamWriter for Writer {
+    /// Also after the end: what a part has said before it waits may still be in its queue.
+    fn write_all(&mut self, bytes: &[u8]) -> std::result::Result<(), TransportError> {
+        if !bytes.is_empty() {
+            self.core.lock().written.entry(self.id).or_default().extend_from_slice(bytes);
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> std::result::Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::Rng;
+    use std::num::NonZeroUsize;
+    use vesica_core::Misbehaviour;
+
+    /// With the seeds of [`crate::run_both`].
+    fn replay(peer: Role, threads: usize) -> Replay {
+        let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
+        let seed = if peer == Role::Receiver { 1 } else { 2 };
+        Replay { peer, seed: Secret::new([seed; 32]), pool }
+    }
+
+    /// Sends a number of its own, adds those of the peer to what it answers, in two parts side by side.
+    fn program(ctx: &mut Context) -> Result<u64> {
+        fn part(ctx: &mut Context, rounds: u64) -> Result<u64> {
+            let mut sum = 0;
+            for _ in 0..rounds {
+                let own = ctx.rng().next_u64() >> 32;
+                ctx.peer()?.send(&(own + sum).to_le_bytes())?;
+                let heard = ctx.peer()?.recv(8)?;
+                sum += heard.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+            }
+            Ok(sum)
+        }
+        let (a, b) = ctx.join(("a", |ctx| part(ctx, 3)), ("b", |ctx| part(ctx, 5)))?;
+        ctx.peer()?.send(&[1; 4])?;
+        ctx.peer()?.recv(4)?;
+        Ok(a + b)
+    }
+
+    #[test]
+    fn two_parties_that_take_turns_come_to_the_end() {
+        let mut heard = [Flight::default(), Flight::default()];
+        let mut said = [Said::default(), Said::default()];
+        let mut outputs = [None, None];
+        let mut turns = 0;
+        while outputs.contains(&None) {
+            let own = turns % 2;
+            let replay = replay([Role::Sender, Role::Receiver][own], 1 + turns % 3);
+            let turned = replay.turn(&heard[own], &said[own], program).unwrap();
+            assert_eq!(replay.turn(&heard[own], &said[own], program).unwrap(), turned);
+            // Nothing new is said on what was heard before.
+            let again = replay.turn(&heard[own], &turned.said, program).unwrap();
+            assert!(again.next.is_empty());
+            heard[1 - own].extend(&turned.next);
+            said[own] = turned.said;
+            if let Turn::Ends(output) = turned.turn {
+                outputs[own] = Some(output);
+            }
+            turns += 1;
+        }
+        // Both begin with a message, so that each turn answers one and sends the next of six.
+        assert_eq!(turns, 8);
+
+        let live = crate::run_both(program, program).unwrap();
+        assert_eq!([Some(live.1), Some(live.0)], outputs);
+    }
+
+    #[test]
+    fn a_part_that_fails_ends_the_turn_while_others_wait() {
+        let program = |ctx: &mut Context| {
+            ctx.join(
+                ("waits", |ctx: &mut Context| ctx.peer()?.recv(1).map(drop)),
+                ("fails", |_: &mut Context| Err::<(), _>(Misbehaviour::InvalidValue.into())),
+            )
+        };
+        let failed = replay(Role::Sender, 1).turn(&Flight::default(), &Said::default(), program);
+        assert_eq!(failed.unwrap_err(), Misbehaviour::InvalidValue.into());
+    }
+
+    #[test]
+    fn what_was_said_must_be_said_again() {
+        let say = |bytes: &'static [u8]| move |ctx: &mut Context| ctx.peer()?.send(bytes);
+        let replay = replay(Role::Sender, 1);
+        let turned = replay.turn(&Flight::default(), &Said::default(), say(b"one")).unwrap();
+        assert_eq!(turned.next.of(StreamId::ROOT), b"\x03\0\0\0one");
+        let again = |bytes| replay.turn(&Flight::default(), &turned.said, say(bytes));
+        assert!(again(b"one").unwrap().next.is_empty());
+        for other in [&b"two"[..], b"on", b"one more"] {
+            assert_eq!(again(other).unwrap_err(), OTHER);
+        }
+        let nothing = |_: &mut Context| Ok(());
+        assert_eq!(replay.turn(&Flight::default(), &turned.said, nothing).unwrap_err(), OTHER);
+    }
+}
