@@ -401,15 +401,15 @@ impl Core {
         };
         let len = object.len() as u64;
         let found = digest(&object);
-        match seen {
-            Some(seen) if seen != found => return Err(ExchangeError::WrongObject { number }),
-            Some(_) => {}
-            // What does not open is not kept: it is not the peer's.
-            None if self.opens(number, &object) => lock(&self.outbox).journal.see(&found)?,
-            None => {}
+        if seen.is_some_and(|seen| seen != found) {
+            return Err(ExchangeError::WrongObject { number });
         }
+        // What does not open is not kept: it is not the peer's.
         let pieces = object::open(&self.theirs, number, object);
         let pieces = pieces.ok_or(ExchangeError::WrongObject { number })?;
+        if seen.is_none() {
+            lock(&self.outbox).journal.see(&found)?;
+        }
         self.received_bytes.fetch_add(len, Ordering::Relaxed);
         let mut inbox = lock(&self.inbox);
         inbox.next += 1;
@@ -430,10 +430,6 @@ impl Core {
 
     fn is_cancelled(&self) -> bool {
         self.ended.get().is_some() || self.run.looking.options.cancel.is_cancelled()
-    }
-
-    fn opens(&self, number: u32, object: &[u8]) -> bool {
-        self.theirs.open(number, object.to_vec()).is_ok()
     }
 
     fn read(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
