@@ -1,7 +1,7 @@
-//! What comes through a store: objects of the peer and their names; and what is in a party's own folder: the journal, and
-//! what partitions gave.
+//! What comes through a store: objects of the peer and their names; what comes over the lines of a mirror; and what is in a
+//! party's own folder: the journal, and what partitions gave.
 
-use super::Target;
+use super::{Target, fresh, scratch};
 use vesica_exchange::fuzzing;
 use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists};
 
@@ -16,6 +16,30 @@ const MOST: usize = 3 * OWN_LEN * 16;
 
 pub(super) const OBJECTS: Target =
     Target { name: "exchange_objects", run: objects, seeds, tokens: &[], max_len: 4096 };
+
+pub(super) const MIRROR: Target = Target {
+    name: "exchange_mirror",
+    run: mirror,
+    seeds: || fuzzing::lines().to_vec(),
+    tokens: &[
+        b"0011223344556677-0001/0-hello",
+        b"0011223344556677-0002/0-hello",
+        b"0011223344556677-0001/1-hello",
+        b"0011223344556677-0001/0-000001",
+        b"0011223344556677-0001/1-000000",
+        b"0-given-up",
+        b"../",
+    ],
+    max_len: 4096,
+};
+
+/// What the other side says, received into a folder of its own.
+fn mirror(bytes: &[u8]) {
+    let folder = scratch().path().join(format!("mirror-{}", fresh()));
+    std::fs::create_dir(&folder).expect("a folder can be made");
+    fuzzing::receive(&folder, bytes);
+    std::fs::remove_dir_all(&folder).expect("a folder can be removed");
+}
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = fuzzing::samples().to_vec();
