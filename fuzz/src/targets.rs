@@ -57,6 +57,7 @@ pub const TARGETS: &[Target] = &[
     files::SHARES,
     files::STATE,
     exchange::OBJECTS,
+    exchange::MIRROR,
     backends::REDIS,
     backends::POSTGRES,
     profiles::PROFILE,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import http.client
+import http.server
 import json
 import os
 import pathlib
@@ -357,6 +359,86 @@ def test_refused_credentials_are_named(tmp_path: pathlib.Path) -> None:
             code, error = scene.run("shop", "--once")
             assert code == 3 and "S3 refuses access" in error, error
             assert secret not in error
+
+
+EXPIRED = """<?xml version="1.0" encoding="UTF-8"?>
+<Error><Code>ExpiredToken</Code><Message>The provided token has expired.</Message></Error>"""
+
+
+class Guard(http.server.ThreadingHTTPServer):
+    """Passes requests on to a server of S3, unless their token has expired."""
+
+    daemon_threads = True
+
+    def __init__(self, to: int, status: int) -> None:
+        self.to, self.status = to, status
+        self.expired: set[str] = set()
+        super().__init__(("127.0.0.1", 0), Guarding)
+        threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()
+
+
+class Guarding(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def handle_request(self) -> None:
+        guard = self.server
+        assert isinstance(guard, Guard)
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        if self.headers.get("X-Amz-Security-Token") in guard.expired:
+            status, headers, answer = guard.status, [("Content-Type", "text/xml")], EXPIRED.encode()
+        else:
+            there = http.client.HTTPConnection("127.0.0.1", guard.to)
+            there.request(self.command, self.path, body, dict(self.headers))
+            response = there.getresponse()
+            status, headers, answer = response.status, response.getheaders(), response.read()
+            there.close()
+        self.send_response_only(status)
+        for name, value in headers:
+            if name.lower() not in ("connection", "content-length", "transfer-encoding"):
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    do_GET = do_PUT = do_POST = do_DELETE = handle_request
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("status", [400, 403])
+def test_a_run_goes_on_after_credentials_expire(
+    s3: int, bucket: str, tmp_path: pathlib.Path, status: int
+) -> None:
+    guard = Guard(s3, status)
+    scene = Scene(tmp_path, f"s3://{bucket}/x", environment_of_s3(guard.server_port))
+    scene.environment["AWS_SESSION_TOKEN"] = "old-canary"
+    for name in ("shop", "club"):
+        code, error = scene.run(name, "--once")
+        assert code == 75, error
+    # It goes on, and then waits for the other side.
+    shop = scene.start("shop", "--wait", "100s")
+    assert shop.stderr is not None
+    said = ""
+    while "waiting for" not in said:
+        line = shop.stderr.readline()
+        assert line, said
+        said += line
+    guard.expired.add("old-canary")
+    start = time.monotonic()
+    code, error = scene.end(shop)
+    assert code == 3 and f"the bucket s3://{bucket}/x cannot be used: access is refused" in error
+    assert "whether they have expired" in error and "goes on where it stopped" in error
+    # It is known at once: nothing is repeated.
+    assert time.monotonic() - start < 10
+    code, again = scene.run("shop", "--once")
+    assert code == 3 and "S3 refuses access" in again and "whether they have expired" in again
+    assert "canary" not in error + again
+    assert (scene.folder / "shop.state").exists()
+    scene.environment["AWS_SESSION_TOKEN"] = "new"
+    scene.both()
+    guard.shutdown()
+    guard.server_close()
 
 
 class Relay(socketserver.ThreadingTCPServer):

@@ -1,5 +1,9 @@
 //! Which runs are split into partitions, and what one partition is.
 
+mod parts;
+
+pub use parts::{Listing, Numbers, Parts, lens};
+
 use crate::agreement::Agreement;
 use vesica_core::{Item, Operation, PsiParams, Role};
 use vesica_partitions::{Plan, session_of};

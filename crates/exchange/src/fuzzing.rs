@@ -1,4 +1,6 @@
-//! Reading objects, their names, and journals.
+//! Reading objects, their names, and journals; receiving from the other side of a mirror.
+
+pub use crate::mirror::fuzzing::{lines, receive};
 
 use crate::{RunName, journal, name, object};
 use vesica_net::StreamId;

@@ -13,6 +13,10 @@ use vesica_core::hash::derive;
 use vesica_link::letters::LetterError;
 use vesica_link::{Identity, PublicIdentity};
 
+/// So many runs in a row may have been removed with their marks. Whoever can write to the store can make up a run with the
+/// largest number there is; after it there would be no next one.
+const GAP_MAX: u32 = 1000;
+
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const COUNT_LABEL: &str = "vesica exchange 2026 whose runs are counted v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
@@ -114,13 +118,16 @@ pub fn meet(
 }
 
 /// The number of the next run, after all that are over; and how many of those were given up since this party has come to
-/// the end of one.
+/// the end of one. Numbers far above the others do not count: parties count by one.
 fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), ExchangeError> {
     let store = &*options.store;
     let (mut next, mut given_up) = (1, 0_u32);
     let mut numbers = numbers(store, prefix)?;
     numbers.sort_unstable();
     for number in numbers {
+        if number > next + GAP_MAX {
+            break;
+        }
         let run = format!("{prefix}-{number:04}");
         let has = |party: u8, what: &str| -> Result<bool, ExchangeError> {
             let there = store.get(&object::name(&run, party, what));

@@ -14,6 +14,7 @@
 //!
 //! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
 
+pub(crate) mod fuzzing;
 mod wire;
 
 use self::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, have_of, object_of, read, read_name};

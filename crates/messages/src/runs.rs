@@ -2,7 +2,7 @@
 
 use crate::arguments::ArgumentFault;
 use crate::words::{and, counted, duration};
-use crate::{Message, files};
+use crate::{Message, files, stores};
 use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
@@ -66,6 +66,7 @@ pub fn error(fault: RunsError, place: &str) -> Message {
             format!("nothing can be removed from {place}"),
             "remove old runs with the tools of whoever runs it",
         ),
+        RunsError::Store(kind) if stores::is_url(place) => stores::cause(place, kind),
         RunsError::Store(kind) => Message::here(
             format!("the folder {place} cannot be used: {}", files::cause(kind)),
             files::read_hint(kind),

@@ -60,9 +60,25 @@ pub fn error(shown: &str, error: &StoresError, say: Speech) -> Message {
     }
 }
 
+pub(crate) fn is_url(place: &str) -> bool {
+    place.contains("://")
+}
+
+/// The place with this URL, and of what kind it is.
+fn with_kind(url: &str) -> String {
+    let scheme = url.split("://").next().unwrap_or_default().to_ascii_lowercase();
+    match &*scheme {
+        "s3" => format!("the {} {url}", bucket(Service::S3)),
+        "gs" => format!("the {} {url}", bucket(Service::Google)),
+        "az" => format!("the {} {url}", bucket(Service::Azure)),
+        "sftp" => format!("the SFTP folder {url}"),
+        _ => url.to_owned(),
+    }
+}
+
 /// What the store `place` says while it is in use. A place that is no URL is a folder.
 pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
-    if !place.contains("://") {
+    if !is_url(place) {
         return Message::here(
             format!("the folder {place} cannot be used: {}", files::cause(kind)),
             files::folder_hint(kind),
@@ -75,7 +91,7 @@ pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
         ),
         ErrorKind::NotFound => ("it does not exist".to_owned(), "check its name, or create it"),
         kind if is_of_network(kind) => {
-            let error = format!("{place} cannot be reached: {kind}");
+            let error = format!("{} cannot be reached: {kind}", with_kind(place));
             return Message::here(error, "check the address and the network").by(Who::Network);
         }
         ErrorKind::Unsupported => (
@@ -84,7 +100,7 @@ pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
         ),
         kind => (files::cause(kind), "check the place, or choose another one"),
     };
-    Message::here(format!("{place} cannot be used: {cause}"), hint)
+    Message::here(format!("{} cannot be used: {cause}", with_kind(place)), hint)
 }
 
 /// What to say of a place that is an object of the caller's program and raised an exception of this `class`, which is

@@ -6,7 +6,7 @@
 //! * [`Plan`] — how many partitions there are, and to what length they are padded: public figures.
 //! * [`Splitter`] — which partition an item belongs to, under a secret of the session.
 //! * [`Buckets`], [`Grouped`] — the items of a file's rows, grouped, in memory or on disk.
-//! * [`Over`] — what a partition gave, as it is kept until the run is over.
+//! * [`Over`], [`OverAddends`], [`OverLists`] — what a partition gave, as it is kept until the run is over.
 //! * [`session_of`] — the session of one partition.
 //!
 //! ```
@@ -46,6 +46,6 @@ mod splitter;
 
 pub use bits::PartitionBits;
 pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
-pub use over::{Given, Over};
+pub use over::{Cost, Given, Listed, Over, OverAddends, OverLists};
 pub use plan::{MAX_PARTITIONS, Plan, WHOLE_SET_LEN};
 pub use splitter::{NO_PREFIX, Splitter, session_of};

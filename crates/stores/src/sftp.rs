@@ -7,7 +7,7 @@ use crate::error::StoresError;
 use crate::runtime::Runtime;
 use crate::ssh::{self, Connection, Target};
 use openssh_sftp_client::error::{Error, SftpErrorKind};
-use openssh_sftp_client::file::{File, TokioCompatFile};
+use openssh_sftp_client::file::TokioCompatFile;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -187,16 +187,6 @@ async fn name_new(connection: &Connection, from: &Path, to: &Path) -> Result<boo
     }
 }
 
-/// The whole file; `None` if it is longer than an object may be.
-async fn read_all(file: File) -> Result<Option<Vec<u8>>, Error> {
-    let mut file = file;
-    let bytes = file.metadata().await?.len().unwrap_or_default();
-    if bytes > OBJECT_MAX_BYTES {
-        return Ok(None);
-    }
-    ssh::read(&file, bytes, READS).await.map(Some)
-}
-
 impl Store for Sftp {
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         let path = self.root.join(name);
@@ -225,13 +215,31 @@ impl Store for Sftp {
 
     fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
         let path = self.root.join(name);
-        let read = self.run(limit(OBJECT_MAX_BYTES), async |connection: &Connection| {
-            match connection.sftp.open(&path).await {
-                Err(error) if is_missing(&error) => Ok(Some(None)),
-                file => Ok(read_all(file?).await?.map(Some)),
+        let mut is_again = false;
+        loop {
+            // How long it is: until that is known, little time is enough.
+            let opened = self.run(limit(0), async |connection: &Connection| {
+                let file = match connection.sftp.open(&path).await {
+                    Err(error) if is_missing(&error) => return Ok(None),
+                    file => file?,
+                };
+                let mut file = file;
+                let bytes = file.metadata().await?.len().unwrap_or_default();
+                Ok(Some((file, bytes)))
+            })?;
+            let Some((file, bytes)) = opened else { return Ok(None) };
+            let read = self.runtime.wait(limit(bytes.min(OBJECT_MAX_BYTES)), async move {
+                if bytes > OBJECT_MAX_BYTES {
+                    return Err(ErrorKind::FileTooLarge.into());
+                }
+                Ok(ssh::read(&file, bytes, READS).await)
+            })?;
+            match read {
+                // The next look finds the connection lost, and makes another one.
+                Err(error) if ssh::is_lost(&error) && !is_again => is_again = true,
+                read => return read.map(Some).map_err(|error| failed(&error)),
             }
-        })?;
-        read.ok_or_else(|| ErrorKind::FileTooLarge.into())
+        }
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

@@ -1,22 +1,57 @@
-//! What comes through a store: objects of the peer and their names; and what is in a party's own folder: the journal, and
-//! what partitions gave.
+//! What comes through a store: objects of the peer and their names; what comes over the lines of a mirror; and what is in a
+//! party's own folder: the journal, and what partitions gave.
 
-use super::Target;
+use super::{Target, fresh, scratch};
 use vesica_exchange::fuzzing;
-use vesica_partitions::{Given, Over};
+use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists};
 
 /// Own items of the partition that is read.
 const OWN_LEN: usize = 19;
 
+/// Columns of the sums that are read.
+const COLUMNS: usize = 2;
+
+/// The most bytes of the list that is read.
+const MOST: usize = 3 * OWN_LEN * 16;
+
 pub(super) const OBJECTS: Target =
     Target { name: "exchange_objects", run: objects, seeds, tokens: &[], max_len: 4096 };
+
+pub(super) const MIRROR: Target = Target {
+    name: "exchange_mirror",
+    run: mirror,
+    seeds: || fuzzing::lines().to_vec(),
+    tokens: &[
+        b"0011223344556677-0001/0-hello",
+        b"0011223344556677-0002/0-hello",
+        b"0011223344556677-0001/1-hello",
+        b"0011223344556677-0001/0-000001",
+        b"0011223344556677-0001/1-000000",
+        b"0-given-up",
+        b"../",
+    ],
+    max_len: 4096,
+};
+
+/// What the other side says, received into a folder of its own.
+fn mirror(bytes: &[u8]) {
+    let folder = scratch().path().join(format!("mirror-{}", fresh()));
+    std::fs::create_dir(&folder).expect("a folder can be made");
+    fuzzing::receive(&folder, bytes);
+    std::fs::remove_dir_all(&folder).expect("a folder can be removed");
+}
 
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = fuzzing::samples().to_vec();
     seeds.push(b"0011223344556677-0001/0-000012".to_vec());
     let given = Given { own: Some(vec![true; OWN_LEN]), refused: None };
-    let over = Over { given, payload: (3, 4), direction_changes: 2 };
-    seeds.push(over.to_bytes(OWN_LEN));
+    let cost = Cost { payload: (3, 4), direction_changes: 2 };
+    seeds.push(Over { given, cost }.to_bytes(OWN_LEN));
+    seeds.push(OverAddends { count: 5, sums: vec![6; COLUMNS], cost }.to_bytes());
+    let ids = Listed::Ids { own: vec![[1; 16]; OWN_LEN], all: vec![[1; 16]; 2 * OWN_LEN] };
+    for said in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
+        seeds.extend(OverLists { said, refused: None, cost }.to_bytes(MOST));
+    }
     seeds
 }
 
@@ -24,8 +59,12 @@ fn objects(bytes: &[u8]) {
     fuzzing::read_object(bytes);
     fuzzing::read_journal(bytes);
     fuzzing::read_name(bytes);
-    if let Some(over) = Over::from_bytes(bytes, OWN_LEN) {
-        let own = over.given.own.as_ref();
-        assert!(own.is_none_or(|own| own.len() == OWN_LEN), "a bit for each item");
+    let written = [
+        Over::from_bytes(bytes, OWN_LEN).map(|over| over.to_bytes(OWN_LEN)),
+        OverAddends::from_bytes(bytes, COLUMNS).map(|over| over.to_bytes()),
+        OverLists::from_bytes(bytes, OWN_LEN, MOST).and_then(|over| over.to_bytes(MOST)),
+    ];
+    for again in written.iter().flatten() {
+        assert!(again == bytes, "what a partition gave has one form");
     }
 }

@@ -24,7 +24,9 @@ use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
 use vesica_core::{PsiParams, Result, Role, StopReason};
 use vesica_net::{Connection, Context, OpenedStreams, SpanReport};
 use vesica_own_rows::{RowItems, RowSet, Spread};
-use vesica_partitions::{Buckets, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter};
+use vesica_partitions::{
+    Buckets, Cost, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter,
+};
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
@@ -269,15 +271,15 @@ impl<'a> Splitting<'a> {
                 Some(kept) => {
                     let items = pieces.distinct(index)?;
                     let over = Over::from_bytes(&kept, items.len());
-                    let over = over.ok_or(Error::Storage(io::ErrorKind::InvalidData))?;
+                    let over = over.ok_or(DAMAGED)?;
                     add(&found, (&pieces, index), Some(&items), &over.given)?;
-                    meter.add(&[counted(&over, label)]);
+                    meter.add(&[counted(&over.cost, label)]);
                     over
                 }
                 None => {
                     let (part, output) =
                         run_partition(ctx, label, &pieces, matched, (index, &shared))?;
-                    let over = over(part.given(output), ctx, label);
+                    let over = Over { given: part.given(output), cost: cost(ctx, label) };
                     add(&found, (&pieces, index), part.repeated(), &over.given)?;
                     meter.add(&ctx.meter().report());
                     let kept = over.to_bytes(part.own_len);
@@ -285,7 +287,7 @@ impl<'a> Splitting<'a> {
                     over
                 }
             };
-            changes.fetch_max(over.direction_changes, Ordering::Relaxed);
+            changes.fetch_max(over.cost.direction_changes, Ordering::Relaxed);
             progress(done.fetch_add(1, Ordering::Relaxed) + 1);
             Ok(())
         };
@@ -353,18 +355,21 @@ fn run_partition(
     Ok((part, output))
 }
 
-/// A partition that gave this, its run counted under `label`.
-fn over(given: Given, ctx: &Context, label: &str) -> Over {
+/// What the run of a partition took that was counted under `label`.
+fn cost(ctx: &Context, label: &str) -> Cost {
     let (payload, direction_changes) = (ctx.meter().bytes_under(label), ctx.direction_changes());
-    Over { given, payload, direction_changes }
+    Cost { payload, direction_changes }
 }
 
 /// What the run of a partition that is over was counted as, in one row.
-fn counted(over: &Over, label: &str) -> SpanReport {
-    let (bytes_sent, bytes_received) = over.payload;
+fn counted(cost: &Cost, label: &str) -> SpanReport {
+    let (bytes_sent, bytes_received) = cost.payload;
     let label = label.to_owned();
     SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() }
 }
+
+/// What was kept of a partition is not of that one.
+const DAMAGED: Error = Error::Storage(io::ErrorKind::InvalidData);
 
 fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())

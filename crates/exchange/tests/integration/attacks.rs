@@ -1,7 +1,7 @@
 //! What a store, a peer and a lost folder can do.
 
 use crate::runs::program;
-use crate::support::{Meeting, Scene};
+use crate::support::{AGREEMENT, Meeting, Scene};
 use std::fs;
 use std::time::Duration;
 use vesica_core::StopReason;
@@ -166,4 +166,51 @@ fn folders_that_are_no_runs_are_passed_over() {
     assert_eq!(turns(&scene, 30), None);
     let objects = scene.store.objects.lock().unwrap();
     assert!(objects.keys().any(|name| name.contains("-0002/")), "{:?}", objects.keys());
+}
+
+/// Lets the parties take turns until both have come to the end of a run.
+fn one_run(scene: &Scene) {
+    let mut is_over = [false; 2];
+    for party in (0..60).map(|turn| turn % 2) {
+        if is_over[party] {
+            continue;
+        }
+        match scene.run(party, options(scene), (None, 1), program) {
+            Ok(_) => is_over[party] = true,
+            Err(ExchangeError::NotYet { .. }) => {}
+            Err(error) => panic!("{error:?}"),
+        }
+    }
+    assert_eq!(is_over, [true; 2]);
+}
+
+/// Whether party 0 has come to the end of the run with this number.
+fn has_run(scene: &Scene, number: u32) -> bool {
+    let objects = scene.store.objects.lock().unwrap();
+    objects.keys().any(|name| name.ends_with(&format!("-{number:04}/0-end")))
+}
+
+#[test]
+fn made_up_runs_with_large_numbers_do_not_count() {
+    let scene = Scene::new();
+    let prefix: String = AGREEMENT[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let plant = |number: u32| {
+        let mut objects = scene.store.objects.lock().unwrap();
+        for name in ["0-end", "1-end", "0-given-up", "1-given-up", "0-hello", "1-hello"] {
+            objects.insert(format!("{prefix}-{number:04}/{name}"), vec![0]);
+        }
+    };
+    for number in [999_999_999, 999_999_998, 500_000_000, 1_002] {
+        plant(number);
+    }
+    for number in 1..=2 {
+        one_run(&scene);
+        assert!(has_run(&scene, number));
+        // It is near enough from here on.
+        scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("-1002/"));
+    }
+    // A gap that runs may have left, whose marks somebody has removed.
+    plant(700);
+    one_run(&scene);
+    assert!(has_run(&scene, 701) && !has_run(&scene, 3));
 }

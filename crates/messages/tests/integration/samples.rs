@@ -16,13 +16,14 @@ use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::helper::{HelperFailure, HelperPlaces};
 use vesica_messages::{
     Message, Speech, agreement, arguments, defect, helper, input, link, no_memory, no_threads,
-    shares,
+    shares, stores,
 };
 use vesica_records::{
     Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
     KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, Survey,
     ValueFault, survey_keys,
 };
+use vesica_stores::{Service, SshFault, StoresError, UrlFault};
 
 /// The messages for a reader who calls Vesica as in `say`.
 pub(crate) fn all(say: Speech) -> Vec<Message> {
@@ -43,9 +44,65 @@ pub(crate) fn all(say: Speech) -> Vec<Message> {
     }));
     let faults =
         [RunsError::CannotList, RunsError::CannotRemove, RunsError::Store(ErrorKind::NotFound)];
-    messages.extend(faults.map(|fault| vesica_messages::runs::error(fault, "a folder")));
+    for place in PLACES {
+        messages.extend(faults.map(|fault| vesica_messages::runs::error(fault, place)));
+        messages.extend(stores_errors().iter().map(|error| stores::error(place, error, say)));
+    }
     messages.extend(runs::all(say));
     messages
+}
+
+/// A place of each kind.
+pub(crate) const PLACES: [&str; 5] = [
+    "a folder",
+    "s3://bucket/prefix",
+    "gs://bucket/prefix",
+    "az://container/prefix",
+    "sftp://user@host/folder",
+];
+
+fn stores_errors() -> Vec<StoresError> {
+    let mut errors = vec![StoresError::UnknownScheme, StoresError::OtherRegion];
+    let kinds = [
+        ErrorKind::PermissionDenied,
+        ErrorKind::NotFound,
+        ErrorKind::TimedOut,
+        ErrorKind::Unsupported,
+        ErrorKind::StorageFull,
+    ];
+    errors.extend(kinds.map(StoresError::Folder));
+    errors.extend(kinds.map(StoresError::Ssh));
+    errors.extend(kinds.map(StoresError::Runtime));
+    for fault in [
+        UrlFault::NoName,
+        UrlFault::NoPath,
+        UrlFault::Secret,
+        UrlFault::Extra,
+        UrlFault::Name,
+        UrlFault::Port,
+    ] {
+        errors.push(StoresError::Url(fault));
+    }
+    for service in [Service::S3, Service::Google, Service::Azure] {
+        errors.extend([
+            StoresError::NoCredentials(service),
+            StoresError::Settings(service),
+            StoresError::NoBucket(service),
+            StoresError::Refused(service),
+        ]);
+        errors.extend(kinds.map(|kind| StoresError::Service { service, kind }));
+    }
+    for fault in [
+        SshFault::NoProgram,
+        SshFault::HostKey,
+        SshFault::Login,
+        SshFault::UnknownHost,
+        SshFault::NoSftp,
+        SshFault::Settings,
+    ] {
+        errors.push(StoresError::SshRefused(fault));
+    }
+    errors
 }
 
 pub(crate) fn path() -> PathBuf {

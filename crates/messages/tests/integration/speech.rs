@@ -1,9 +1,11 @@
 //! Messages name options as their reader writes them.
 
-use crate::samples::all;
+use crate::samples::{PLACES, all};
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
+use vesica_exchange::RunsError;
 use vesica_messages::{Message, Speech};
 
 /// What only somebody at a shell understands. Other commands, such as `vesica keygen`, have no function in Python.
@@ -125,4 +127,17 @@ fn an_option_outside_of_the_words_of_both_is_found() {
     assert_eq!(shell_words("add --force"), [" --"]);
     assert!(shell_words("add `force=True` - or not").is_empty());
     assert!(!shell_words("the port\n--listen sets it").is_empty());
+}
+
+#[test]
+fn a_place_that_fails_is_called_what_it_is() {
+    let of_a_place = |place: &str| {
+        let fault = RunsError::Store(ErrorKind::PermissionDenied);
+        vesica_messages::runs::error(fault, place).error
+    };
+    let kinds = ["the folder", "the bucket", "the bucket", "the container", "the SFTP folder"];
+    for (place, kind) in PLACES.iter().zip(kinds) {
+        let text = of_a_place(place);
+        assert!(text.starts_with(&format!("{kind} {place} cannot be used: ")), "{text}");
+    }
 }

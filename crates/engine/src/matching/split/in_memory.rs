@@ -1,13 +1,13 @@
 //! Sets in memory, matched one partition after the other: numbers by their shares, unions and private ids by their lists.
 
-use super::{Matched, Splitting};
+use super::{DAMAGED, Matched, Splitting, cost, counted};
 use crate::matching::run_alone;
 use std::ops::Range;
-use vesica_agreement::split::partition;
-use vesica_core::{Error, Misbehaviour, ParameterError, PsiParams, Result, Role};
+use vesica_agreement::split::{Listing, Numbers, Parts, lens, partition};
+use vesica_core::{Error, ParameterError, PsiParams, Result};
 use vesica_net::Context;
-use vesica_partitions::Plan;
-use vesica_protocols::{Addends, Ids, Input, Output, Party};
+use vesica_partitions::{Cost, Plan};
+use vesica_protocols::{Input, Output};
 use vesica_self_check::CheckedSet;
 
 impl Splitting<'_> {
@@ -25,11 +25,10 @@ impl Splitting<'_> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(Output, u64)> {
         let Matched { row, role, params, .. } = matched;
-        let mut total = Addends::zeros(params);
-        let party = |params, input| row.part(role, params, input);
-        let mut take = |_: &[usize], output: Output| total.add(&output.into_addends()?);
-        let changes = self.each_part((ctx, label), set, matched, progress, &party, &mut take)?;
-        let (output, of_opening) = run_alone(row.opening(role, *params, total)?, ctx, label)?;
+        let mut numbers = Numbers::new(row, role, params);
+        let changes = self.each_part((ctx, label), set, matched, progress, &mut numbers)?;
+        let opening = row.opening(role, *params, numbers.total())?;
+        let (output, of_opening) = run_alone(opening, ctx, label)?;
         Ok((output, changes + of_opening))
     }
 
@@ -47,23 +46,20 @@ impl Splitting<'_> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<(Output, u64)> {
         let Matched { row, role, .. } = matched;
-        let mut lists = Lists::new(set.len());
-        let party = |params, input| row.party(role, params, input);
-        let mut take = |positions: &[usize], output| lists.add(positions, output);
-        let changes = self.each_part((ctx, label), set, matched, progress, &party, &mut take)?;
-        Ok((lists.output(), changes))
+        let mut listing = Listing::new(row, role, set.len());
+        let changes = self.each_part((ctx, label), set, matched, progress, &mut listing)?;
+        Ok((listing.output(), changes))
     }
 
-    /// Makes a `party` for each partition of `set`, runs it, and lets `take` have the positions in `set` of what it
-    /// entered, and its output. Returns the most changes of direction of a run.
+    /// Makes a party for each partition of `set`, runs it unless an earlier process did, and lets `parts` take what it
+    /// gave. Returns the most changes of direction of a run.
     fn each_part(
         &self,
         (ctx, label): (&mut Context, &str),
         set: &CheckedSet,
         Matched { role, params, plan, .. }: Matched<'_>,
         progress: &(dyn Fn(u64) + Sync),
-        party: &dyn Fn(PsiParams, Input) -> Result<Box<dyn Party>>,
-        take: &mut dyn FnMut(&[usize], Output) -> Result<()>,
+        parts: &mut dyn Parts,
     ) -> Result<u64> {
         let [shared, mut padding] = set.check_items();
         let own = self.positions_of(plan, set, 0..set.own_len());
@@ -72,10 +68,7 @@ impl Splitting<'_> {
         for (index, (mut positions, shared)) in (0..).zip(own.into_iter().zip(shared)) {
             progress(index);
             let params = partition(plan, params, index, shared.len() as u64)?;
-            let len = match role {
-                Role::Sender => params.sender_len(),
-                _ => params.receiver_len(),
-            };
+            let [len, _] = lens(role, &params);
             let own_len = positions.len();
             positions.extend(shared);
             let known = own_len..positions.len();
@@ -85,13 +78,45 @@ impl Splitting<'_> {
             if positions.len() != len {
                 return Err(Error::Bug("there is too little padding"));
             }
-            let input = set.part(&positions, known).ok_or(ParameterError::OutOfMemory)?;
-            let (output, of_part) = run_alone(party(params, input)?, ctx, label)?;
-            take(&positions, output)?;
-            changes = changes.max(of_part);
+            let entered = || set.part(&positions, known).ok_or(ParameterError::OutOfMemory.into());
+            let (output, cost) = self.part((ctx, label), (index, &params), entered, parts)?;
+            parts.take(&positions, output)?;
+            changes = changes.max(cost.direction_changes);
         }
         progress(plan.partitions());
         Ok(changes)
+    }
+
+    /// What the partition `index` gave and took: as an earlier process kept it, or by a run with what is `entered`.
+    fn part(
+        &self,
+        (ctx, label): (&mut Context, &str),
+        (index, params): (u64, &PsiParams),
+        entered: impl FnOnce() -> Result<Input>,
+        parts: &dyn Parts,
+    ) -> Result<(Output, Cost)> {
+        let meter = ctx.meter().clone();
+        // Also for a partition that does not run: the following ones have the same streams and randomness as before.
+        let (mut own, opened) = ctx.fork_apart()?;
+        if let Some(kept) = self.session.kept_part(index)? {
+            let (output, cost) = parts.recall(params, &kept).ok_or(DAMAGED)?;
+            meter.add(&[counted(&cost, label)]);
+            return Ok((output, cost));
+        }
+        let party = parts.party(*params, entered()?)?;
+        let output = own.child(label, |ctx| {
+            let output = party.run(ctx)?;
+            ctx.finish()?;
+            Ok::<_, Error>(output)
+        })?;
+        let cost = cost(&own, label);
+        meter.add(&own.meter().report());
+        // Where a run is not gone on with later, lists need not be in memory twice.
+        if self.session.seed().is_some() {
+            let kept = parts.keep(params, &output, cost)?;
+            self.session.keep_part(index, &opened.ids(), &kept)?;
+        }
+        Ok((output, cost))
     }
 
     /// Of the items of `set` in `range`, the positions of those in each partition.
@@ -102,94 +127,5 @@ impl Splitting<'_> {
             of[plan.partition_of(prefix) as usize].push(position);
         }
         of
-    }
-}
-
-/// The lists of the partitions so far.
-struct Lists {
-    texts: Option<Vec<u8>>,
-    ids: Option<Ids>,
-    /// Items of this party's set, padding included.
-    len: usize,
-    /// Why the result is refused.
-    refused: Option<Misbehaviour>,
-}
-
-impl Lists {
-    fn new(len: usize) -> Self {
-        Self { texts: None, ids: None, len, refused: None }
-    }
-
-    /// Adds what a partition gave in which the own items at these `positions` were.
-    fn add(&mut self, positions: &[usize], output: Output) -> Result<()> {
-        let (said, refused) = output.split();
-        self.refused = self.refused.or(refused);
-        match said {
-            Output::Nothing => {}
-            Output::OnlyTheirs(texts) => self.texts.get_or_insert_default().extend(texts),
-            Output::Ids(part) => {
-                let none = || Ids { own: vec![Default::default(); self.len], all: Vec::new() };
-                let ids = self.ids.get_or_insert_with(none);
-                if part.own.len() != positions.len() {
-                    return Err(Error::Bug("an item has no identifier"));
-                }
-                for (position, id) in positions.iter().zip(part.own) {
-                    ids.own[*position] = id;
-                }
-                ids.all.extend(part.all);
-            }
-            _ => return Err(Error::Bug("a partition gave no list")),
-        }
-        Ok(())
-    }
-
-    /// The output of the whole run.
-    fn output(self) -> Output {
-        let said = match (self.texts, self.ids) {
-            (Some(texts), _) => Output::OnlyTheirs(texts),
-            (None, Some(mut ids)) => {
-                ids.all.sort_unstable();
-                Output::Ids(ids)
-            }
-            (None, None) => Output::Nothing,
-        };
-        match self.refused {
-            Some(why) => Output::Refused { said: Box::new(said), why },
-            None => said,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(n: u8) -> [u8; 16] {
-        [n; 16]
-    }
-
-    #[test]
-    fn identifiers_are_those_of_their_items_and_all_are_sorted() {
-        let mut lists = Lists::new(3);
-        let ids = |own: &[u8], all: &[u8]| {
-            let of = |list: &[u8]| list.iter().map(|n| id(*n)).collect();
-            Output::Ids(Ids { own: of(own), all: of(all) })
-        };
-        lists.add(&[0, 2], ids(&[9, 1], &[1, 5, 9])).unwrap();
-        lists.add(&[1], ids(&[3], &[2, 3])).unwrap();
-        assert_eq!(lists.output(), ids(&[9, 3, 1], &[1, 2, 3, 5, 9]));
-        assert!(Lists::new(1).add(&[0], ids(&[], &[])).is_err());
-    }
-
-    #[test]
-    fn one_refused_partition_refuses_the_list() {
-        let mut lists = Lists::new(0);
-        lists.add(&[], Output::unless(true, Output::OnlyTheirs(vec![1]))).unwrap();
-        lists.add(&[], Output::OnlyTheirs(vec![2])).unwrap();
-        let (said, refused) = lists.output().split();
-        assert_eq!(said, Output::OnlyTheirs(vec![1, 2]));
-        assert_eq!(refused, Some(Misbehaviour::InvalidValue));
-        assert!(Lists::new(0).add(&[], Output::Cardinality(1)).is_err());
-        assert_eq!(Lists::new(0).output(), Output::Nothing);
     }
 }

@@ -1,6 +1,6 @@
-//! Processes that are killed in the middle of a run of 64 partitions, through a folder and over connections.
+//! Processes that are killed in the middle of a run in partitions, through a folder and over connections.
 
-use super::{ROWS, pair, text};
+use super::{KEYS, ROWS, key, pair, text};
 use crate::job::follow;
 use crate::matching::session::{OverSession, Run, Spilling};
 use crate::{Job, MEMORY_BYTES_DEFAULT, Observer, Silent, StateOptions};
@@ -15,6 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 use vesica_agreement::Agreement;
+use vesica_core::Operation;
 use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_partitions::{Plan, WHOLE_SET_LEN};
@@ -74,7 +75,10 @@ fn a_party() {
         files: Arc::new(MemoryScratch),
         memory_bytes: 64 << 20,
         whole_set_len: 1_000,
-        plan: |_, _| Plan::new(64 * WHOLE_SET_LEN, 1),
+        plan: |_, params| match params.query().operation() {
+            Operation::Intersection => Plan::new(64 * WHOLE_SET_LEN, 1),
+            _ => Plan::new(8 * WHOLE_SET_LEN, 1),
+        },
     };
     follow(&run, way, ControlFlow::Continue).unwrap();
     let messages: u64 = run.meter.report().iter().map(|row| row.messages_sent).sum();
@@ -82,16 +86,106 @@ fn a_party() {
         .unwrap();
 }
 
+/// What the parties ask.
+#[derive(Clone, Copy, PartialEq)]
+enum Asked {
+    Rows,
+    Count,
+    Sum,
+    Union,
+}
+
+impl Asked {
+    /// The agreement's head and tables, but for an intersection.
+    fn terms(self) -> [&'static str; 2] {
+        match self {
+            Asked::Rows => ["", ""],
+            Asked::Count => ["operation = \"cardinality\"\nprotocol = \"psty19\"", ""],
+            Asked::Sum => [
+                "operation = \"sum\"\nprotocol = \"psty19\"",
+                "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 16\n",
+            ],
+            Asked::Union => {
+                ["operation = \"union\"\npartition_counts = true", "[union]\nkey_bytes = 16\n"]
+            }
+        }
+    }
+
+    /// Each key once, with an amount where amounts are added.
+    fn text(self, party: usize) -> String {
+        let mut text = "email".to_owned();
+        let with_amounts = self == Asked::Sum && party == 1;
+        text += if with_amounts { ",amount\n" } else { "\n" };
+        for row in 0..KEYS {
+            let key = key(party, row);
+            text += &format!("{key}@a.org");
+            text += &if with_amounts { format!(",{}\n", key % 100) } else { "\n".to_owned() };
+        }
+        text
+    }
+
+    /// The files that both get.
+    fn expected(self) -> [String; 2] {
+        let common = KEYS / 2..KEYS;
+        let all = 0..KEYS + KEYS / 2;
+        let same = |text: String| [text.clone(), text];
+        match self {
+            Asked::Rows => [0, 1].map(|party| {
+                let text = text(party);
+                let is_common = |row: u64| common.contains(&key(party, row));
+                let rows = (0..ROWS).zip(text.lines().skip(1)).filter(|(row, _)| is_common(*row));
+                rows.fold("email\n".to_owned(), |text, (_, line)| text + line + "\n")
+            }),
+            Asked::Count => same(format!("keys_in_common\n{}\n", KEYS / 2)),
+            Asked::Sum => {
+                let sum: u64 = common.map(|key| key % 100).sum();
+                same(format!("column,sum\namount,{sum}\n"))
+            }
+            Asked::Union => [0, 1].map(|party| {
+                let first = party * KEYS / 2;
+                let line = |key: u64| match (first..first + KEYS).contains(&key) {
+                    true => format!("{key}@a.org,no,{}", key - first + 1),
+                    false => format!("{key}@a.org,yes,"),
+                };
+                let mut lines: Vec<String> = all.clone().map(line).collect();
+                lines.sort_unstable();
+                lines.join("\n")
+            }),
+        }
+    }
+
+    /// A result file as [`expected`](Self::expected) has it: the order of a union says nothing.
+    fn read(self, path: &Path) -> String {
+        let text = fs::read_to_string(path).unwrap();
+        if self != Asked::Union {
+            return text;
+        }
+        let mut lines: Vec<&str> = text.lines().skip(1).collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+}
+
 /// Two parties with files, and the text of their result.
 struct Scene {
     place: super::Pair,
     way: String,
+    asked: Asked,
     expected: [String; 2],
 }
 
 impl Scene {
-    fn new(is_folder: bool) -> Self {
-        let (place, agreement) = pair();
+    fn new(asked: Asked, is_folder: bool) -> Self {
+        let (place, mut agreement) = pair();
+        if asked != Asked::Rows {
+            let [head, tables] = asked.terms();
+            let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
+            let key = format!("[[key]]\nname = \"email\"\nprofile = \"email\"\n{tables}");
+            agreement = place.agreement_of(&head, &key, ["max_rows = 6000000"; 2]);
+            for (party, name) in NAMES.iter().enumerate() {
+                fs::write(place.path(&format!("{name}.csv")), asked.text(party)).unwrap();
+            }
+        }
         // Grouped as finely as files of so many rows may have to be.
         let terms = agreement.canonical().replace("6000000", "96000000");
         assert!(terms.contains("96000000"));
@@ -104,14 +198,7 @@ impl Scene {
                 listener.local_addr().unwrap().port().to_string()
             }
         };
-        let expected = [0, 1].map(|party| {
-            let text = text(party);
-            let is_common =
-                |row: u64| (super::KEYS / 2..super::KEYS).contains(&super::key(party, row));
-            let rows = (0..ROWS).zip(text.lines().skip(1)).filter(|(row, _)| is_common(*row));
-            rows.fold("email\n".to_owned(), |text, (_, line)| text + line + "\n")
-        });
-        Self { place, way, expected }
+        Self { place, way, asked, expected: asked.expected() }
     }
 
     fn path(&self, party: usize, ending: &str) -> PathBuf {
@@ -175,7 +262,8 @@ impl Scene {
         });
         for party in 0..2 {
             let output = self.path(party, "out.csv");
-            assert!(fs::read_to_string(&output).unwrap() == self.expected[party]);
+            let read = self.asked.read(&output);
+            assert!(read == self.expected[party], "{:.80} of party {party}", read);
             fs::remove_file(output).unwrap();
             assert!(!self.path(party, "state").exists());
             let _ = fs::remove_file(self.path(party, "messages"));
@@ -206,13 +294,28 @@ impl Scene {
 
 #[test]
 fn kills_between_partitions_change_nothing() {
-    Scene::new(true).kill(8);
-    Scene::new(false).kill(8);
+    Scene::new(Asked::Rows, true).kill(8);
+    Scene::new(Asked::Rows, false).kill(8);
 }
 
 #[test]
-#[ignore = "slow: 200 kills of each kind"]
+fn kills_between_partitions_change_no_count_and_no_sum() {
+    Scene::new(Asked::Count, true).kill(4);
+    Scene::new(Asked::Sum, false).kill(4);
+}
+
+#[test]
+fn kills_between_partitions_change_no_union() {
+    Scene::new(Asked::Union, true).kill(4);
+}
+
+#[test]
+#[ignore = "slow: 200 kills, and 60 of each other kind"]
 fn two_hundred_kills_between_partitions_change_nothing() {
-    Scene::new(true).kill(200);
-    Scene::new(false).kill(200);
+    for is_folder in [true, false] {
+        Scene::new(Asked::Rows, is_folder).kill(200);
+        for asked in [Asked::Count, Asked::Sum, Asked::Union] {
+            Scene::new(asked, is_folder).kill(60);
+        }
+    }
 }
