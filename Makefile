@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale check fmt clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale check fmt clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -36,7 +36,11 @@ test: ## Run all tests but the slow ones.
 	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" \
 		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
 	scripts/python-tests || failed=1; \
+	scripts/spark-tests || failed=1; \
 	exit $$failed
+
+test-spark: ## Run the tests of the Python package with Apache Spark alone. `make test` has them too.
+	@scripts/spark-tests
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored

@@ -245,6 +245,8 @@ def frame(
     data: Any, delimiter: str | None = None, header: bool = True, format: str | None = None
 ) -> Frame:
     """What `data` is: the path of a file, or a frame of a known or of any other library."""
+    if isinstance(data, Frame):
+        return data
     if isinstance(data, (str, os.PathLike)):
         return File(os.fspath(data), one_byte(delimiter), header, format)
     if (pandas := library_of(data, "pandas")) and isinstance(data, pandas.DataFrame):
@@ -262,6 +264,8 @@ def frame(
         return Relation(data)
     if library_of(data, "narwhals") and hasattr(data, "to_native"):
         return Narwhals(data)
+    if library_of(data, "pyspark"):
+        raise DataError("this is a DataFrame of Spark", "vesica.spark.match takes it")
     return Frame(data)
 
 

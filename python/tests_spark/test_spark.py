@@ -1,0 +1,356 @@
+"""Runs of clusters: with each other, and with `vesica.run` and the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import vesica as v
+
+#: A call that takes longer hangs, in seconds.
+LIMIT = 240
+
+PARTY = Path(__file__).with_name("party.py")
+
+
+class Cluster:
+    """A process of a party, with its cluster."""
+
+    def __init__(self, **settings: str) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, str(PARTY), json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            start_new_session=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
+        )
+        self.pool = ThreadPoolExecutor(1)
+        # The start of the cluster.
+        self.started = self.pool.submit(self.answer)
+
+    def answer(self) -> dict[str, Any]:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line, "the process has ended"
+        return dict(json.loads(line))
+
+    def call(
+        self, call: str, rows: str, agreement: str, *more: Any, **settings: Any
+    ) -> Future[Any]:
+        """What `vesica.spark` gives."""
+        self.started.result(LIMIT)
+        assert self.process.stdin is not None
+        work = {"call": call, "rows": rows, "agreement": agreement, "more": more}
+        print(json.dumps({**work, "settings": settings}), file=self.process.stdin, flush=True)
+        return self.pool.submit(self.answer)
+
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+
+
+@pytest.fixture(scope="module")
+def clusters() -> Iterator[list[Cluster]]:
+    both = [Cluster(), Cluster()]
+    yield both
+    for one in both:
+        one.kill()
+
+
+class Scene:
+    """Two parties, the grocer and the airline, and the folder between them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.keys = {name: v.Identity.generate() for name in ("grocer", "airline")}
+        for name, key in self.keys.items():
+            key.save(folder / f"{name}.key")
+        (folder / "between").mkdir()
+
+    def agree(self, key: Any = "email", **terms: Any) -> str:
+        path = self.folder / "deal.toml"
+        agreement = v.Agreement.new(self.keys, key, **{"max_rows": 100_000, **terms})
+        agreement.save(path, force=True)
+        return str(path)
+
+    def settings(self, name: str, **more: Any) -> dict[str, Any]:
+        """Those of a cluster."""
+        return {"work": str(self.folder / f"work-{name}"), **self.plain(name), **more}
+
+    def plain(self, name: str) -> dict[str, Any]:
+        """Those of anybody."""
+        return {
+            "key": str(self.folder / f"{name}.key"),
+            "exchange": str(self.folder / "between"),
+            "state": str(self.folder / f"state-{name}"),
+            "wait": 120,
+        }
+
+    def left(self, name: str) -> list[str]:
+        """What is in the work of this party's cluster."""
+        return sorted(os.listdir(self.folder / f"work-{name}"))
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Scene:
+    return Scene(tmp_path)
+
+
+def rows(count: int, step: int, more: str = "") -> str:
+    """Rows with e-mail addresses in upper case: one in ten has none, and one in seven the same as another."""
+    key = f"concat('U', if(id % 7 = 6, id - 1, id) * {step}, '@X.org')"
+    return f"select if(id % 10 = 3, null, {key}) email, id number {more} from range({count})"
+
+
+def keys_of(count: int, step: int) -> dict[int, int | None]:
+    """The key of each of these rows."""
+    key = {id: (id - 1 if id % 7 == 6 else id) * step for id in range(count)}
+    return {id: None if id % 10 == 3 else one for id, one in key.items()}
+
+
+def common(own: dict[int, int | None], other: dict[int, int | None]) -> list[int]:
+    """The numbers of the own rows whose key is in common."""
+    there = set(other.values()) - {None}
+    return [number for number, key in own.items() if key in there]
+
+
+def value(answer: Future[Any]) -> Any:
+    found = answer.result(LIMIT)
+    assert "value" in found, found
+    return found["value"]
+
+
+@pytest.mark.parametrize("receives", ["all", "grocer", "airline"])
+def test_two_clusters(clusters: list[Cluster], scene: Scene, receives: str) -> None:
+    deal = scene.agree(receives=receives)
+    sides = {"grocer": (3000, 2), "airline": (500, 3)}
+    answers = {
+        name: cluster.call(
+            "match",
+            rows(*sides[name], ", rand() draw, date'2026-01-01' day"),
+            deal,
+            **scene.settings(name),
+        )
+        for name, cluster in zip(sides, clusters, strict=True)
+    }
+    keys = {name: keys_of(*side) for name, side in sides.items()}
+    for name, other in (("grocer", "airline"), ("airline", "grocer")):
+        found = value(answers[name])
+        if receives not in ("all", name):
+            assert found is None
+            assert scene.left(name) == []
+            continue
+        expected = common(keys[name], keys[other])
+        assert len(expected) > 100
+        assert sorted(row["number"] for row in found) == expected
+        for row in found:
+            assert row["email"] == f"U{keys[name][row['number']]}@X.org"
+            assert 0 <= row["draw"] < 1
+            assert row["day"] == "2026-01-01"
+        assert [one.split("-")[0] for one in scene.left(name)] == ["rows"]
+
+
+@pytest.mark.parametrize("receives", ["grocer", "airline"])
+def test_a_cluster_and_the_command(clusters: list[Cluster], scene: Scene, receives: str) -> None:
+    deal = scene.agree(receives=receives)
+    table = scene.folder / "airline.csv"
+    with table.open("w") as file:
+        writer = csv.writer(file)
+        writer.writerow(["email", "flight"])
+        writer.writerows([f"u{3 * id}@x.org", id] for id in range(700))
+    plain = scene.plain("airline")
+    command = [Path(sys.executable).with_name("vesica"), "run", deal, "--input", table, "--quiet"]
+    for option in ("key", "exchange", "state"):
+        command += [f"--{option}", plain[option]]
+    if receives == "airline":
+        command += ["--output", scene.folder / "common.csv"]
+    with subprocess.Popen(command) as process:
+        found = value(clusters[0].call("match", rows(1500, 2), deal, **scene.settings("grocer")))
+        assert process.wait(LIMIT) == 0
+    here, there = keys_of(1500, 2), {id: 3 * id for id in range(700)}
+    if receives == "grocer":
+        assert sorted(row["number"] for row in found) == common(here, there)
+    else:
+        with (scene.folder / "common.csv").open() as file:
+            flights = [int(row["flight"]) for row in csv.DictReader(file)]
+        assert flights == common(there, here)
+
+
+@pytest.fixture
+def laptop(scene: Scene) -> Callable[..., Future[v.Result]]:
+    """The run of the airline, with a table of pyarrow."""
+    pool = ThreadPoolExecutor(1)
+
+    def start(deal: str, table: pa.Table, **more: Any) -> Future[v.Result]:
+        settings = {**scene.plain("airline"), **more}
+        return pool.submit(v.run, deal, table, **settings)
+
+    return start
+
+
+def test_counts_sums_ids_and_shares(
+    clusters: list[Cluster], scene: Scene, laptop: Callable[..., Future[v.Result]]
+) -> None:
+    cluster, here = clusters[0], scene.settings("grocer")
+    table = pa.table({"email": [f"u{3 * id}@x.org" for id in range(400)]})
+    own, there = keys_of(600, 2), {id: 3 * id for id in range(400)}
+    both = {own[number] for number in common(own, there)}
+    amounts = rows(600, 2, ", if(id % 7 = 6, id - 1, id) amount")
+
+    deal = scene.agree(operation="cardinality", receives="all")
+    other = laptop(deal, table)
+    assert value(cluster.call("count", rows(600, 2), deal, **here)) == len(both)
+    assert other.result(LIMIT).count == len(both)
+
+    deal = scene.agree(operation="sum", values_of="grocer", values="amount")
+    other = laptop(deal, table)
+    assert value(cluster.call("sums", amounts, deal, **here)) is None
+    total = sum(own[number] // 2 for number in common(own, there))
+    assert other.result(LIMIT).sums == {"amount": total}
+
+    deal = scene.agree(operation="sum", values_of="airline", values="miles")
+    other = laptop(deal, table.append_column("miles", pa.array(range(400))))
+    total = sum(number for number, key in there.items() if key in both)
+    assert value(cluster.call("sums", rows(600, 2), deal, **here)) == {"miles": total}
+    assert other.result(LIMIT).kind == "nothing"
+
+    deal = scene.agree(operation="private-id", receives="all")
+    other = laptop(deal, table)
+    found = value(cluster.call("private_ids", rows(600, 2), deal, **here))
+    theirs = dict(enumerate(pa.array(other.result(LIMIT).ids).to_pylist()))
+    assert sorted(row["number"] for row in found) == list(own)
+    ids = {row["number"]: row["private_id"] for row in found}
+    without = [number for number, key in own.items() if key is None]
+    assert sorted(number for number, id in ids.items() if id is None) == without
+    assert sorted(number for number, id in ids.items() if id in theirs.values()) == common(
+        own, there
+    )
+    by_key = {key: theirs[number] for number, key in there.items()}
+    assert all(ids[number] == by_key[own[number]] for number in common(own, there))
+
+    deal = scene.agree(operation="shares")
+    other = laptop(deal, table)
+    path = str(scene.folder / "grocer-shares.json")
+    value(cluster.call("save_shares", rows(600, 2), deal, path, **here))
+    shares = other.result(LIMIT).shares
+    assert shares is not None
+    assert len(pa.table(v.combine(path, shares))) == len(both)
+
+    # Only rows and identifiers need the rows that were written.
+    assert len([one for one in scene.left("grocer") if one.startswith("rows-")]) == 1
+
+
+def test_a_killed_driver_goes_on_with_the_rows_that_it_has_written(
+    scene: Scene, laptop: Callable[..., Future[v.Result]]
+) -> None:
+    deal = scene.agree(receives="all")
+    here = scene.settings("grocer")
+    # Other rows each time: half of them.
+    some = f"select * from ({rows(2000, 2, ', rand() draw')}) where draw < 0.5"
+    first = Cluster()
+    first.call("match", some, deal, **here)
+    until = time.monotonic() + LIMIT
+    while not list((scene.folder / "between").rglob("0-*")) + list(
+        (scene.folder / "between").rglob("1-*")
+    ):
+        assert time.monotonic() < until
+        time.sleep(0.1)
+    first.kill()
+    written = scene.left("grocer")
+    assert len([one for one in written if one.startswith("rows-")]) == 1
+
+    again = Cluster()
+    try:
+        other = laptop(deal, pa.table({"email": [f"u{3 * id}@x.org" for id in range(1000)]}))
+        found = value(again.call("match", some, deal, **here))
+    finally:
+        again.kill()
+    assert found
+    assert sorted(
+        f"u{3 * id}@x.org" for id in pa.array(other.result(LIMIT).positions).to_pylist()
+    ) == sorted({row["email"].lower() for row in found})
+    # The same folder, and no note of an unfinished run.
+    assert scene.left("grocer") == [one for one in written if one.startswith("rows-")]
+
+
+def test_an_executor_is_killed(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:
+    deal = scene.agree(receives="grocer", max_rows=1_000_000)
+    cluster = Cluster(
+        **{"spark.master": "local-cluster[2,1,1024]", "spark.executor.memory": "1g"},
+        **{"spark.speculation": "true", "spark.speculation.interval": "50ms"},
+    )
+    digest = "sha2(repeat(sha2(cast(id as string), 512), 100), 512) digest"
+    columns = f"concat('u', id * 2, '@x.org') email, id number, {digest}"
+    many = f"select {columns} from range(0, 300000, 1, 16)"
+    try:
+        other = laptop(deal, pa.table({"email": [f"u{3 * id}@x.org" for id in range(1000)]}))
+        call = cluster.call("match", many, deal, **scene.settings("grocer"))
+        until = time.monotonic() + LIMIT
+        work = scene.folder / "work-grocer"
+        # Some parts are written, and others not yet.
+        while not list(work.rglob("*.parquet")):
+            assert time.monotonic() < until and not call.done()
+            time.sleep(0.01)
+        os.kill(executors(cluster)[0], signal.SIGKILL)
+        assert not list(work.glob("rows-*/rows/_SUCCESS")), "the job had ended before the kill"
+        found = value(call)
+    finally:
+        cluster.kill()
+    expected = [id for id in range(300_000) if 2 * id % 3 == 0 and 2 * id < 3000]
+    assert sorted(row["number"] for row in found) == expected
+    assert other.result(LIMIT).kind == "nothing"
+
+
+def executors(cluster: Cluster) -> list[int]:
+    """The processes of the executors."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            command = (process / "cmdline").read_bytes()
+            if b"CoarseGrainedExecutorBackend" in command:
+                if os.getpgid(int(process.name)) == cluster.process.pid:
+                    found.append(int(process.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
+    deal = scene.agree(receives="all")
+    here = {**scene.settings("grocer"), "wait": 1}
+
+    def refused(call: str, rows: str, **more: Any) -> dict[str, Any]:
+        found = clusters[0].call(call, rows, deal, **{**here, **more}).result(LIMIT)
+        assert "error" in found, found
+        assert found["hint"]
+        return dict(found)
+
+    plain = rows(20, 2)
+    assert "no column 'email'" in refused("match", "select 1 as number")["message"]
+    assert "twice" in refused("match", "select 'a' as email, 'b' as EMAIL")["message"]
+    assert "_vesica_row" in refused("match", "select 'a' email, 1 _vesica_row")["message"]
+    assert "count" in refused("count", plain)["message"]
+    assert refused("run", plain, output="x.csv")["error"] == "SettingsError"
+    assert refused("match", plain, work="nowhere://x")["error"] == "SettingsError"
+    nobody = refused("match", "select 'a@x.org' email from range(0)")
+    assert nobody["error"] == "DataError", nobody
+    assert scene.left("grocer") == []
+
+    # Nobody comes: the rows stay, for the run goes on when it is called again.
+    late = refused("match", plain)
+    assert late["error"] == "NetworkError", late
+    assert len(scene.left("grocer")) == 2
