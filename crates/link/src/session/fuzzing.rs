@@ -43,6 +43,7 @@ impl FrameFeed {
             Frame::Finish { stream } => self.inbox.finish(stream)?,
             Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),
             Frame::Goodbye => self.inbox.goodbye(),
+            Frame::Arrived { frames } => self.outbox.arrived(frames)?,
         }
         self.inbox.wake_served();
         Ok(())

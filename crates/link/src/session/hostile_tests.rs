@@ -6,6 +6,7 @@ use crate::frame::{Frame, MAX_DATA_LEN};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::io::{Read, Write};
+use std::net::TcpStream;
 
 const SOON: Duration = Duration::from_secs(20);
 const STREAM: StreamId = StreamId::ROOT;
@@ -44,7 +45,7 @@ fn meet_with(idle: Duration, total: Option<Duration>) -> (Session, Rogue) {
     rogue.socket.set_nonblocking(false).unwrap();
     rogue.socket.set_read_timeout(Some(SOON)).unwrap();
     rogue.socket.set_write_timeout(Some(SOON)).unwrap();
-    let session = Session::start(honest, idle, total).unwrap();
+    let session = Session::start(honest, idle, total, None).unwrap();
     let rustls::Connection::Client(tls) = rogue.tls else { panic!("the rogue connects") };
     (session, Rogue { socket: rogue.socket, tls })
 }
