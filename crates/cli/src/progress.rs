@@ -92,6 +92,13 @@ impl Reporter {
                 let why = reason(why);
                 self.screen.say(&format!("rejected a connection from {from}: {why}{so_far}"));
             }
+            LinkEvent::Lost { error, wait } => {
+                self.screen.say(&engine::mending(peer, *error, *wait, Speech::Command));
+            }
+            LinkEvent::Mended { .. } => {
+                self.screen.end_waiting();
+                self.screen.say(&format!("connected to {peer} again; the run goes on"));
+            }
             LinkEvent::Connected { address, peer: identity } => {
                 self.screen.end_waiting();
                 let fingerprint = identity.fingerprint();
@@ -260,6 +267,12 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         }
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {
             tracing::info!(peer, %identity, %address, "connected");
+        }
+        Event::Link(LinkEvent::Lost { error, wait }) => {
+            tracing::warn!(peer, %error, wait_s = wait.as_secs(), "connection lost");
+        }
+        Event::Link(LinkEvent::Mended { address }) => {
+            tracing::info!(peer, %address, "connected again");
         }
         Event::Sizes { here, there } => tracing::info!(here, there, "sizes"),
         Event::Chosen(choice) => {

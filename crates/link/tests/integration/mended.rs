@@ -109,6 +109,7 @@ fn carry(
     from.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     while !down.load(Ordering::SeqCst) {
         let len = match from.read(&mut buf) {
+            Ok(0) if ends.half.load(Ordering::SeqCst) => break,
             Ok(0) => {
                 let _ = into.shutdown(Shutdown::Write);
                 return;
@@ -502,7 +503,7 @@ fn the_limits_of_a_session_hold_without_a_connection() {
     }
     let limit = Duration::from_secs(1);
     let met = meet(Vec::new());
-    met.ends.each_ref().map(|end| end.expect(Some(limit)));
+    met.ends.iter().for_each(|end| end.expect(Some(limit)));
     met.wire.set_down(true);
     for end in &met.ends {
         assert_eq!(end_of(end), TransportError::Idle(limit));
