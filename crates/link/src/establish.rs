@@ -357,6 +357,25 @@ pub(crate) mod tests {
         (a, b)
     }
 
+    /// The connecting end of a connection from `own` to `peer`, who listens there.
+    pub(crate) fn greet(
+        own: &Identity,
+        peer: &Identity,
+        address: SocketAddr,
+        intent: Intent,
+    ) -> Result<Authenticated, LinkError> {
+        let settings = Tls::new(own, &[peer.public()]);
+        let socket =
+            TcpStream::connect(address).map_err(|error| LinkError::ConnectFailed(error.kind()))?;
+        let tls = settings.connecting("localhost")?;
+        let idle = Duration::from_secs(20);
+        let mut end = handshake::Handshake::new(socket, address, tls, idle, intent).unwrap();
+        while !end.advance(&settings)? {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end.into_authenticated()
+    }
+
     #[test]
     fn addresses_are_split_at_the_port() {
         assert_eq!(split_address("a.example:7000"), Ok(("a.example", 7000)));

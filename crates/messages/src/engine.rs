@@ -8,6 +8,7 @@ use crate::{
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 use vesica_agreement::Difference;
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};

@@ -50,6 +50,10 @@ impl Log {
         self.holds
     }
 
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The connection is lost: nothing may be sent until the peer has said what arrived.
     pub(super) fn hold(&mut self) {
         self.holds = true;

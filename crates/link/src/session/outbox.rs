@@ -197,6 +197,11 @@ impl Outbox {
         self.log.as_ref().is_some_and(Log::holds)
     }
 
+    /// Bytes of frames that the peer may not have, with what each frame costs.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.log.as_ref().map_or(0, Log::bytes)
+    }
+
     /// The connection is lost.
     pub(super) fn hold(&mut self) {
         if let Some(log) = &mut self.log {

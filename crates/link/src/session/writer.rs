@@ -147,9 +147,12 @@ impl Sender<'_> {
         let len: usize = slices.iter().map(|slice| slice.len()).sum();
         self.has_data |= self.packets.iter().any(|(_, payload)| !payload.is_empty());
         let mut tls = lock(&self.wire.tls);
-        let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
-        if taken != len {
-            return Err(TransportError::Tls);
+        // After damage, TLS takes nothing more; its alert can still be sent.
+        if len > 0 {
+            let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
+            if taken != len {
+                return Err(TransportError::Tls);
+            }
         }
         while tls.wants_write() {
             tls.write_tls(&mut self.records).map_err(|_| TransportError::Tls)?;
