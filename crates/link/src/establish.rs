@@ -162,7 +162,7 @@ pub fn establish(
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
-    establish_as(Intent::Plain, (identity, peers), options, (on_event, None), cancel)
+    establish_as(Intent::Plain, (identity, peers), options, on_event, None, cancel)
 }
 
 /// Like [`establish`], for a session that outlives its connection if the peer wants that too.
@@ -185,14 +185,15 @@ pub fn establish_mendable(
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
     let again = Some((mend, on_event));
-    establish_as(Intent::Mendable, (identity, peers), options, (&**on_event, again), cancel)
+    establish_as(Intent::Mendable, (identity, peers), options, &**on_event, again, cancel)
 }
 
 fn establish_as(
     intent: Intent,
     (identity, peers): (&Identity, &[PublicIdentity]),
     options: &LinkOptions,
-    (on_event, again): (&dyn Fn(LinkEvent), Option<(Duration, &OnEvent)>),
+    on_event: &dyn Fn(LinkEvent),
+    again: Option<(Duration, &OnEvent)>,
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
     if peers.is_empty() {

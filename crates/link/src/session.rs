@@ -1,4 +1,4 @@
-//! One TLS connection that carries any number of streams.
+//! Any number of streams over one TLS connection, or over one after another.
 //!
 //! ```text
 //!   StreamWriter ─▶ Outbox ─▶ writer thread ─▶ TLS ─▶ socket ─▶ TLS ─▶ reader thread ─▶ Inbox ─▶ StreamReader

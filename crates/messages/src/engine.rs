@@ -409,7 +409,9 @@ fn transport(
         ),
         TransportError::PeerRestarted => (
             format!("the connection to {peer} was lost, and {peer} has started a new run"),
-            "both sides must start again: end the run there if it does not end by itself, then start both sides".to_owned(),
+            "this process and the new one of the other side are in different runs: start both sides \
+             again"
+                .to_owned(),
         ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {
             return defect(&format!("{error} while {}", doing(phase)), say);

@@ -172,9 +172,11 @@ pub fn transport(
         ),
         LinkError::EarlierRun => Message::here(
             format!(
-                "{peer} at {at} is still in an earlier run, and waits for the process of this side that was in it"
+                "{peer} at {at} is still in an earlier run, and waits for the process of this side \
+                 that was in it"
             ),
-            "start both sides again; the earlier run ends there now, or once it has found out that its connection is lost",
+            "start both sides again; the earlier run ends there now, or when it has noticed that its \
+             connection is lost",
         ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
         LinkError::NoPeerGiven => return defect("no peer was named to the link", say),
