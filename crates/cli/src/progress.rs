@@ -16,11 +16,10 @@ use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;
-use vesica_messages::Speech;
-use vesica_messages::engine;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
 use vesica_messages::words::{counted, duration};
+use vesica_messages::{Speech, engine};
 use vesica_records::KeyCounts;
 use wait_log::WaitLog;
 
@@ -268,12 +267,8 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {
             tracing::info!(peer, %identity, %address, "connected");
         }
-        Event::Link(LinkEvent::Lost { error, wait }) => {
-            tracing::warn!(peer, %error, wait_s = wait.as_secs(), "connection lost");
-        }
-        Event::Link(LinkEvent::Mended { address }) => {
-            tracing::info!(peer, %address, "connected again");
-        }
+        Event::Link(LinkEvent::Lost { error, .. }) => tracing::warn!(%error, "connection lost"),
+        Event::Link(LinkEvent::Mended { address }) => tracing::info!(%address, "connected again"),
         Event::Sizes { here, there } => tracing::info!(here, there, "sizes"),
         Event::Chosen(choice) => {
             let (protocol, reason) = (choice.row.id, choice.to_string());

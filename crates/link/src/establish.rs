@@ -8,11 +8,11 @@ mod listener;
 mod pending;
 mod poll;
 
+use crate::authenticated::Authenticated;
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 pub(crate) use again::Mender;
 pub use again::OnEvent;
-pub(crate) use handshake::Authenticated;
 pub use listener::{ListenOptions, Listener};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::sync::Arc;

@@ -12,6 +12,9 @@ pub(crate) const HEADER_LEN: usize = 13;
 /// Largest payload of one data frame. Small enough that streams alternate quickly.
 pub(crate) const MAX_DATA_LEN: usize = 64 << 10;
 
+/// A frame and its payload, if any.
+pub(crate) type Packet = ([u8; HEADER_LEN], Vec<u8>);
+
 /// The stream field of frames that concern the whole session.
 const NO_STREAM: StreamId = StreamId::from_u64(0);
 

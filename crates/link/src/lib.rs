@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod access;
+mod authenticated;
 mod cancel;
 mod error;
 mod establish;

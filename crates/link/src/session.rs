@@ -23,8 +23,6 @@
 
 mod demux;
 pub(crate) mod fuzzing;
-#[cfg(test)]
-mod hostile_tests;
 mod inbox;
 mod log;
 mod mend;
@@ -32,10 +30,14 @@ mod outbox;
 mod reader;
 mod spare;
 mod stream;
+#[cfg(test)]
+mod tests;
+mod windows;
 mod wire;
 mod writer;
 
-use crate::establish::{Authenticated, Mender};
+use crate::authenticated::Authenticated;
+use crate::establish::Mender;
 use crate::sync::{Deadline, lock, wait_timeout};
 use crate::{LinkError, PublicIdentity};
 use inbox::Inbox;
@@ -48,20 +50,8 @@ use std::time::Duration;
 use stream::{Reader, Writer};
 use vesica_core::{Secret, StopReason, TransportError, hash};
 use vesica_net::{Connection, StreamId, StreamPair, Streams};
-use wire::Wire;
-
-/// Bytes a peer may send on a stream before this end has opened it.
-const FIRST_WINDOW: usize = 256 << 10;
-
-/// Bytes a peer may have in flight on an open stream: enough for 400 Mbit/s at 80 ms round trip.
-const WINDOW: usize = 4 << 20;
-
-/// Streams the peer may use before this end has opened them. With [`FIRST_WINDOW`] it bounds the data
-/// of unopened streams.
-const MAX_UNOPENED: usize = 512;
-
-/// How often a blocked thread of the link checks the clocks.
-const TICK: Duration = Duration::from_millis(50);
+use windows::{FIRST_WINDOW, WINDOW};
+use wire::{TICK, Wire};
 
 /// How long the stop message of an early end may take.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);

@@ -409,8 +409,8 @@ fn transport(
         ),
         TransportError::PeerRestarted => (
             format!("the connection to {peer} was lost, and {peer} has started a new run"),
-            "this process and the new one of the other side are in different runs: start both sides \
-             again"
+            "this process and the new one of the other side are in different runs: start both \
+             sides again"
                 .to_owned(),
         ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {

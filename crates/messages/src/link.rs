@@ -175,8 +175,8 @@ pub fn transport(
                 "{peer} at {at} is still in an earlier run, and waits for the process of this side \
                  that was in it"
             ),
-            "start both sides again; the earlier run ends there now, or when it has noticed that its \
-             connection is lost",
+            "start both sides again; the earlier run ends there now, or when it has noticed that \
+             its connection is lost",
         ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
         LinkError::NoPeerGiven => return defect("no peer was named to the link", say),

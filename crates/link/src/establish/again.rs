@@ -1,11 +1,11 @@
 //! Another connection for a session that has lost its own.
 
-use super::handshake::Authenticated;
 use super::pending::{Arrival, PendingConnections};
 use super::{
     Attempt, CANCEL_TICK, Caller, Endpoint, Intent, LinkEvent, LinkOptions, WAITING_EVENT_EVERY,
     connect,
 };
+use crate::authenticated::Authenticated;
 use crate::sync::{Deadline, lock, wait_timeout};
 use crate::tls::Tls;
 use crate::{CancelToken, LinkError};

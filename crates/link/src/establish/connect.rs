@@ -1,12 +1,13 @@
 //! The connecting side: tries again until the peer listens.
 
-use super::handshake::{Authenticated, Handshake};
+use super::handshake::Handshake;
 use super::poll::wait_ready;
 use super::{
     Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
     split_address,
 };
 use crate::LinkError;
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use std::io;
 use std::net::{SocketAddr, TcpStream};

@@ -3,6 +3,7 @@
 use super::HANDSHAKE_LIMIT;
 use super::Intent;
 use super::poll::{Interest, wait_ready};
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use crate::tls::{self, Tls};
 use crate::{LinkError, PublicIdentity};
@@ -45,21 +46,6 @@ pub(super) struct Handshake {
     greeting_len: usize,
     sent_bytes: u64,
     received_bytes: u64,
-}
-
-/// A connection whose two ends have authenticated each other.
-pub(crate) struct Authenticated {
-    pub(crate) socket: TcpStream,
-    pub(crate) address: SocketAddr,
-    pub(crate) tls: Connection,
-    pub(crate) initiator: bool,
-    pub(crate) peer: PublicIdentity,
-    /// The peer's idle limit.
-    pub(crate) peer_idle: Duration,
-    /// Whether both sides want the session to outlive the connection.
-    pub(crate) mendable: bool,
-    pub(crate) sent_bytes: u64,
-    pub(crate) received_bytes: u64,
 }
 
 impl Handshake {

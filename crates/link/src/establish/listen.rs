@@ -1,11 +1,9 @@
 //! Opens a port for the one session of a run.
 
 use super::pending::{Arrival, PendingConnections};
-use super::{
-    Attempt, Authenticated, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
-    split_address,
-};
+use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, addresses_of, split_address};
 use crate::LinkError;
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use nix::sys::socket::Backlog;
 use std::io;

@@ -1,8 +1,8 @@
 //! The effect of a peer's frames on a session, without a connection.
 
 use super::inbox::{Inbox, Take};
-use super::outbox::{Outbox, Packet};
-use crate::frame::Frame;
+use super::outbox::Outbox;
+use crate::frame::{Frame, Packet};
 use vesica_core::TransportError;
 use vesica_net::StreamId;
 

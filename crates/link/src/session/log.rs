@@ -4,9 +4,8 @@
 //!   numbers   … arrived │ kept ……… │ (with the sending thread) │ again …… │ made next
 //! ```
 
-use super::outbox::Packet;
 use super::spare::Spare;
-use crate::frame::{Frame, MAX_DATA_LEN};
+use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::VecDeque;
 use vesica_core::TransportError;
 

@@ -2,8 +2,8 @@
 
 use super::log::Log;
 use super::spare::Spare;
-use super::{FIRST_WINDOW, MAX_UNOPENED};
-use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
+use super::windows::{FIRST_WINDOW, MAX_UNOPENED};
+use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
@@ -66,9 +66,6 @@ struct Outgoing {
     waiting: bool,
     room: Arc<Condvar>,
 }
-
-/// A frame and its payload, if any.
-pub(super) type Packet = ([u8; HEADER_LEN], Vec<u8>);
 
 impl Outbox {
     /// With `mendable`, frames are kept until the peer has them.

@@ -1,12 +1,15 @@
 //! What belongs to one TCP connection of a session.
 
-use super::TICK;
-use crate::establish::Authenticated;
+use crate::authenticated::Authenticated;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
 use vesica_core::TransportError;
+
+/// How often a blocked thread of the link checks the clocks.
+pub(super) const TICK: Duration = Duration::from_millis(50);
 
 pub(super) struct Wire {
     pub(super) socket: TcpStream,

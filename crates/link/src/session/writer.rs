@@ -1,9 +1,8 @@
 //! The thread that sends.
 
-use super::outbox::Packet;
 use super::wire::Wire;
 use super::{Core, FAREWELL_LIMIT, Silence, TICK};
-use crate::frame::Frame;
+use crate::frame::{Frame, Packet};
 use crate::sync::{Deadline, lock, wait, wait_timeout};
 use std::io::{self, IoSlice, Write};
 use std::net::Shutdown;

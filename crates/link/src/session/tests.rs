@@ -1,5 +1,6 @@
 //! An authenticated peer that violates the protocol.
 
+use super::windows::MAX_UNOPENED;
 use super::*;
 use crate::establish::Intent;
 use crate::establish::tests::{authenticated, greet};
