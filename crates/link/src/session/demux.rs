@@ -8,7 +8,7 @@ use vesica_core::TransportError;
 use vesica_net::StreamId;
 
 /// Bytes that arrive before they are acknowledged. The peer keeps them as long.
-const ACKNOWLEDGED_BYTES: usize = 512 << 10;
+const ACKNOWLEDGED_BYTES: usize = 256 << 10;
 
 /// Where in a frame the bytes so far end.
 #[derive(Default)]
