@@ -40,6 +40,7 @@ pub const TARGETS: &[Target] = &[
     hello::PROBE,
     letters::LETTERS,
     link::FRAMES,
+    link::MENDED,
     wire::WIRE,
     wire::SPEC,
     helper::REQUESTS,

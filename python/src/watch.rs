@@ -171,6 +171,18 @@ impl Watch {
             LinkEvent::Connected { address, .. } => {
                 self.note("connected", address.to_string(), 0, 0);
             }
+            LinkEvent::Lost { error, wait } => {
+                let text = vesica_messages::engine::mending(
+                    "the other side",
+                    *error,
+                    *wait,
+                    Speech::Python,
+                );
+                self.note("warning", text, 0, 0);
+            }
+            LinkEvent::Mended { address } => {
+                self.note("connected", address.to_string(), 0, 0);
+            }
             LinkEvent::Waiting { remaining, .. } => {
                 self.step("waiting", 0, remaining.as_secs());
             }

@@ -82,7 +82,8 @@ def run(
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.
         wait: How long to wait for the other side, in seconds (60), or for the helper and each of
-            the other parties, or for each message in `exchange` (a day); 0 for no limit.
+            the other parties, or for each message in `exchange` (a day); 0 for no limit. Without a
+            helper and `state`, a lost connection has this time to come back, at most 60 seconds.
         idle: How long the other side may send nothing, in seconds, at least 1.
         total: How long the session may last, in seconds; 0 for no limit.
         threads: CPU threads; all cores by default.

@@ -16,11 +16,10 @@ use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;
-use vesica_messages::Speech;
-use vesica_messages::engine;
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
 use vesica_messages::words::{counted, duration};
+use vesica_messages::{Speech, engine};
 use vesica_records::KeyCounts;
 use wait_log::WaitLog;
 
@@ -91,6 +90,13 @@ impl Reporter {
                 let so_far = if *count > 1 { format!(", {count} so far") } else { String::new() };
                 let why = reason(why);
                 self.screen.say(&format!("rejected a connection from {from}: {why}{so_far}"));
+            }
+            LinkEvent::Lost { error, wait } => {
+                self.screen.say(&engine::mending(peer, *error, *wait, Speech::Command));
+            }
+            LinkEvent::Mended { .. } => {
+                self.screen.end_waiting();
+                self.screen.say(&format!("connected to {peer} again; the run goes on"));
             }
             LinkEvent::Connected { address, peer: identity } => {
                 self.screen.end_waiting();
@@ -261,6 +267,8 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         Event::Link(LinkEvent::Connected { address, peer: identity }) => {
             tracing::info!(peer, %identity, %address, "connected");
         }
+        Event::Link(LinkEvent::Lost { error, .. }) => tracing::warn!(%error, "connection lost"),
+        Event::Link(LinkEvent::Mended { address }) => tracing::info!(%address, "connected again"),
         Event::Sizes { here, there } => tracing::info!(here, there, "sizes"),
         Event::Chosen(choice) => {
             let (protocol, reason) = (choice.row.id, choice.to_string());

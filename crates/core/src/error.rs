@@ -342,6 +342,9 @@ pub enum TransportError {
     /// The peer sent more than it was allowed, or opened more streams than a session has.
     #[error("the peer sent more than the session allows")]
     PeerFlood,
+    /// The connection was lost, and the peer's program was started again: it cannot continue the session.
+    #[error("the peer was started again")]
+    PeerRestarted,
     /// This side opened a stream twice.
     #[error("the stream was opened twice")]
     AlreadyOpen,

@@ -13,12 +13,16 @@ use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
 use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
-use vesica_link::{CancelToken, Identity, LinkOptions, establish};
+use vesica_link::{CancelToken, Identity, LinkOptions, OnEvent, establish, establish_mendable};
 use vesica_net::{Connection, Context, Meter};
 
 /// How long a side that has failed looks for its peer, to say so. A peer that waits already tries again at least once a
 /// second. A peer that is not there yet is not worth a longer wait.
 pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
+
+/// How long a run without a state waits, at most, for a lost connection to come back: the process at the other end may
+/// have died with all that it knew.
+const MEND_LIMIT: Duration = Duration::from_secs(60);
 
 /// How often a side that has failed checks whether its peer has come.
 const WORD_TICK: Duration = Duration::from_millis(20);
@@ -29,6 +33,8 @@ pub(crate) struct Peer<'a> {
     identity: &'a Identity,
     link: &'a LinkOptions,
     observer: &'a dyn Observer,
+    /// Hears of the connection for as long as the run lasts; if there is one, a lost connection is mended.
+    mending: Option<&'a Arc<dyn Observer>>,
     pub(crate) seats: Seats,
     link_cancel: CancelToken,
     cancelled: Arc<AtomicBool>,
@@ -69,6 +75,7 @@ impl<'a> Peer<'a> {
             identity,
             link,
             observer,
+            mending: None,
             seats,
             link_cancel: CancelToken::new(),
             cancelled: Arc::default(),
@@ -87,6 +94,11 @@ impl<'a> Peer<'a> {
             }
         });
         peer
+    }
+
+    /// The same way, whose connection is mended when it is lost.
+    pub(crate) fn mended(self, observer: &'a Arc<dyn Observer>) -> Self {
+        Self { mending: Some(observer), ..self }
     }
 
     /// Ends the session with `reason`. If there is no session yet, this side waits a moment for the peer, and
@@ -135,9 +147,19 @@ impl<'a> Peer<'a> {
             Some(exchange) => Arc::new(self.meet_in(exchange)?),
             None => {
                 let identity = self.agreement.peer_of(&self.seats.party).identity;
-                let on_event = |event| self.observer.event(&Event::Link(&event));
-                let cancel = &self.link_cancel;
-                let session = establish(self.identity, &[identity], self.link, &on_event, cancel);
+                let (own, link, cancel) = (self.identity, self.link, &self.link_cancel);
+                let session = match self.mending.map(Arc::clone) {
+                    Some(observer) => {
+                        let on_event: OnEvent =
+                            Arc::new(move |event| observer.event(&Event::Link(&event)));
+                        let limit = link.wait.min(MEND_LIMIT);
+                        establish_mendable(own, &[identity], link, limit, &on_event, cancel)
+                    }
+                    None => {
+                        let on_event = |event| self.observer.event(&Event::Link(&event));
+                        establish(own, &[identity], link, &on_event, cancel)
+                    }
+                };
                 Arc::new(session.map_err(|error| Error::from_link(error, &self.seats.peer))?)
             }
         };

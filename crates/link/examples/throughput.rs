@@ -1,16 +1,17 @@
 //! Measures one session: bytes a second on `STREAMS` streams, and the round-trip time.
 //!
-//! `cargo run --release -p vesica-link --example throughput -- [GIB] [STREAMS]`
+//! `cargo run --release -p vesica-link --example throughput -- [GIB] [STREAMS] [mendable]`
 //!
 //! Both ends are in this process, over TLS on 127.0.0.1; the processor time covers both.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::error::Error;
-use std::sync::mpsc;
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use vesica_link::{
-    CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, PublicIdentity, Session, establish,
+    CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, OnEvent, PublicIdentity, Session,
+    establish, establish_mendable,
 };
 use vesica_net::{StreamId, Streams};
 
@@ -21,7 +22,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let gib: f64 = arguments.next().map_or(Ok(4.0), |text| text.parse())?;
     let streams: u64 = arguments.next().map_or(Ok(1), |text| text.parse())?;
-    let (a, b) = pair()?;
+    let mendable = arguments.next().is_some_and(|text| text == "mendable");
+    let (a, b) = pair(mendable)?;
 
     let blocks = (gib * f64::from(1 << 30) / BLOCK_BYTES as f64 / streams as f64) as u64;
     let (started, cpu) = (Instant::now(), cpu_seconds());
@@ -78,21 +80,23 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// Two sessions in one process: the listening end, then the connecting end.
-fn pair() -> Result<(Session, Session), Box<dyn Error>> {
+fn pair(mendable: bool) -> Result<(Session, Session), Box<dyn Error>> {
     let (one, two) = (Identity::generate()?, Identity::generate()?);
     let (sender, listening) = mpsc::channel();
     let peer = two.public();
     let first = one.clone();
     let listener = std::thread::spawn(move || {
-        let tell = |event| {
-            if let LinkEvent::Listening { address } = event {
+        let sender = Mutex::new(sender);
+        let tell: OnEvent = Arc::new(move |event| {
+            if let (LinkEvent::Listening { address }, Ok(sender)) = (event, sender.lock()) {
                 let _ = sender.send(address);
             }
-        };
-        join(&first, peer, Endpoint::Listen("127.0.0.1:0".into()), &tell)
+        });
+        join(&first, peer, Endpoint::Listen("127.0.0.1:0".into()), (mendable, tell))
     });
     let address = listening.recv()?;
-    let b = join(&two, one.public(), Endpoint::Connect(address.to_string()), &|_| ())?;
+    let quiet: OnEvent = Arc::new(|_| ());
+    let b = join(&two, one.public(), Endpoint::Connect(address.to_string()), (mendable, quiet))?;
     Ok((listener.join().map_err(|_| "a thread panicked")??, b))
 }
 
@@ -100,11 +104,16 @@ fn join(
     identity: &Identity,
     peer: PublicIdentity,
     endpoint: Endpoint,
-    tell: &dyn Fn(LinkEvent),
+    (mendable, tell): (bool, OnEvent),
 ) -> Result<Session, vesica_link::LinkError> {
     let (wait, idle) = (Duration::from_secs(10), Duration::from_secs(10));
     let options = LinkOptions { endpoint, wait, idle, total: None };
-    establish(identity, &[peer], &options, tell, &CancelToken::new())
+    let cancel = CancelToken::new();
+    if mendable {
+        establish_mendable(identity, &[peer], &options, wait, &tell, &cancel)
+    } else {
+        establish(identity, &[peer], &options, &*tell, &cancel)
+    }
 }
 
 /// User and system time of this process so far.

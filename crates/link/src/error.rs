@@ -74,6 +74,13 @@ pub enum LinkError {
     /// The [`CancelToken`](crate::CancelToken) ended the wait.
     #[error("the wait was cancelled")]
     Cancelled,
+    /// The other side is still in an earlier run, whose connection was lost, and waits for this side's process of
+    /// that run.
+    #[error("the other side is still in an earlier run")]
+    EarlierRun,
+    /// The other side has begun a new run; this side waits for its process of an earlier one.
+    #[error("the other side was started again")]
+    NewRun,
     /// This machine has no thread, memory or descriptor for the session.
     #[error("the machine has no resources for a session ({0})")]
     NoResources(io::ErrorKind),
@@ -111,6 +118,7 @@ impl LinkError {
     /// How much the failure says about why the expected peer did not connect; higher says more.
     pub(crate) fn weight(&self) -> u8 {
         match self {
+            LinkError::EarlierRun => 6,
             LinkError::WrongIdentity { .. } | LinkError::RefusedByPeer => 5,
             LinkError::OtherVersion => 4,
             LinkError::OtherProtocol => 3,

@@ -1,5 +1,6 @@
 //! Connects two parties: one listens, one connects, and each checks the other's identity.
 
+mod again;
 mod connect;
 mod handshake;
 mod listen;
@@ -7,12 +8,16 @@ mod listener;
 mod pending;
 mod poll;
 
+use crate::authenticated::Authenticated;
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
-pub(crate) use handshake::Authenticated;
+pub(crate) use again::Mender;
+pub use again::OnEvent;
 pub use listener::{ListenOptions, Listener};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 use std::time::Duration;
+use vesica_core::{Secret, TransportError};
 
 /// How long one connection may take from its first byte to an established session.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
@@ -76,6 +81,18 @@ pub enum LinkEvent {
         reason: LinkError,
         /// Rejections so far, this one included.
         count: u64,
+    },
+    /// The connection of a session that can be mended is lost; the session waits for another one.
+    Lost {
+        /// What ended the connection.
+        error: TransportError,
+        /// How long the session waits for another one.
+        wait: Duration,
+    },
+    /// The session goes on over another connection.
+    Mended {
+        /// The other end's address.
+        address: SocketAddr,
     },
     /// The session is established.
     Connected {
@@ -145,15 +162,83 @@ pub fn establish(
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
+    establish_as(Intent::Plain, (identity, peers), options, on_event, None, cancel)
+}
+
+/// Like [`establish`], for a session that outlives its connection if the peer wants that too.
+///
+/// When the connection is lost (it breaks, ends without a goodbye, or is silent for the idle limit), the side that
+/// connected connects again, and the side that listened, whose port stays open for the session, accepts the same
+/// process of the same peer. What had not arrived is sent again. [`LinkEvent::Lost`] and [`LinkEvent::Mended`] tell
+/// of it, on a thread of the link. If there is no other connection within `mend`, the session ends with the error
+/// of the lost one. If the peer's program was started again, it ends with [`TransportError::PeerRestarted`], and
+/// the peer's new run is told with [`LinkError::EarlierRun`].
+///
+/// # Errors
+/// As [`establish`], and [`LinkError::EarlierRun`].
+pub fn establish_mendable(
+    identity: &Identity,
+    peers: &[PublicIdentity],
+    options: &LinkOptions,
+    mend: Duration,
+    on_event: &OnEvent,
+    cancel: &CancelToken,
+) -> Result<Session, LinkError> {
+    let again = Some((mend, on_event));
+    establish_as(Intent::Mendable, (identity, peers), options, &**on_event, again, cancel)
+}
+
+fn establish_as(
+    intent: Intent,
+    (identity, peers): (&Identity, &[PublicIdentity]),
+    options: &LinkOptions,
+    on_event: &dyn Fn(LinkEvent),
+    again: Option<(Duration, &OnEvent)>,
+    cancel: &CancelToken,
+) -> Result<Session, LinkError> {
     if peers.is_empty() {
         return Err(LinkError::NoPeerGiven);
     }
     let caller = Caller { on_event, cancel };
-    let attempt = Attempt { tls: Tls::new(identity, peers), options, caller };
-    match &options.endpoint {
-        Endpoint::Listen(address) => listen::listen(&attempt, address),
-        Endpoint::Connect(address) => connect::connect(&attempt, address),
-        Endpoint::Store(_) => Err(LinkError::BadAddress),
+    let attempt = Attempt { tls: Tls::new(identity, peers), options, intent, caller };
+    let (authenticated, pending) = match &options.endpoint {
+        Endpoint::Listen(address) => {
+            let (authenticated, pending) = listen::listen(&attempt, address)?;
+            (authenticated, Some(pending))
+        }
+        Endpoint::Connect(address) => (connect::connect(&attempt, address)?, None),
+        Endpoint::Store(_) => return Err(LinkError::BadAddress),
+    };
+    let mender = again.filter(|_| authenticated.mendable).map(|(limit, on_event)| {
+        // Only the peer of this session is expected again.
+        let tls = Tls::new(identity, &[authenticated.peer]);
+        let options = LinkOptions { wait: limit, ..options.clone() };
+        Mender::new(tls, options, Arc::clone(on_event), pending)
+    });
+    caller.start(authenticated, options.idle, options.total, mender)
+}
+
+/// What a side wants of a connection.
+#[derive(Clone)]
+pub(crate) enum Intent {
+    /// A session that ends with it.
+    Plain,
+    /// A session that outlives it.
+    Mendable,
+    /// To go on with the session that has this root.
+    Again(Arc<Secret<[u8; 32]>>),
+}
+
+impl Intent {
+    const AGAIN: u8 = 2;
+
+    /// The byte that represents it on the wire.
+    fn code(&self) -> u8 {
+        match self {
+            Intent::Plain => 0,
+            Intent::Mendable => 1,
+            Intent::Again(_) => Self::AGAIN,
+        }
     }
 }
 
@@ -161,13 +246,8 @@ pub fn establish(
 struct Attempt<'a> {
     tls: Tls,
     options: &'a LinkOptions,
+    intent: Intent,
     caller: Caller<'a>,
-}
-
-impl Attempt<'_> {
-    fn start(&self, authenticated: Authenticated) -> Result<Session, LinkError> {
-        self.caller.start(authenticated, self.options.idle, self.options.total)
-    }
 }
 
 /// The caller of a wait: receives events, and can cancel.
@@ -187,9 +267,10 @@ impl Caller<'_> {
         authenticated: Authenticated,
         idle: Duration,
         total: Option<Duration>,
+        mender: Option<Arc<Mender>>,
     ) -> Result<Session, LinkError> {
         let (address, peer) = (authenticated.address, authenticated.peer);
-        let session = Session::start(authenticated, idle, total)?;
+        let session = Session::start(authenticated, idle, total, mender)?;
         (self.on_event)(LinkEvent::Connected { address, peer });
         Ok(session)
     }
@@ -261,7 +342,8 @@ pub(crate) mod tests {
         let sockets = [TcpStream::connect(address).unwrap(), listener.accept().unwrap().0];
         let tls = [settings[0].connecting("localhost").unwrap(), settings[1].listening().unwrap()];
         let mut ends = sockets.into_iter().zip(tls).map(|(socket, tls)| {
-            handshake::Handshake::new(socket, address, tls, Duration::from_secs(20)).unwrap()
+            let idle = Duration::from_secs(20);
+            handshake::Handshake::new(socket, address, tls, idle, Intent::Plain).unwrap()
         });
         let mut ends = [ends.next().unwrap(), ends.next().unwrap()];
         let mut done = [false; 2];
@@ -274,6 +356,25 @@ pub(crate) mod tests {
         }
         let [a, b] = ends.map(|end| end.into_authenticated().unwrap());
         (a, b)
+    }
+
+    /// The connecting end of a connection from `own` to `peer`, who listens there.
+    pub(crate) fn greet(
+        own: &Identity,
+        peer: &Identity,
+        address: SocketAddr,
+        intent: Intent,
+    ) -> Result<Authenticated, LinkError> {
+        let settings = Tls::new(own, &[peer.public()]);
+        let socket =
+            TcpStream::connect(address).map_err(|error| LinkError::ConnectFailed(error.kind()))?;
+        let tls = settings.connecting("localhost")?;
+        let idle = Duration::from_secs(20);
+        let mut end = handshake::Handshake::new(socket, address, tls, idle, intent).unwrap();
+        while !end.advance(&settings)? {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        end.into_authenticated()
     }
 
     #[test]

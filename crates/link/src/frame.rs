@@ -1,7 +1,8 @@
 //! The frames inside the TLS connection: thirteen bytes of header, and for data its payload.
 //!
 //! `kind u8 ‖ stream u64 ‖ number u32`, little-endian. The number is the payload length of data, the
-//! bytes of credit, the code of a stop, and otherwise zero.
+//! bytes of credit, the code of a stop, and otherwise zero. In place of the stream, an acknowledgement has
+//! the number of frames that have arrived.
 
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
@@ -10,6 +11,9 @@ pub(crate) const HEADER_LEN: usize = 13;
 
 /// Largest payload of one data frame. Small enough that streams alternate quickly.
 pub(crate) const MAX_DATA_LEN: usize = 64 << 10;
+
+/// A frame and its payload, if any.
+pub(crate) type Packet = ([u8; HEADER_LEN], Vec<u8>);
 
 /// The stream field of frames that concern the whole session.
 const NO_STREAM: StreamId = StreamId::from_u64(0);
@@ -28,6 +32,8 @@ pub(crate) enum Frame {
     Stop(StopReason),
     /// The sender will send no more data in this session.
     Goodbye,
+    /// So many numbered frames of the receiver of this one have arrived, in all connections of the session.
+    Arrived { frames: u64 },
 }
 
 impl Frame {
@@ -40,6 +46,7 @@ impl Frame {
             Frame::Finish { stream } => (3, stream, 0),
             Frame::Stop(reason) => (4, NO_STREAM, u32::from(reason.code())),
             Frame::Goodbye => (5, NO_STREAM, 0),
+            Frame::Arrived { frames } => (6, StreamId::from_u64(frames), 0),
         };
         let mut header = [0; HEADER_LEN];
         header[0] = kind;
@@ -65,7 +72,18 @@ impl Frame {
             (3, _, 0) => Ok(Frame::Finish { stream }),
             (4, 0, 0..=255) => Ok(Frame::Stop(StopReason::from_code(number as u8))),
             (5, 0, 0) => Ok(Frame::Goodbye),
+            (6, frames, 0) => Ok(Frame::Arrived { frames }),
             _ => Err(TransportError::PeerBrokeFraming),
+        }
+    }
+
+    /// Whether a session that can be mended numbers the frame, and sends it again if it is lost.
+    pub(crate) fn is_numbered(self) -> bool {
+        match self {
+            Frame::Data { .. } | Frame::Credit { .. } | Frame::Finish { .. } | Frame::Goodbye => {
+                true
+            }
+            Frame::KeepAlive | Frame::Stop(_) | Frame::Arrived { .. } => false,
         }
     }
 }
@@ -86,6 +104,8 @@ mod tests {
             Frame::Finish { stream },
             Frame::Stop(StopReason::Misbehaviour),
             Frame::Goodbye,
+            Frame::Arrived { frames: 0 },
+            Frame::Arrived { frames: u64::MAX },
         ] {
             assert_eq!(Frame::decode(&frame.encode()), Ok(frame));
         }
@@ -110,7 +130,8 @@ mod tests {
             (4, 0, 256),
             (4, 1, 1),
             (5, 0, 1),
-            (6, 0, 0),
+            (6, 0, 1),
+            (7, 0, 0),
             (255, 1, 1),
         ] {
             assert_eq!(

@@ -2,6 +2,7 @@
 //!
 //! * [`Identity`], [`PublicIdentity`] — an Ed25519 key file and its printable public half.
 //! * [`establish`] — listens or connects until the one expected peer is connected.
+//! * [`establish_mendable`] — the same for a session that outlives its connection.
 //! * [`Listener`] — an open port on which a service serves many sessions at once.
 //! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
 //! * [`letters`] — messages between parties through a helper they do not trust.
@@ -14,6 +15,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod access;
+mod authenticated;
 mod cancel;
 mod error;
 mod establish;
@@ -32,8 +34,8 @@ pub use access::{Access, access_of_others};
 pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{
-    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, check_address, check_peer_address,
-    establish,
+    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, OnEvent, check_address,
+    check_peer_address, establish, establish_mendable,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};

@@ -1,4 +1,4 @@
-//! One TLS connection that carries any number of streams.
+//! Any number of streams over one TLS connection, or over one after another.
 //!
 //! ```text
 //!   StreamWriter ─▶ Outbox ─▶ writer thread ─▶ TLS ─▶ socket ─▶ TLS ─▶ reader thread ─▶ Inbox ─▶ StreamReader
@@ -14,6 +14,8 @@
 //!   computes. A peer that sends nothing, or accepts nothing, for the idle limit is considered gone.
 //! * **Progress.** Signs of life say nothing about the peer's program. A side that
 //!   [expects](Session::expect) something ends the session if for a time no stream has moved.
+//! * **Another connection.** A session that can be mended outlives its connection: both sides number their frames and
+//!   keep them until the other side has acknowledged them, and send the missing ones again over the next connection.
 //! * **One end for all.** When the session ends, every blocked reader and writer wakes with the same
 //!   error.
 //!
@@ -21,41 +23,35 @@
 
 mod demux;
 pub(crate) mod fuzzing;
-#[cfg(test)]
-mod hostile_tests;
 mod inbox;
+mod log;
+mod mend;
 mod outbox;
 mod reader;
 mod spare;
 mod stream;
+#[cfg(test)]
+mod tests;
+mod windows;
+mod wire;
 mod writer;
 
-use crate::establish::Authenticated;
+use crate::authenticated::Authenticated;
+use crate::establish::Mender;
 use crate::sync::{Deadline, lock, wait_timeout};
 use crate::{LinkError, PublicIdentity};
 use inbox::Inbox;
 use outbox::Outbox;
 use std::fmt;
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
 use std::time::Duration;
 use stream::{Reader, Writer};
 use vesica_core::{Secret, StopReason, TransportError, hash};
 use vesica_net::{Connection, StreamId, StreamPair, Streams};
-
-/// Bytes a peer may send on a stream before this end has opened it.
-const FIRST_WINDOW: usize = 256 << 10;
-
-/// Bytes a peer may have in flight on an open stream: enough for 400 Mbit/s at 80 ms round trip.
-const WINDOW: usize = 4 << 20;
-
-/// Streams the peer may use before this end has opened them. With [`FIRST_WINDOW`] it bounds the data
-/// of unopened streams.
-const MAX_UNOPENED: usize = 512;
-
-/// How often a blocked thread of the link checks the clocks.
-const TICK: Duration = Duration::from_millis(50);
+use windows::{FIRST_WINDOW, WINDOW};
+use wire::{TICK, Wire};
 
 /// How long the stop message of an early end may take.
 const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);
@@ -75,7 +71,8 @@ const DISCONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// An established session with an authenticated peer; clones are handles of the same session.
 ///
 /// Dropping the last handle without [`close`](Session::close) ends the session at once: open
-/// streams fail, and the peer sees [`TransportError::Closed`].
+/// streams fail, and the peer sees [`TransportError::Closed`], or, if the session can be mended,
+/// [`TransportError::PeerStopped`].
 #[derive(Clone)]
 pub struct Session {
     handle: Arc<Handle>,
@@ -87,16 +84,20 @@ struct Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        self.core.end(TransportError::Closed, None);
+        // A peer that can mend would wait for us otherwise.
+        let farewell = self.core.mender.as_ref().map(|_| StopReason::Internal);
+        self.core.end(TransportError::Closed, farewell);
     }
 }
 
 /// State shared by handles, streams and the link's two threads.
 struct Core {
-    socket: TcpStream,
-    tls: Mutex<rustls::Connection>,
+    /// The connection, or the last one.
+    wire: Mutex<Arc<Wire>>,
+    /// Brings another connection, if the session can be mended.
+    mender: Option<Arc<Mender>>,
     /// The secret that TLS exported when the session began: TLS exports nothing after a damaged record.
-    root: Secret<[u8; 32]>,
+    root: Arc<Secret<[u8; 32]>>,
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
     /// With `outbox`: the writer thread has work.
@@ -122,42 +123,44 @@ impl Session {
         authenticated: Authenticated,
         idle: Duration,
         total: Option<Duration>,
+        mender: Option<Arc<Mender>>,
     ) -> Result<Self, LinkError> {
         let no_resources = |error: std::io::Error| LinkError::NoResources(error.kind());
         // Both limits are clamped: a peer's limit of a millisecond must not make us send a flood of
         // signs of life.
         let keepalive = (idle.min(authenticated.peer_idle) / 4)
             .clamp(Duration::from_millis(50), Duration::from_secs(30));
-        authenticated.socket.set_nonblocking(false).map_err(no_resources)?;
-        authenticated.socket.set_read_timeout(Some(TICK)).map_err(no_resources)?;
-        authenticated.socket.set_write_timeout(Some(TICK)).map_err(no_resources)?;
-        let mut tls = authenticated.tls;
-        // The writer thread bounds what it passes at once.
-        tls.set_buffer_limit(None);
         let mut root = Secret::new([0; 32]);
+        let tls = &authenticated.tls;
         tls.export_keying_material(root.expose_mut(), EXPORT_ROOT.as_bytes(), None)
             .map_err(|_| LinkError::Disconnected)?;
+        let root = Arc::new(root);
+        let Authenticated { peer, address, initiator, .. } = authenticated;
+        let (sent_bytes, received_bytes) = (authenticated.sent_bytes, authenticated.received_bytes);
         let core = Arc::new(Core {
-            socket: authenticated.socket,
-            tls: Mutex::new(tls),
-            root,
+            wire: Mutex::new(Arc::new(Wire::new(authenticated).map_err(no_resources)?)),
+            mender: mender.clone(),
+            root: Arc::clone(&root),
             inbox: Mutex::default(),
-            outbox: Mutex::default(),
+            outbox: Mutex::new(Outbox::new(mender.is_some())),
             work: Condvar::new(),
             progress: Condvar::new(),
             ended: OnceLock::new(),
-            peer: authenticated.peer,
-            address: authenticated.address,
-            initiator: authenticated.initiator,
+            peer,
+            address,
+            initiator,
             idle,
             keepalive,
             total,
-            sent_bytes: AtomicU64::new(authenticated.sent_bytes),
-            received_bytes: AtomicU64::new(authenticated.received_bytes),
+            sent_bytes: AtomicU64::new(sent_bytes),
+            received_bytes: AtomicU64::new(received_bytes),
             moved: AtomicU64::new(0),
             expectation: Mutex::default(),
         });
         let session = Self { handle: Arc::new(Handle { core: Arc::clone(&core) }) };
+        if let Some(mender) = mender {
+            mender.start(root).map_err(no_resources)?;
+        }
         let for_reader = Arc::clone(&core);
         spawn("vesica-receive", move || reader::run(&for_reader)).map_err(no_resources)?;
         spawn("vesica-send", move || writer::run(&core)).map_err(no_resources)?;
@@ -245,9 +248,19 @@ impl Session {
             outbox.hurry();
             core.wake_writer(&mut outbox);
         }
-        let both = core.wait_until(limit, |outbox| {
+        let over = |outbox: &Outbox| {
             (outbox.goodbye_sent && outbox.goodbye_received) || core.ended.get().is_some()
-        });
+        };
+        let both = loop {
+            if !core.wait_until(limit, |outbox| over(outbox) || outbox.holds()) {
+                break false;
+            }
+            // Time without a connection has its own limit.
+            core.wait_until(Duration::MAX, |outbox| over(outbox) || !outbox.holds());
+            if over(&lock(&core.outbox)) {
+                break true;
+            }
+        };
         if !both {
             core.end(TransportError::Idle(limit), Some(StopReason::Timeout));
             return Err(TransportError::Idle(limit));
@@ -350,9 +363,17 @@ impl Core {
         }
         lock(&self.inbox).wake_all();
         tracing::debug!(%error, "the session ended");
-        if farewell.is_none() {
-            let _ = self.socket.shutdown(Shutdown::Both);
+        if let Some(mender) = &self.mender {
+            mender.end();
         }
+        if farewell.is_none() {
+            self.wire().shut();
+        }
+    }
+
+    /// The connection, or the last one.
+    fn wire(&self) -> Arc<Wire> {
+        Arc::clone(&lock(&self.wire))
     }
 
     /// The error that all operations return after the end of the session.

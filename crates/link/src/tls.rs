@@ -21,13 +21,14 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The name of the session protocol and its version (ALPN, RFC 7301).
-pub(crate) const PROTOCOL: &[u8] = b"vesica/1";
+pub(crate) const PROTOCOL: &[u8] = b"vesica/2";
 
 /// The bytes before an Ed25519 key in a SubjectPublicKeyInfo (RFC 8410, §4).
 const SPKI_PREFIX: [u8; 12] =
     [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 /// Both configurations of one party, created once and used for every attempt.
+#[derive(Clone)]
 pub(crate) struct Tls {
     own: PublicIdentity,
     client: Arc<ClientConfig>,

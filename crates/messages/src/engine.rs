@@ -8,6 +8,7 @@ use crate::{
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::time::Duration;
 use vesica_agreement::Difference;
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
@@ -406,6 +407,12 @@ fn transport(
             format!("{peer} sent bytes that are not valid session messages"),
             "both sides need the same version of Vesica".to_owned(),
         ),
+        TransportError::PeerRestarted => (
+            format!("the connection to {peer} was lost, and {peer} has started a new run"),
+            "this process and the new one of the other side are in different runs: start both \
+             sides again"
+                .to_owned(),
+        ),
         TransportError::AlreadyOpen | TransportError::Poisoned => {
             return defect(&format!("{error} while {}", doing(phase)), say);
         }
@@ -423,6 +430,20 @@ pub fn lost(peer: &str, error: TransportError, say: Speech) -> String {
         }
         _ => format!("the connection to {peer} is lost; the run goes on with the next one"),
     }
+}
+
+/// That the connection of a run without a state is lost, for the progress.
+pub fn mending(peer: &str, error: TransportError, wait: Duration, say: Speech) -> String {
+    let why = match error {
+        TransportError::Idle(limit) => format!("nothing heard for {}", duration(limit)),
+        TransportError::Io(kind) => files::cause(kind),
+        _ => "it was closed".to_owned(),
+    };
+    let end = say.either("; Ctrl-C ends the run", "");
+    let wait = duration(wait);
+    format!(
+        "the connection to {peer} is lost ({why}); waiting up to {wait} for it to come back{end}"
+    )
 }
 
 fn stopped(peer: &str, reason: StopReason, say: Speech) -> (String, String) {

@@ -170,6 +170,14 @@ pub fn transport(
             format!("the host name in {at} cannot be resolved, so {peer} cannot be reached"),
             "check the spelling and the name server",
         ),
+        LinkError::EarlierRun => Message::here(
+            format!(
+                "{peer} at {at} is still in an earlier run, and waits for the process of this side \
+                 that was in it"
+            ),
+            "start both sides again; the earlier run ends there now, or when it has noticed that \
+             its connection is lost",
+        ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
         LinkError::NoPeerGiven => return defect("no peer was named to the link", say),
         error => Message::here(
@@ -228,6 +236,9 @@ pub fn reason(error: &LinkError) -> String {
         }
         LinkError::OwnIdentity => "it uses the same identity as this side".to_owned(),
         LinkError::RefusedByPeer => "it does not accept this side's identity".to_owned(),
+        LinkError::EarlierRun => {
+            "it is still in an earlier run, and must be started again".to_owned()
+        }
         LinkError::OtherVersion => {
             "it uses TLS, but not this version of the session protocol".to_owned()
         }

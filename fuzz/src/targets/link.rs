@@ -4,6 +4,9 @@ use super::{Target, no_seeds};
 use crate::input::Input;
 use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame};
 
+pub(super) const MENDED: Target =
+    Target { name: "link_mended", run: mended, seeds: no_seeds, tokens: &[], max_len: 2048 };
+
 pub(super) const FRAMES: Target =
     Target { name: "link_frames", run: frames, seeds: no_seeds, tokens: &[], max_len: 2048 };
 
@@ -77,6 +80,72 @@ fn frames(bytes: &[u8]) {
             }
         }
         assert!(feed.held_bytes() <= MOST_HELD, "memory is bounded by the windows");
+    }
+}
+
+/// What a session keeps that outlives its connection: no more than the window of new frames and one batch beyond it.
+const MOST_KEPT: usize = (16 << 20) + (1 << 20);
+
+/// What a peer says has arrived, over connections that are lost at any moment. A model holds the numbers and the
+/// headers of the frames that this end has made.
+fn mended(bytes: &[u8]) {
+    let mut input = Input::new(bytes);
+    let mut feed = FrameFeed::mendable();
+    let mut made: Vec<[u8; HEADER_LEN]> = Vec::new();
+    // Of these, how many were sent on the present connection or are known to have arrived, and how many have arrived.
+    let (mut sent, mut arrived) = (0_u64, 0_u64);
+    let mut holds = false;
+    (0..4).for_each(|stream| feed.open(stream));
+    while !input.is_empty() {
+        let stream = u64::from(input.byte() % 4);
+        match input.byte() % 6 {
+            0 | 1 => feed.send(stream, 1 + usize::from(input.u16())),
+            2 => {
+                for header in
+                    feed.sent().into_iter().filter(|header| matches!(header[0], 1..=3 | 5))
+                {
+                    assert!(!holds, "nothing is sent before the peer has said what arrived");
+                    match made.get(sent as usize) {
+                        Some(before) => assert_eq!(*before, header, "frames come again in order"),
+                        None => made.push(header),
+                    }
+                    sent += 1;
+                }
+            }
+            3 => {
+                feed.lose();
+                holds = true;
+            }
+            4 => {
+                let mut header = [0; HEADER_LEN];
+                header[0] = 2;
+                header[1..9].copy_from_slice(&stream.to_le_bytes());
+                header[9..].copy_from_slice(&(1 + u32::from(input.u16())).to_le_bytes());
+                if feed.take(&header).is_err() {
+                    return;
+                }
+            }
+            _ => {
+                // Mostly near what is true.
+                let claim = match input.byte() {
+                    255 => u64::from_le_bytes(input.array()),
+                    step => arrived.wrapping_add(u64::from(step)).wrapping_sub(2),
+                };
+                let mut header = [0; HEADER_LEN];
+                header[0] = 6;
+                header[1..9].copy_from_slice(&claim.to_le_bytes());
+                let is_possible = (arrived..=made.len() as u64).contains(&claim);
+                assert_eq!(feed.take(&header).is_ok(), is_possible, "{claim} of {}", made.len());
+                if !is_possible {
+                    return;
+                }
+                arrived = claim;
+                if std::mem::take(&mut holds) {
+                    sent = claim;
+                }
+            }
+        }
+        assert!(feed.kept_bytes() <= MOST_KEPT, "memory is bounded");
     }
 }
 

@@ -86,7 +86,8 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
-    /// no limit [default: 60s; 24h for a run with a helper]
+    /// no limit. Without a helper and --state, a lost connection has this time to come back, at most 60s
+    /// [default: 60s; 24h for a run with a helper]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may send nothing, at least 1s

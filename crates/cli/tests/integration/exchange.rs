@@ -1,11 +1,11 @@
 //! Two parties meet in a folder. A command that is called again continues the run where it stopped.
 
-use crate::support::{Ended, Place, Running, TERMS, Terms, free_port, people, vesica};
+use crate::support::{
+    Ended, Place, Running, TERMS, Terms, cutting_relay, free_port, people, vesica,
+};
 use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
-use std::net::{Shutdown, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -262,40 +262,10 @@ fn two_hundred_kills_at_any_moment_change_nothing() {
     kill(Scene::connected(&terms_of(rows)), rows, 200);
 }
 
-/// Passes connections on to `to`, and cuts the first `cuts` of them after so many bytes from the listening side. Ends with the process.
-fn cutting_relay(to: u16, cuts: usize, after: usize) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    std::thread::spawn(move || {
-        for (number, near) in listener.incoming().enumerate() {
-            let near = near.unwrap();
-            // Not there yet: the connecting side tries again.
-            let Ok(far) = TcpStream::connect(("127.0.0.1", to)) else { continue };
-            let left = if number < cuts { after } else { usize::MAX };
-            let ends = [(&near, &far, usize::MAX), (&far, &near, left)];
-            for (from, into, mut left) in ends {
-                let (mut from, mut into) = (from.try_clone().unwrap(), into.try_clone().unwrap());
-                std::thread::spawn(move || {
-                    let mut bytes = [0; 4096];
-                    while let Ok(read @ 1..) = from.read(&mut bytes) {
-                        let passed = read.min(left);
-                        left -= passed;
-                        if into.write_all(&bytes[..passed]).is_err() || left == 0 {
-                            break;
-                        }
-                    }
-                    let _ = (from.shutdown(Shutdown::Both), into.shutdown(Shutdown::Both));
-                });
-            }
-        }
-    });
-    port
-}
-
 #[test]
 fn a_lost_connection_is_mended() {
     let listen = free_port();
-    let connect = cutting_relay(listen, 6, 9000);
+    let connect = cutting_relay(listen, 6, [usize::MAX, 9000]);
     let scene = Scene::by(Way::Connections { listen, connect }, &BOTH);
     let running =
         ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));

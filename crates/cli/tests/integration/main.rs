@@ -12,6 +12,7 @@ mod figures;
 mod files;
 mod golden;
 mod limits;
+mod mended;
 mod own_rows;
 mod partitions;
 mod protocol_pages;

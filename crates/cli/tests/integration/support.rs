@@ -4,8 +4,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 use std::fs;
-use std::io::Read;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
@@ -33,6 +33,38 @@ pub fn limited(limit: &str, command: &Command) -> Running {
 /// A port of 127.0.0.1 that was free a moment ago.
 pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Passes connections on to `to`, and cuts the first `cuts` of them after so many bytes from the connecting side, or from
+/// the listening side. Ends with the process.
+pub fn cutting_relay(to: u16, cuts: usize, after: [usize; 2]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let mut number = 0;
+        for near in listener.incoming() {
+            let near = near.unwrap();
+            // Not there yet: the connecting side tries again.
+            let Ok(far) = TcpStream::connect(("127.0.0.1", to)) else { continue };
+            let [there, back] = if number < cuts { after } else { [usize::MAX; 2] };
+            number += 1;
+            for (from, into, mut left) in [(&near, &far, there), (&far, &near, back)] {
+                let (mut from, mut into) = (from.try_clone().unwrap(), into.try_clone().unwrap());
+                std::thread::spawn(move || {
+                    let mut bytes = [0; 4096];
+                    while let Ok(read @ 1..) = from.read(&mut bytes) {
+                        let passed = read.min(left);
+                        left -= passed;
+                        if into.write_all(&bytes[..passed]).is_err() || left == 0 {
+                            break;
+                        }
+                    }
+                    let _ = (from.shutdown(Shutdown::Both), into.shutdown(Shutdown::Both));
+                });
+            }
+        }
+    });
+    port
 }
 
 /// How a process ended.

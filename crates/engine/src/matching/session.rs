@@ -149,7 +149,8 @@ impl<'a> OverSession<'a> {
         let agreement = &job.agreement;
         let seats = Seats::of(agreement, run.position);
         let way = (&job.identity, &job.link);
-        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel, exchange);
+        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel, exchange)
+            .mended(run.observer);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,

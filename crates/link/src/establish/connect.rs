@@ -3,11 +3,12 @@
 use super::handshake::Handshake;
 use super::poll::wait_ready;
 use super::{
-    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
+    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
     split_address,
 };
+use crate::LinkError;
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
-use crate::{LinkError, Session};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -17,21 +18,22 @@ use std::time::{Duration, Instant};
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
-pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Session, LinkError> {
+/// The connection to the peer at `address`, as soon as there is one.
+pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Authenticated, LinkError> {
     let (host, port) = split_address(address)?;
     let mut waiting = Waiting::new(attempt);
     let mut pause = FIRST_PAUSE;
     let mut suspected = None;
     loop {
         let error = match try_once(attempt, &mut waiting, host, port) {
-            Ok(session) => return Ok(session),
+            Ok(authenticated) => return Ok(authenticated),
             // One damaged byte can make the expected peer look like another program. The same error
             // twice is no accident.
             Err(error) if error.may_be_damage() && suspected.as_ref() != Some(&error) => {
                 suspected = Some(error.clone());
                 error
             }
-            Err(error) if error.is_final() => return Err(error),
+            Err(error) if error.is_final() && attempt.gives_up_at(&error) => return Err(error),
             Err(error) => error,
         };
         tracing::debug!(%error, "an attempt to connect failed");
@@ -51,6 +53,15 @@ struct Waiting<'a, 'b> {
     deadline: Deadline,
     reported_at: Option<Instant>,
     last: Option<LinkError>,
+}
+
+impl Attempt<'_> {
+    /// Whether an error that the same peer would answer again ends the attempt. A session to mend may find
+    /// another program at the address while its peer is away; only a new run of the peer is final.
+    fn gives_up_at(&self, error: &LinkError) -> bool {
+        !matches!(self.intent, Intent::Again(_))
+            || matches!(error, LinkError::NewRun | LinkError::Cancelled | LinkError::NoPeer { .. })
+    }
 }
 
 impl<'a, 'b> Waiting<'a, 'b> {
@@ -93,14 +104,15 @@ fn try_once(
     waiting: &mut Waiting<'_, '_>,
     host: &str,
     port: u16,
-) -> Result<Session, LinkError> {
+) -> Result<Authenticated, LinkError> {
     let (socket, address) = open_socket(waiting, host, port)?;
     let tls = attempt.tls.connecting(host)?;
-    let mut handshake = Handshake::new(socket, address, tls, attempt.options.idle)
+    let (idle, intent) = (attempt.options.idle, attempt.intent.clone());
+    let mut handshake = Handshake::new(socket, address, tls, idle, intent)
         .map_err(|error| LinkError::ConnectFailed(error.kind()))?;
     loop {
         match handshake.advance(&attempt.tls) {
-            Ok(true) => return attempt.start(handshake.into_authenticated()?),
+            Ok(true) => return handshake.into_authenticated(),
             Ok(false) if handshake.is_overdue() => return Err(LinkError::Silent(HANDSHAKE_LIMIT)),
             Ok(false) => {}
             Err(error) => {

@@ -1,7 +1,9 @@
 //! One connection during its handshake; never blocks.
 
 use super::HANDSHAKE_LIMIT;
+use super::Intent;
 use super::poll::{Interest, wait_ready};
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use crate::tls::{self, Tls};
 use crate::{LinkError, PublicIdentity};
@@ -10,11 +12,21 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
+use vesica_core::{Secret, hash};
 
-/// First bytes inside TLS, from each side: a magic and the idle limit in milliseconds. A side that
-/// receives them knows that the other accepted its identity.
-const MAGIC: [u8; 8] = *b"vesica/1";
-const GREETING_LEN: usize = 12;
+/// First bytes inside TLS, from each side: a magic, the idle limit in milliseconds, the intent, and a proof
+/// that the sender is in the session to mend. A side that receives them knows that the other accepted its
+/// identity.
+const MAGIC: [u8; 8] = *b"vesica/2";
+const INTENT_AT: usize = 12;
+const PROOF_AT: usize = 13;
+const GREETING_LEN: usize = 45;
+
+/// The label of the secret that a new connection of a session takes from TLS.
+const EXPORT_AGAIN: &[u8] = b"EXPORTER-vesica-again";
+
+/// The label of the proof that a side is in the session to mend.
+const PROOF: &str = "vesica link 2026 proof of a session";
 
 /// A side that rejects a connection keeps reading this long, so that a reset does not discard its
 /// alert.
@@ -27,6 +39,7 @@ pub(super) struct Handshake {
     tls: Connection,
     initiator: bool,
     idle: Duration,
+    intent: Intent,
     deadline: Deadline,
     peer: Option<PublicIdentity>,
     greeting: [u8; GREETING_LEN],
@@ -35,25 +48,13 @@ pub(super) struct Handshake {
     received_bytes: u64,
 }
 
-/// A connection whose two ends have authenticated each other.
-pub(crate) struct Authenticated {
-    pub(crate) socket: TcpStream,
-    pub(crate) address: SocketAddr,
-    pub(crate) tls: Connection,
-    pub(crate) initiator: bool,
-    pub(crate) peer: PublicIdentity,
-    /// The peer's idle limit.
-    pub(crate) peer_idle: Duration,
-    pub(crate) sent_bytes: u64,
-    pub(crate) received_bytes: u64,
-}
-
 impl Handshake {
     pub(super) fn new(
         socket: TcpStream,
         address: SocketAddr,
         tls: Connection,
         idle: Duration,
+        intent: Intent,
     ) -> io::Result<Self> {
         socket.set_nonblocking(true)?;
         socket.set_nodelay(true)?;
@@ -63,6 +64,7 @@ impl Handshake {
             initiator: matches!(tls, Connection::Client(_)),
             tls,
             idle,
+            intent,
             deadline: Deadline::after(HANDSHAKE_LIMIT),
             peer: None,
             greeting: [0; GREETING_LEN],
@@ -126,7 +128,8 @@ impl Handshake {
 
     pub(super) fn into_authenticated(self) -> Result<Authenticated, LinkError> {
         let peer = self.peer.ok_or(LinkError::OtherProtocol)?;
-        let [.., a, b, c, d] = self.greeting;
+        let [_, _, _, _, _, _, _, _, a, b, c, d, theirs, ..] = self.greeting;
+        let mendable = matches!(self.intent, Intent::Mendable) && theirs == Intent::Mendable.code();
         Ok(Authenticated {
             socket: self.socket,
             address: self.address,
@@ -134,6 +137,7 @@ impl Handshake {
             initiator: self.initiator,
             peer,
             peer_idle: Duration::from_millis(u32::from_le_bytes([a, b, c, d]).into()),
+            mendable,
             sent_bytes: self.sent_bytes,
             received_bytes: self.received_bytes,
         })
@@ -161,7 +165,11 @@ impl Handshake {
         let idle_ms = u32::try_from(self.idle.as_millis()).unwrap_or(u32::MAX);
         let mut greeting = [0; GREETING_LEN];
         greeting[..8].copy_from_slice(&MAGIC);
-        greeting[8..].copy_from_slice(&idle_ms.to_le_bytes());
+        greeting[8..INTENT_AT].copy_from_slice(&idle_ms.to_le_bytes());
+        greeting[INTENT_AT] = self.intent.code();
+        if let Intent::Again(root) = &self.intent {
+            greeting[PROOF_AT..].copy_from_slice(&self.proof(root, self.initiator)?);
+        }
         self.tls.writer().write_all(&greeting).map_err(|_| LinkError::Disconnected)
     }
 
@@ -176,7 +184,38 @@ impl Handshake {
                 Err(_) => return Err(LinkError::Disconnected),
             }
         }
-        if self.greeting.starts_with(&MAGIC) { Ok(true) } else { Err(LinkError::OtherVersion) }
+        if !self.greeting.starts_with(&MAGIC) {
+            return Err(LinkError::OtherVersion);
+        }
+        let theirs_is_again = match self.greeting[INTENT_AT] {
+            code if code <= Intent::Mendable.code() => false,
+            Intent::AGAIN => true,
+            _ => return Err(LinkError::OtherVersion),
+        };
+        match (&self.intent, theirs_is_again) {
+            (Intent::Plain | Intent::Mendable, false) => Ok(true),
+            (Intent::Plain | Intent::Mendable, true) => Err(LinkError::EarlierRun),
+            (Intent::Again(_), false) => Err(LinkError::NewRun),
+            (Intent::Again(root), true) => {
+                let expected = self.proof(root, !self.initiator)?;
+                // In constant time: the proof of the other side is a secret until it is given.
+                let same = aws_lc_rs::constant_time::verify_slices_are_equal(
+                    &expected,
+                    &self.greeting[PROOF_AT..],
+                );
+                same.map(|()| true).map_err(|_| LinkError::NewRun)
+            }
+        }
+    }
+
+    /// What only a side of the session with this root can say on this connection: whoever relays it to another
+    /// connection, or back to its sender, proves nothing.
+    fn proof(&self, root: &Secret<[u8; 32]>, initiator: bool) -> Result<[u8; 32], LinkError> {
+        let mut exported = Secret::new([0; 32]);
+        self.tls
+            .export_keying_material(exported.expose_mut(), EXPORT_AGAIN, None)
+            .map_err(|_| LinkError::Disconnected)?;
+        Ok(hash::derive(PROOF, &[root.expose(), exported.expose(), &[u8::from(initiator)]]))
     }
 }
 

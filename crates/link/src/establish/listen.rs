@@ -2,22 +2,27 @@
 
 use super::pending::{Arrival, PendingConnections};
 use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, addresses_of, split_address};
+use crate::LinkError;
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
-use crate::{LinkError, Session};
 use nix::sys::socket::Backlog;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 
-/// Waits on `address` for the one session of a run; the port closes when it is established.
-pub(super) fn listen(attempt: &Attempt<'_>, address: &str) -> Result<Session, LinkError> {
+/// Waits on `address` for the one session of a run. Returns the open port too; dropping it closes the port.
+pub(super) fn listen(
+    attempt: &Attempt<'_>,
+    address: &str,
+) -> Result<(Authenticated, PendingConnections), LinkError> {
     let listeners = bind(address)?;
     for listener in &listeners {
         let address = listener.local_addr().map_err(|e| LinkError::ListenFailed(e.kind()))?;
         (attempt.caller.on_event)(LinkEvent::Listening { address });
     }
     // Rejected connections count as one burst, however long the wait is.
-    let mut pending = PendingConnections::new(listeners, attempt.options.idle, Duration::MAX);
+    let (idle, intent) = (attempt.options.idle, attempt.intent.clone());
+    let mut pending = PendingConnections::new(listeners, idle, Duration::MAX, intent);
     let deadline = Deadline::after(attempt.options.wait);
     let mut reported_at = None::<Instant>;
     loop {
@@ -33,9 +38,9 @@ pub(super) fn listen(attempt: &Attempt<'_>, address: &str) -> Result<Session, Li
         }
         let timeout = deadline.remaining().min(CANCEL_TICK);
         match pending.turn(&attempt.tls, timeout, attempt.caller) {
-            Some(Arrival::Peer(authenticated)) => return attempt.start(*authenticated),
+            Some(Arrival::Peer(authenticated)) => return Ok((*authenticated, pending)),
             Some(Arrival::OwnKey(_)) => return Err(LinkError::OwnIdentity),
-            None => {}
+            Some(Arrival::NewRun) | None => {}
         }
     }
 }

@@ -1,7 +1,7 @@
 //! An open port on which a service accepts many sessions.
 
 use super::pending::{Arrival, PendingConnections};
-use super::{CANCEL_TICK, Caller, LinkEvent, listen};
+use super::{CANCEL_TICK, Caller, Intent, LinkEvent, listen};
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 use std::fmt;
@@ -50,7 +50,8 @@ impl Listener {
         if peers.is_empty() {
             return Err(LinkError::NoPeerGiven);
         }
-        let pending = PendingConnections::new(listen::bind(address)?, options.idle, CROWD);
+        let pending =
+            PendingConnections::new(listen::bind(address)?, options.idle, CROWD, Intent::Plain);
         let tls = Tls::new(identity, peers);
         Ok(Self { identity: identity.clone(), peers: peers.to_vec(), tls, pending, options })
     }
@@ -91,12 +92,15 @@ impl Listener {
                 }
                 Some(Arrival::Peer(authenticated)) => {
                     let from = authenticated.address;
-                    match caller.start(*authenticated, self.options.idle, self.options.total) {
+                    match caller.start(*authenticated, self.options.idle, self.options.total, None)
+                    {
                         Ok(session) => return Ok(session),
                         Err(error) => (from, error),
                     }
                 }
                 Some(Arrival::OwnKey(from)) => (from, LinkError::OwnIdentity),
+                // Only while a session is mended, which is not here.
+                Some(Arrival::NewRun) => continue,
             };
             self.pending.reject(from, reason, caller);
         }
@@ -129,7 +133,7 @@ mod tests {
         let settings = Tls::new(own, &[listener.public()]);
         let socket = TcpStream::connect(address).unwrap();
         let tls = settings.connecting("localhost").unwrap();
-        let connecting = Handshake::new(socket, address, tls, SOON).unwrap();
+        let connecting = Handshake::new(socket, address, tls, SOON, Intent::Plain).unwrap();
         (settings, connecting)
     }
 

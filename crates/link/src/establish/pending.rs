@@ -1,9 +1,10 @@
 //! The pending connections of an open port: accepts the expected peers, and nobody blocks them.
 
-use super::handshake::{Authenticated, Closing, Handshake};
+use super::handshake::{Closing, Handshake};
 use super::poll::{Interest, wait_ready};
-use super::{CANCEL_TICK, Caller, HANDSHAKE_LIMIT, LinkEvent};
+use super::{CANCEL_TICK, Caller, HANDSHAKE_LIMIT, Intent, LinkEvent};
 use crate::LinkError;
+use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use crate::tls::Tls;
 use nix::sys::resource::{Resource, getrlimit};
@@ -30,12 +31,15 @@ pub(super) enum Arrival {
     Peer(Box<Authenticated>),
     /// A holder of our own secret key, at this address.
     OwnKey(SocketAddr),
+    /// One of the expected peers, which has begun a new run. It is rejected already.
+    NewRun,
 }
 
 /// All connections to the port that are neither accepted nor closed, oldest first.
 pub(super) struct PendingConnections {
     listeners: Vec<TcpListener>,
     idle: Duration,
+    intent: Intent,
     max_pending: usize,
     pending: Vec<Handshake>,
     closing: Vec<Closing>,
@@ -46,10 +50,22 @@ pub(super) struct PendingConnections {
 impl PendingConnections {
     /// No connections yet. Sessions end after `idle` without a sign of life; single rejections are
     /// reported again after each `crowd`.
-    pub(super) fn new(listeners: Vec<TcpListener>, idle: Duration, crowd: Duration) -> Self {
+    pub(super) fn new(
+        listeners: Vec<TcpListener>,
+        idle: Duration,
+        crowd: Duration,
+        intent: Intent,
+    ) -> Self {
         let (pending, closing) = (Vec::new(), Vec::new());
         let (max_pending, rejections) = (max_pending(), Rejections::new(crowd));
-        Self { listeners, idle, max_pending, pending, closing, rejections, last: None }
+        Self { listeners, idle, intent, max_pending, pending, closing, rejections, last: None }
+    }
+
+    /// From now on, only a peer that is in the session to mend is expected.
+    pub(super) fn expect_again(&mut self, intent: Intent) {
+        // What is pending was greeted otherwise.
+        self.pending.clear();
+        self.intent = intent;
     }
 
     /// The open ports.
@@ -118,7 +134,11 @@ impl PendingConnections {
                 Ok(false) => stay.push(handshake),
                 // Only a holder of our own secret key gets this far.
                 Err(LinkError::OwnIdentity) => arrival = Some(Arrival::OwnKey(address)),
-                Err(error) => self.refuse(handshake, error, caller),
+                Err(error) => {
+                    let is_new = error == LinkError::NewRun;
+                    self.refuse(handshake, error, caller);
+                    arrival = is_new.then_some(Arrival::NewRun);
+                }
             }
         }
         self.pending = stay;
@@ -164,7 +184,9 @@ impl PendingConnections {
             self.evict(caller);
         }
         let Ok(connection) = tls.listening() else { return };
-        let Ok(mut handshake) = Handshake::new(socket, address, connection, self.idle) else {
+        let Ok(mut handshake) =
+            Handshake::new(socket, address, connection, self.idle, self.intent.clone())
+        else {
             return;
         };
         // Bytes that arrived while it was in the queue count: silent connections are dropped first.

@@ -1,10 +1,14 @@
 //! Splits the decrypted bytes into frames and handles them.
 
 use super::Core;
+use super::log::FRAME_COST;
 use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
 use crate::sync::lock;
 use vesica_core::TransportError;
 use vesica_net::StreamId;
+
+/// Bytes that arrive before they are acknowledged. The peer keeps them as long.
+const ACKNOWLEDGED_BYTES: usize = 256 << 10;
 
 /// Where in a frame the bytes so far end.
 #[derive(Default)]
@@ -12,6 +16,14 @@ pub(super) struct Demux {
     header: [u8; HEADER_LEN],
     header_len: usize,
     data: Option<Payload>,
+    /// Numbered frames that have arrived, in all connections of the session.
+    frames: u64,
+    /// What has arrived since the last acknowledgement.
+    unacknowledged: usize,
+    /// On a new connection of the session: the peer has not said yet what has arrived there.
+    begins: bool,
+    /// That was said just now.
+    pub(super) mended: bool,
 }
 
 struct Payload {
@@ -21,6 +33,29 @@ struct Payload {
 }
 
 impl Demux {
+    /// Numbered frames that have arrived, in all connections of the session.
+    pub(super) fn frames(&self) -> u64 {
+        self.frames
+    }
+
+    /// What follows comes from another connection of the session.
+    pub(super) fn begin_again(&mut self) {
+        (self.header_len, self.data) = (0, None);
+        (self.unacknowledged, self.begins) = (0, true);
+    }
+
+    /// A numbered frame has arrived.
+    fn count(&mut self, core: &Core, len: usize) {
+        self.frames += 1;
+        self.unacknowledged += len + FRAME_COST;
+        if core.mender.is_some() && self.unacknowledged >= ACKNOWLEDGED_BYTES {
+            self.unacknowledged = 0;
+            let mut outbox = lock(&core.outbox);
+            outbox.tell_arrived(self.frames);
+            core.wake_writer(&mut outbox);
+        }
+    }
+
     /// Handles the next bytes of the session.
     ///
     /// # Errors
@@ -36,7 +71,9 @@ impl Demux {
                 if payload.missing == 0 {
                     let (stream, block) = (payload.stream, std::mem::take(&mut payload.block));
                     self.data = None;
+                    let len = block.len();
                     core.deliver(stream, block)?;
+                    self.count(core, len);
                 }
                 continue;
             }
@@ -46,14 +83,45 @@ impl Demux {
             bytes = later;
             if self.header_len == HEADER_LEN {
                 self.header_len = 0;
-                self.data = core.act(Frame::decode(&self.header)?)?;
+                self.act(core, Frame::decode(&self.header)?)?;
             }
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, core: &Core, frame: Frame) -> Result<(), TransportError> {
+        match frame {
+            Frame::Arrived { frames } => {
+                self.mended |= std::mem::take(&mut self.begins);
+                return core.arrived(frames);
+            }
+            Frame::Stop(_) => {}
+            _ if self.begins => return Err(TransportError::PeerBrokeFraming),
+            Frame::Goodbye => {
+                // Before anybody hears of the goodbye: the connection may end then.
+                self.unacknowledged = 0;
+                lock(&core.outbox).tell_arrived(self.frames + 1);
+            }
+            _ => {}
+        }
+        self.data = core.act(frame)?;
+        if self.data.is_none() && frame.is_numbered() {
+            self.count(core, 0);
         }
         Ok(())
     }
 }
 
 impl Core {
+    fn arrived(&self, frames: u64) -> Result<(), TransportError> {
+        let mut outbox = lock(&self.outbox);
+        outbox.arrived(frames)?;
+        self.wake_writer(&mut outbox);
+        drop(outbox);
+        self.progress.notify_all();
+        Ok(())
+    }
+
     fn deliver(&self, stream: StreamId, block: Vec<u8>) -> Result<(), TransportError> {
         let credit = lock(&self.inbox).deliver(stream, block)?;
         if credit > 0 {
@@ -88,9 +156,14 @@ impl Core {
             Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),
             Frame::Goodbye => {
                 lock(&self.inbox).goodbye();
-                lock(&self.outbox).goodbye_received = true;
+                let mut outbox = lock(&self.outbox);
+                outbox.goodbye_received = true;
+                self.wake_writer(&mut outbox);
+                drop(outbox);
                 self.progress.notify_all();
             }
+            // It is for the session, not for its streams.
+            Frame::Arrived { .. } => {}
         }
         Ok(None)
     }

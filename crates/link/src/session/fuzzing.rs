@@ -2,7 +2,7 @@
 
 use super::inbox::{Inbox, Take};
 use super::outbox::Outbox;
-use crate::frame::Frame;
+use crate::frame::{Frame, Packet};
 use vesica_core::TransportError;
 use vesica_net::StreamId;
 
@@ -19,6 +19,8 @@ pub fn frame(header: &[u8; HEADER_LEN]) -> Option<[u8; HEADER_LEN]> {
 pub struct FrameFeed {
     inbox: Inbox,
     outbox: Outbox,
+    /// What the sending thread has in its hands.
+    hands: Vec<Packet>,
 }
 
 impl std::fmt::Debug for FrameFeed {
@@ -28,6 +30,29 @@ impl std::fmt::Debug for FrameFeed {
 }
 
 impl FrameFeed {
+    /// The end of a session that outlives its connection.
+    pub fn mendable() -> Self {
+        Self { outbox: Outbox::new(true), ..Self::default() }
+    }
+
+    /// The connection is lost, and there is another one: the peer says next what has arrived.
+    pub fn lose(&mut self) {
+        self.put_back();
+        self.outbox.hold();
+        self.outbox.tell_arrived(0);
+    }
+
+    /// Bytes that are kept until the peer has them, with what each frame costs.
+    pub fn kept_bytes(&self) -> usize {
+        self.outbox.kept_bytes()
+    }
+
+    fn put_back(&mut self) {
+        for packet in self.hands.drain(..) {
+            self.outbox.take_back(packet);
+        }
+    }
+
     /// Handles a frame whose payload, if it has one, is zeros.
     ///
     /// # Errors
@@ -43,6 +68,7 @@ impl FrameFeed {
             Frame::Finish { stream } => self.inbox.finish(stream)?,
             Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),
             Frame::Goodbye => self.inbox.goodbye(),
+            Frame::Arrived { frames } => self.outbox.arrived(frames)?,
         }
         self.inbox.wake_served();
         Ok(())
@@ -81,9 +107,9 @@ impl FrameFeed {
 
     /// The headers of the frames that this end would send now.
     pub fn sent(&mut self) -> Vec<[u8; HEADER_LEN]> {
-        let mut batch = Vec::new();
-        self.outbox.next_batch(&mut batch);
-        batch.into_iter().map(|(header, _)| header).collect()
+        self.put_back();
+        self.outbox.next_packets(&mut self.hands);
+        self.hands.iter().map(|(header, _)| *header).collect()
     }
 
     /// Bytes that wait to be read.

@@ -1,7 +1,7 @@
 //! Data that has arrived and is not read yet.
 
 use super::spare::Spare;
-use super::{FIRST_WINDOW, MAX_UNOPENED, WINDOW};
+use super::windows::{FIRST_WINDOW, MAX_UNOPENED, WINDOW};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
 use vesica_core::TransportError;

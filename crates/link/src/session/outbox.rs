@@ -1,8 +1,9 @@
 //! Data to send, and how much of it may be sent.
 
+use super::log::Log;
 use super::spare::Spare;
-use super::{FIRST_WINDOW, MAX_UNOPENED};
-use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
+use super::windows::{FIRST_WINDOW, MAX_UNOPENED};
+use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
@@ -48,6 +49,10 @@ pub(super) struct Outbox {
     pub(super) reader_done: bool,
     pub(super) writer_done: bool,
     pub(super) spare: Spare,
+    /// The sending thread has no connection, and nothing in its hands.
+    pub(super) parked: bool,
+    /// What the peer may not have, if the session can be mended.
+    log: Option<Log>,
 }
 
 struct Outgoing {
@@ -62,10 +67,12 @@ struct Outgoing {
     room: Arc<Condvar>,
 }
 
-/// A frame and its payload, if any.
-pub(super) type Packet = ([u8; HEADER_LEN], Vec<u8>);
-
 impl Outbox {
+    /// With `mendable`, frames are kept until the peer has them.
+    pub(super) fn new(mendable: bool) -> Self {
+        Self { log: mendable.then(Log::default), ..Self::default() }
+    }
+
     /// Opens the stream here; the condition variable signals room.
     pub(super) fn open(&mut self, id: StreamId) -> Result<Arc<Condvar>, TransportError> {
         if self.finished.contains(&id) {
@@ -94,7 +101,7 @@ impl Outbox {
     }
 
     /// Whether to send the goodbye now: the session is closing and everything else is sent. True once.
-    pub(super) fn goodbye_is_due(&mut self) -> bool {
+    fn goodbye_is_due(&mut self) -> bool {
         let due = self.closing && !self.goodbye_queued && self.is_empty();
         self.goodbye_queued |= due;
         due
@@ -180,6 +187,81 @@ impl Outbox {
     /// Whether the streams have no queued data left.
     fn is_empty(&self) -> bool {
         self.queued_bytes == 0 && self.ready.is_empty() && self.grants.is_empty()
+    }
+
+    /// Whether the session has no connection over which it could go on.
+    pub(super) fn holds(&self) -> bool {
+        self.log.as_ref().is_some_and(Log::holds)
+    }
+
+    /// Bytes of frames that the peer may not have, with what each frame costs.
+    pub(super) fn kept_bytes(&self) -> usize {
+        self.log.as_ref().map_or(0, Log::bytes)
+    }
+
+    /// The connection is lost.
+    pub(super) fn hold(&mut self) {
+        if let Some(log) = &mut self.log {
+            log.hold();
+        }
+    }
+
+    /// Tells the peer that so many of its frames have arrived.
+    pub(super) fn tell_arrived(&mut self, frames: u64) {
+        if let Some(log) = &mut self.log {
+            log.tell(frames);
+        }
+    }
+
+    /// So many of our frames have arrived at the peer.
+    pub(super) fn arrived(&mut self, frames: u64) -> Result<(), TransportError> {
+        let log = self.log.as_mut().ok_or(TransportError::PeerBrokeFraming)?;
+        log.arrived(frames, &mut self.spare)?;
+        self.goodbye_sent |= log.goodbye_has_arrived();
+        Ok(())
+    }
+
+    /// The peer has ended the connection in order, which it does only when it has all.
+    pub(super) fn all_has_arrived(&mut self) {
+        if let Some(log) = &mut self.log
+            && self.goodbye_queued
+        {
+            log.all_has_arrived();
+            self.goodbye_sent = true;
+        }
+    }
+
+    /// Takes back a sent packet.
+    pub(super) fn take_back(&mut self, (header, payload): Packet) {
+        match &mut self.log {
+            Some(log) if Frame::decode(&header).is_ok_and(Frame::is_numbered) => {
+                log.keep((header, payload), &mut self.spare);
+            }
+            _ => self.spare.put(payload),
+        }
+    }
+
+    /// Removes what to send next. Returns whether it is the goodbye, which counts as sent when it is written; in a
+    /// session that can be mended, when the peer has it.
+    pub(super) fn next_packets(&mut self, batch: &mut Vec<Packet>) -> bool {
+        if let Some(log) = &mut self.log
+            && !log.first(batch)
+        {
+            return false;
+        }
+        let first = batch.len();
+        self.next_batch(batch);
+        let goodbye = self.goodbye_is_due();
+        if goodbye {
+            batch.push((Frame::Goodbye.encode(), Vec::new()));
+        }
+        match &mut self.log {
+            Some(log) => {
+                log.number(&batch[first..], goodbye);
+                false
+            }
+            None => goodbye,
+        }
     }
 
     /// Removes what to send next: all credit, then data of the ready streams in turn.

@@ -1,10 +1,13 @@
 //! The thread that receives and watches the time limits.
 
 use super::demux::Demux;
+use super::mend::mend;
+use super::wire::Wire;
 use super::{Core, DISCONNECT_LIMIT, FAREWELL_LIMIT, Silence, TICK};
+use crate::LinkEvent;
 use crate::sync::{Deadline, lock};
+use std::convert::Infallible;
 use std::io::{self, BufRead, Read};
-use std::net::Shutdown;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
@@ -19,67 +22,99 @@ enum Got {
     End,
 }
 
-pub(super) fn run(core: &Core) {
-    let _done = Done(core);
-    let (error, farewell) = receive(core);
-    core.end(error, farewell);
-    // Until the peer has our stop message: closing a socket with unread data would reset it.
-    drain(core, FAREWELL_LIMIT);
+/// Why a connection, and with it perhaps the session, ends.
+pub(super) struct End {
+    error: TransportError,
+    /// The reason to send to the peer.
+    farewell: Option<StopReason>,
+    /// Only the connection is lost: another one can take its place.
+    is_loss: bool,
 }
 
-/// Receives until the session ends; returns why, and the reason to send to the peer.
-fn receive(core: &Core) -> (TransportError, Option<StopReason>) {
+impl End {
+    pub(super) fn over(error: TransportError, farewell: Option<StopReason>) -> Self {
+        Self { error, farewell, is_loss: false }
+    }
+
+    fn loss(error: TransportError, farewell: Option<StopReason>) -> Self {
+        Self { error, farewell, is_loss: true }
+    }
+}
+
+pub(super) fn run(core: &Core) {
+    let _done = Done(core);
     let mut demux = Demux::default();
+    let deadline = core.total.map(Deadline::after);
+    loop {
+        let wire = core.wire();
+        let Err(end) = receive(core, &wire, &mut demux, deadline);
+        if let Some(mender) = core.mender.as_ref().filter(|_| end.is_loss && !core.is_done()) {
+            match mend(core, mender, &wire, &mut demux, (end.error, deadline)) {
+                Ok(()) => continue,
+                Err(End { error, farewell, .. }) => return core.end(error, farewell),
+            }
+        }
+        core.end(end.error, end.farewell);
+        // Until the peer has our stop message: closing a socket with unread data would reset it.
+        drain(core, &wire, FAREWELL_LIMIT);
+        return;
+    }
+}
+
+/// Receives until the connection or the session ends.
+fn receive(
+    core: &Core,
+    wire: &Wire,
+    demux: &mut Demux,
+    deadline: Option<Deadline>,
+) -> Result<Infallible, End> {
     let mut buf = vec![0; READ_BYTES];
     let mut silence = Silence::new(core.idle, TICK);
-    let deadline = core.total.map(Deadline::after);
 
     // Data that arrived with the end of the handshake.
-    let opened = core.open_records(&mut demux, &[]);
-    lock(&core.inbox).wake_served();
-    if let Err(error) = opened {
-        return error;
-    }
+    core.take(wire, demux, &[])?;
     loop {
-        if core.ended.get().is_some() {
-            return (core.ended_error(), None);
+        core.check_limits(deadline)?;
+        if let Some(mender) = &core.mender {
+            if let Some(error) = wire.lost() {
+                return Err(End::loss(error, None));
+            }
+            // The peer has given up this connection.
+            if mender.has_arrival() {
+                return Err(End::loss(TransportError::Closed, None));
+            }
         }
-        if let (Some(deadline), Some(total)) = (deadline, core.total)
-            && deadline.is_over()
-        {
-            return (TransportError::Deadline(total), Some(StopReason::Timeout));
-        }
-        if let Some(limit) = core.disappointed() {
-            return (TransportError::Idle(limit), Some(StopReason::Timeout));
-        }
-        match read(core, &mut buf) {
+        match read(core, wire, &mut buf) {
             Ok(Got::Bytes(len)) => {
                 silence.broken();
-                let opened = core.open_records(&mut demux, &buf[..len]);
-                lock(&core.inbox).wake_served();
-                if let Err(error) = opened {
-                    return error;
-                }
+                core.take(wire, demux, &buf[..len])?;
             }
             Ok(Got::Nothing) if silence.is_over() => {
-                return (TransportError::Idle(core.idle), Some(StopReason::Timeout));
+                return Err(End::loss(TransportError::Idle(core.idle), Some(StopReason::Timeout)));
             }
             Ok(Got::Nothing) => {}
             Ok(Got::End) => {
-                // A peer that closes in order has our goodbye, even if the sending thread has not yet
-                // recorded it.
-                core.wait_until(DISCONNECT_LIMIT, |outbox| {
-                    !outbox.is_saying_goodbye() || core.ended.get().is_some()
-                });
-                return (TransportError::Closed, None);
+                if core.mender.is_some() {
+                    if wire.is_closed() {
+                        lock(&core.outbox).all_has_arrived();
+                        core.progress.notify_all();
+                    }
+                } else {
+                    // A peer that closes in order has our goodbye, even if the sending thread has not yet
+                    // recorded it.
+                    core.wait_until(DISCONNECT_LIMIT, |outbox| {
+                        !outbox.is_saying_goodbye() || core.ended.get().is_some()
+                    });
+                }
+                return Err(End::loss(TransportError::Closed, None));
             }
-            Err(error) => return (error.into(), None),
+            Err(error) => return Err(End::loss(error.into(), None)),
         }
     }
 }
 
-fn read(core: &Core, buf: &mut [u8]) -> io::Result<Got> {
-    match (&core.socket).read(buf) {
+fn read(core: &Core, wire: &Wire, buf: &mut [u8]) -> io::Result<Got> {
+    match (&wire.socket).read(buf) {
         Ok(0) => Ok(Got::End),
         Ok(len) => {
             core.received_bytes.fetch_add(len as u64, Ordering::Relaxed);
@@ -95,11 +130,11 @@ fn read(core: &Core, buf: &mut [u8]) -> io::Result<Got> {
 }
 
 /// Discards what arrives until the peer closes.
-fn drain(core: &Core, limit: Duration) {
+fn drain(core: &Core, wire: &Wire, limit: Duration) {
     let deadline = Deadline::after(limit);
     let mut rubbish = [0; 16 << 10];
     while !deadline.is_over() {
-        match read(core, &mut rubbish) {
+        match read(core, wire, &mut rubbish) {
             Ok(Got::Bytes(_) | Got::Nothing) => {}
             Ok(Got::End) | Err(_) => break,
         }
@@ -107,13 +142,34 @@ fn drain(core: &Core, limit: Duration) {
 }
 
 impl Core {
+    /// Whether no other connection is needed: the session has ended, or both goodbyes have arrived.
+    fn is_done(&self) -> bool {
+        let outbox = lock(&self.outbox);
+        (outbox.goodbye_sent && outbox.goodbye_received) || self.ended.get().is_some()
+    }
+
+    /// Handles what arrived together.
+    fn take(&self, wire: &Wire, demux: &mut Demux, records: &[u8]) -> Result<(), End> {
+        let opened = self.open_records(wire, demux, records);
+        lock(&self.inbox).wake_served();
+        if let Some(mender) = &self.mender
+            && std::mem::take(&mut demux.mended)
+        {
+            mender.tell(LinkEvent::Mended { address: wire.address });
+        }
+        opened.map_err(|(error, farewell)| End::over(error, farewell))
+    }
+
     /// Decrypts `records` and passes their content to the demultiplexer.
     fn open_records(
         &self,
+        wire: &Wire,
         demux: &mut Demux,
         mut records: &[u8],
     ) -> Result<(), (TransportError, Option<StopReason>)> {
-        let mut tls = lock(&self.tls);
+        // In a session that can be mended, the peer is to hear of it: it would wait for us otherwise.
+        let damaged = (TransportError::Tls, self.mender.as_ref().map(|_| StopReason::Internal));
+        let mut tls = lock(&wire.tls);
         loop {
             let processed = tls.process_new_packets();
             let wants_write = tls.wants_write();
@@ -134,8 +190,10 @@ impl Core {
                 outbox.tls_output = true;
                 self.wake_writer(&mut outbox);
             }
-            if processed.is_err() {
-                return Err((TransportError::Tls, None));
+            match processed {
+                Ok(state) if state.peer_has_closed() => wire.close(),
+                Ok(_) => {}
+                Err(_) => return Err(damaged),
             }
             if records.is_empty() {
                 return Ok(());
@@ -144,7 +202,7 @@ impl Core {
             match tls.read_tls(&mut records) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
-                Err(_) => return Err((TransportError::Tls, None)),
+                Err(_) => return Err(damaged),
             }
         }
     }
@@ -163,7 +221,7 @@ struct Done<'a>(&'a Core);
 impl Drop for Done<'_> {
     fn drop(&mut self) {
         self.0.end(TransportError::Closed, None);
-        let _ = self.0.socket.shutdown(Shutdown::Both);
+        self.0.wire().shut();
         lock(&self.0.outbox).reader_done = true;
         self.0.progress.notify_all();
     }

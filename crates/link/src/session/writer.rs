@@ -1,11 +1,12 @@
 //! The thread that sends.
 
-use super::outbox::Packet;
+use super::wire::Wire;
 use super::{Core, FAREWELL_LIMIT, Silence, TICK};
-use crate::frame::Frame;
-use crate::sync::{Deadline, lock, wait_timeout};
+use crate::frame::{Frame, Packet};
+use crate::sync::{Deadline, lock, wait, wait_timeout};
 use std::io::{self, IoSlice, Write};
 use std::net::Shutdown;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
@@ -17,6 +18,7 @@ pub(super) fn run(core: &Core) {
     let _done = Done(core);
     let mut sender = Sender {
         core,
+        wire: core.wire(),
         packets: Vec::new(),
         used: Vec::new(),
         records: Vec::new(),
@@ -24,11 +26,16 @@ pub(super) fn run(core: &Core) {
         sent_at: Instant::now(),
         has_data: false,
     };
-    if let Err(error) = sender.run() {
+    while let Err(error) = sender.run() {
         // A peer that ends the session sends a reason and closes; our next write may fail before the
         // reason is read, which is the better error.
-        core.wait_until(PEER_REASON_LIMIT, |_| core.ended.get().is_some());
-        core.end(error, None);
+        core.wait_until(PEER_REASON_LIMIT, |_| {
+            core.ended.get().is_some() || sender.wire.lost().is_some()
+        });
+        if core.mender.is_none() || core.ended.get().is_some() || lock(&core.outbox).disconnect {
+            return core.end(error, None);
+        }
+        core.lose(&sender.wire, error);
     }
 }
 
@@ -42,9 +49,10 @@ enum Task {
 
 struct Sender<'a> {
     core: &'a Core,
+    wire: Arc<Wire>,
     packets: Vec<Packet>,
-    /// Sealed blocks, for reuse.
-    used: Vec<Vec<u8>>,
+    /// Sealed packets, to keep or for reuse.
+    used: Vec<Packet>,
     /// Sealed records, and how many of their bytes the socket has taken.
     records: Vec<u8>,
     sent: usize,
@@ -69,7 +77,10 @@ impl Sender<'_> {
                     // After the record that is partly sent: it cannot be taken back.
                     let limit = Deadline::after(FAREWELL_LIMIT);
                     if self.send(Some(limit))? {
-                        self.packets.push((Frame::Stop(reason).encode(), Vec::new()));
+                        // After damage, TLS's own alert says why.
+                        if self.core.ended_error() != TransportError::Tls {
+                            self.packets.push((Frame::Stop(reason).encode(), Vec::new()));
+                        }
                         self.seal()?;
                         self.disconnect(Some(limit))?;
                     }
@@ -88,14 +99,19 @@ impl Sender<'_> {
             if core.ended.get().is_some() {
                 return outbox.farewell.map_or(Task::End, Task::Farewell);
             }
-            for block in self.used.drain(..) {
-                outbox.spare.put(block);
+            for packet in self.used.drain(..).chain(self.packets.drain(..)) {
+                outbox.take_back(packet);
             }
-            outbox.next_batch(&mut self.packets);
-            let goodbye = outbox.goodbye_is_due();
-            if goodbye {
-                self.packets.push((Frame::Goodbye.encode(), Vec::new()));
+            if self.wire.lost().is_some() {
+                outbox.parked = true;
+                core.progress.notify_all();
+                while outbox.parked && core.ended.get().is_none() {
+                    outbox = wait(&core.work, outbox);
+                }
+                self.begin_again();
+                continue;
             }
+            let goodbye = outbox.next_packets(&mut self.packets);
             if std::mem::take(&mut outbox.tls_output) || !self.packets.is_empty() {
                 return Task::Send { goodbye };
             }
@@ -113,6 +129,13 @@ impl Sender<'_> {
         }
     }
 
+    /// Goes on with the session's next connection.
+    fn begin_again(&mut self) {
+        self.wire = self.core.wire();
+        self.records.clear();
+        (self.sent, self.sent_at, self.has_data) = (0, Instant::now(), false);
+    }
+
     /// Encrypts the packets, and TLS's own messages, into `records`.
     fn seal(&mut self) -> Result<(), TransportError> {
         let slices: Vec<IoSlice<'_>> = self
@@ -122,16 +145,19 @@ impl Sender<'_> {
             .collect();
         let len: usize = slices.iter().map(|slice| slice.len()).sum();
         self.has_data |= self.packets.iter().any(|(_, payload)| !payload.is_empty());
-        let mut tls = lock(&self.core.tls);
-        let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
-        if taken != len {
-            return Err(TransportError::Tls);
+        let mut tls = lock(&self.wire.tls);
+        // After damage, TLS takes nothing more; its alert can still be sent.
+        if len > 0 {
+            let taken = tls.writer().write_vectored(&slices).map_err(|_| TransportError::Tls)?;
+            if taken != len {
+                return Err(TransportError::Tls);
+            }
         }
         while tls.wants_write() {
             tls.write_tls(&mut self.records).map_err(|_| TransportError::Tls)?;
         }
         drop(tls);
-        self.used.extend(self.packets.drain(..).map(|(_, payload)| payload));
+        self.used.append(&mut self.packets);
         Ok(())
     }
 
@@ -142,12 +168,12 @@ impl Sender<'_> {
         while self.sent < self.records.len() {
             let stop = match limit {
                 Some(limit) => limit.is_over(),
-                None => self.core.ended.get().is_some(),
+                None => self.core.ended.get().is_some() || self.wire.lost().is_some(),
             };
             if stop {
                 return Ok(false);
             }
-            match (&self.core.socket).write(&self.records[self.sent..]) {
+            match (&self.wire.socket).write(&self.records[self.sent..]) {
                 Ok(len) => {
                     self.sent += len;
                     self.core.sent_bytes.fetch_add(len as u64, Ordering::Relaxed);
@@ -176,10 +202,10 @@ impl Sender<'_> {
 
     /// Closes our direction of the connection in order.
     fn disconnect(&mut self, limit: Option<Deadline>) -> Result<(), TransportError> {
-        lock(&self.core.tls).send_close_notify();
+        lock(&self.wire.tls).send_close_notify();
         self.seal()?;
         self.send(limit)?;
-        let _ = self.core.socket.shutdown(Shutdown::Write);
+        let _ = self.wire.socket.shutdown(Shutdown::Write);
         Ok(())
     }
 }

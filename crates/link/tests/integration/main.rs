@@ -6,6 +6,7 @@ mod faults;
 mod key_file;
 mod letters;
 mod listener;
+mod mended;
 mod relay;
 mod session;
 mod wire;

@@ -120,6 +120,8 @@ fn link_errors() -> Vec<LinkError> {
         LinkError::WrongIdentity { presented: identity() },
         LinkError::OwnIdentity,
         LinkError::RefusedByPeer,
+        LinkError::EarlierRun,
+        LinkError::NewRun,
         LinkError::OtherVersion,
         LinkError::OtherProtocol,
         LinkError::Silent(TIME),
@@ -212,6 +214,7 @@ fn transport_faults() -> Vec<TransportFault> {
         TransportError::Tls,
         TransportError::PeerBrokeFraming,
         TransportError::PeerFlood,
+        TransportError::PeerRestarted,
         TransportError::AlreadyOpen,
         TransportError::Poisoned,
     ];

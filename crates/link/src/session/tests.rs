@@ -1,11 +1,15 @@
 //! An authenticated peer that violates the protocol.
 
+use super::windows::MAX_UNOPENED;
 use super::*;
-use crate::establish::tests::authenticated;
+use crate::establish::Intent;
+use crate::establish::tests::{authenticated, greet};
 use crate::frame::{Frame, MAX_DATA_LEN};
+use crate::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish_mendable};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::io::{Read, Write};
+use std::net::TcpStream;
 
 const SOON: Duration = Duration::from_secs(20);
 const STREAM: StreamId = StreamId::ROOT;
@@ -44,7 +48,7 @@ fn meet_with(idle: Duration, total: Option<Duration>) -> (Session, Rogue) {
     rogue.socket.set_nonblocking(false).unwrap();
     rogue.socket.set_read_timeout(Some(SOON)).unwrap();
     rogue.socket.set_write_timeout(Some(SOON)).unwrap();
-    let session = Session::start(honest, idle, total).unwrap();
+    let session = Session::start(honest, idle, total, None).unwrap();
     let rustls::Connection::Client(tls) = rogue.tls else { panic!("the rogue connects") };
     (session, Rogue { socket: rogue.socket, tls })
 }
@@ -270,4 +274,172 @@ fn stopping_a_session_whose_peer_reads_nothing_takes_bounded_time() {
     session.stop(StopReason::Cancelled);
     assert!(started.elapsed() < FAREWELL_LIMIT + Duration::from_secs(3));
     assert_eq!(writing.join().unwrap(), TransportError::CancelledHere);
+}
+
+/// A peer of a session that can be mended, which has its key and its root.
+struct Mending {
+    honest: Session,
+    rogue: Rogue,
+    identities: [Identity; 2],
+    port: SocketAddr,
+    root: Arc<Secret<[u8; 32]>>,
+}
+
+fn rogue_of(authenticated: Authenticated) -> Rogue {
+    let Authenticated { socket, tls, .. } = authenticated;
+    socket.set_nonblocking(false).unwrap();
+    socket.set_read_timeout(Some(SOON)).unwrap();
+    socket.set_write_timeout(Some(SOON)).unwrap();
+    let rustls::Connection::Client(tls) = tls else { panic!("the rogue connects") };
+    Rogue { socket, tls }
+}
+
+fn meet_mending() -> Mending {
+    let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
+    let [one, two] = identities.clone();
+    let (ports, port) = std::sync::mpsc::channel();
+    let ports = Mutex::new(ports);
+    let peer = two.public();
+    let listening = std::thread::spawn(move || {
+        let on_event: crate::OnEvent = Arc::new(move |event| {
+            if let LinkEvent::Listening { address } = event {
+                ports.lock().unwrap().send(address).unwrap();
+            }
+        });
+        let endpoint = Endpoint::Listen("127.0.0.1:0".into());
+        let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
+        establish_mendable(&one, &[peer], &options, SOON, &on_event, &CancelToken::new())
+    });
+    let port = port.recv_timeout(SOON).unwrap();
+    let met = greet(&identities[1], &identities[0], port, Intent::Mendable).unwrap();
+    let mut root = Secret::new([0; 32]);
+    met.tls.export_keying_material(root.expose_mut(), EXPORT_ROOT.as_bytes(), None).unwrap();
+    let (rogue, root) = (rogue_of(met), Arc::new(root));
+    Mending { honest: listening.join().unwrap().unwrap(), rogue, identities, port, root }
+}
+
+impl Mending {
+    /// Another connection with this root.
+    fn again(&self, root: &Arc<Secret<[u8; 32]>>) -> Result<Rogue, LinkError> {
+        let [one, two] = &self.identities;
+        greet(two, one, self.port, Intent::Again(Arc::clone(root))).map(rogue_of)
+    }
+
+    /// The rogue breaks the connection, and proves on the next one that it is the peer.
+    fn lose(&mut self) {
+        let _ = self.rogue.socket.shutdown(std::net::Shutdown::Both);
+        self.rogue = self.again(&self.root).unwrap();
+    }
+}
+
+#[test]
+fn a_plain_session_has_no_acknowledgements() {
+    let (session, mut rogue) = meet();
+    rogue.send_frame(Frame::Arrived { frames: 0 }, &[]);
+    assert_eq!(end_of(&session), TransportError::PeerBrokeFraming);
+}
+
+#[test]
+fn more_cannot_have_arrived_than_was_sent_nor_less_than_before() {
+    for (first, then) in [(1, None), (u64::MAX, None), (0, Some(2)), (1, Some(0))] {
+        for after_a_loss in [false, true] {
+            let mut mending = meet_mending();
+            // One frame of credit, unless none is to have been sent.
+            let _streams = then.map(|_| mending.honest.open(STREAM).unwrap());
+            if let Some(then) = then {
+                let mut credit = [0; 13];
+                let Rogue { tls, socket } = &mut mending.rogue;
+                rustls::Stream::new(tls, socket).read_exact(&mut credit).unwrap();
+                mending.rogue.send_frame(Frame::Arrived { frames: first }, &[]);
+                if after_a_loss {
+                    mending.lose();
+                }
+                mending.rogue.send_frame(Frame::Arrived { frames: then }, &[]);
+            } else {
+                if after_a_loss {
+                    mending.lose();
+                }
+                mending.rogue.send_frame(Frame::Arrived { frames: first }, &[]);
+            }
+            assert_eq!(
+                end_of(&mending.honest),
+                TransportError::PeerBrokeFraming,
+                "{first}, {then:?}, {after_a_loss}"
+            );
+            assert!(has_misbehaviour(&mending.rogue.read_all()));
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_comes_back_first_says_what_has_arrived() {
+    let first: [(Frame, &[u8]); 5] = [
+        (Frame::Data { stream: STREAM, len: 1 }, &[0]),
+        (Frame::Credit { stream: STREAM, bytes: 1 }, &[]),
+        (Frame::Finish { stream: STREAM }, &[]),
+        (Frame::Goodbye, &[]),
+        (Frame::KeepAlive, &[]),
+    ];
+    for (frame, payload) in first {
+        let mut mending = meet_mending();
+        mending.lose();
+        mending.rogue.send_frame(frame, payload);
+        assert_eq!(end_of(&mending.honest), TransportError::PeerBrokeFraming, "{frame:?}");
+    }
+    // A stop may come at any time.
+    let mut mending = meet_mending();
+    mending.lose();
+    mending.rogue.send_frame(Frame::Stop(StopReason::Input), &[]);
+    assert_eq!(end_of(&mending.honest), TransportError::PeerStopped(StopReason::Input));
+}
+
+#[test]
+fn the_right_identity_without_the_root_is_another_run() {
+    let mending = meet_mending();
+    let other = Arc::new(Secret::new([7; 32]));
+    // The connection holds: this one is only rejected.
+    assert_eq!(mending.again(&other).err(), Some(LinkError::NewRun));
+    assert_eq!(mending.honest.ended(), None);
+    let _ = mending.rogue.socket.shutdown(std::net::Shutdown::Both);
+    let deadline = Deadline::after(SOON);
+    while mending.honest.ended().is_none() && !deadline.is_over() {
+        assert_eq!(mending.again(&other).err(), Some(LinkError::NewRun));
+    }
+    assert_eq!(mending.honest.ended(), Some(TransportError::PeerRestarted));
+}
+
+#[test]
+fn a_peer_that_acknowledges_nothing_is_sent_a_bounded_amount() {
+    let mut mending = meet_mending();
+    for _ in 0..200 {
+        mending.rogue.send_frame(Frame::Credit { stream: STREAM, bytes: u32::MAX }, &[]);
+    }
+    let (_reader, mut writer) = mending.honest.open(STREAM).unwrap();
+    let writing = std::thread::spawn(move || while writer.write_all(&vec![0; 1 << 20]).is_ok() {});
+    mending.rogue.socket.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
+    // Until nothing comes any more.
+    let received = mending.rogue.read_all().len();
+    assert!((16 << 20..18 << 20).contains(&received), "{received}");
+    assert!(lock(&mending.honest.core().outbox).kept_bytes() <= 17 << 20);
+    mending.honest.stop(StopReason::Cancelled);
+    writing.join().unwrap();
+}
+
+#[test]
+fn damage_ends_a_session_that_can_be_mended() {
+    let mut mending = meet_mending();
+    mending.rogue.socket.write_all(&[23, 3, 3, 0, 32]).unwrap();
+    mending.rogue.socket.write_all(&[0; 32]).unwrap();
+    assert_eq!(end_of(&mending.honest), TransportError::Tls);
+    // The other side hears of it, and does not wait for this one.
+    let Rogue { tls, socket } = &mut mending.rogue;
+    let heard = loop {
+        if tls.read_tls(socket).unwrap() == 0 {
+            break Ok(());
+        }
+        if let Err(error) = tls.process_new_packets() {
+            break Err(error);
+        }
+    };
+    assert!(matches!(heard, Err(rustls::Error::AlertReceived(_))), "{heard:?}");
 }

@@ -1,0 +1,21 @@
+//! What a handshake gives a session.
+
+use crate::PublicIdentity;
+use rustls::Connection;
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// A connection whose two ends have authenticated each other.
+pub(crate) struct Authenticated {
+    pub(crate) socket: TcpStream,
+    pub(crate) address: SocketAddr,
+    pub(crate) tls: Connection,
+    pub(crate) initiator: bool,
+    pub(crate) peer: PublicIdentity,
+    /// The peer's idle limit.
+    pub(crate) peer_idle: Duration,
+    /// Whether both sides want the session to outlive the connection.
+    pub(crate) mendable: bool,
+    pub(crate) sent_bytes: u64,
+    pub(crate) received_bytes: u64,
+}
