@@ -18,7 +18,7 @@ use vesica_net::{Connection, StreamId, Streams};
 /// As much as a channel gives to its stream at once.
 const BLOCK_BYTES: usize = 128 << 10;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut arguments = std::env::args().skip(1);
     let gib: f64 = arguments.next().map_or(Ok(1.0), |text| text.parse())?;
     let folder = match arguments.next() {
