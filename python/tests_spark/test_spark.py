@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -15,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import vesica as v
 
@@ -22,6 +25,7 @@ import vesica as v
 LIMIT = 240
 
 PARTY = Path(__file__).with_name("party.py")
+ROOT = Path(__file__).parents[2]
 
 
 class Cluster:
@@ -354,3 +358,36 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
     late = refused("match", plain)
     assert late["error"] == "NetworkError", late
     assert len(scene.left("grocer")) == 2
+
+
+def test_the_code_on_the_page_runs(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:
+    page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
+    [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    deal = scene.agree()
+    shutil.copy(deal, scene.folder / "agreement.toml")
+    code = code.replace("/mnt/partner", str(scene.folder / "between"))
+    table = pa.table({"email": [f"u{number}@x.org" for number in range(50)]})
+    (scene.folder / "customers").mkdir()
+    pq.write_table(table, scene.folder / "customers" / "part.parquet")
+    other = laptop(deal, table.slice(20))
+    command = [sys.executable, "-c", f"{code}\nspark.stop()\n"]
+    environment = {
+        **os.environ,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(scene.folder),
+    }
+    done = subprocess.run(
+        command, cwd=scene.folder, env=environment, capture_output=True, timeout=LIMIT
+    )
+    assert done.returncode == 0, done.stderr.decode()[-2000:]
+    found = pq.read_table(scene.folder / "customers-in-common")
+    assert sorted(found["email"].to_pylist()) == sorted(table.slice(20)["email"].to_pylist())
+    assert other.result(LIMIT).kind == "nothing"
+
+
+def test_the_benchmark_runs(tmp_path: Path) -> None:
+    script = [sys.executable, ROOT / "bench" / "spark", "--python", sys.executable]
+    options = ["--rows", "2000", "--folder", tmp_path]
+    done = subprocess.run([*script, *options], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "2,000" in done.stdout

@@ -1,6 +1,6 @@
 //! Measures one run through a folder: bytes a second from one party to the other, and the processor time of both.
 //!
-//! `cargo run --release -p vesica-exchange --example throughput -- [GIB] [FOLDER]`
+//! `cargo run --release -p vesica-exchange --example folder_throughput -- [GIB] [FOLDER]`
 //!
 //! Both parties are in this process, and wait for each other. The state of both and the folder between them are in FOLDER,
 //! by default that for temporary files.
