@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -10,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,11 +34,12 @@ class Cluster:
     """A process of a party, with its cluster."""
 
     def __init__(self, **settings: str) -> None:
+        self.log = tempfile.TemporaryFile()  # noqa: SIM115 — `kill` closes it.
         self.process = subprocess.Popen(
             [sys.executable, str(PARTY), json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=self.log,
             text=True,
             start_new_session=True,
             env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable},
@@ -48,7 +51,9 @@ class Cluster:
     def answer(self) -> dict[str, Any]:
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
-        assert line, "the process has ended"
+        if not line:
+            self.log.seek(0)
+            raise AssertionError(self.log.read()[-4000:].decode(errors="replace"))
         return dict(json.loads(line))
 
     def call(
@@ -65,6 +70,11 @@ class Cluster:
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
+        self.pool.shutdown()
+        for file in (self.process.stdin, self.process.stdout, self.log):
+            assert file is not None
+            with contextlib.suppress(BrokenPipeError):
+                file.close()
 
 
 @pytest.fixture(scope="module")
@@ -291,6 +301,23 @@ def test_a_killed_driver_goes_on_with_the_rows_that_it_has_written(
     assert scene.left("grocer") == [one for one in written if one.startswith("rows-")]
 
 
+def test_a_new_run_takes_the_new_rows(
+    clusters: list[Cluster], scene: Scene, laptop: Callable[..., Future[v.Result]]
+) -> None:
+    deal = scene.agree()
+    # The folder of the state outlives the run, as one does that is mounted.
+    state = scene.folder / "state"
+    for first in (0, 100):
+        state.mkdir(mode=0o700, exist_ok=True)
+        other = laptop(deal, pa.table({"email": [f"u{id}@x.org" for id in range(200)]}))
+        some = f"select concat('u', id, '@x.org') email from range({first}, {first + 150})"
+        here = scene.settings("grocer", state=str(state))
+        found = value(clusters[0].call("match", some, deal, **here))
+        numbers = sorted(int(row["email"][1:-6]) for row in found)
+        assert numbers == list(range(first, min(first + 150, 200)))
+        assert other.result(LIMIT).kind == "nothing"
+
+
 def test_an_executor_is_killed(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:
     deal = scene.agree(receives="grocer", max_rows=1_000_000)
     cluster = Cluster(
@@ -299,7 +326,7 @@ def test_an_executor_is_killed(scene: Scene, laptop: Callable[..., Future[v.Resu
     )
     digest = "sha2(repeat(sha2(cast(id as string), 512), 100), 512) digest"
     columns = f"concat('u', id * 2, '@x.org') email, id number, {digest}"
-    many = f"select {columns} from range(0, 300000, 1, 16)"
+    many = f"select {columns} from range(0, 300000, 1, 4)"
     try:
         other = laptop(deal, pa.table({"email": [f"u{3 * id}@x.org" for id in range(1000)]}))
         call = cluster.call("match", many, deal, **scene.settings("grocer"))
@@ -349,15 +376,23 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
     assert "_vesica_row" in refused("match", "select 'a' email, 1 _vesica_row")["message"]
     assert "count" in refused("count", plain)["message"]
     assert refused("run", plain, output="x.csv")["error"] == "SettingsError"
-    assert refused("match", plain, work="nowhere://x")["error"] == "SettingsError"
+    for work in ("nowhere://x", "dbfs:/x", "/tmp/[x]"):
+        assert refused("match", plain, work=work)["error"] == "SettingsError"
+    assert "points in time" in refused("match", "select timestamp'2026-01-01' email")["message"]
+    # What Spark says of a cell is not shown.
+    cast = refused("match", "select cast('alice@x.org' as int) number, 'a@x.org' email")
+    assert "alice" not in str(cast)
     nobody = refused("match", "select 'a@x.org' email from range(0)")
     assert nobody["error"] == "DataError", nobody
     assert scene.left("grocer") == []
 
     # Nobody comes: the rows stay, for the run goes on when it is called again.
-    late = refused("match", plain)
-    assert late["error"] == "NetworkError", late
-    assert len(scene.left("grocer")) == 2
+    for settings in ({}, {}, {"restart": True}):
+        late = refused("match", plain, **settings)
+        assert late["error"] == "NetworkError", late
+        assert len(scene.left("grocer")) == 2
+    [note, kept] = scene.left("grocer")
+    assert (note[-5:], kept[:5]) == (".json", "rows-")
 
 
 def test_the_code_on_the_page_runs(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:

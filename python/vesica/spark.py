@@ -6,28 +6,29 @@
                     exchange="s3://shared-bucket/match")
 
 The cluster writes the rows once, below `work`, as Parquet. The driver reads the columns that the
-agreement needs, part by part, and takes part in the run: it needs no more memory for more rows. What
-is in common goes to `work` too, and the result is a lazy DataFrame over both. Nothing here runs Python
-on executors.
+agreement needs, part by part, and takes part in the run. What is in common goes to `work` too, and the
+result is a lazy DataFrame over both. Nothing here runs Python on executors.
 
-Nobody but you must be able to read `work`: it has your rows in the clear. Delete it when you need the
-DataFrames no more.
+Nobody but you must be able to read `work`: it has your rows in the clear. Delete it when you no longer
+need the DataFrames.
 """
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import logging
 import os
+import re
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError, SettingsError
-from vesica._frames import Frame, unique
+from vesica._errors import DataError, InternalError, SettingsError
+from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
 from vesica._run import agreement_of, key_of, names_of, needed
@@ -39,6 +40,8 @@ log = logging.getLogger("vesica")
 
 #: The column that numbers the rows below `work`.
 ROW = "_vesica_row"
+#: The file of a state that is there as long as its run is unfinished.
+MEETING = "meeting"
 #: The column of the identifiers.
 PRIVATE_ID = "private_id"
 #: Rows that the driver reads at a time.
@@ -74,8 +77,8 @@ def private_ids(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any
     It is null for a row without a usable key.
     """
     of_kind(agreement := agreement_of(agreement), "private_ids", "private-id")
-    result, rows = run_rows(df, agreement, key=key, work=work, **settings)
-    return None if result.ids is None else rows.with_ids()
+    result, rows = run_rows(df, agreement, key=key, work=work, adds=PRIVATE_ID, **settings)
+    return None if result.kind != "ids" else rows.with_ids()
 
 
 def save_shares(
@@ -159,8 +162,10 @@ def run_rows(
     columns: Mapping[str, str] | None = None,
     state: str | os.PathLike[str] | None = None,
     restart: bool = False,
+    adds: str | None = None,
     **settings: Any,
 ) -> tuple[Result, Rows]:
+    """`run`, and the rows. The result will have a column that `adds` names beside those of `df`."""
     if "output" in settings or "force" in settings:
         raise SettingsError("a result of Spark is a DataFrame", "use the writer of rows()")
     agreement, identity = agreement_of(agreement), key_of(key)
@@ -170,19 +175,16 @@ def run_rows(
         raise SettingsError(
             "this key belongs to no party of the agreement", f"its parties are {names}"
         )
+    place = Work(work, files)
+    rows = Rows(df, place, unique(needed(agreement, party, names_of(columns))), adds)
     exchange = settings.get("exchange")
     is_kept = state is not None or exchange is not None or agreement.helper is not None
-    folder = state_of(agreement, party, state) if is_kept else None
-    place = Work(work, files)
-    kept = f"{agreement.hash[:HASH_CHARS]}-{party}.json"
-    used = unique(needed(agreement, party, names_of(columns)))
-    rows = Rows(df, place, used)
-    if folder is None:
-        rows.write()
-    else:
-        may_go_on = os.path.isdir(folder) and not restart
-        rows.write_or_find(kept, place.note(kept) if may_go_on else None)
-    result = None
+    if is_kept:
+        folder = state_of(agreement, party, state)
+        rows.note = note_of(agreement, party, folder)
+        # A process that was killed has left it. A finished run has not.
+        rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
+    rows.write()
     try:
         result = run_frame(
             agreement,
@@ -193,18 +195,26 @@ def run_rows(
             restart=restart,
             **settings,
         )
+    except DataError:
+        if rows.unreadable is None:
+            # Whoever mends the rows wants the next call to take those.
+            rows.remove()
+            raise
+    except BaseException as error:
+        finished = getattr(error, "result", None)
+        if finished is not None:
+            rows.keep(finished)
+        elif not is_kept:
+            rows.remove()
+        raise
+    else:
         rows.keep(result)
         return result, rows
-    except DataError:
-        # Whoever mends the rows wants the next call to take those.
-        folder = None
-        raise
-    finally:
-        # As long as there is a state, the next call goes on with these rows.
-        if folder is None or not os.path.isdir(folder):
-            place.forget(kept)
-            if result is None or result.kind not in ("rows", "ids"):
-                place.remove(rows.folder)
+    # Outside the handler, so that the other exception is no context of this one.
+    raise SettingsError(
+        f"the driver cannot read what the cluster wrote to {place.url} ({rows.unreadable})",
+        "make the same call again when it can",
+    )
 
 
 def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
@@ -222,6 +232,12 @@ def state_of(agreement: Agreement, party: str, state: str | os.PathLike[str] | N
     return f"vesica-run-{agreement.hash[:HASH_CHARS]}-{party}"
 
 
+def note_of(agreement: Agreement, party: str, state: str) -> str:
+    """The name of the note that says which rows an unfinished run has; one for each state."""
+    place = hashlib.sha256(os.path.abspath(state).encode()).hexdigest()
+    return f"{agreement.hash[:HASH_CHARS]}-{party}-{place[:HASH_CHARS]}.json"
+
+
 class Work:
     """A folder that the cluster and the driver can both reach."""
 
@@ -234,19 +250,25 @@ class Work:
             from pyarrow import fs
         except ImportError:
             raise SettingsError("Spark's rows need pyarrow", "pip install vesica[spark]") from None
-        self.url = os.fspath(url).rstrip("/") or "/"
-        if "://" not in self.url:
-            self.url = os.path.abspath(self.url)
-            os.makedirs(self.url, mode=0o700, exist_ok=True)
-            self.files, self.path = files or fs.LocalFileSystem(), self.url
-            self.url = f"file://{self.url}"
+        self.url = os.fspath(url)
+        if any(one in self.url for one in "[]{}*?"):
+            raise SettingsError(
+                "the name of work has a character that Spark takes for a pattern",
+                "leave out [ ] { } * and ?",
+            )
+        if re.match("[A-Za-z][A-Za-z0-9+.-]*:", self.url) is None:
+            self.url = f"file://{os.path.abspath(self.url)}"
+        self.url = self.url.rstrip("/")
+        scheme, slashes, rest = self.url.partition("://")
+        if not slashes:
+            raise SettingsError(
+                f"work has no // after its scheme: {self.url}", "write scheme://place/folder"
+            )
+        if files is not None:
+            self.files, self.path = files, path_in(scheme, rest)
             return
         # What Hadoop calls its client of S3, others do not.
-        scheme, rest = self.url.split("://", 1)
         scheme = {"s3a": "s3", "s3n": "s3"}.get(scheme, scheme)
-        if files is not None:
-            self.files, self.path = files, rest
-            return
         refused = None
         try:
             self.files, self.path = fs.FileSystem.from_uri(f"{scheme}://{rest}")
@@ -258,48 +280,71 @@ class Work:
                 "give its file system of pyarrow: files=pyarrow.fs.…",
             )
 
-    def parts(self, name: str) -> list[str]:
-        """The files of Parquet in the folder of this name, in the order of their names."""
-        from pyarrow import fs
-
-        found = self.files.get_file_info(fs.FileSelector(f"{self.path}/{name}"))
-        files = (one.path for one in found if one.is_file)
-        return sorted(path for path in files if not os.path.basename(path).startswith(("_", ".")))
-
-    def has(self, name: str) -> bool:
-        from pyarrow import fs
-
-        kind = self.files.get_file_info(f"{self.path}/{name}").type
-        return bool(kind != fs.FileType.NotFound)
+    @property
+    def is_local(self) -> bool:
+        return bool(self.files.type_name == "local")
 
     def note(self, name: str) -> dict[str, Any] | None:
-        """What `keep_note` wrote."""
+        """What `keep_note` wrote last; None if nothing."""
+        refused = None
         try:
             with self.files.open_input_stream(f"{self.path}/{name}") as file:
                 return dict(json.loads(file.read()))
-        except (OSError, ValueError):
+        except FileNotFoundError:
             return None
+        except Exception as error:
+            refused = type(error).__name__
+        raise SettingsError(
+            f"the driver cannot read {self.url}/{name} ({refused})",
+            "make the same call again when it can; or delete the file, and add restart=True",
+        )
 
     def keep_note(self, name: str, note: Mapping[str, Any]) -> None:
-        with self.files.open_output_stream(f"{self.path}/{name}") as file:
-            file.write(json.dumps(note).encode())
+        refused = None
+        try:
+            self.files.create_dir(self.path, recursive=True)
+            with self.files.open_output_stream(f"{self.path}/{name}") as file:
+                file.write(json.dumps(note).encode())
+            return
+        except Exception as error:
+            refused = type(error).__name__
+        raise SettingsError(
+            f"the driver cannot write to {self.url} ({refused})",
+            "it needs the right to write there",
+        )
+
+    def create_private(self, name: str) -> None:
+        """Make a folder that only its owner can enter, where that is for the driver to say."""
+        if self.is_local:
+            os.makedirs(f"{self.path}/{name}", mode=0o700)
 
     def forget(self, name: str) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             self.files.delete_file(f"{self.path}/{name}")
 
     def remove(self, name: str) -> None:
         try:
             self.files.delete_dir(f"{self.path}/{name}")
-        except OSError:
+        except FileNotFoundError:
+            pass
+        except Exception:
             log.warning("%s/%s cannot be deleted: delete it, it has your rows", self.url, name)
+
+
+def path_in(scheme: str, rest: str) -> str:
+    """The path of a URL in the file system of its scheme."""
+    place, _, path = rest.partition("/")
+    if scheme in ("file", "hdfs", "viewfs"):
+        return f"/{path}"
+    # The container comes before the account.
+    return f"{place.partition('@')[0]}/{path}"
 
 
 class Rows(Frame):
     """The rows of a DataFrame, written once."""
 
-    def __init__(self, data: Any, work: Work, used: list[str]) -> None:
-        if not hasattr(data, "sparkSession") or not hasattr(data, "write"):
+    def __init__(self, data: Any, work: Work, used: list[str], adds: str | None) -> None:
+        if not hasattr(data, "sparkSession") or not hasattr(data, "selectExpr"):
             raise DataError(
                 f"{type(data).__name__} is no DataFrame of Spark",
                 "vesica.run takes all other frames",
@@ -308,68 +353,143 @@ class Rows(Frame):
         self.spark = data.sparkSession
         self.work, self.used = work, used
         self.folder = ""
+        #: The files of the rows, and how many rows each has.
+        self.parts: list[tuple[str, int]] = []
+        #: The name of the note, if the run may go on in another process.
+        self.note: str | None = None
+        #: Why the driver could not read the rows.
+        self.unreadable: str | None = None
+        if data.isStreaming:
+            raise DataError(
+                "the rows of a streaming DataFrame never end", "give one of its batches"
+            )
         names = [name.lower() for name in data.columns]
-        if ROW in names:
-            raise DataError(f"the DataFrame has a column {ROW!r}", "rename it")
+        for added in (ROW, adds):
+            if added in names:
+                raise DataError(f"the DataFrame has a column {added!r}", "rename it")
         if len(set(names)) != len(names):
             raise DataError(
                 "the DataFrame has the same column name twice", "give each column a name of its own"
             )
-        missing = [name for name in used if name not in data.columns]
-        if missing:
-            has = ", ".join(data.columns)
-            raise DataError(
-                f"the DataFrame has no column {missing[0]!r}",
-                f"it has {has}: name the right one with columns={{{missing[0]!r}: …}}",
+        kinds = dict(data.dtypes)
+        for name in used:
+            if name not in kinds:
+                has = ", ".join(data.columns)
+                raise DataError(
+                    f"the DataFrame has no column {name!r}",
+                    f"it has {has}: name the right one with columns={{{name!r}: …}}",
+                )
+            if kinds[name] == "timestamp":
+                # Parquet may have it in a form without a time zone, and with a smaller range.
+                raise DataError(
+                    f"column {name!r} holds points in time",
+                    "make it text: date_format(column, 'yyyy-MM-dd HH:mm:ss')",
+                )
+
+    def find(self, goes_on: bool) -> None:
+        """Take the rows of the unfinished run, if it goes on. Other rows that it has left are deleted."""
+        assert self.note is not None
+        note = self.work.note(self.note)
+        folder = (note or {}).get("rows")
+        if not isinstance(folder, str):
+            return
+        parts = (note or {}).get("parts")
+        if goes_on and parts is not None:
+            self.folder = folder
+            self.parts = [(name, rows) for name, rows in parts]
+            log.warning(
+                "the run goes on with the rows that it has written to %s/%s",
+                self.work.url,
+                folder,
             )
+            return
+        self.work.forget(self.note)
+        self.work.remove(folder)
 
     def write(self) -> None:
-        """Have the cluster write all rows, numbered."""
+        """Have the cluster write all rows, numbered, if they are not there."""
+        if self.folder:
+            return
         self.folder = f"rows-{uuid.uuid4().hex}"
         log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
-        numbered = self.data.selectExpr("*", f"monotonically_increasing_id() as {ROW}")
+        if self.note is not None:
+            # Before the rows: whoever finds it can delete them.
+            self.work.keep_note(self.note, {"rows": self.folder})
         try:
-            numbered.write.parquet(self.url("rows"))
+            self.parts = self.write_parts_of(self.data)
+            if self.note is not None:
+                note = {"rows": self.folder, "parts": self.parts}
+                self.work.keep_note(self.note, note)
         except BaseException:
-            self.work.remove(self.folder)
+            self.remove()
             raise
-        if not self.work.has(f"{self.folder}/rows"):
-            self.work.remove(self.folder)
-            raise SettingsError(
-                f"the driver does not see what the cluster wrote to {self.work.url}",
-                "work is a folder that both can reach; see also files",
-            )
 
-    def write_or_find(self, name: str, note: dict[str, Any] | None) -> None:
-        """The rows of the interrupted run that left this note, or new ones."""
-        folder = (note or {}).get("rows")
-        if isinstance(folder, str) and self.work.has(f"{folder}/rows"):
-            log.info("the run goes on with the rows in %s/%s", self.work.url, folder)
-            self.folder = folder
-            return
-        self.write()
-        self.work.keep_note(name, {"rows": self.folder})
+    def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
+        """Have the cluster write these rows; the files, in order, and how many rows each has."""
+        import pyarrow.parquet
+        from pyspark.sql import Observation, functions
+
+        self.work.create_private(self.folder)
+        written = Observation()
+        numbered = data.selectExpr("*", f"monotonically_increasing_id() as {ROW}")
+        numbered = numbered.observe(written, functions.count(functions.lit(1)).alias("rows"))
+        writer = numbered.write.option("compression", "snappy")
+        # What Spark raises may quote a cell.
+        quietly(UNWRITABLE, lambda: writer.parquet(self.url("rows")))
+        count = quietly(UNWRITABLE, lambda: written.get["rows"])
+        # Not those of the folder: attempts that failed may have left files, which Spark passes over.
+        files = quietly(UNWRITABLE, lambda: self.read("rows").inputFiles()) if count else []
+        names = sorted(name.rsplit("/", 1)[-1] for name in files)
+        if not count:
+            raise DataError("the DataFrame has no rows", "look at its filters")
+        parts, unseen = [], None
+        try:
+            for name in names:
+                with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
+                    parts.append((name, pyarrow.parquet.ParquetFile(file).metadata.num_rows))
+        except Exception as error:
+            unseen = type(error).__name__
+        if unseen is not None or sum(rows for _, rows in parts) != count:
+            raise SettingsError(
+                f"the driver does not see all that the cluster wrote to {self.work.url}",
+                "work is a folder that all of the cluster and the driver can reach; see also files",
+            )
+        return parts
+
+    def remove(self) -> None:
+        """Delete the rows."""
+        self.work.remove(self.folder)
+        if self.note is not None:
+            self.work.forget(self.note)
 
     def url(self, what: str) -> str:
         return f"{self.work.url}/{self.folder}/{what}"
+
+    def path(self, what: str) -> str:
+        return f"{self.work.path}/{self.folder}/{what}"
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
         """These columns of the rows, file by file, always in the same order."""
         import pyarrow.parquet
 
-        for path in self.work.parts(f"{self.folder}/rows"):
-            with self.work.files.open_input_file(path) as file:
-                # In the order of the columns' names in the file otherwise.
-                parts = pyarrow.parquet.ParquetFile(file).iter_batches(BATCH_ROWS, columns=columns)
-                for batch in parts:
-                    yield batch.select(columns)
+        try:
+            for name, count in self.parts:
+                with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
+                    rows = pyarrow.parquet.ParquetFile(file)
+                    if rows.metadata.num_rows != count:
+                        raise OSError("another file")
+                    for batch in rows.iter_batches(BATCH_ROWS, columns=columns):
+                        # In the order of the columns in the file otherwise.
+                        yield batch.select(columns)
+        except Exception as error:
+            self.unreadable = type(error).__name__
+            raise
 
     def input(self, needed: list[str]) -> _vesica.Input:
         import pyarrow
         import pyarrow.parquet
 
-        parts = self.work.parts(f"{self.folder}/rows")
-        with self.work.files.open_input_file(parts[0]) as file:
+        with self.work.files.open_input_file(self.path(f"rows/{self.parts[0][0]}")) as file:
             schema = pyarrow.parquet.read_schema(file)
         schema = pyarrow.schema([schema.field(name) for name in needed])
         reader = pyarrow.RecordBatchReader.from_batches(schema, self.batches(needed))
@@ -381,34 +501,57 @@ class Rows(Frame):
         return pyarrow.array(column)
 
     def keep(self, result: Result) -> None:
-        """Write which rows are in the result, or their identifiers."""
-        if result.kind == "rows":
-            common = result.mask
-            self.write_parts("common", lambda rows, first: rows.filter(common[first:][: len(rows)]))
-        elif result.kind == "ids":
-            ids = result.ids
-            self.write_parts(
-                "ids",
-                lambda rows, first: rows.append_column(PRIVATE_ID, ids[first:][: len(rows)]),
-            )
+        """Write what the DataFrames of the result need, and delete the rows if they need none."""
+        kept = None
+        try:
+            if result.kind == "rows":
+                common = result.mask
+                self.write_numbers("common", common, lambda rows, part: rows.filter(part))
+            elif result.kind == "ids":
+                self.write_numbers(
+                    "ids", result.ids, lambda rows, ids: rows.append_column(PRIVATE_ID, ids)
+                )
+            else:
+                self.work.remove(self.folder)
+            if self.note is not None:
+                self.work.forget(self.note)
+            return
+        except Exception as error:
+            kept = type(error).__name__
+        failed = DataError(
+            f"the driver cannot write the result to {self.work.url} ({kept})",
+            "the attribute `result` of this exception has it; both sides have finished the run",
+        )
+        failed.result = result  # type: ignore[attr-defined]
+        raise failed
 
-    def write_parts(self, name: str, of: Callable[[Any, int], Any]) -> None:
-        """Write what `of` makes of the numbers of the rows, batch by batch; it has the number of rows before, too."""
+    def write_numbers(self, name: str, column: Any, of: Callable[[Any, Any], Any]) -> None:
+        """Write what `of` makes of the numbers of the rows and of their part of `column`."""
         import pyarrow
         import pyarrow.parquet
 
-        path = f"{self.work.path}/{self.folder}/{name}"
-        self.work.files.create_dir(path)
-        writer, first = None, 0
-        with self.work.files.open_output_stream(f"{path}/part-00000.parquet") as file:
+        self.work.files.create_dir(self.path(name))
+        first, waiting, waiting_rows = 0, [], 0
+        empty = pyarrow.table({ROW: pyarrow.array([], "int64")})
+        schema = of(empty, column[:0]).schema
+        with (
+            self.work.files.open_output_stream(self.path(f"{name}/part-00000.parquet")) as file,
+            pyarrow.parquet.ParquetWriter(file, schema) as writer,
+        ):
             for batch in self.batches([ROW]):
-                rows = of(pyarrow.table([batch.column(0)], [ROW]), first)
-                first += len(batch)
-                if writer is None:
-                    writer = pyarrow.parquet.ParquetWriter(file, rows.schema)
-                writer.write_table(rows)
-            if writer is not None:
-                writer.close()
+                rows = pyarrow.table([batch.column(0)], [ROW])
+                made = of(rows, column[first : first + len(rows)])
+                first += len(rows)
+                waiting.append(made)
+                waiting_rows += len(made)
+                # Few groups of rows: Spark cannot take thousands of empty ones.
+                if waiting_rows >= BATCH_ROWS:
+                    writer.write_table(pyarrow.concat_tables(waiting))
+                    waiting, waiting_rows = [], 0
+            if waiting_rows:
+                writer.write_table(pyarrow.concat_tables(waiting))
+        if first != len(column):
+            raise InternalError("the rows of the cluster are not those of the run", "report this")
 
     def filter(self, mask: _vesica.Column) -> Any:
         return self.read("rows").join(self.read("common"), ROW, "left_semi").drop(ROW)
@@ -419,8 +562,21 @@ class Rows(Frame):
 
     def table(self, table: _vesica.Table) -> Any:
         import pyarrow
+        import pyarrow.parquet
 
-        return self.spark.createDataFrame(pyarrow.table(table).to_pylist())
+        name = f"table-{uuid.uuid4().hex}"
+        self.work.create_private(name)
+        self.work.files.create_dir(f"{self.work.path}/{name}")
+        path = f"{self.work.path}/{name}/part-00000.parquet"
+        with self.work.files.open_output_stream(path) as file:
+            pyarrow.parquet.write_table(pyarrow.table(table), file)
+        return self.spark.read.parquet(f"{self.work.url}/{name}")
 
     def read(self, name: str) -> Any:
         return self.spark.read.parquet(self.url(name))
+
+
+UNWRITABLE = (
+    "the cluster cannot write the rows",
+    "df.count() says what is wrong with them; otherwise Spark's log does",
+)

@@ -46,7 +46,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use stream::{Reader, Writer};
 use vesica_core::{Secret, StopReason, TransportError, hash};
 use vesica_net::{Connection, StreamId, StreamPair, Streams};
@@ -251,12 +251,18 @@ impl Session {
         let over = |outbox: &Outbox| {
             (outbox.goodbye_sent && outbox.goodbye_received) || core.ended.get().is_some()
         };
+        // Time without a connection has a limit of its own. Neither begins anew with another connection: a peer could make
+        // as many as it likes.
+        let without = core.mender.as_ref().map_or(Duration::ZERO, |mender| mender.limit());
+        let mut left = [limit, without.saturating_add(Duration::from_secs(1))];
         let both = loop {
-            if !core.wait_until(limit, |outbox| over(outbox) || outbox.holds()) {
+            let holds = lock(&core.outbox).holds();
+            let left = &mut left[usize::from(holds)];
+            let since = Instant::now();
+            if !core.wait_until(*left, |outbox| over(outbox) || outbox.holds() != holds) {
                 break false;
             }
-            // Time without a connection has its own limit.
-            core.wait_until(Duration::MAX, |outbox| over(outbox) || !outbox.holds());
+            *left = left.saturating_sub(since.elapsed());
             if over(&lock(&core.outbox)) {
                 break true;
             }

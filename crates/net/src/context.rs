@@ -1,3 +1,4 @@
+use crate::handover::{Giver, Handover, Taker};
 use crate::meter::Meter;
 use crate::{Channel, Limits, Pool, StreamId, StreamPair, Streams};
 use rand::SeedableRng;
@@ -282,6 +283,12 @@ impl Context {
 
     fn parts(&self, more: isize) {
         self.peers.values().for_each(|peer| peer.streams.parts(more));
+    }
+
+    /// A queue of up to `room` values between two parts that [`join`](Self::join) runs: the one gives, the other takes. A part
+    /// that waits for the other one must wait in this way alone, so that the transport knows that it waits.
+    pub fn handover<T>(&self, room: usize) -> (Giver<T>, Taker<T>) {
+        Handover::new(room, self.streams())
     }
 
     fn streams(&self) -> Vec<Arc<dyn Streams>> {

@@ -5,6 +5,7 @@
 //!   labelled spans, forks.
 //! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on its
 //!   own thread, counts every byte, stays closed after an error.
+//! * [`Giver`], [`Taker`] — what parts of a protocol that work side by side hand to each other.
 //! * [`Meter`] — bytes, flights and time by label.
 //! * [`Pool`] — the CPU threads a party may use.
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
@@ -39,6 +40,7 @@
 
 mod channel;
 mod context;
+mod handover;
 pub mod memory;
 mod meter;
 mod pool;
@@ -50,6 +52,7 @@ mod write_queue;
 
 pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
 pub use context::{Context, OpenedStreams, Progress};
+pub use handover::{Giver, Taker};
 pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
 pub use replay::{Flight, Replay, Said, Turn, Turned};

@@ -58,7 +58,7 @@ use plan::{Plan, SEED_LEN};
 use rand::Rng;
 use receiver::{GROUP_BLOCKS, GROUPS_AHEAD, Query};
 use sender::{Garbling, Transfers};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use transfers::{Choices, Keys};
 use vesica_core::{Item, PsiParams, Result};
 use vesica_net::Context;
@@ -137,20 +137,20 @@ fn send_filter<S: Share>(
     let blocks = plan.shape.blocks();
     let at_once = ctx.pool().len().min(blocks);
     // Transfers of twice as many blocks as are garbled at once; they go round.
-    let (ready, take_ready) = mpsc::channel();
-    let (spare, take_spare) = mpsc::channel();
+    let (ready, take_ready) = ctx.handover(2 * at_once);
+    let (spare, take_spare) = ctx.handover(2 * at_once);
     for _ in 0..2 * at_once {
         // The other end is in this function.
-        let _ = spare.send(Transfers::new(plan));
+        let _ = spare.give(Transfers::new(plan));
     }
     // A fork whose channel has closed ends quietly: the other fork has the error.
     let receive = move |ctx: &mut Context| -> Result<()> {
         for _ in 0..blocks {
-            let Ok(mut transfers) = take_spare.recv() else { break };
+            let Some(mut transfers) = take_spare.take() else { break };
             keys.fill(ctx, &mut transfers.keys)?;
             // 4. d
             ctx.peer()?.recv_into(&mut transfers.d)?;
-            if ready.send(transfers).is_err() {
+            if !ready.give(transfers) {
                 break;
             }
         }
@@ -179,7 +179,7 @@ fn recv_filter<S: Share>(
     let rows = &hashing.rows(ctx.pool(), plan, y);
     let at_once = ctx.pool().len().min(plan.shape.blocks()).min(GROUP_BLOCKS);
     let query = &Query { plan, hashing, rows, at_once };
-    let (sums, take_sums) = mpsc::sync_channel(GROUPS_AHEAD);
+    let (sums, take_sums) = ctx.handover(GROUPS_AHEAD);
     // A fork whose channel has closed ends quietly: the other fork has the error.
     let choose = |ctx: &mut Context| {
         // 4. B = Bloom(Y), d = c + B

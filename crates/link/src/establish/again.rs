@@ -84,6 +84,8 @@ impl Mender {
     /// The session has ended.
     pub(crate) fn end(&self) {
         self.cancel.cancel();
+        // A peer at its other end must not wait there.
+        lock(&self.arrival).take();
     }
 
     /// Whether the peer is there on another connection, or was started again.
@@ -116,8 +118,12 @@ impl Mender {
     }
 
     fn put(&self, next: Result<Box<Authenticated>, LinkError>) {
+        let mut arrival = lock(&self.arrival);
+        if self.cancel.is_cancelled() {
+            return;
+        }
         // The newest one: the peer has given up those before it.
-        *lock(&self.arrival) = Some(next);
+        *arrival = Some(next);
         self.has_arrival.store(true, Ordering::Release);
         self.arrived.notify_all();
     }

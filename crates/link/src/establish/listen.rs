@@ -15,7 +15,7 @@ pub(super) fn listen(
     attempt: &Attempt<'_>,
     address: &str,
 ) -> Result<(Authenticated, PendingConnections), LinkError> {
-    let listeners = bind(address)?;
+    let listeners = bind_soon(address)?;
     for listener in &listeners {
         let address = listener.local_addr().map_err(|e| LinkError::ListenFailed(e.kind()))?;
         (attempt.caller.on_event)(LinkEvent::Listening { address });
@@ -41,6 +41,17 @@ pub(super) fn listen(
             Some(Arrival::Peer(authenticated)) => return Ok((*authenticated, pending)),
             Some(Arrival::OwnKey(_)) => return Err(LinkError::OwnIdentity),
             Some(Arrival::NewRun) | None => {}
+        }
+    }
+}
+
+/// Like [`bind`]. The port may still belong to a run of this process that has just ended: its thread closes it soon.
+fn bind_soon(address: &str) -> Result<Vec<TcpListener>, LinkError> {
+    let until = Deadline::after(3 * CANCEL_TICK);
+    loop {
+        match bind(address) {
+            Err(LinkError::PortInUse) if !until.is_over() => std::thread::sleep(CANCEL_TICK / 10),
+            bound => return bound,
         }
     }
 }

@@ -49,6 +49,11 @@ impl Log {
         self.holds
     }
 
+    /// Frames that have arrived.
+    pub(super) fn arrived_frames(&self) -> u64 {
+        self.arrived
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }

@@ -21,6 +21,23 @@ use vesica_core::{StopReason, TransportError};
 /// all that its program sent is here.
 const LAST_LIMIT: Duration = Duration::from_secs(5);
 
+/// How long a session waits for other connections. Those over which nothing arrives, either way, do not lengthen it: a line
+/// that breaks each of them would keep both sides busy for ever.
+#[derive(Default)]
+pub(super) struct Patience {
+    until: Option<Deadline>,
+    /// Frames that had arrived on both sides when the connection was lost.
+    frames: u64,
+}
+
+impl Patience {
+    fn until(&mut self, frames: u64, limit: Duration) -> Deadline {
+        let before = self.until.filter(|_| frames == self.frames);
+        self.frames = frames;
+        *self.until.insert(before.unwrap_or_else(|| Deadline::after(limit)))
+    }
+}
+
 /// Waits until the session has another connection.
 ///
 /// # Errors
@@ -29,23 +46,25 @@ pub(super) fn mend(
     core: &Core,
     mender: &Arc<Mender>,
     wire: &Wire,
-    demux: &mut Demux,
+    (demux, patience): (&mut Demux, &mut Patience),
     (error, deadline): (TransportError, Option<Deadline>),
 ) -> Result<(), End> {
     core.lose(wire, error);
     let error = wire.lost().unwrap_or(error);
     // The sending thread puts back what it was sending.
     core.wait_until(Duration::MAX, |outbox| outbox.parked || core.ended.get().is_some());
-    let limit = {
+    let (limit, arrived) = {
         let mut outbox = lock(&core.outbox);
         outbox.hold();
         let is_last = outbox.goodbye_received && outbox.is_shut();
         core.progress.notify_all();
-        if is_last { mender.limit().min(LAST_LIMIT) } else { mender.limit() }
+        let limit = if is_last { mender.limit().min(LAST_LIMIT) } else { mender.limit() };
+        (limit, outbox.arrived_frames())
     };
-    tracing::debug!(%error, ?limit, "the connection is lost");
-    mender.tell(LinkEvent::Lost { error, wait: limit });
-    let until = Deadline::after(limit);
+    let until = patience.until(demux.frames() + arrived, limit);
+    let wait = limit.min(until.remaining());
+    tracing::debug!(%error, ?wait, "the connection is lost");
+    mender.tell(LinkEvent::Lost { error, wait });
     let no_resources = |error: std::io::Error| End::over(TransportError::Io(error.kind()), None);
     mender.look(until).map_err(no_resources)?;
     let next = loop {

@@ -221,6 +221,11 @@ impl Outbox {
         Ok(())
     }
 
+    /// Frames of this side that have arrived at the peer.
+    pub(super) fn arrived_frames(&self) -> u64 {
+        self.log.as_ref().map_or(0, Log::arrived_frames)
+    }
+
     /// The peer has ended the connection in order, which it does only when it has all.
     pub(super) fn all_has_arrived(&mut self) {
         if let Some(log) = &mut self.log
@@ -329,6 +334,8 @@ impl Outgoing {
         if block.len() > self.credit {
             let rest = block.split_off(self.credit);
             self.blocks.push_front(rest);
+            // It may be kept until the peer has it: a peer that grants byte by byte must not have us keep whole blocks.
+            block.shrink_to_fit();
         }
         self.credit -= block.len();
         self.queued_bytes -= block.len();
@@ -337,5 +344,23 @@ impl Outgoing {
             self.room.notify_all();
         }
         Some(block)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_is_sent_byte_by_byte_takes_as_much_memory_as_it_is_long() {
+        let mut outgoing = Outgoing::new();
+        (outgoing.credit, outgoing.queued_bytes) = (0, MAX_DATA_LEN);
+        outgoing.blocks.push_back(vec![1; MAX_DATA_LEN]);
+        for _ in 0..100 {
+            outgoing.credit = 1;
+            let block = outgoing.next_block().unwrap();
+            assert_eq!(block.len(), 1);
+            assert!(block.capacity() < 1024, "{}", block.capacity());
+        }
     }
 }

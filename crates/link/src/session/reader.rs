@@ -1,7 +1,7 @@
 //! The thread that receives and watches the time limits.
 
 use super::demux::Demux;
-use super::mend::mend;
+use super::mend::{Patience, mend};
 use super::wire::Wire;
 use super::{Core, DISCONNECT_LIMIT, FAREWELL_LIMIT, Silence, TICK};
 use crate::LinkEvent;
@@ -43,13 +43,13 @@ impl End {
 
 pub(super) fn run(core: &Core) {
     let _done = Done(core);
-    let mut demux = Demux::default();
+    let (mut demux, mut patience) = (Demux::default(), Patience::default());
     let deadline = core.total.map(Deadline::after);
     loop {
         let wire = core.wire();
         let Err(end) = receive(core, &wire, &mut demux, deadline);
         if let Some(mender) = core.mender.as_ref().filter(|_| end.is_loss && !core.is_done()) {
-            match mend(core, mender, &wire, &mut demux, (end.error, deadline)) {
+            match mend(core, mender, &wire, (&mut demux, &mut patience), (end.error, deadline)) {
                 Ok(()) => continue,
                 Err(End { error, farewell, .. }) => return core.end(error, farewell),
             }

@@ -443,3 +443,22 @@ fn damage_ends_a_session_that_can_be_mended() {
     };
     assert!(matches!(heard, Err(rustls::Error::AlertReceived(_))), "{heard:?}");
 }
+
+#[test]
+fn a_peer_that_connects_again_and_again_does_not_lengthen_the_closing() {
+    let mut mending = meet_mending();
+    let session = mending.honest.clone();
+    let closing = std::thread::spawn(move || session.close_within(Duration::from_millis(400)));
+    let started = std::time::Instant::now();
+    while !closing.is_finished() && started.elapsed() < SOON {
+        // Its goodbye never arrives.
+        let _ = mending.rogue.socket.shutdown(std::net::Shutdown::Both);
+        let Ok(rogue) = mending.again(&mending.root) else { break };
+        mending.rogue = rogue;
+        mending.rogue.send_frame(Frame::Arrived { frames: 0 }, &[]);
+        std::thread::sleep(Duration::from_millis(40));
+    }
+    let closed = closing.join().unwrap();
+    assert!(matches!(closed, Err(TransportError::Idle(_))), "{closed:?}");
+    assert!(started.elapsed() < SOON / 2, "{:?}", started.elapsed());
+}

@@ -4,10 +4,9 @@ use super::hashing::{Hashing, truncated};
 use super::plan::{Plan, first_transfer, message_len};
 use super::transfers::Choices;
 use std::num::NonZeroUsize;
-use std::sync::mpsc;
 use vesica_core::tagged::{Buckets, Tagged};
 use vesica_core::{Block, Result};
-use vesica_net::Context;
+use vesica_net::{Context, Giver, Taker};
 use vesica_okvs::bloom::{Bloom, Indices, Share, sum};
 use vesica_ot::adapters::random::Hash;
 use zeroize::Zeroizing;
@@ -58,7 +57,7 @@ impl Query<'_> {
         &self,
         ctx: &mut Context,
         choices: &mut Choices,
-        done: mpsc::SyncSender<GroupSums<S>>,
+        done: Giver<GroupSums<S>>,
     ) -> Result<()> {
         let pads = Hash::new(self.hashing.session());
         let (blocks, block_len) = (self.plan.shape.blocks(), self.plan.shape.block_len());
@@ -86,7 +85,7 @@ impl Query<'_> {
                 });
                 ctx.pool().for_each(work.collect(), |work| self.add_pads(&pads, work));
             }
-            if done.send(sums).is_err() {
+            if !done.give(sums) {
                 break;
             }
         }
@@ -140,7 +139,7 @@ impl Query<'_> {
     pub(super) fn look_up<S: Share>(
         &self,
         ctx: &mut Context,
-        sums: mpsc::Receiver<GroupSums<S>>,
+        sums: Taker<GroupSums<S>>,
         n_y: usize,
     ) -> Result<Option<Vec<usize>>> {
         let (blocks, string_len) = (self.plan.shape.blocks(), self.plan.string_len);
@@ -148,7 +147,7 @@ impl Query<'_> {
         let mut is_common = vec![false; n_y];
         let all: Vec<usize> = (0..blocks).collect();
         for group in all.chunks(GROUP_BLOCKS) {
-            let Ok(sums) = sums.recv() else { return Ok(None) };
+            let Some(sums) = sums.take() else { return Ok(None) };
             for (now, sums) in group.chunks(self.at_once).zip(sums.chunks(self.at_once)) {
                 for strings in bytes.chunks_mut(self.plan.strings_len()).take(now.len()) {
                     strings

@@ -3,10 +3,9 @@
 use super::hashing::{Hashing, truncated};
 use super::plan::{Plan, first_transfer, message_len};
 use rand::Rng;
-use std::sync::mpsc;
 use vesica_core::tagged::{Buckets, Tagged};
 use vesica_core::{Block, ParameterError, Result, Secret};
-use vesica_net::Context;
+use vesica_net::{Context, Giver, Taker};
 use vesica_okvs::bloom::{GarbledBloom, Indices, NoFreeSlot, Share};
 use vesica_ot::adapters::random::Hash;
 use vesica_simd::aes::Aes128;
@@ -71,21 +70,21 @@ impl<'a> Garbling<'a> {
         &self,
         ctx: &mut Context,
         rows: &Buckets,
-        ready: mpsc::Receiver<Transfers>,
-        spare: mpsc::Sender<Transfers>,
+        ready: Taker<Transfers>,
+        spare: Giver<Transfers>,
     ) -> Result<bool> {
         let (blocks, strings_len) = (self.plan.shape.blocks(), self.plan.strings_len());
         let at_once = ctx.pool().len().min(blocks);
         let mut strings = vec![0; at_once * strings_len];
         let mut first = 0;
         while first < blocks {
-            let mut transfers: Vec<Transfers> = ready.try_iter().take(at_once).collect();
+            let mut transfers: Vec<Transfers> = ready.take_ready(at_once);
             if transfers.is_empty() {
                 // The peer may wait for these strings before it sends more.
                 ctx.peer()?.flush()?;
-                let Ok(next) = ready.recv() else { return Ok(false) };
+                let Some(next) = ready.take() else { return Ok(false) };
                 transfers.push(next);
-                transfers.extend(ready.try_iter().take(at_once - 1));
+                transfers.extend(ready.take_ready(at_once - 1));
             }
             let now = transfers.len();
             let mut results = vec![Ok(()); now];
@@ -102,7 +101,7 @@ impl<'a> Garbling<'a> {
             });
             for transfers in transfers {
                 // The last ones are not needed again.
-                let _ = spare.send(transfers);
+                let _ = spare.give(transfers);
             }
             results.into_iter().collect::<Result<()>>()?;
             for strings in strings.chunks(strings_len).take(now) {
