@@ -1,4 +1,4 @@
-use crate::handover::{Giver, Handover, Taker};
+use crate::handover::{Giver, Taker, handover};
 use crate::meter::Meter;
 use crate::{Channel, Limits, Pool, StreamId, StreamPair, Streams};
 use rand::SeedableRng;
@@ -288,7 +288,7 @@ impl Context {
     /// A queue of up to `room` values between two parts that [`join`](Self::join) runs: the one gives, the other takes. A part
     /// that waits for the other one must wait in this way alone, so that the transport knows that it waits.
     pub fn handover<T>(&self, room: usize) -> (Giver<T>, Taker<T>) {
-        Handover::new(room, self.streams())
+        handover(room, self.streams())
     }
 
     fn streams(&self) -> Vec<Arc<dyn Streams>> {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// A queue between two parts of one party. A part that waits for the other one counts as a part that waits: the transport
 /// knows then when all of them wait for the peer ([`Streams::parts`]).
-pub(crate) struct Handover<T> {
+struct Handover<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
     room: usize,
@@ -25,16 +25,15 @@ struct Side {
     is_gone: bool,
 }
 
-impl<T> Handover<T> {
-    /// Both ends of a queue that holds up to `room` values.
-    pub(crate) fn new(room: usize, streams: Vec<Arc<dyn Streams>>) -> (Giver<T>, Taker<T>) {
-        let state =
-            State { values: VecDeque::new(), giver: Side::default(), taker: Side::default() };
-        let queue =
-            Arc::new(Self { state: Mutex::new(state), changed: Condvar::new(), room, streams });
-        (Giver(Arc::clone(&queue)), Taker(queue))
-    }
+/// Both ends of a queue that holds up to `room` values.
+pub(crate) fn handover<T>(room: usize, streams: Vec<Arc<dyn Streams>>) -> (Giver<T>, Taker<T>) {
+    let state = State { values: VecDeque::new(), giver: Side::default(), taker: Side::default() };
+    let state = Mutex::new(state);
+    let queue = Arc::new(Handover { state, changed: Condvar::new(), room, streams });
+    (Giver(Arc::clone(&queue)), Taker(queue))
+}
 
+impl<T> Handover<T> {
     fn lock(&self) -> MutexGuard<'_, State<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -154,7 +153,7 @@ mod tests {
     #[test]
     fn all_values_come_in_order_and_whoever_waits_does_not_count() {
         let count = Arc::new(Count(AtomicIsize::new(2)));
-        let (giver, taker) = Handover::new(3, vec![Arc::clone(&count) as Arc<dyn Streams>]);
+        let (giver, taker) = handover(3, vec![Arc::clone(&count) as Arc<dyn Streams>]);
         let works = |n| {
             while count.0.load(Ordering::SeqCst) != n {
                 thread::yield_now();
@@ -174,7 +173,7 @@ mod tests {
             assert_eq!(count.0.load(Ordering::SeqCst), 2);
         });
 
-        let (giver, taker) = Handover::<u8>::new(1, vec![Arc::clone(&count) as Arc<dyn Streams>]);
+        let (giver, taker) = handover::<u8>(1, vec![Arc::clone(&count) as Arc<dyn Streams>]);
         thread::scope(|scope| {
             let taking = scope.spawn(|| taker.take());
             works(1);
@@ -183,7 +182,7 @@ mod tests {
         });
         works(2);
 
-        let (giver, taker) = Handover::new(1, vec![Arc::clone(&count) as Arc<dyn Streams>]);
+        let (giver, taker) = handover(1, vec![Arc::clone(&count) as Arc<dyn Streams>]);
         assert!(giver.give(1));
         thread::scope(|scope| {
             let giving = scope.spawn(|| giver.give(2));
