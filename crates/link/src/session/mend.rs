@@ -31,10 +31,12 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    fn until(&mut self, frames: u64, limit: Duration) -> Deadline {
+    /// How long the session waits now, and until when.
+    fn time(&mut self, frames: u64, limit: Duration) -> (Duration, Deadline) {
         let before = self.until.filter(|_| frames == self.frames);
         self.frames = frames;
-        *self.until.insert(before.unwrap_or_else(|| Deadline::after(limit)))
+        let until = *self.until.insert(before.unwrap_or_else(|| Deadline::after(limit)));
+        (before.map_or(limit, |until| until.remaining()), until)
     }
 }
 
@@ -61,8 +63,7 @@ pub(super) fn mend(
         let limit = if is_last { mender.limit().min(LAST_LIMIT) } else { mender.limit() };
         (limit, outbox.arrived_frames())
     };
-    let until = patience.until(demux.frames() + arrived, limit);
-    let wait = limit.min(until.remaining());
+    let (wait, until) = patience.time(demux.frames() + arrived, limit);
     tracing::debug!(%error, ?wait, "the connection is lost");
     mender.tell(LinkEvent::Lost { error, wait });
     let no_resources = |error: std::io::Error| End::over(TransportError::Io(error.kind()), None);
