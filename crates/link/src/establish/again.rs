@@ -93,9 +93,14 @@ impl Mender {
         self.has_arrival.load(Ordering::Acquire)
     }
 
-    /// The session has lost its connection and waits for another one until then.
-    pub(crate) fn look(self: &Arc<Self>, until: Deadline) -> Result<(), std::io::Error> {
+    /// The session has lost its connection and waits for another one until then. A peer that was started again is found out
+    /// from now on.
+    pub(crate) fn wait_until(&self, until: Deadline) {
         *lock(&self.waiting) = Some(until);
+    }
+
+    /// Looks for another connection.
+    pub(crate) fn look(self: &Arc<Self>) -> Result<(), std::io::Error> {
         let Endpoint::Connect(address) = self.options.endpoint.clone() else { return Ok(()) };
         let mender = Arc::clone(self);
         let connect = move || mender.connect(&address);

@@ -103,46 +103,51 @@ impl PendingConnections {
             !closing.is_over()
         });
         // Pending connections first: the expected peer must not lose its place to a crowd.
-        let arrival = self.advance(tls, ready, caller);
-        if arrival.is_none() {
-            self.accept(tls, acceptable, caller);
-        }
-        arrival
+        self.advance(tls, ready, caller).or_else(|| self.accept(tls, acceptable, caller))
     }
 
     fn advance(&mut self, tls: &Tls, ready: &[bool], caller: Caller<'_>) -> Option<Arrival> {
         let mut arrival = None;
-        let mut stay = Vec::with_capacity(self.pending.len());
         let pending = std::mem::take(&mut self.pending);
         for (mut handshake, ready) in pending.into_iter().zip(ready) {
             // A side that has our greeting considers the session established, so only one gets it
             // before it is returned.
             if arrival.is_some() {
-                stay.push(handshake);
+                self.pending.push(handshake);
                 continue;
             }
             let result = if *ready { handshake.advance(tls) } else { Ok(false) };
-            let address = handshake.address();
-            match result {
-                Ok(true) => match handshake.into_authenticated() {
-                    Ok(authenticated) => arrival = Some(Arrival::Peer(Box::new(authenticated))),
-                    Err(error) => self.reject(address, error, caller),
-                },
-                Ok(false) if handshake.is_overdue() => {
-                    self.reject(address, LinkError::Silent(HANDSHAKE_LIMIT), caller);
-                }
-                Ok(false) => stay.push(handshake),
-                // Only a holder of our own secret key gets this far.
-                Err(LinkError::OwnIdentity) => arrival = Some(Arrival::OwnKey(address)),
-                Err(error) => {
-                    let is_new = error == LinkError::NewRun;
-                    self.refuse(handshake, error, caller);
-                    arrival = is_new.then_some(Arrival::NewRun);
-                }
+            arrival = self.settle(handshake, result, caller);
+        }
+        arrival
+    }
+
+    /// Keeps a connection whose handshake goes on, and returns who has arrived with one that is over.
+    fn settle(
+        &mut self,
+        handshake: Handshake,
+        result: Result<bool, LinkError>,
+        caller: Caller<'_>,
+    ) -> Option<Arrival> {
+        let address = handshake.address();
+        match result {
+            Ok(true) => match handshake.into_authenticated() {
+                Ok(authenticated) => return Some(Arrival::Peer(Box::new(authenticated))),
+                Err(error) => self.reject(address, error, caller),
+            },
+            Ok(false) if handshake.is_overdue() => {
+                self.reject(address, LinkError::Silent(HANDSHAKE_LIMIT), caller);
+            }
+            Ok(false) => self.pending.push(handshake),
+            // Only a holder of our own secret key gets this far.
+            Err(LinkError::OwnIdentity) => return Some(Arrival::OwnKey(address)),
+            Err(error) => {
+                let is_new = error == LinkError::NewRun;
+                self.refuse(handshake, error, caller);
+                return is_new.then_some(Arrival::NewRun);
             }
         }
-        self.pending = stay;
-        arrival
+        None
     }
 
     /// Rejects a connection and lets it read our alert.
@@ -153,14 +158,18 @@ impl PendingConnections {
         }
     }
 
-    fn accept(&mut self, tls: &Tls, acceptable: &[bool], caller: Caller<'_>) {
+    fn accept(&mut self, tls: &Tls, acceptable: &[bool], caller: Caller<'_>) -> Option<Arrival> {
         for index in 0..self.listeners.len() {
             if !acceptable.get(index).copied().unwrap_or(false) {
                 continue;
             }
             for _ in 0..ACCEPTS_PER_TURN {
                 match self.listeners[index].accept() {
-                    Ok((socket, address)) => self.admit(tls, socket, address, caller),
+                    Ok((socket, address)) => {
+                        if let Some(arrival) = self.admit(tls, socket, address, caller) {
+                            return Some(arrival);
+                        }
+                    }
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
@@ -177,23 +186,26 @@ impl PendingConnections {
                 }
             }
         }
+        None
     }
 
-    fn admit(&mut self, tls: &Tls, socket: TcpStream, address: SocketAddr, caller: Caller<'_>) {
+    fn admit(
+        &mut self,
+        tls: &Tls,
+        socket: TcpStream,
+        address: SocketAddr,
+        caller: Caller<'_>,
+    ) -> Option<Arrival> {
         if self.pending.len() >= self.max_pending {
             self.evict(caller);
         }
-        let Ok(connection) = tls.listening() else { return };
-        let Ok(mut handshake) =
-            Handshake::new(socket, address, connection, self.idle, self.intent.clone())
-        else {
-            return;
-        };
-        // Bytes that arrived while it was in the queue count: silent connections are dropped first.
-        match handshake.advance(tls) {
-            Ok(_) => self.pending.push(handshake),
-            Err(error) => self.refuse(handshake, error, caller),
-        }
+        let connection = tls.listening().ok()?;
+        let intent = self.intent.clone();
+        let mut handshake = Handshake::new(socket, address, connection, self.idle, intent).ok()?;
+        // Bytes that arrived while it was in the queue count: silent connections are dropped first. A fast peer on a busy
+        // machine can even complete its handshake here.
+        let result = handshake.advance(tls);
+        self.settle(handshake, result, caller)
     }
 
     /// Drops the oldest silent connection, or else the oldest; returns whether there was one.

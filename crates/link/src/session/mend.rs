@@ -65,9 +65,10 @@ pub(super) fn mend(
     };
     let (wait, until) = patience.time(demux.frames() + arrived, limit);
     tracing::debug!(%error, ?wait, "the connection is lost");
+    mender.wait_until(until);
     mender.tell(LinkEvent::Lost { error, wait });
     let no_resources = |error: std::io::Error| End::over(TransportError::Io(error.kind()), None);
-    mender.look(until).map_err(no_resources)?;
+    mender.look().map_err(no_resources)?;
     let next = loop {
         core.check_limits(deadline)?;
         match mender.next(TICK) {

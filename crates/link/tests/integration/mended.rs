@@ -499,7 +499,7 @@ fn the_limits_of_a_session_hold_without_a_connection() {
     let met = meet_with(Vec::new(), SOON, |options| options.total = Some(total));
     met.wire.set_down(true);
     for end in &met.ends {
-        assert_eq!(end_of(end), TransportError::Deadline(total));
+        assert_eq!(end_of(end), TransportError::Deadline(total), "{:?}", met.events);
     }
     let limit = Duration::from_secs(1);
     let met = meet(Vec::new());
