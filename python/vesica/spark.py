@@ -427,7 +427,8 @@ class Rows(Frame):
     def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
         """Have the cluster write these rows; the files, in order, and how many rows each has."""
         import pyarrow.parquet
-        from pyspark.sql import Observation, functions
+        # Not everybody who checks the types has Spark.
+        from pyspark.sql import Observation, functions  # pyright: ignore[reportMissingImports]
 
         self.work.create_private(self.folder)
         written = Observation()
