@@ -427,6 +427,7 @@ class Rows(Frame):
     def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
         """Have the cluster write these rows; the files, in order, and how many rows each has."""
         import pyarrow.parquet
+
         # Not everybody who checks the types has Spark.
         from pyspark.sql import Observation, functions  # pyright: ignore[reportMissingImports]
 
