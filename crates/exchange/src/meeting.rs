@@ -13,8 +13,8 @@ use vesica_core::hash::derive;
 use vesica_link::letters::LetterError;
 use vesica_link::{Identity, PublicIdentity};
 
-/// So many runs in a row may have been removed with their marks. Whoever can write to the store can make up a run with the
-/// largest number there is; after it there would be no next one.
+/// The largest gap between the numbers of two runs, whose folders and marks may have been removed. Anybody who can write to
+/// the store can make up a run with the largest number there is. If it counted, no run could follow it.
 const GAP_MAX: u32 = 1000;
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";

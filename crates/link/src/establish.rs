@@ -89,7 +89,7 @@ pub enum LinkEvent {
         /// How long the session waits for another one.
         wait: Duration,
     },
-    /// The session goes on over another connection.
+    /// The session has another connection, and continues.
     Mended {
         /// The other end's address.
         address: SocketAddr,
@@ -172,7 +172,7 @@ pub fn establish(
 /// process of the same peer. What had not arrived is sent again. [`LinkEvent::Lost`] and [`LinkEvent::Mended`] tell
 /// of it, on a thread of the link. If there is no other connection within `mend`, the session ends with the error
 /// of the lost one. If the peer's program was started again, it ends with [`TransportError::PeerRestarted`], and
-/// the peer's new run is told with [`LinkError::EarlierRun`].
+/// the peer's new run fails with [`LinkError::EarlierRun`].
 ///
 /// # Errors
 /// As [`establish`], and [`LinkError::EarlierRun`].
@@ -225,7 +225,7 @@ pub(crate) enum Intent {
     Plain,
     /// A session that outlives it.
     Mendable,
-    /// To go on with the session that has this root.
+    /// To continue the session with this root secret.
     Again(Arc<Secret<[u8; 32]>>),
 }
 

@@ -96,7 +96,7 @@ impl<T> Drop for Giver<T> {
 pub struct Taker<T>(Arc<Handover<T>>);
 
 impl<T> Taker<T> {
-    /// The next value; waits for it. `None` if there are no more, and the other end is gone.
+    /// Waits for the next value. Returns `None` when the queue is empty and the other end is gone.
     pub fn take(&self) -> Option<T> {
         let mut state = self.0.lock();
         while state.values.is_empty() && !state.giver.is_gone {

@@ -93,8 +93,8 @@ impl Replay {
     /// Runs `program` from the start on all bytes that the peer has sent so far, `heard`, until it ends or all of its
     /// parts wait for more.
     ///
-    /// It is a pure function: whoever calls it again with the same arguments gets the same, on any machine, with any
-    /// number of threads, as far as the program sends only what follows from its seed, its set and what it has heard.
+    /// This is a pure function: the same arguments give the same result on every machine and with any number of threads. The
+    /// program must send only what follows from its seed, its set and what it has heard.
     ///
     /// **One transcript under one seed.** The caller must make sure that `heard` begins with what was heard in every
     /// turn before, and that this is on a disk before it is used: who has a party answer two different messages under

@@ -60,7 +60,7 @@ pub fn receive(folder: &Path, said: &[u8]) {
         Err(Fault::Here(kind)) => {
             panic!("what the other side says is no fault of the folder: {kind}")
         }
-        Ok(()) => panic!("nothing more is said, and the line goes on"),
+        Ok(()) => panic!("the line has no more messages, and its reader did not stop"),
     }
     let mut bytes = 0;
     for run in folders(folder).expect("the folder can be listed") {

@@ -208,8 +208,8 @@ impl Handshake {
         }
     }
 
-    /// What only a side of the session with this root can say on this connection: whoever relays it to another
-    /// connection, or back to its sender, proves nothing.
+    /// Proves on this connection that a side knows the session's root secret. The proof is worthless on another connection,
+    /// and when it is sent back to its sender.
     fn proof(&self, root: &Secret<[u8; 32]>, initiator: bool) -> Result<[u8; 32], LinkError> {
         let mut exported = Secret::new([0; 32]);
         self.tls

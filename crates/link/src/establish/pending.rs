@@ -122,7 +122,7 @@ impl PendingConnections {
         arrival
     }
 
-    /// Keeps a connection whose handshake goes on, and returns who has arrived with one that is over.
+    /// Keeps the connection if its handshake is unfinished. Otherwise returns who is at its other end, or rejects it.
     fn settle(
         &mut self,
         handshake: Handshake,

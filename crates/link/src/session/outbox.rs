@@ -189,7 +189,7 @@ impl Outbox {
         self.queued_bytes == 0 && self.ready.is_empty() && self.grants.is_empty()
     }
 
-    /// Whether the session has no connection over which it could go on.
+    /// Whether the session is waiting for a connection that it can use.
     pub(super) fn holds(&self) -> bool {
         self.log.as_ref().is_some_and(Log::holds)
     }

@@ -129,7 +129,7 @@ impl Sender<'_> {
         }
     }
 
-    /// Goes on with the session's next connection.
+    /// Takes the session's next connection.
     fn begin_again(&mut self) {
         self.wire = self.core.wire();
         self.records.clear();

@@ -1,4 +1,4 @@
-//! A session whose connection is lost goes on over the next one.
+//! A session continues over a new connection when it loses its own.
 
 use crate::common::{SOON, connect_to, listen_anywhere, options};
 use rand::{Rng, RngExt, SeedableRng};
@@ -397,7 +397,7 @@ fn a_connecting_process_of_a_new_run_is_refused_on_both_sides() {
         let link = options(connect_to(met.port));
         establish_mendable(two, &[one.public()], &link, SOON, &on_event, &CancelToken::new())
     };
-    // While the connection holds, the run goes on.
+    // The run continues as long as its connection works.
     assert_eq!(new_run().err(), Some(LinkError::EarlierRun));
     assert_eq!(met.ends[0].ended(), None);
     met.wire.set_down(true);
