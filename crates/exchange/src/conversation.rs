@@ -1,7 +1,11 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
+mod inbox;
+
+use self::inbox::{Inbox, Named};
+use crate::apart::{self, APART, Desk};
 use crate::error::{ExchangeError, Waiting};
-use crate::journal::{Journal, Objects, Part, Point};
+use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
 use crate::state::State;
@@ -12,7 +16,10 @@ use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Secret, StopReason, TransportError};
 use vesica_link::letters::Sealer;
-use vesica_net::{Connection, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+use vesica_net::{
+    Apart, Connection, Heard, Parcel, Said, StreamId, StreamPair, StreamReader, StreamWriter,
+    Streams,
+};
 
 const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
 const EXPORT_LABEL: &str = "vesica exchange 2026 export";
@@ -20,9 +27,6 @@ const STREAM_LABEL: &str = "vesica exchange 2026 bytes of a stream v1";
 
 /// Bytes of streams that make an object full.
 const OBJECT_BYTES: usize = 8 << 20;
-
-/// Most bytes of streams that have arrived and that nobody has read: an honest peer is ahead by some partitions.
-const UNREAD_MAX_BYTES: usize = 4 << 30;
 
 /// How long a thread waits for bytes that another thread is looking for.
 const TICK: Duration = Duration::from_millis(20);
@@ -55,6 +59,7 @@ struct Core {
     parts: BTreeMap<u64, [u8; 32]>,
     ours: Sealer,
     theirs: Sealer,
+    desk: Desk,
     inbox: Mutex<Inbox>,
     arrived: Condvar,
     /// Parts of this party that do not wait for the peer.
@@ -70,18 +75,6 @@ struct Core {
     received_bytes: AtomicU64,
 }
 
-#[derive(Default)]
-struct Inbox {
-    streams: HashMap<StreamId, VecDeque<u8>>,
-    unread: usize,
-    /// The digests of the objects that earlier processes have used.
-    seen: Vec<[u8; 32]>,
-    /// Streams that nobody reads any more.
-    closed: HashSet<StreamId>,
-    /// The number of the next object.
-    next: u32,
-}
-
 struct Outbox {
     streams: HashMap<StreamId, Written>,
     /// What no object has yet.
@@ -92,6 +85,12 @@ struct Outbox {
     journal: Journal,
     /// Parts that are over, of whose bytes no object has the last.
     over: Vec<Part>,
+    /// What parts have said in objects apart, by part, and the streams that they had opened then.
+    apart: BTreeMap<u64, (Said, Vec<StreamId>)>,
+    /// The ids of those objects.
+    ids: Vec<[u8; 16]>,
+    /// That of which no object has the names.
+    named: Vec<SaidApart>,
 }
 
 /// What this process has written to a stream.
@@ -155,7 +154,14 @@ impl Conversation {
             (None, None) => {}
             _ => return Err(ExchangeError::Damaged),
         }
-        check_own(&run, next)?;
+        let (mut said, mut ids) = (BTreeMap::new(), Vec::new());
+        for SaidApart { part, id, points } in std::mem::take(&mut objects.apart) {
+            let opened = points.iter().map(|(stream, _)| *stream).collect();
+            let streams = points.into_iter().filter(|(_, (len, _))| *len > 0).collect();
+            said.insert(part, (Said { streams }, opened));
+            ids.push(id);
+        }
+        check_own(&run, next, &ids)?;
         let points = std::mem::take(&mut objects.points).into_iter();
         let outbox = Outbox {
             streams: points.map(|(stream, points)| (stream, Written::new(points))).collect(),
@@ -164,15 +170,20 @@ impl Conversation {
             next,
             journal,
             over: Vec::new(),
+            apart: said,
+            ids,
+            named: Vec::new(),
         };
         let Objects { seen, closed, parts, .. } = objects;
-        let inbox = Inbox { seen, closed, ..Inbox::default() };
+        let inbox = Inbox::new(seen, closed);
+        let desk = Desk::new(&run.looking.run, run.own, run.secret.expose());
         let core = Core {
             run,
             state,
             parts,
             ours,
             theirs,
+            desk,
             inbox: Mutex::new(inbox),
             arrived: Condvar::new(),
             working: AtomicIsize::new(1),
@@ -205,7 +216,10 @@ impl Conversation {
     /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
     pub fn say_end(&self) -> Result<(), ExchangeError> {
         let Run { looking, own, .. } = &self.core.run;
-        check_own(&self.core.run, lock(&self.core.outbox).next)?;
+        {
+            let outbox = lock(&self.core.outbox);
+            check_own(&self.core.run, outbox.next, &outbox.ids)?;
+        }
         let end = object::name(&looking.run, *own, END);
         looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
@@ -220,8 +234,9 @@ impl Conversation {
     }
 }
 
-/// Checks that the peer can read all that this party has said: its hello, its coins and `count` objects.
-fn check_own(run: &Run, count: u32) -> Result<(), ExchangeError> {
+/// Checks that the peer can read all that this party has said: its hello, its coins, `count` objects, and those apart with
+/// these `ids`.
+fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeError> {
     let store = &*run.looking.options.store;
     // Without a list the peer finds out.
     let Some(there) = if_supported(store.list(&run.looking.run))? else { return Ok(()) };
@@ -232,7 +247,9 @@ fn check_own(run: &Run, count: u32) -> Result<(), ExchangeError> {
     match missing {
         _ if !has(HELLO) || !has(SHARES) => Err(ExchangeError::Gone { number: 0 }),
         Some(number) => Err(ExchangeError::Gone { number }),
-        None => Ok(()),
+        None if ids.iter().all(|id| has(&apart::what_of(id))) => Ok(()),
+        // It belongs to one of them.
+        None => Err(ExchangeError::Gone { number: count }),
     }
 }
 
@@ -310,7 +327,7 @@ impl Core {
     }
 
     fn publish_next(&self) -> Result<(), ExchangeError> {
-        let (number, pieces, points, over) = {
+        let (number, pieces, points, over, named) = {
             let mut outbox = lock(&self.outbox);
             let over = std::mem::take(&mut outbox.over);
             if outbox.bytes == 0 {
@@ -329,7 +346,7 @@ impl Core {
             }
             let number = outbox.next;
             outbox.next += 1;
-            (number, pieces, points, over)
+            (number, pieces, points, over, std::mem::take(&mut outbox.named))
         };
         let object = object::seal(&self.ours, number, &pieces);
         drop(pieces);
@@ -337,7 +354,7 @@ impl Core {
         self.state.keep_next(number, &object)?;
         {
             let mut outbox = lock(&self.outbox);
-            outbox.journal.send(&digest(&object), &points)?;
+            outbox.journal.send(&digest(&object), &points, &named)?;
             over.iter().try_for_each(|part| outbox.journal.close(part))?;
         }
         put_numbered(&self.run, number, &object)?;
@@ -384,21 +401,20 @@ impl Core {
         }
     }
 
-    /// Takes the peer's next object into the inbox.
-    fn fetch(&self) -> Result<(), ExchangeError> {
+    /// Takes the peer's next object into the inbox, once it is there; `None` if it is of no use to wait any more. Does not
+    /// wait if `wait` is false.
+    fn fetch(&self, wait: bool) -> Result<Option<()>, ExchangeError> {
         let (number, seen) = {
             let inbox = lock(&self.inbox);
             (inbox.next, inbox.seen.get(inbox.next as usize).copied())
         };
         let Run { looking, .. } = &self.run;
         let name = object::numbered(&looking.run, looking.peer, number);
-        // What another thread writes meanwhile, the peer may wait for.
-        let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
-        let works = || self.working.load(Ordering::Relaxed) > 0;
-        let object = match looking.get(&name, Waiting::Object(number), &is_over, &works) {
-            Err(ExchangeError::Cancelled) if !self.is_cancelled() => return Ok(()),
-            object => object?,
+        let object = match wait {
+            true => self.look(&name, number)?,
+            false => looking.options.store.get(&name).map_err(ExchangeError::store)?,
         };
+        let Some(object) = object else { return Ok(None) };
         let len = object.len() as u64;
         let found = digest(&object);
         if seen.is_some_and(|seen| seen != found) {
@@ -411,21 +427,33 @@ impl Core {
             lock(&self.outbox).journal.see(&found)?;
         }
         self.received_bytes.fetch_add(len, Ordering::Relaxed);
-        let mut inbox = lock(&self.inbox);
-        inbox.next += 1;
-        for (stream, bytes) in pieces {
-            if inbox.closed.contains(&stream) {
-                continue;
-            }
-            inbox.unread += bytes.len();
-            inbox.streams.entry(stream).or_default().extend(bytes);
-        }
-        if inbox.unread > UNREAD_MAX_BYTES {
-            return Err(ExchangeError::WrongObject { number });
-        }
-        drop(inbox);
+        let added = lock(&self.inbox).add(pieces);
+        added.ok_or(ExchangeError::WrongObject { number })?;
+        self.arrived.notify_all();
+        Ok(Some(()))
+    }
+
+    /// Takes what the peer has stored apart into the inbox. Its digest was in an object, and so it is on the disk.
+    fn fetch_apart(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
+        let Named { parcel, number } = &**named;
+        let Some(object) = self.look(&self.desk.name_of(parcel), *number)? else { return Ok(()) };
+        self.received_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
+        let flight = self.desk.open(parcel, object);
+        let filled = flight.and_then(|flight| lock(&self.inbox).fill(named, &flight));
+        filled.ok_or(ExchangeError::WrongObject { number: *number })?;
         self.arrived.notify_all();
         Ok(())
+    }
+
+    /// Waits for an object of the peer's: that with this number, or one that it names.
+    fn look(&self, name: &str, number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
+        // What another thread writes meanwhile, the peer may wait for.
+        let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
+        let works = || self.working.load(Ordering::Relaxed) > 0;
+        match self.run.looking.get(name, Waiting::Object(number), &is_over, &works) {
+            Err(ExchangeError::Cancelled) if !self.is_cancelled() => Ok(None),
+            object => object.map(Some),
+        }
     }
 
     fn is_cancelled(&self) -> bool {
@@ -442,14 +470,7 @@ impl Core {
     fn read_when_there(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
         let mut filled = 0;
         loop {
-            {
-                let mut inbox = lock(&self.inbox);
-                if let Some(bytes) = inbox.streams.get_mut(&stream) {
-                    let read = std::io::Read::read(bytes, &mut buf[filled..]).unwrap_or(0);
-                    filled += read;
-                    inbox.unread -= read;
-                }
-            }
+            filled += lock(&self.inbox).read(stream, &mut buf[filled..]);
             if filled == buf.len() {
                 return Ok(());
             }
@@ -458,13 +479,16 @@ impl Core {
             match self.looking.try_lock() {
                 Ok(_guard) => {
                     // Another thread may have fetched it in between.
-                    let has_come = || {
+                    let (has_come, apart) = {
                         let inbox = lock(&self.inbox);
-                        inbox.streams.get(&stream).is_some_and(|bytes| !bytes.is_empty())
+                        (inbox.has(stream), inbox.next_apart(stream))
                     };
-                    if !has_come() {
-                        self.fetch().map_err(|fault| self.fail(fault))?;
-                    }
+                    let fetched = match apart {
+                        _ if has_come => Ok(()),
+                        Some(named) => self.fetch_apart(&named),
+                        None => self.fetch(true).map(drop),
+                    };
+                    fetched.map_err(|fault| self.fail(fault))?;
                 }
                 Err(_) => {
                     let inbox = lock(&self.inbox);
@@ -547,6 +571,10 @@ impl Connection for Conversation {
         self.core.publish()
     }
 
+    fn apart(&self) -> Option<&dyn Apart> {
+        Some(self)
+    }
+
     fn kept_part(&self, part: u64) -> Result<Option<Vec<u8>>, TransportError> {
         let Some(digest) = self.core.parts.get(&part) else { return Ok(None) };
         let result = self.core.state.part(part, digest);
@@ -565,5 +593,73 @@ impl Connection for Conversation {
     fn wire_bytes(&self) -> (u64, u64) {
         let core = &self.core;
         (core.sent_bytes.load(Ordering::Relaxed), core.received_bytes.load(Ordering::Relaxed))
+    }
+}
+
+impl Apart for Conversation {
+    fn desk(&self) -> Vec<u8> {
+        self.core.desk.to_bytes()
+    }
+
+    fn said(&self, part: u64) -> (Said, Vec<StreamId>) {
+        lock(&self.core.outbox).apart.get(&part).cloned().unwrap_or_default()
+    }
+
+    fn say(
+        &self,
+        part: u64,
+        parcel: &Parcel,
+        said: &Said,
+        opened: &[StreamId],
+    ) -> Result<(), TransportError> {
+        self.core.check_open()?;
+        let is_full = {
+            let mut outbox = lock(&self.core.outbox);
+            let bytes = apart::to_bytes(parcel);
+            outbox.bytes += bytes.len();
+            outbox.pieces.push((APART, bytes));
+            let nothing = (0, [0; 32]);
+            let point = |id: &StreamId| (*id, said.streams.get(id).copied().unwrap_or(nothing));
+            let points = opened.iter().map(point).collect();
+            outbox.named.push(SaidApart { part, id: parcel.id, points });
+            outbox.ids.push(parcel.id);
+            outbox.apart.insert(part, (said.clone(), opened.to_vec()));
+            outbox.bytes >= OBJECT_BYTES
+        };
+        match is_full {
+            true => self.core.publish(),
+            false => Ok(()),
+        }
+    }
+
+    fn recall(&self) -> Result<(), TransportError> {
+        let core = &self.core;
+        loop {
+            let is_old = {
+                let inbox = lock(&core.inbox);
+                (inbox.next as usize) < inbox.seen.len()
+            };
+            if !is_old {
+                return Ok(());
+            }
+            let _guard = lock(&core.looking);
+            core.fetch(true).map_err(|fault| core.fail(fault))?;
+        }
+    }
+
+    fn hear(&self, streams: &[StreamId]) -> Vec<Heard> {
+        lock(&self.core.inbox).hear(streams)
+    }
+
+    fn listen(&self, wait: bool) -> Result<bool, TransportError> {
+        let core = &self.core;
+        core.publish()?;
+        core.working.fetch_sub(1, Ordering::Relaxed);
+        let fetched = {
+            let _guard = lock(&core.looking);
+            core.fetch(wait)
+        };
+        core.working.fetch_add(1, Ordering::Relaxed);
+        fetched.map(|fetched| fetched.is_some()).map_err(|fault| core.fail(fault))
     }
 }

@@ -10,6 +10,7 @@ pub(crate) const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
 const SEEN: u8 = 2;
 const PART: u8 = 3;
+const APART: u8 = 4;
 
 /// A point of a stream: how many bytes come before it, and their digest.
 pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
@@ -20,6 +21,16 @@ pub(crate) struct Part {
     pub(crate) streams: Vec<StreamId>,
     /// Of its result.
     pub(crate) digest: [u8; DIGEST_LEN],
+}
+
+/// What a part has said in an object apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Said {
+    pub(crate) part: u64,
+    /// Of the object.
+    pub(crate) id: [u8; 16],
+    /// Where each of its streams was then.
+    pub(crate) points: Vec<(StreamId, Point)>,
 }
 
 /// The objects of a run so far.
@@ -33,6 +44,8 @@ pub(crate) struct Objects {
     pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
     /// The digests of the results of parts that are over.
     pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
+    /// What parts have said in objects apart, in order.
+    pub(crate) apart: Vec<Said>,
     /// The streams of these parts.
     pub(crate) closed: HashSet<StreamId>,
 }
@@ -42,10 +55,12 @@ pub(crate) struct Objects {
 /// | bytes | of an entry |
 /// |---|---|
 /// | 4 | the length of the rest |
-/// | 1 | 1 for this party's object, 2 for the peer's, 3 for the result of a part |
-/// | 32 | its digest |
-/// | 48 each | of this party's: a stream, how many bytes of it all objects have so far, their digest |
+/// | 1 | 1 for this party's object, 2 for the peer's, 3 for the result of a part, 4 for an object apart |
+/// | 32 | its digest; of an object apart the number of its part, its id, and zeros |
+/// | 48 each | of this party's, and those apart: a stream, how many bytes of it all objects have so far, their digest |
 /// | 8 each | of a part: its number; its streams |
+///
+/// Objects apart come before the object that names them, and count with it.
 pub(crate) struct Journal {
     pub(crate) file: File,
     /// After an error the end of the file is not known.
@@ -55,16 +70,19 @@ pub(crate) struct Journal {
 impl Journal {
     /// Adds an object of the peer's.
     pub(crate) fn see(&mut self, digest: &[u8; DIGEST_LEN]) -> Result<(), ExchangeError> {
-        self.add(SEEN, digest, &[])
+        self.append(entry_of(SEEN, digest, &[]))
     }
 
-    /// Adds an object of this party's.
+    /// Adds an object of this party's, and those apart that it names.
     pub(crate) fn send(
         &mut self,
         digest: &[u8; DIGEST_LEN],
         points: &[(StreamId, Point)],
+        apart: &[Said],
     ) -> Result<(), ExchangeError> {
-        self.add(SENT, digest, points)
+        let mut entries: Vec<u8> = apart.iter().flat_map(entry_of_said).collect();
+        entries.extend(entry_of(SENT, digest, points));
+        self.append(entries)
     }
 
     /// Adds a part whose result is kept, and whose bytes objects have.
@@ -75,15 +93,6 @@ impl Journal {
             entry.extend_from_slice(&stream.as_u64().to_le_bytes());
         }
         self.append(with_len(entry))
-    }
-
-    fn add(
-        &mut self,
-        kind: u8,
-        digest: &[u8; DIGEST_LEN],
-        points: &[(StreamId, Point)],
-    ) -> Result<(), ExchangeError> {
-        self.append(entry_of(kind, digest, points))
     }
 
     fn append(&mut self, entry: Vec<u8>) -> Result<(), ExchangeError> {
@@ -109,6 +118,24 @@ fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -
     with_len(entry)
 }
 
+fn entry_of_said(said: &Said) -> Vec<u8> {
+    let mut digest = [0; DIGEST_LEN];
+    digest[..8].copy_from_slice(&said.part.to_le_bytes());
+    digest[8..24].copy_from_slice(&said.id);
+    entry_of(APART, &digest, &said.points)
+}
+
+/// The points in an entry.
+fn points_of(points: &[[u8; 48]]) -> Option<Vec<(StreamId, Point)>> {
+    let point = |point: &[u8; 48]| {
+        let (stream, point) = point.split_first_chunk::<8>()?;
+        let (end, digest) = point.split_first_chunk::<8>()?;
+        let stream = StreamId::from_u64(u64::from_le_bytes(*stream));
+        Some((stream, (u64::from_le_bytes(*end), digest.try_into().ok()?)))
+    };
+    points.iter().map(point).collect()
+}
+
 /// The entry with its length.
 fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
     let len = (entry.len() - 4) as u32;
@@ -116,14 +143,17 @@ fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
     entry
 }
 
-/// A journal of an object of this party's and one of the peer's.
+/// A journal of an object of this party's, which names one apart, and one of the peer's.
 pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
-    [entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
+    let said = Said { part: 3, id: [4; 16], points: points.to_vec() };
+    [entry_of_said(&said), entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
 }
 
 /// The objects in the bytes of a journal, and how many of its bytes are whole entries; `None` if it is no journal.
 pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
     let (mut objects, mut rest) = (Objects::default(), bytes);
+    // Those that no object names yet, and where the whole entries before them end.
+    let (mut apart, mut whole) = (Vec::new(), 0);
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = u32::from_le_bytes(*len) as usize;
         let Some((entry, after)) = after.split_at_checked(len) else { break };
@@ -133,13 +163,16 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
         match *kind {
             SENT if none.is_empty() => {
                 objects.sent.push(*digest);
-                for point in points {
-                    let (stream, point) = point.split_first_chunk::<8>()?;
-                    let (end, digest) = point.split_first_chunk::<8>()?;
-                    let stream = StreamId::from_u64(u64::from_le_bytes(*stream));
-                    let point = (u64::from_le_bytes(*end), digest.try_into().ok()?);
+                for (stream, point) in points_of(points)? {
                     objects.points.entry(stream).or_default().push_back(point);
                 }
+                objects.apart.append(&mut apart);
+            }
+            APART if none.is_empty() => {
+                let (part, id) = digest.split_first_chunk::<8>()?;
+                let id = *id.first_chunk::<16>()?;
+                let part = u64::from_le_bytes(*part);
+                apart.push(Said { part, id, points: points_of(points)? });
             }
             SEEN if entry.len() == DIGEST_LEN => objects.seen.push(*digest),
             PART => {
@@ -155,6 +188,9 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
             _ => return None,
         }
         rest = after;
+        if apart.is_empty() {
+            whole = bytes.len() - rest.len();
+        }
     }
-    Some((objects, (bytes.len() - rest.len()) as u64))
+    Some((objects, whole as u64))
 }

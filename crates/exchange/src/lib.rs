@@ -40,6 +40,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod apart;
 mod conversation;
 mod error;
 mod folder;
@@ -55,6 +56,7 @@ mod runs;
 mod state;
 mod store;
 
+pub use apart::Desk;
 pub use conversation::Conversation;
 pub use error::{Event, ExchangeError, Repeats, Waiting};
 pub use folder::FolderStore;

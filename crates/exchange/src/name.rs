@@ -1,5 +1,6 @@
 //! The names of runs and of their objects.
 
+use crate::apart::is_apart;
 use crate::object::{END, GIVEN_UP, HELLO, SHARES};
 use std::fmt;
 
@@ -63,6 +64,8 @@ pub(crate) enum Kind {
     Hello,
     Shares,
     Numbered,
+    /// What a numbered object names.
+    Apart,
     End,
     GivenUp,
 }
@@ -87,6 +90,7 @@ pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
         SHARES => Kind::Shares,
         END => Kind::End,
         GIVEN_UP => Kind::GivenUp,
+        apart if is_apart(apart) => Kind::Apart,
         digits => {
             let number: u32 = digits.parse().ok()?;
             (format!("{number:06}") == digits).then_some(Kind::Numbered)?

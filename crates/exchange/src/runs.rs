@@ -45,7 +45,7 @@ pub struct Side {
     pub has_ended: bool,
     /// Whether it says that it has given the run up.
     pub has_given_up: bool,
-    /// How many numbered objects of it are there.
+    /// How many objects with its messages are there.
     pub objects: u32,
     /// Their bytes together.
     pub object_bytes: u64,
@@ -65,7 +65,7 @@ impl Side {
             Kind::Shares => self.has_shares = true,
             Kind::End => self.has_ended = true,
             Kind::GivenUp => self.has_given_up = true,
-            Kind::Numbered => {
+            Kind::Numbered | Kind::Apart => {
                 self.objects += 1;
                 self.object_bytes = self.object_bytes.saturating_add(object.bytes);
             }

@@ -391,6 +391,7 @@ impl SplitOff for Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::journal::Said;
     use vesica_durable::FolderError;
     use vesica_net::StreamId;
 
@@ -401,27 +402,33 @@ mod tests {
         let state = State::open(&path, [1; 32]).unwrap();
         state.secrets((3, 2)).unwrap();
         let stream = StreamId::from_u64(7);
+        let apart = [1, 2].map(|part| {
+            let (id, points) = ([5; 16], vec![(stream, (4, [part as u8; 32]))]);
+            Said { part, id, points }
+        });
         {
             let (objects, mut journal) = state.objects().unwrap();
             assert_eq!(objects, Objects::default());
-            journal.send(&[1; 32], &[(stream, (5, [9; 32]))]).unwrap();
+            journal.send(&[1; 32], &[(stream, (5, [9; 32]))], &[]).unwrap();
             journal.see(&[2; 32]).unwrap();
-            journal.send(&[3; 32], &[(stream, (6, [8; 32]))]).unwrap();
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
         }
         let expected = || Objects {
             sent: vec![[1; 32], [3; 32]],
             points: [(stream, [(5, [9; 32]), (6, [8; 32])].into())].into(),
             seen: vec![[2; 32]],
+            apart: vec![apart[0].clone(), apart[1].clone()],
             ..Objects::default()
         };
         assert_eq!(state.objects().unwrap().0, expected());
         let file = path.join(OBJECTS);
         let whole = std::fs::read(&file).unwrap();
-        for cut in 1..37 + 48 {
+        // Also what was said apart is forgotten with the object that names it.
+        for cut in 1..3 * (37 + 48) {
             std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
             let (objects, mut journal) = state.objects().unwrap();
-            assert_eq!((objects.sent.len(), objects.seen.len()), (1, 1));
-            journal.send(&[3; 32], &[(stream, (6, [8; 32]))]).unwrap();
+            assert_eq!((objects.sent.len(), objects.seen.len(), objects.apart.len()), (1, 1, 0));
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
             assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
         }
         std::fs::write(&file, [0; 100]).unwrap();

@@ -85,13 +85,26 @@ impl Context {
         pool: Pool,
         meter: Meter,
     ) -> Result<Self> {
+        Self::at(StreamId::ROOT, peers, seed, pool, meter)
+    }
+
+    /// A context whose first stream to each peer is `root`: that of a fork, which runs apart from its siblings.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn at(
+        root: StreamId,
+        peers: Vec<(Role, Arc<dyn Streams>)>,
+        seed: [u8; 32],
+        pool: Pool,
+        meter: Meter,
+    ) -> Result<Self> {
         let limits = Limits::default();
         let span = meter.span("");
         let mut open = BTreeMap::new();
         for (role, streams) in peers {
-            let id = StreamId::ROOT;
-            let channel = Channel::new(streams.open(id)?, limits, Arc::clone(&span))?;
-            open.insert(role, Peer { streams, id, channel });
+            let channel = Channel::new(streams.open(root)?, limits, Arc::clone(&span))?;
+            open.insert(role, Peer { streams, id: root, channel });
         }
         Ok(Self {
             peers: open,

@@ -38,6 +38,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod apart;
 mod channel;
 mod context;
 mod handover;
@@ -50,6 +51,7 @@ pub mod shape;
 mod stream;
 mod write_queue;
 
+pub use apart::{Apart, Heard, Parcel};
 pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
 pub use context::{Context, OpenedStreams, Progress};
 pub use handover::{Giver, Taker};

@@ -2,7 +2,7 @@
 //! where they end.
 
 use crate::{Context, Meter, Pool, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use vesica_core::hash::Transcript;
 use vesica_core::{Error, Result, Role, Secret, StopReason, TransportError};
@@ -77,12 +77,19 @@ pub struct Turned<T> {
     pub next: Flight,
     /// All that it has said, with the `next` flight.
     pub said: Said,
+    /// The streams that it has opened, in ascending order.
+    pub opened: Vec<StreamId>,
+    /// For each stream where a part of it waits, in ascending order: how many bytes of the stream this part needs in all. It
+    /// is of no use to run the next turn before one of them has so many.
+    pub needs: Vec<(StreamId, u64)>,
 }
 
 /// One party of a program that can be run again.
 pub struct Replay {
     /// The role of the other party.
     pub peer: Role,
+    /// The first stream.
+    pub root: StreamId,
     /// Of the party's randomness: fresh for each run, and the same in each of its turns.
     pub seed: Secret<[u8; 32]>,
     /// The CPU threads. They may differ from turn to turn.
@@ -118,7 +125,8 @@ impl Replay {
         });
         let streams: Arc<dyn Streams> = Arc::new(Replayed(Arc::clone(&core)));
         let peers = vec![(self.peer, streams)];
-        let mut ctx = Context::new(peers, *self.seed.expose(), self.pool.clone(), Meter::new())?;
+        let (seed, pool) = (*self.seed.expose(), self.pool.clone());
+        let mut ctx = Context::at(self.root, peers, seed, pool, Meter::new())?;
         let output = program(&mut ctx).and_then(|output| ctx.finish().map(|()| output));
         // Its writers have written all once it is dropped.
         drop(ctx);
@@ -128,7 +136,8 @@ impl Replay {
             output => Turn::Ends(output?),
         };
         let (next, said) = after(state.written, said)?;
-        Ok(Turned { turn, next, said })
+        let (opened, needs) = (Vec::from_iter(state.opened), Vec::from_iter(state.needs));
+        Ok(Turned { turn, next, said, opened, needs })
     }
 }
 
@@ -168,6 +177,9 @@ struct Core {
 #[derive(Default)]
 struct State {
     written: BTreeMap<StreamId, Vec<u8>>,
+    opened: BTreeSet<StreamId>,
+    /// Of the streams where a part waits.
+    needs: BTreeMap<StreamId, u64>,
     /// Parts of the program that do not wait for bytes. None while the last ones are joined.
     working: isize,
     /// Parts that wait for bytes that have not arrived.
@@ -203,8 +215,9 @@ struct Replayed(Arc<Core>);
 impl Streams for Replayed {
     fn open(&self, id: StreamId) -> std::result::Result<StreamPair, TransportError> {
         let core = || Arc::clone(&self.0);
+        self.0.lock().opened.insert(id);
         let heard = self.0.heard.get(&id).map_or_else(|| Arc::from([]), Arc::clone);
-        let reader = Reader { core: core(), heard, at: 0 };
+        let reader = Reader { core: core(), id, heard, at: 0 };
         Ok((Box::new(reader), Box::new(Writer { core: core(), id })))
     }
 
@@ -221,6 +234,7 @@ impl Streams for Replayed {
 
 struct Reader {
     core: Arc<Core>,
+    id: StreamId,
     heard: Arc<[u8]>,
     at: usize,
 }
@@ -234,6 +248,7 @@ impl StreamReader for Reader {
         }
         let mut state = self.core.lock();
         state.waiting += 1;
+        state.needs.insert(self.id, (self.at + buf.len()) as u64);
         self.core.work(&mut state, -1);
         while state.end.is_none() {
             state = self.core.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -274,7 +289,7 @@ mod tests {
     fn replay(peer: Role, threads: usize) -> Replay {
         let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
         let seed = if peer == Role::Receiver { 1 } else { 2 };
-        Replay { peer, seed: Secret::new([seed; 32]), pool }
+        Replay { peer, root: StreamId::ROOT, seed: Secret::new([seed; 32]), pool }
     }
 
     /// Sends a number of its own, adds those of the peer to what it answers, in two parts side by side.

@@ -1,5 +1,6 @@
 //! The interface of a transport: independent two-way byte streams, opened by name.
 
+use crate::Apart;
 use std::fmt;
 use vesica_core::{StopReason, TransportError};
 
@@ -110,6 +111,11 @@ pub trait Connection: Streams {
 
     /// Bytes sent and received so far, with all that is added to the streams.
     fn wire_bytes(&self) -> (u64, u64);
+
+    /// This connection, if parts of the run can store apart what they say.
+    fn apart(&self) -> Option<&dyn Apart> {
+        None
+    }
 
     /// What [`keep_part`](Self::keep_part) kept of this part of the run, by an earlier process too; `None` if nothing. The
     /// part need not run again, and must not: its streams are closed.

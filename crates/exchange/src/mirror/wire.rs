@@ -56,6 +56,8 @@ impl Kind {
             name::Kind::Shares => Kind::Shares,
             name::Kind::Numbered if party == own => Kind::Own,
             name::Kind::Numbered => Kind::Numbered,
+            // Nobody writes one here.
+            name::Kind::Apart => return None,
             name::Kind::End | name::Kind::GivenUp => Kind::Last,
         })
     }

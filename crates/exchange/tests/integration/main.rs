@@ -1,5 +1,6 @@
 //! Two parties through a store that is interrupted, loses, swaps and forges objects.
 
+mod apart;
 mod attacks;
 mod mirror;
 mod repeats;

@@ -4,7 +4,7 @@ use super::WireRun;
 use crate::Runner;
 use std::num::NonZeroUsize;
 use vesica_core::{Error, Result, Role, Secret};
-use vesica_net::{Context, Flight, Pool, Replay, Said, Turn, Turned};
+use vesica_net::{Context, Flight, Pool, Replay, Said, StreamId, Turn, Turned};
 use vesica_party::{Output, Protocol};
 
 /// What a party has heard and said.
@@ -102,7 +102,7 @@ impl WireRun {
                 continue;
             }
             let turned = self.turn(protocol, roles[own], 1 + turns % 3, &pasts[own]);
-            let Turned { turn, next, said: all } =
+            let Turned { turn, next, said: all, .. } =
                 turned.unwrap_or_else(|error| panic!("{error}, turn {turns}: {case}"));
             silent = if next.is_empty() && turn == Turn::Waits { silent + 1 } else { 0 };
             assert!(silent < 2, "both wait, turn {turns}: {case}");
@@ -132,7 +132,8 @@ impl WireRun {
             _ => (Role::Sender, !runner.seed),
         };
         let threads = NonZeroUsize::new(threads).ok_or(Error::Bug("a party has a thread"))?;
-        let replay = Replay { peer, seed: Secret::new([seed; 32]), pool: Pool::new(threads)? };
+        let (root, seed) = (StreamId::ROOT, Secret::new([seed; 32]));
+        let replay = Replay { peer, root, seed, pool: Pool::new(threads)? };
         let party = self.party(protocol, role, runner.seed);
         replay.turn(&past.heard, &past.said, |ctx: &mut Context| party.run(ctx)?.checked())
     }

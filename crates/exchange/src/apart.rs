@@ -1,0 +1,221 @@
+//! Bytes of streams in objects of their own, which somebody else than the party's process writes and reads.
+//!
+//! An object of the run names each of them: a piece of the stream [`APART`] has
+//!
+//! | bytes | |
+//! |---|---|
+//! | 16 | its id |
+//! | 32 | its digest |
+//! | 16 each | a stream, and how many bytes of it the object has |
+//!
+//! The object itself has pieces as all objects do, sealed under a key that its id is in.
+
+use crate::error::ExchangeError;
+use crate::looking::{digest, put};
+use crate::object::{self, body_of, pieces_of};
+use crate::store::Store;
+use vesica_core::Secret;
+use vesica_core::hash::derive;
+use vesica_link::letters::Sealer;
+use vesica_net::{Flight, Parcel, StreamId};
+
+const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
+const KEY_LABEL: &str = "vesica exchange 2026 object apart v1";
+const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
+
+/// In place of the name of a stream.
+pub(crate) const APART: StreamId = StreamId::from_u64(0);
+
+/// Most streams of which an object has bytes.
+const STREAMS_MAX: usize = 4096;
+
+/// What a party's programs elsewhere need, to store its objects and to read those of the peer: `Debug` shows no secret.
+#[derive(Debug)]
+pub struct Desk {
+    run: String,
+    own: u8,
+    secret: Secret<[u8; 32]>,
+}
+
+impl Desk {
+    /// That of the party `own` in `run`, both parties' secret being `secret`.
+    pub(crate) fn new(run: &str, own: u8, secret: &[u8; 32]) -> Self {
+        Self { run: run.to_owned(), own, secret: Secret::new(derive(SECRET_LABEL, &[secret])) }
+    }
+
+    /// Its bytes, which are secret.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        [&[self.own][..], self.secret.expose(), self.run.as_bytes()].concat()
+    }
+
+    /// The desk of these bytes; `None` if there is none.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let ([own], rest) = bytes.split_first_chunk()?;
+        let (secret, run) = rest.split_first_chunk::<32>()?;
+        let run = std::str::from_utf8(run).ok()?.to_owned();
+        (*own < 2).then(|| Self { run, own: *own, secret: Secret::new(*secret) })
+    }
+
+    /// Stores what this party says, `flight`, under `id`. The same flight under the same id gives the same object, so that
+    /// several programs may do the same work.
+    ///
+    /// # Errors
+    /// Those of the store; [`ExchangeError::ForeignObject`] if another object has this id.
+    pub fn put(
+        &self,
+        store: &dyn Store,
+        id: [u8; 16],
+        flight: &Flight,
+    ) -> Result<Parcel, ExchangeError> {
+        let pieces = flight.iter().map(|(stream, bytes)| (stream, bytes.to_vec())).collect();
+        let object = self.sealer(self.own, &id).seal(0, body_of(&pieces));
+        put(store, &name(&self.run, self.own, &id), &object)
+            .map_err(|error| error.unwrap_or(ExchangeError::ForeignObject { number: 0 }))?;
+        let streams = flight.iter().map(|(stream, bytes)| (stream, bytes.len() as u64)).collect();
+        Ok(Parcel { id, digest: digest(&object), streams })
+    }
+
+    /// What the peer says in `parcel`.
+    ///
+    /// # Errors
+    /// Those of the store; [`ExchangeError::WrongObject`] if the object is another one; [`ExchangeError::Gone`] if there is
+    /// none.
+    pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
+        let object = store.get(&self.name_of(parcel)).map_err(ExchangeError::store)?;
+        let object = object.ok_or(ExchangeError::Gone { number: 0 })?;
+        self.open(parcel, object).ok_or(ExchangeError::WrongObject { number: 0 })
+    }
+
+    /// The name of the object of the peer's `parcel`.
+    pub(crate) fn name_of(&self, parcel: &Parcel) -> String {
+        name(&self.run, 1 - self.own, &parcel.id)
+    }
+
+    /// What the `object` of the peer's `parcel` says; `None` if it is another one.
+    pub(crate) fn open(&self, parcel: &Parcel, object: Vec<u8>) -> Option<Flight> {
+        if digest(&object) != parcel.digest {
+            return None;
+        }
+        let body = self.sealer(1 - self.own, &parcel.id).open(0, object).ok()?;
+        let flight = Flight::from_iter(pieces_of(&body)?);
+        let said = flight.iter().map(|(stream, bytes)| (stream, bytes.len() as u64));
+        said.eq(parcel.streams.iter().copied()).then_some(flight)
+    }
+
+    fn sealer(&self, from: u8, id: &[u8; 16]) -> Sealer {
+        Sealer::new(&derive(KEY_LABEL, &[self.secret.expose(), id]), SEAL_LABEL, from)
+    }
+}
+
+/// The name of the object apart of `party` in the folder `run`.
+pub(crate) fn name(run: &str, party: u8, id: &[u8; 16]) -> String {
+    object::name(run, party, &what_of(id))
+}
+
+/// The same without the party: `x` and 32 hexadecimal digits.
+pub(crate) fn what_of(id: &[u8; 16]) -> String {
+    format!("x{:032x}", u128::from_be_bytes(*id))
+}
+
+/// Whether this is [`what_of`] an id.
+pub(crate) fn is_apart(what: &str) -> bool {
+    let id = what.strip_prefix('x').and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    id.is_some_and(|id| what_of(&id.to_be_bytes()) == what)
+}
+
+/// The bytes in the piece that names `parcel`.
+pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
+    let mut bytes = [&parcel.id[..], &parcel.digest].concat();
+    for (stream, len) in &parcel.streams {
+        bytes.extend_from_slice(&stream.as_u64().to_le_bytes());
+        bytes.extend_from_slice(&len.to_le_bytes());
+    }
+    bytes
+}
+
+/// The parcel that a piece names. Its streams are in ascending order, and it has bytes of each.
+pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
+    let (id, rest) = bytes.split_first_chunk::<16>()?;
+    let (digest, rest) = rest.split_first_chunk::<32>()?;
+    let (entries, none) = rest.as_chunks::<16>();
+    if !none.is_empty() || entries.is_empty() || entries.len() > STREAMS_MAX {
+        return None;
+    }
+    let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
+    let mut streams: Vec<(StreamId, u64)> = Vec::with_capacity(entries.len());
+    for entry in entries {
+        let (stream, len) = (StreamId::from_u64(number(&entry[..8])?), number(&entry[8..])?);
+        if len == 0 || stream == APART || streams.last().is_some_and(|(last, _)| *last >= stream) {
+            return None;
+        }
+        streams.push((stream, len));
+    }
+    Some(Parcel { id: *id, digest: *digest, streams })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FolderStore;
+
+    fn desks() -> [Desk; 2] {
+        [0, 1].map(|own| Desk::new("0123456789abcdef-0001", own, &[own + 7; 32]))
+    }
+
+    #[test]
+    fn a_parcel_reads_back_at_the_peer_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = FolderStore::open(folder.path()).unwrap();
+        let [mut one, two] = desks();
+        one.secret = Secret::new(*two.secret.expose());
+        let flight: Flight =
+            [(StreamId::from_u64(9), vec![1; 40]), (StreamId::from_u64(3), vec![2])]
+                .into_iter()
+                .collect();
+        let parcel = one.put(&store, [5; 16], &flight).unwrap();
+        assert_eq!(one.put(&store, [5; 16], &flight), Ok(parcel.clone()), "as often as one likes");
+        assert_eq!(two.get(&store, &parcel), Ok(flight.clone()));
+        assert_eq!(from_bytes(&to_bytes(&parcel)), Some(parcel.clone()));
+        let again = Desk::from_bytes(&two.to_bytes()).unwrap();
+        assert_eq!(again.get(&store, &parcel), Ok(flight));
+
+        let other: Flight = [(StreamId::from_u64(3), vec![2])].into_iter().collect();
+        let taken = Err(ExchangeError::ForeignObject { number: 0 });
+        assert_eq!(one.put(&store, [5; 16], &other), taken);
+        let wrong = Err(ExchangeError::WrongObject { number: 0 });
+        let mut parcel = parcel;
+        parcel.streams[0].1 += 1;
+        assert_eq!(two.get(&store, &parcel), wrong);
+        parcel.streams[0].1 -= 1;
+        parcel.digest[0] ^= 1;
+        assert_eq!(two.get(&store, &parcel), wrong);
+        parcel.id[0] ^= 1;
+        assert_eq!(two.get(&store, &parcel), Err(ExchangeError::Gone { number: 0 }));
+    }
+
+    #[test]
+    fn malformed_parcels_are_refused() {
+        let stream = |id, len: u64| [u64::to_le_bytes(id), len.to_le_bytes()].concat();
+        let with = |rest: &[Vec<u8>]| [vec![1; 48], rest.concat()].concat();
+        assert!(from_bytes(&with(&[stream(1, 1), stream(2, 1)])).is_some());
+        for bytes in [
+            vec![1; 47],
+            with(&[]),
+            with(&[stream(1, 0)]),
+            with(&[stream(0, 1)]),
+            with(&[stream(2, 1), stream(2, 1)]),
+            with(&[stream(2, 1), stream(1, 1)]),
+            with(&[stream(1, 1), vec![0; 15]]),
+        ] {
+            assert_eq!(from_bytes(&bytes), None);
+        }
+    }
+
+    #[test]
+    fn a_name_has_one_form() {
+        assert!(is_apart(&what_of(&[0; 16])) && is_apart(&what_of(&[255; 16])));
+        for other in ["x", "x1", "000001", "xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"] {
+            assert!(!is_apart(other));
+        }
+    }
+}

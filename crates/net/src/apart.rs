@@ -1,0 +1,64 @@
+//! Bytes of streams that are stored apart from a connection, by programs that are not the party's own process.
+
+use crate::{Flight, Said, StreamId};
+use vesica_core::TransportError;
+
+/// A message of a part of a run that is stored apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parcel {
+    /// Its name: random.
+    pub id: [u8; 16],
+    /// The digest of what is stored.
+    pub digest: [u8; 32],
+    /// How many bytes of which streams it has.
+    pub streams: Vec<(StreamId, u64)>,
+}
+
+/// What a part of a run hears.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Bytes that came with the connection.
+    Bytes(Flight),
+    /// Bytes that are stored apart.
+    Parcel(Parcel),
+}
+
+/// A connection whose parts can run elsewhere, in turns ([`Replay`](crate::Replay)), and store there what they say. It
+/// outlives a process.
+pub trait Apart: Send + Sync {
+    /// What somebody elsewhere needs to store and to read parcels: secrets of the run.
+    fn desk(&self) -> Vec<u8>;
+
+    /// What `part` has said in parcels so far, in earlier processes too, and the streams that it had opened then.
+    fn said(&self, part: u64) -> (Said, Vec<StreamId>);
+
+    /// Says the `parcel`, which is stored already, as what `part` says next. With it, the part has `said` all that, and
+    /// has `opened` these streams.
+    ///
+    /// # Errors
+    /// Any [`TransportError`].
+    fn say(
+        &self,
+        part: u64,
+        parcel: &Parcel,
+        said: &Said,
+        opened: &[StreamId],
+    ) -> Result<(), TransportError>;
+
+    /// Fetches again all that earlier processes have heard. Before that, no part may run: what it has said follows from it.
+    ///
+    /// # Errors
+    /// Any [`TransportError`].
+    fn recall(&self) -> Result<(), TransportError>;
+
+    /// Takes what has arrived for `streams` and that nobody took, and all that comes with it or before it; the bytes of each
+    /// stream are in order. Its digest is on the disk.
+    fn hear(&self, streams: &[StreamId]) -> Vec<Heard>;
+
+    /// Publishes what was said, and waits until more arrives; with `wait` false it only looks. Returns whether more has
+    /// arrived.
+    ///
+    /// # Errors
+    /// Any [`TransportError`]; [`TransportError::Idle`] if nothing comes in time.
+    fn listen(&self, wait: bool) -> Result<bool, TransportError>;
+}
