@@ -11,6 +11,7 @@
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
+//! * [`hands`] — what a run asks of programs elsewhere; [`tasks`] — what they do.
 //! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.
 
@@ -21,6 +22,7 @@ mod away;
 mod checking;
 mod export;
 mod failure;
+mod hands;
 mod identity;
 mod input;
 mod log;
@@ -32,6 +34,7 @@ mod shares;
 mod store;
 mod stream;
 mod tables;
+mod tasks;
 mod watch;
 
 use pyo3::prelude::*;
@@ -43,6 +46,8 @@ mod _vesica {
     use super::agreement::{Agreement, is_for_both, strongest};
     #[pymodule_export]
     use super::export::{Column, Table};
+    #[pymodule_export]
+    use super::hands::Hands;
     #[pymodule_export]
     use super::identity::Identity;
     #[pymodule_export]
@@ -59,6 +64,8 @@ mod _vesica {
     use super::service::Service;
     #[pymodule_export]
     use super::shares::combine;
+    #[pymodule_export]
+    use super::tasks::{Place, items, summary, take};
     use pyo3::prelude::*;
 
     #[pymodule_init]

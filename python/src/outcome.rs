@@ -45,6 +45,7 @@ impl Outcome {
             RunResult::Nothing => "nothing",
             RunResult::OutsideBounds => "outside-bounds",
             RunResult::Rows(_) => "rows",
+            RunResult::Elsewhere(_) => "elsewhere",
             RunResult::Cardinality(_) => "cardinality",
             RunResult::Threshold { .. } => "threshold",
             RunResult::Sums { .. } => "sums",

@@ -68,20 +68,28 @@ pub(crate) fn meeting(
         return Ok(Meeting { endpoint, store: None, raised: Raised::default() });
     };
     check_store(agreement, listen.or(connect).is_some()).map_err(failed)?;
+    let (shown, store, raised) = store(py, place)?;
+    Ok(Meeting { endpoint: Endpoint::Store(shown), store: Some(store), raised })
+}
+
+/// The store that a path, a URL or an object is: its name for people, itself, and what the object has raised.
+pub(crate) fn store(
+    py: Python<'_>,
+    place: &Bound<'_, PyAny>,
+) -> PyResult<(String, Arc<dyn Store>, Raised)> {
     if !place.is_instance_of::<PyString>() {
         let store = ObjectStore::new(place)?;
-        let (endpoint, raised) = (Endpoint::Store(store.place()), store.raised());
-        return Ok(Meeting { endpoint, store: Some(Arc::new(store)), raised });
+        let (shown, raised) = (store.place(), store.raised());
+        return Ok((shown, Arc::new(store), raised));
     }
     let place: OsString = place.extract()?;
     let shown = vesica_stores::shown(&place);
     match away(py, || vesica_stores::open(&place)) {
-        Ok(store) => Ok(Meeting {
-            endpoint: Endpoint::Store(shown),
-            store: Some(store),
-            raised: Raised::default(),
-        }),
-        Err(error) => Err(failed(Failed::of_place(stores::error(&shown, &error, Speech::Python)))),
+        Ok(store) => Ok((shown, store, Raised::default())),
+        Err(error) => {
+            let failed = Failed::of_place(stores::error(&shown, &error, Speech::Python));
+            Err(failed.raise(py))
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use crate::agreement::Agreement;
 use crate::away::{away, end, ends, wait_for_all};
 use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
+use crate::hands::Hands;
 use crate::identity::Identity;
 use crate::input::{Input, format_of};
 use crate::outcome::Outcome;
@@ -95,7 +96,7 @@ impl Running {
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, exchange,
         wait, idle, total, threads, state, memory, scratch, restart, insecure, strict, output,
-        force, again))]
+        force, again, hands))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -123,6 +124,7 @@ impl Running {
         output: Option<PathBuf>,
         force: bool,
         again: Option<Again>,
+        hands: Option<&Hands>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let Meeting { endpoint, store, raised } =
@@ -147,6 +149,11 @@ impl Running {
         let folder = folder.map(|party| state.folder_of(&agreement, party));
         let run = Circumstances { agreement: agreement.clone(), link: link.clone(), folder };
         let (cancel, watch) = (CancelToken::new(), Arc::new(Watch::new(&agreement, link.wait)));
+        let hands = hands.map(|hands| Arc::clone(&hands.0));
+        if let Some(desk) = hands.clone() {
+            cancel.on_cancel(move || desk.end());
+        }
+        let hands = hands.map(|desk| desk as Arc<dyn vesica_engine::hands::Hands>);
         let job = Job {
             agreement,
             identity: identity.0.clone(),
@@ -155,6 +162,7 @@ impl Running {
             output: output.map(|path| OutputOptions { path, force }),
             link,
             store,
+            hands,
             threads: threads
                 .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
             memory_bytes: memory.unwrap_or(MEMORY_BYTES_DEFAULT),

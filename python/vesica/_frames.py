@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vesica import _vesica
 from vesica._errors import DataError, SettingsError, VesicaError, unwritable
+
+if TYPE_CHECKING:
+    from vesica._executors import Executors
 
 T = TypeVar("T")
 
@@ -21,6 +24,9 @@ class Frame:
 
     This class is for rows that come from any object with an Arrow C interface.
     """
+
+    #: Who has the rows and does the work of partitions, if this process does not.
+    executors: Executors | None = None
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -56,6 +62,14 @@ class Frame:
             )
         return rows.filter(mask.to_list()).to_native()
 
+    def elsewhere(self) -> Any:
+        """The rows that are common, if `executors` know them."""
+        raise DataError("nobody has the rows of this result", "see its `kind`")
+
+    def arrow(self, rows: Any) -> Any:
+        """Rows of this library, as something that any library can take."""
+        return rows
+
     def to_parquet(self, rows: Any, file: Any) -> None:
         """Write rows of this library to an open file."""
         try:
@@ -63,7 +77,7 @@ class Frame:
             import pyarrow.parquet
         except ImportError:
             raise DataError("to_parquet needs pyarrow", "pip install pyarrow") from None
-        quietly(UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(rows), file))
+        quietly(UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(self.arrow(rows)), file))
 
 
 class Pandas(Frame):

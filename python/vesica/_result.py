@@ -66,7 +66,8 @@ class Result:
         ``nothing`` if this party does not receive the result, and ``outside-bounds`` if the number
         of common keys is outside the agreed bounds.
         """
-        return self._outcome.kind
+        kind = self._outcome.kind
+        return "rows" if kind == ELSEWHERE else kind
 
     @property
     def report(self) -> Report:
@@ -141,6 +142,8 @@ class Result:
         private ids the identifiers, with the key and the rows of those that are one's own; otherwise
         one row with the figures.
         """
+        if self._outcome.kind == ELSEWHERE:
+            return self._frame.elsewhere()
         mask = self._outcome.mask()
         if mask is not None:
             return self._frame.filter(mask)
@@ -184,7 +187,7 @@ class Result:
 
         The file appears whole or not at all. An existing one is replaced only with `force`.
         """
-        if self._outcome.rows is None or isinstance(self._frame, File):
+        if not self._has_rows or isinstance(self._frame, File):
             if not os.fspath(path).lower().endswith((".parquet", ".pq")):
                 raise DataError("a Parquet file is written here", "let its name end in .parquet")
             self.write(path, force=force)
@@ -198,7 +201,7 @@ class Result:
         """
         if self.kind in ("nothing", "outside-bounds"):
             raise DataError("there is no result to write", "see `kind` and `report`")
-        if self._outcome.rows is not None and not isinstance(self._frame, File):
+        if self._has_rows and not isinstance(self._frame, File):
             if os.fspath(path).lower().endswith((".parquet", ".pq")):
                 self.to_parquet(path, force=force)
                 return
@@ -237,6 +240,10 @@ class Result:
         parts = {"in common": matched[0], "not in common": usable - matched[0], **left_out}
         return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
 
+    @property
+    def _has_rows(self) -> bool:
+        return self.kind == "rows"
+
     def _table(self) -> _vesica.Table:
         table = self._outcome.table()
         if table is None:
@@ -245,10 +252,10 @@ class Result:
 
     def _arrow(self) -> Any:
         """The rows, as something that any library can take."""
-        if self._outcome.rows is None:
+        if not self._has_rows:
             return self._table()
         if not isinstance(self._frame, File):
-            return self.rows()
+            return self._frame.arrow(self.rows())
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
@@ -291,6 +298,8 @@ class Result:
         return table(title, self._figures()) + drawing
 
 
+#: The kind of a result whose rows other programs have.
+ELSEWHERE = "elsewhere"
 #: Kinds of results without rows.
 NO_ROWS = ("nothing", "outside-bounds", "shares")
 

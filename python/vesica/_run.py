@@ -254,13 +254,16 @@ class Started:
             output=None if output is None else os.fspath(output),
             force=force,
             again=again(self.frame),
+            hands=None if self.frame.executors is None else self.frame.executors.hands,
         )
         peers = [one.name for one in self.agreement.parties if one.name != self.party]
         self.follower = Follower(display(progress), self.agreement.helper or ", ".join(peers))
 
     def follow(self) -> None:
-        """Show what has happened."""
+        """Show what has happened, and do what the run asks of executors."""
         self.follower.follow(self.running.notes())
+        if self.frame.executors is not None:
+            self.frame.executors.serve()
 
     def listening(self) -> str:
         """The address at which this side waits, when it does."""

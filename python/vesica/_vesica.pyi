@@ -13,6 +13,32 @@ def leave_word(
 def end_all(seconds: float) -> None: ...
 def log_lines() -> list[tuple[str, str]]: ...
 
+def items(
+    agreement: Agreement,
+    party: str,
+    columns: dict[str, str],
+    input: Input,
+    secret: bytes,
+    buckets: int,
+) -> tuple[Column, Column, int, int]: ...
+def summary(capsule: Any) -> tuple[int, int, bytes]: ...
+def take(
+    orders: str, task: str, capsule: Any, place: Place, kept: dict[str, bytes]
+) -> tuple[str, Column | None]: ...
+
+@final
+class Place:
+    def __init__(self, place: Any) -> None: ...
+
+@final
+class Hands:
+    def __init__(self) -> None: ...
+    def request(self, seconds: float) -> tuple[Any, ...] | None: ...
+    def grouped(
+        self, rows: int, empty: int, refused: int, distinct: list[int], digest: bytes
+    ) -> None: ...
+    def taken(self, taken: list[str]) -> None: ...
+
 @final
 class Identity:
     @staticmethod
@@ -137,6 +163,7 @@ class Running:
         output: str | None,
         force: bool,
         again: tuple[str, int | None, bool, str | None] | None,
+        hands: Hands | None,
     ) -> Running: ...
     @staticmethod
     def check(

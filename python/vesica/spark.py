@@ -5,9 +5,10 @@
     rows = vs.match(df, "agreement.toml", key="grocer.key", work="s3a://own-bucket/vesica",
                     exchange="s3://shared-bucket/match")
 
-The cluster writes the rows once, below `work`, as Parquet. The driver reads the columns that the
-agreement needs, part by part, and takes part in the run. What is in common goes to `work` too, and the
-result is a lazy DataFrame over both. Nothing here runs Python on executors.
+The cluster writes the rows once, below `work`, as Parquet. A large intersection through `exchange` is
+then the work of the executors: each message of the run is a job of Spark. Otherwise the driver reads the
+columns that the agreement needs, part by part, and takes part in the run. What is in common goes to
+`work` too, and the result is a lazy DataFrame over both.
 
 Nobody but you must be able to read `work`: it has your rows in the clear. Delete it when you no longer
 need the DataFrames.
@@ -28,6 +29,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
+from vesica._executors import Executors
 from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
@@ -109,6 +111,7 @@ def run(
     columns: Mapping[str, str] | None = None,
     state: str | os.PathLike[str] | None = None,
     restart: bool = False,
+    on_executors: bool | None = None,
     **settings: Any,
 ) -> Result:
     """Match the rows of `df` with those of the other party.
@@ -131,6 +134,9 @@ def run(
         columns: The column of `df` for a key or a value of the agreement, where names differ.
         state: As for `vesica.run`: a folder of the driver, on a disk that outlives it.
         restart: Drop an interrupted run, end it for the other side, and begin a new one.
+        on_executors: Whether executors do the work of the run, which needs `exchange` and an
+            intersection. By default they do if a set has more rows than a partition may have. They
+            need this package, and access to `work` and to `exchange`.
         settings: All others of `vesica.run`: `exchange`, `connect`, `listen`, `wait`, `threads`,
             `memory`, `scratch`, `progress` and so on.
 
@@ -148,6 +154,7 @@ def run(
         columns=columns,
         state=state,
         restart=restart,
+        on_executors=on_executors,
         **settings,
     )[0]
 
@@ -162,6 +169,7 @@ def run_rows(
     columns: Mapping[str, str] | None = None,
     state: str | os.PathLike[str] | None = None,
     restart: bool = False,
+    on_executors: bool | None = None,
     adds: str | None = None,
     **settings: Any,
 ) -> tuple[Result, Rows]:
@@ -178,6 +186,11 @@ def run_rows(
     place = Work(work, files)
     rows = Rows(df, place, unique(needed(agreement, party, names_of(columns))), adds)
     exchange = settings.get("exchange")
+    if on_executors and (exchange is None or agreement.operation != "intersection"):
+        raise SettingsError(
+            "executors do the work of an intersection through exchange alone",
+            "leave out on_executors: the driver can do it",
+        )
     is_kept = state is not None or exchange is not None or agreement.helper is not None
     if is_kept:
         folder = state_of(agreement, party, state)
@@ -185,6 +198,8 @@ def run_rows(
         # A process that was killed has left it. A finished run has not.
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
+    if exchange is not None and rows.are_for_executors(agreement, on_executors):
+        rows.executors = Executors(rows, agreement, party, names_of(columns), place_of(exchange))
     try:
         result = run_frame(
             agreement,
@@ -215,6 +230,14 @@ def run_rows(
         f"the driver cannot read what the cluster wrote to {place.url} ({rows.unreadable})",
         "make the same call again when it can",
     )
+
+
+def place_of(exchange: Any) -> Any:
+    """The place where the sides meet, as executors find it."""
+    if not isinstance(exchange, (str, os.PathLike)):
+        return exchange
+    path = os.fspath(exchange)
+    return path if "://" in path else os.path.abspath(path)
 
 
 def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
@@ -299,12 +322,15 @@ class Work:
             "make the same call again when it can; or delete the file, and add restart=True",
         )
 
+    def put(self, name: str, data: bytes) -> None:
+        with self.files.open_output_stream(f"{self.path}/{name}") as file:
+            file.write(data)
+
     def keep_note(self, name: str, note: Mapping[str, Any]) -> None:
         refused = None
         try:
             self.files.create_dir(self.path, recursive=True)
-            with self.files.open_output_stream(f"{self.path}/{name}") as file:
-                file.write(json.dumps(note).encode())
+            self.put(name, json.dumps(note).encode())
             return
         except Exception as error:
             refused = type(error).__name__
@@ -355,6 +381,8 @@ class Rows(Frame):
         self.folder = ""
         #: The files of the rows, and how many rows each has.
         self.parts: list[tuple[str, int]] = []
+        #: Whether an earlier process had executors do the work; None if there was none.
+        self.were_for_executors: bool | None = None
         #: The name of the note, if the run may go on in another process.
         self.note: str | None = None
         #: Why the driver could not read the rows.
@@ -397,6 +425,7 @@ class Rows(Frame):
         if goes_on and parts is not None:
             self.folder = folder
             self.parts = [(name, rows) for name, rows in parts]
+            self.were_for_executors = (note or {}).get("executors")
             log.warning(
                 "the run goes on with the rows that it has written to %s/%s",
                 self.work.url,
@@ -458,6 +487,19 @@ class Rows(Frame):
             )
         return parts
 
+    def are_for_executors(self, agreement: Agreement, wanted: bool | None) -> bool:
+        """Whether executors do the work. A run goes on as it was begun."""
+        chosen = self.were_for_executors
+        if chosen is None:
+            count = sum(rows for _, rows in self.parts)
+            is_large = count > agreement.partition_rows
+            chosen = wanted if wanted is not None else is_large
+            chosen = chosen and agreement.operation == "intersection"
+            if self.note is not None:
+                note = {"rows": self.folder, "parts": self.parts, "executors": chosen}
+                self.work.keep_note(self.note, note)
+        return chosen
+
     def remove(self) -> None:
         """Delete the rows."""
         self.work.remove(self.folder)
@@ -495,7 +537,8 @@ class Rows(Frame):
             schema = pyarrow.parquet.read_schema(file)
         schema = pyarrow.schema([schema.field(name) for name in needed])
         reader = pyarrow.RecordBatchReader.from_batches(schema, self.batches(needed))
-        return _vesica.Input.stream(reader.__arrow_c_stream__(), None)
+        count = sum(rows for _, rows in self.parts)
+        return _vesica.Input.stream(reader.__arrow_c_stream__(), count)
 
     def column(self, column: _vesica.Column) -> Any:
         import pyarrow
@@ -506,7 +549,11 @@ class Rows(Frame):
         """Write what the DataFrames of the result need, and delete the rows if they need none."""
         kept = None
         try:
-            if result.kind == "rows":
+            if self.executors is not None:
+                # They have written what is in common.
+                if result.kind != "rows":
+                    self.work.remove(self.folder)
+            elif result.kind == "rows":
                 common = result.mask
                 self.write_numbers("common", common, lambda rows, part: rows.filter(part))
             elif result.kind == "ids":
@@ -556,11 +603,21 @@ class Rows(Frame):
             raise InternalError("the rows of the cluster are not those of the run", "report this")
 
     def filter(self, mask: _vesica.Column) -> Any:
+        return self.elsewhere()
+
+    def elsewhere(self) -> Any:
         return self.read("rows").join(self.read("common"), ROW, "left_semi").drop(ROW)
 
     def with_ids(self) -> Any:
         """All rows, with their identifiers."""
         return self.read("rows").join(self.read("ids"), ROW, "left").drop(ROW)
+
+    def arrow(self, rows: Any) -> Any:
+        import pyarrow
+
+        if hasattr(rows, "toArrow"):
+            return rows.toArrow()
+        return pyarrow.Table.from_pandas(rows.toPandas(), preserve_index=False)
 
     def table(self, table: _vesica.Table) -> Any:
         import pyarrow

@@ -1,6 +1,7 @@
 //! One run of an agreement: read, meet, match, check, write.
 
 use crate::error::ConfigFault;
+use crate::hands::Hands;
 use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
 use crate::output::Finished;
@@ -45,6 +46,9 @@ pub struct Job {
     /// The store through which the two parties meet in place of a connection: the endpoint names it then, and the
     /// waiting time holds for each object of the peer.
     pub store: Option<Arc<dyn Store>>,
+    /// Who has this party's rows and does the work of partitions, if the parties meet in a store and the result is an
+    /// intersection; then nobody reads `source`.
+    pub hands: Option<Arc<dyn Hands>>,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
     /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
@@ -167,6 +171,7 @@ pub fn reach(
 ///         output: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
 ///         store: None,
+///         hands: None,
 ///         threads: NonZeroUsize::MIN,
 ///         memory_bytes: vesica_engine::MEMORY_BYTES_DEFAULT,
 ///         scratch: None,

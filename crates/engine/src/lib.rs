@@ -23,6 +23,7 @@ mod error;
 mod event;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod hands;
 pub mod job;
 mod line;
 mod look;

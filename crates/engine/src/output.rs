@@ -29,6 +29,9 @@ pub enum RunResult {
     OutsideBounds,
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),
+    /// Intersection, if [programs elsewhere](crate::hands::Hands) have the rows: how many different own keys are common to
+    /// both parties. They know which rows.
+    Elsewhere(u64),
     /// Cardinality: how many different keys are common.
     Cardinality(u64),
     /// Threshold: whether at least `min` different keys are common.
@@ -76,7 +79,7 @@ impl RunResult {
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows.keys()),
-            Self::Cardinality(count) => Some(*count),
+            Self::Cardinality(count) | Self::Elsewhere(count) => Some(*count),
             Self::Sums { keys, .. } => *keys,
             _ => None,
         }
@@ -97,6 +100,7 @@ impl fmt::Debug for RunResult {
             Self::Nothing => f.write_str("Nothing"),
             Self::OutsideBounds => f.write_str("OutsideBounds"),
             Self::Rows(rows) => rows.fmt(f),
+            Self::Elsewhere(count) => write!(f, "Elsewhere({count})"),
             Self::Cardinality(count) => write!(f, "Cardinality({count})"),
             Self::Threshold { min, reached } => write!(f, "Threshold({reached}, of {min})"),
             Self::Sums { columns, .. } => write!(f, "Sums({} columns)", columns.len()),

@@ -38,6 +38,31 @@ impl Flight {
         self.streams.get(&stream).map_or(&[], Vec::as_slice)
     }
 
+    /// As bytes: for each stream its name and its length, 8 bytes each, and its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut all = Vec::new();
+        for (stream, bytes) in self.iter() {
+            all.extend_from_slice(&stream.as_u64().to_le_bytes());
+            all.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            all.extend_from_slice(bytes);
+        }
+        all
+    }
+
+    /// The flight of [these bytes](Self::to_bytes); `None` if there is none.
+    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let mut flight = Self::default();
+        while !bytes.is_empty() {
+            let (stream, rest) = bytes.split_first_chunk::<8>()?;
+            let (len, rest) = rest.split_first_chunk::<8>()?;
+            let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+            let (said, rest) = rest.split_at_checked(len)?;
+            flight.push(StreamId::from_u64(u64::from_le_bytes(*stream)), said);
+            bytes = rest;
+        }
+        Some(flight)
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()
@@ -336,6 +361,19 @@ mod tests {
 
         let live = crate::run_both(program, program).unwrap();
         assert_eq!([Some(live.1), Some(live.0)], outputs);
+    }
+
+    #[test]
+    fn a_flight_reads_back() {
+        let pieces = [(7, vec![1, 2, 3]), (9, vec![4])];
+        let flight: Flight =
+            pieces.map(|(id, bytes)| (StreamId::from_u64(id), bytes)).into_iter().collect();
+        let bytes = flight.to_bytes();
+        assert_eq!(Flight::from_bytes(&bytes), Some(flight));
+        assert_eq!(Flight::from_bytes(&[]), Some(Flight::default()));
+        for cut in [1, 8, 15, bytes.len() - 1] {
+            assert_eq!(Flight::from_bytes(&bytes[..cut]), None);
+        }
     }
 
     #[test]

@@ -47,13 +47,13 @@ impl Cost {
 }
 
 /// 0, or the code of the reason.
-fn code_of(refused: Option<Misbehaviour>) -> u8 {
+pub fn code_of(refused: Option<Misbehaviour>) -> u8 {
     let code = |why| 1 + REASONS.iter().position(|reason| *reason == why).unwrap_or(0) as u8;
     refused.map_or(0, code)
 }
 
 /// Why the result is refused, by its code; `None` for a code that stands for nothing.
-fn reason(code: u8) -> Option<Option<Misbehaviour>> {
+pub fn reason(code: u8) -> Option<Option<Misbehaviour>> {
     match code {
         0 => Some(None),
         code => REASONS.get(usize::from(code) - 1).map(|reason| Some(*reason)),

@@ -90,6 +90,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
             .map(|path| OutputOptions { path: path.clone(), force: args.force }),
         link: link.clone(),
         store,
+        hands: None,
         threads: args
             .threads
             .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),

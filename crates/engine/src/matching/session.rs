@@ -1,6 +1,8 @@
 //! Matching over a session with the peer.
 
-use super::split::{Found, Large, Matched, Pieces, Splitting};
+mod elsewhere;
+
+use super::split::{Elsewhere, Found, Large, Matched, Pieces, Splitting};
 use super::{Checked, Match, Run, run_alone};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
@@ -59,6 +61,8 @@ pub(crate) enum OwnSet {
     Whole(Box<Whole>),
     /// Rows with more keys than that.
     Large(Large),
+    /// Rows that programs elsewhere have.
+    Elsewhere,
 }
 
 /// A set in memory.
@@ -101,6 +105,8 @@ enum Got {
     Whole { unchecked: Unchecked, set: CheckedSet, rows: OwnRows },
     /// In a run for each partition.
     Split { pieces: Pieces, found: Found },
+    /// Likewise, by programs elsewhere, which have the rows.
+    Elsewhere(Elsewhere),
 }
 
 impl Got {
@@ -117,6 +123,10 @@ impl Got {
                 let told = found.told(asked.agreement.learns());
                 (Got::Split { pieces, found }, told)
             }
+            Got::Elsewhere(found) => {
+                let told = found.told(asked.agreement.learns());
+                (Got::Elsewhere(found), told)
+            }
         })
     }
 }
@@ -127,13 +137,15 @@ enum Grouped {
     Not(Box<Whole>),
     /// By partitions.
     Pieces(Pieces, KeyCounts),
+    /// By partitions, elsewhere.
+    Elsewhere(KeyCounts),
 }
 
 impl Grouped {
     fn counts(&self) -> &KeyCounts {
         match self {
             Grouped::Not(set) => &set.counts,
-            Grouped::Pieces(_, counts) => counts,
+            Grouped::Pieces(_, counts) | Grouped::Elsewhere(counts) => counts,
         }
     }
 }
@@ -287,6 +299,9 @@ impl<'a> OverSession<'a> {
                 let shared = shared_items(&check_secret, self.agreement.self_check as usize);
                 self.match_pieces(ctx, pieces, matched, &splitting, &shared)?
             }
+            Grouped::Elsewhere(_) => {
+                self.match_elsewhere(ctx, session, matched, &splitting, &check_secret)?
+            }
         };
 
         self.run.event(&Event::Phase(Phase::Checking));
@@ -331,6 +346,7 @@ impl<'a> OverSession<'a> {
                 pieces.has_repeats |= self.peer.is_through_a_store();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }
+            OwnSet::Elsewhere => self.group_elsewhere(splitting),
         }
     }
 
@@ -443,6 +459,9 @@ impl Match for OverSession<'_> {
     }
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
+        if self.hands().is_some() {
+            return Ok(OwnSet::Elsewhere);
+        }
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
             self.peer.keep_rows(exchange::digest_of(&keys))?;
@@ -556,6 +575,9 @@ impl Match for OverSession<'_> {
                     rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                 })
             }
+            Got::Elsewhere(found) => found.keys(asked.most()).map(|keys| {
+                keys.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Elsewhere)
+            }),
         });
         let output = output.map_err(at).or_else(|error| match error {
             // A refused result is as final as a good one. After a full disk the run can go on.

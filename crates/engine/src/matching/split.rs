@@ -11,29 +11,34 @@
 //!
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
+mod elsewhere;
 mod in_memory;
+
+pub(crate) use elsewhere::Elsewhere;
 
 use crate::answer::Told;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use vesica_agreement::split::{self, partition};
+use vesica_agreement::split;
 use vesica_core::sort::sort_distinct;
-use vesica_core::{Error, Item, Learns, Misbehaviour, ParameterError};
-use vesica_core::{PsiParams, Result, Role, StopReason};
+use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret, StopReason};
 use vesica_net::{Connection, Context, OpenedStreams, SpanReport};
 use vesica_own_rows::{RowItems, RowSet, Spread};
 use vesica_partitions::{
     Buckets, Cost, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter,
 };
+use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
-use vesica_protocols::{Output, Protocol};
 use vesica_records::{NO_ITEM, Streamed};
 use vesica_scratch::Scratch;
-use vesica_self_check::CheckedSet;
+use vesica_tasks::PartRun;
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
+
+/// How many partitions are matched at a time, if there is memory for them, where a party writes its messages into a store.
+const RUNS_OF_A_STORE: usize = 16;
 
 /// Items that are read before repeated ones are dropped.
 const LEAST_ROOM: usize = 1 << 20;
@@ -64,6 +69,16 @@ impl Pieces {
         }
         self.has_repeats = distinct < all;
         Ok(distinct)
+    }
+
+    /// What a partition enters: its items, each once.
+    fn entered(&self, index: u64) -> Result<Vec<Item>> {
+        if self.has_repeats {
+            return self.distinct(index);
+        }
+        let mut entries = Vec::new();
+        self.grouped.read(index, &mut entries).map_err(storage)?;
+        Ok(entries)
     }
 
     /// The distinct items of a partition, ascending. Memory follows their number alone, however often one repeats.
@@ -127,44 +142,6 @@ impl Found {
     }
 }
 
-/// What is kept of a partition while its protocol runs.
-struct Part {
-    own_len: usize,
-    shared_len: usize,
-    /// Items in all, with padding.
-    len: usize,
-    /// The set, own items first, if several rows have the same item.
-    repeated: Option<CheckedSet>,
-}
-
-impl Part {
-    /// The own items, if several rows have the same.
-    fn repeated(&self) -> Option<&[Item]> {
-        self.repeated.as_ref().map(|set| &set.items()[..self.own_len])
-    }
-
-    /// What `output` says of this partition. The work is the same whatever was found: the peer sees how soon the next
-    /// partition begins.
-    fn given(&self, output: Output) -> Given {
-        let (said, refused) = output.split();
-        let Output::Positions(positions) = said else { return Given { own: None, refused } };
-        let mut common = vec![false; self.len];
-        let mut wrong = false;
-        for position in positions {
-            match common.get_mut(position) {
-                Some(common) => wrong |= std::mem::replace(common, true),
-                None => wrong = true,
-            }
-        }
-        let (_, others) = common.split_at(self.own_len);
-        let (shared, padding) = others.split_at(self.shared_len);
-        wrong |= count(shared) != self.shared_len as u64 || count(padding) > 0;
-        common.truncate(self.own_len);
-        let refused = refused.or(wrong.then_some(Misbehaviour::SelfCheckFailed));
-        Given { own: Some(common), refused }
-    }
-}
-
 fn count(common: &[bool]) -> u64 {
     common.iter().filter(|common| **common).count() as u64
 }
@@ -196,6 +173,7 @@ fn add(
 /// What a run in partitions takes of the machine.
 pub(crate) struct Splitting<'a> {
     session: &'a dyn Connection,
+    secret: Secret<[u8; 32]>,
     splitter: Splitter,
     scratch: &'a dyn Scratch,
     memory_bytes: u64,
@@ -212,6 +190,13 @@ pub(crate) struct Matched<'a> {
     pub(crate) plan: Plan,
 }
 
+impl<'a> Matched<'a> {
+    fn part_run(self, label: &'a str) -> PartRun<'a> {
+        let Self { row, role, params, plan } = self;
+        PartRun { row, role, params, plan, label }
+    }
+}
+
 impl<'a> Splitting<'a> {
     /// Partitions under a secret of the `session`; `context` is bound into it.
     pub(crate) fn new(
@@ -220,8 +205,14 @@ impl<'a> Splitting<'a> {
         scratch: &'a dyn Scratch,
         (memory_bytes, threads): (u64, NonZeroUsize),
     ) -> Self {
-        let splitter = Splitter::new(&session.export(EXPORT_PARTITIONS, context));
-        Self { session, splitter, scratch, memory_bytes, threads }
+        let secret = Secret::new(session.export(EXPORT_PARTITIONS, context));
+        let splitter = Splitter::new(secret.expose());
+        Self { session, secret, splitter, scratch, memory_bytes, threads }
+    }
+
+    /// What partitions follow from.
+    pub(crate) fn secret(&self) -> &[u8; 32] {
+        self.secret.expose()
     }
 
     /// Groups `items`, in the order of the rows.
@@ -277,12 +268,15 @@ impl<'a> Splitting<'a> {
                     over
                 }
                 None => {
-                    let (part, output) =
-                        run_partition(ctx, label, &pieces, matched, (index, &shared))?;
-                    let over = Over { given: part.given(output), cost: cost(ctx, label) };
-                    add(&found, (&pieces, index), part.repeated(), &over.given)?;
+                    let run = matched.part_run(label);
+                    let items = pieces.entered(index)?;
+                    let own_len = items.len();
+                    let (given, set) = run.run(ctx, index, items, &shared[index as usize])?;
+                    let over = Over { given, cost: run.cost(ctx) };
+                    let repeated = pieces.has_repeats.then(|| &set.items()[..own_len]);
+                    add(&found, (&pieces, index), repeated, &over.given)?;
                     meter.add(&ctx.meter().report());
-                    let kept = over.to_bytes(part.own_len);
+                    let kept = over.to_bytes(own_len);
                     self.session.keep_part(index, &opened.ids(), &kept)?;
                     over
                 }
@@ -307,52 +301,17 @@ impl<'a> Splitting<'a> {
         of
     }
 
-    /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
-    /// there is memory for them.
+    /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, or more where
+    /// each message takes long; as far as there is memory for them.
     fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
         let longest = split::longest(matched.plan, matched.params);
         let room = self.memory_bytes / 2 / (split::BYTES_PER_ITEM * longest).max(1);
-        let runs = room.min(self.threads.get() as u64 + 1) as usize;
+        let wanted = self.threads.get() + 1;
+        let wanted =
+            if self.session.seed().is_some() { wanted.max(RUNS_OF_A_STORE) } else { wanted };
+        let runs = room.min(wanted as u64) as usize;
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }
-}
-
-fn run_partition(
-    ctx: &mut Context,
-    label: &str,
-    pieces: &Pieces,
-    Matched { row, role, params, plan }: Matched<'_>,
-    (index, shared): (u64, &[Vec<Item>]),
-) -> Result<(Part, Output)> {
-    let items = match pieces.has_repeats {
-        true => pieces.distinct(index)?,
-        false => {
-            let mut entries = Vec::new();
-            pieces.grouped.read(index, &mut entries).map_err(storage)?;
-            entries
-        }
-    };
-    let shared = &shared[index as usize];
-    let params = partition(plan, params, index, shared.len() as u64)?;
-    let len = match role {
-        Role::Sender => params.sender_len(),
-        _ => params.receiver_len(),
-    };
-    if items.len() + shared.len() > len {
-        return Err(Error::Bug("a partition is longer than its bound"));
-    }
-    let own_len = items.len();
-    let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
-    let set = set.ok_or(ParameterError::OutOfMemory)?;
-    let party = row.party(role, params, set.input())?;
-    let repeated = pieces.has_repeats.then_some(set);
-    let part = Part { own_len, shared_len: shared.len(), len, repeated };
-    let output = ctx.child(label, |ctx| {
-        let output = party.run(ctx)?;
-        ctx.finish()?;
-        Ok::<_, Error>(output)
-    })?;
-    Ok((part, output))
 }
 
 /// What the run of a partition took that was counted under `label`.

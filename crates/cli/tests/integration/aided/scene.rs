@@ -189,6 +189,7 @@ impl Scene {
             memory_bytes: 1 << 28,
             scratch: None,
             store: None,
+            hands: None,
             allow_insecure: false,
             strict: false,
         }

@@ -20,32 +20,29 @@ fn rows(items: &[Item]) -> (Pieces, Found) {
     (Pieces { grouped, has_repeats: true }, found)
 }
 
-/// Adds positions to each partition: those of all own items and all shared ones, changed by `change`.
-fn found(change: impl Fn(u64, &mut Vec<usize>)) -> Result<Option<RowSet>> {
+/// Adds what each partition gave: which of its own items are common, as `change` has it, and why it is refused.
+fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result<Option<RowSet>> {
     let items: Vec<Item> = (0..60).map(|i| Item::from_integer(i % 40)).collect();
     let (pieces, found) = rows(&items);
-    let (found, shared) = (Mutex::new(found), [100, 101, 102].map(Item::from_integer));
+    let found = Mutex::new(found);
     for index in 0..2 {
-        let own = pieces.distinct(index).unwrap();
-        let (own_len, shared_len, len) = (own.len(), shared.len(), own.len() + 8);
-        let rng = &mut StdRng::seed_from_u64(index);
-        let repeated = CheckedSet::of_partition(own, &shared, len, rng);
-        let part = Part { own_len, shared_len, len, repeated };
-        let mut positions: Vec<usize> = (0..own_len + shared_len).collect();
-        change(index, &mut positions);
-        let given = part.given(Output::Positions(positions));
-        add(&found, (&pieces, index), part.repeated(), &given).unwrap();
+        let items = pieces.distinct(index).unwrap();
+        let mut own = vec![true; items.len()];
+        let refused = change(index, &mut own);
+        let given = Given { own: Some(own), refused };
+        add(&found, (&pieces, index), Some(&items), &given).unwrap();
     }
     found.into_inner().unwrap().rows(pieces, 40)
 }
 
 #[test]
 fn all_rows_of_a_repeated_key_get_its_bit() {
-    let rows = found(|_, _| {}).unwrap().unwrap();
+    let rows = found(|_, _| None).unwrap().unwrap();
     assert_eq!((rows.len(), rows.keys(), rows.words()), (60, 40, &[(1 << 60) - 1][..]));
     // Without the first key of each partition: it stands in one row or in two.
-    let without = |_, positions: &mut Vec<usize>| {
-        positions.remove(0);
+    let without = |_, own: &mut Vec<bool>| {
+        own[0] = false;
+        None
     };
     let rows = found(without).unwrap().unwrap();
     assert_eq!(rows.keys(), 38);
@@ -54,26 +51,15 @@ fn all_rows_of_a_repeated_key_get_its_bit() {
 
 #[test]
 fn one_wrong_partition_refuses_the_result() {
-    let refused = |change: &dyn Fn(&mut Vec<usize>)| {
-        let only_second = |index: u64, positions: &mut Vec<usize>| {
-            if index == 1 {
-                change(positions);
-            }
-        };
-        let why = Error::PeerMisbehaved(Misbehaviour::SelfCheckFailed);
-        assert_eq!(found(only_second).err(), Some(why));
-    };
-    refused(&|positions| positions.truncate(positions.len() - 1));
-    refused(&|positions| positions.push(positions.len()));
-    refused(&|positions| positions.push(positions.len() + 5));
-    refused(&|positions| positions.push(0));
+    let why = Misbehaviour::SelfCheckFailed;
+    let refused = found(|index, _| (index == 1).then_some(why));
+    assert_eq!(refused.err(), Some(Error::PeerMisbehaved(why)));
 }
 
 #[test]
 fn a_party_that_learns_nothing_has_no_rows() {
     let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-    let part = Part { own_len: 1, shared_len: 0, len: 2, repeated: None };
-    found.add(&part.given(Output::Nothing));
+    found.add(&Given { own: None, refused: None });
     assert_eq!(found.told(Learns::Both), Told::Nothing);
     assert_eq!(found.rows(pieces, 1), Ok(None));
 }
@@ -81,8 +67,7 @@ fn a_party_that_learns_nothing_has_no_rows() {
 #[test]
 fn more_common_keys_than_either_set_has_are_refused() {
     let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-    let part = Part { own_len: 1, shared_len: 0, len: 1, repeated: None };
-    found.add(&part.given(Output::Positions(vec![0])));
+    found.add(&Given { own: Some(vec![true]), refused: None });
     assert_eq!(found.told(Learns::Both), Told::Number(1));
     assert_eq!(found.told(Learns::Receiver), Told::Nothing);
     assert!(found.rows(pieces, 0).is_err());

@@ -51,6 +51,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
         output: Some(OutputOptions { path: path("out.csv"), force: false }),
         link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None },
         store,
+        hands: None,
         threads: NonZeroUsize::new(2).unwrap(),
         memory_bytes: MEMORY_BYTES_DEFAULT,
         scratch: None,

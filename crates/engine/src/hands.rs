@@ -1,0 +1,57 @@
+//! Programs elsewhere that have the rows of a party and do the work of its partitions.
+
+use vesica_core::Item;
+pub use vesica_tasks::{Ended, HeardAt, Orders, Parcelled, Point, Taken, Task};
+
+/// Programs elsewhere, such as the executors of a cluster, which have a party's rows. This process gives out tasks, and
+/// has neither rows nor items.
+///
+/// Whoever implements this sees secrets of the run and the rows, and is trusted like this process.
+pub trait Hands: Send + Sync {
+    /// Makes items of all rows, and groups them into `buckets` buckets, a power of two, by their [prefix](prefix_of) under
+    /// `secret`. The same rows must give the same items each time.
+    ///
+    /// # Errors
+    /// [`HandsFault`].
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault>;
+
+    /// Keeps `kept` under their names, and then has all `tasks` taken, each at least once. The buckets of partition p of P
+    /// are those from p·B/P up to (p + 1)·B/P, of B. Returns what came of the tasks, in their order.
+    ///
+    /// # Errors
+    /// [`HandsFault`].
+    fn take(
+        &self,
+        orders: &Orders,
+        tasks: &[Task],
+        kept: Vec<(String, Vec<u8>)>,
+    ) -> Result<Vec<Taken>, HandsFault>;
+}
+
+/// Rows that were grouped.
+#[derive(Clone, Debug, Default)]
+pub struct Bucketed {
+    /// All rows.
+    pub rows: u64,
+    /// Rows with an empty key.
+    pub empty: u64,
+    /// Rows with a key that its profile refuses.
+    pub refused: u64,
+    /// Of each bucket the number of its distinct items.
+    pub distinct: Vec<u64>,
+    /// The digest of all items, bucket by bucket.
+    pub digest: [u8; 32],
+}
+
+/// Programs elsewhere have not done what was asked. Whoever gives out the tasks knows why, and ends the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HandsFault;
+
+/// The buckets of `items`, of so many, a power of two: their leading bits under `secret`.
+pub fn buckets_of(secret: &[u8; 32], items: &[Item], buckets: u64) -> Vec<u16> {
+    let mut prefixes = Vec::new();
+    vesica_partitions::Splitter::new(secret).prefixes(items, &mut prefixes);
+    let shift = vesica_core::params::Runs::MAX.count().ilog2() - buckets.max(1).ilog2();
+    prefixes.iter_mut().for_each(|prefix| *prefix >>= shift);
+    prefixes
+}

@@ -1,0 +1,95 @@
+//! Rows that programs elsewhere have.
+
+use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, OverSession, Splitting};
+use crate::hands::{Hands, HandsFault, Orders};
+use crate::{Error, Phase};
+use vesica_agreement::split;
+use vesica_core::{Operation, Role, TransportError};
+use vesica_net::{Connection, Context};
+use vesica_records::{InputError, KeyCounts, Streamed};
+
+impl OverSession<'_> {
+    /// Who does the work of partitions, if this process does not.
+    pub(super) fn hands(&self) -> Option<&dyn Hands> {
+        let can = self.agreement.operation() == Operation::Intersection
+            && split::splits_large_sets(self.agreement)
+            && self.run.job.store.is_some();
+        self.run.job.hands.as_deref().filter(|_| can)
+    }
+
+    fn hands_or_bug(&self) -> Result<&dyn Hands, Error> {
+        self.hands().ok_or(Error::Bug("rows are elsewhere, and nobody has them"))
+    }
+
+    /// Has the rows grouped and counted.
+    pub(super) fn group_elsewhere(&self, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
+        let at = self.at(Phase::Reading);
+        let source = &self.run.job.source;
+        let (terms, party) = (self.run.terms(), &self.peer.seats.party);
+        let rows = source.rows().unwrap_or(terms.max_rows);
+        let most = split::most_partitions(self.agreement, party, rows);
+        let bucketed = self.hands_or_bug()?.group(splitting.secret(), most);
+        let bucketed = bucketed.map_err(|HandsFault| at(TransportError::CancelledHere.into()))?;
+        if bucketed.distinct.len() as u64 != most {
+            return Err(Error::Bug("rows were grouped into another number of buckets"));
+        }
+        let (rows, limit) = (bucketed.rows, terms.max_rows);
+        let path = || source.path().to_path_buf();
+        if rows > limit {
+            return Err(InputFault::from(InputError::TooManyRows { path: path(), limit }).into());
+        }
+        let counts = KeyCounts {
+            rows,
+            empty: bucketed.empty,
+            refused: bucketed.refused,
+            ..KeyCounts::default()
+        };
+        let keyed = rows.saturating_sub(counts.empty + counts.refused);
+        if keyed == 0 && terms.min_rows > 0 {
+            let KeyCounts { rows, empty, refused, .. } = counts;
+            let error = match rows {
+                0 => InputError::NoRows { path: path() },
+                _ => InputError::NoKeys { path: path(), rows, empty, refused },
+            };
+            return Err(InputFault::from(error).into());
+        }
+        self.peer.keep_rows(bucketed.digest)?;
+        let distinct = bucketed.distinct.iter().sum();
+        Ok(Grouped::Elsewhere(self.count(Streamed { counts, rows, keyed }, distinct)?))
+    }
+
+    /// Has the protocol run on all partitions.
+    pub(super) fn match_elsewhere(
+        &self,
+        ctx: &mut Context,
+        session: &dyn Connection,
+        Matched { row, role, params, plan }: Matched<'_>,
+        splitting: &Splitting<'_>,
+        check_secret: &[u8; 32],
+    ) -> Result<(Got, u64), Error> {
+        let at = self.at(Phase::Matching);
+        let bug = |what| at(vesica_core::Error::Bug(what));
+        let hash = self.agreement.hash();
+        let apart = session.apart().ok_or_else(|| bug("a store has parts elsewhere"))?;
+        let announced = |len: usize| (len as u64).saturating_sub(self.agreement.self_check_items());
+        let orders = Orders {
+            agreement: self.agreement.canonical(),
+            row: row.id.to_owned(),
+            is_sender: role == Role::Sender,
+            session: session.export(EXPORT_SESSION, hash.as_bytes()),
+            sender_len: announced(params.sender_len()),
+            receiver_len: announced(params.receiver_len()),
+            partitions: plan.partitions(),
+            splitter: *splitting.secret(),
+            check_secret: *check_secret,
+            seed: session.seed().ok_or_else(|| bug("a store gives a seed"))?,
+            desk: apart.desk(),
+            label: Phase::Matching.name().to_owned(),
+        };
+        let step = |done| self.step(done, plan);
+        let hands = self.hands_or_bug()?;
+        let found = splitting.run_elsewhere(ctx, hands, &orders, &step);
+        let (found, direction_changes) = found.map_err(at)?;
+        Ok((Got::Elsewhere(found), direction_changes))
+    }
+}

@@ -1,0 +1,270 @@
+//! Partitions whose work programs elsewhere do, in turns.
+//!
+//! ```text
+//!  peer ──▶ what each partition has heard ──▶ tasks of all partitions that can go on ──▶ hands
+//!  peer ◀── what each partition says next ◀──────────────── stored already, by its id ◀──┘
+//! ```
+
+use super::{Splitting, counted};
+use crate::answer::Told;
+use crate::hands::{Ended, Hands, HandsFault, HeardAt, Orders, Point, Taken, Task};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use vesica_core::{Error, Learns, Misbehaviour, Result, TransportError};
+use vesica_net::{Apart, Context, Flight, Heard, Meter, Parcel, StreamId};
+
+/// How long more messages may come before those that have come are dealt with, and how often that is asked: a batch of
+/// tasks takes about a second, whatever their number.
+const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
+
+const APART: Error = Error::Bug("this connection has no parts elsewhere");
+
+/// What the partitions gave, unchecked. The rows are where the work was done.
+pub(crate) struct Elsewhere {
+    matched: Option<u64>,
+    refused: Option<Misbehaviour>,
+}
+
+impl Elsewhere {
+    /// What the closing message reveals.
+    pub(crate) fn told(&self, learns: Learns) -> Told {
+        match (learns, self.matched) {
+            (Learns::Both, Some(matched)) => Told::Number(matched.into()),
+            _ => Told::Nothing,
+        }
+    }
+
+    /// How many keys are common, if this party learns it. At most `most` can be.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result.
+    pub(crate) fn keys(self, most: u64) -> Result<Option<u64>> {
+        match (self.refused, self.matched) {
+            (Some(why), _) => Err(why.into()),
+            (None, Some(matched)) if matched > most => Err(Misbehaviour::SelfCheckFailed.into()),
+            (None, matched) => Ok(matched),
+        }
+    }
+}
+
+/// A partition that is not over.
+struct Part {
+    index: u64,
+    root: StreamId,
+    heard: Vec<HeardAt>,
+    /// What has come with the connection and was given to nobody yet.
+    fresh: Flight,
+    /// How many bytes of each stream have come.
+    arrived: BTreeMap<StreamId, u64>,
+    opened: Vec<StreamId>,
+    /// Where it waits, for how many bytes; `None` if it has not run in this process.
+    needs: Option<Vec<(StreamId, u64)>>,
+}
+
+impl Part {
+    fn new(apart: &dyn Apart, index: u64, root: StreamId) -> Self {
+        let mut opened = apart.said(index).1;
+        if opened.is_empty() {
+            opened.push(root);
+        }
+        Self {
+            index,
+            root,
+            heard: Vec::new(),
+            fresh: Flight::default(),
+            arrived: BTreeMap::new(),
+            opened,
+            needs: None,
+        }
+    }
+
+    /// The task that it has next.
+    fn task(&mut self, apart: &dyn Apart, kept: &mut Vec<(String, Vec<u8>)>) -> Task {
+        self.keep(kept);
+        Task {
+            part: self.index,
+            root: self.root.as_u64(),
+            id: rand::random(),
+            said: Point::all_of(&apart.said(self.index).0),
+            heard: self.heard.clone(),
+        }
+    }
+
+    fn hear(&mut self, heard: Heard, kept: &mut Vec<(String, Vec<u8>)>) {
+        let mut arrived = |stream, len| *self.arrived.entry(stream).or_default() += len;
+        match heard {
+            Heard::Bytes(flight) => {
+                flight.iter().for_each(|(stream, bytes)| arrived(stream, bytes.len() as u64));
+                self.fresh.extend(&flight);
+            }
+            Heard::Parcel(parcel) => {
+                parcel.streams.iter().for_each(|(stream, len)| arrived(*stream, *len));
+                self.keep(kept);
+                self.heard.push(HeardAt::Parcel((&parcel).into()));
+            }
+        }
+    }
+
+    /// Has what is fresh kept under a name.
+    fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
+        if self.fresh.is_empty() {
+            return;
+        }
+        let name = format!("heard-{}-{:032x}", self.index, rand::random::<u128>());
+        kept.push((name.clone(), std::mem::take(&mut self.fresh).to_bytes()));
+        self.heard.push(HeardAt::Kept(name));
+    }
+
+    fn is_ready(&self) -> bool {
+        let has = |(stream, len): &(StreamId, u64)| {
+            self.arrived.get(stream).is_some_and(|arrived| arrived >= len)
+        };
+        self.needs.as_ref().is_none_or(|needs| needs.iter().any(has))
+    }
+}
+
+impl Splitting<'_> {
+    /// Has `hands` run the protocol on each partition; returns what was found, and the most changes of direction of a run.
+    /// All is counted under the label of `orders`; `progress` takes how many partitions are done.
+    ///
+    /// # Errors
+    /// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `hands` ends the run.
+    pub(crate) fn run_elsewhere(
+        &self,
+        ctx: &mut Context,
+        hands: &dyn Hands,
+        orders: &Orders,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Elsewhere, u64)> {
+        let apart = self.session.apart().ok_or(APART)?;
+        apart.recall()?;
+        let mut board = Board {
+            apart,
+            hands,
+            orders,
+            meter: ctx.meter().clone(),
+            parts: Vec::new(),
+            kept: Vec::new(),
+            found: Elsewhere { matched: None, refused: None },
+            changes: 0,
+        };
+        for index in 0..orders.partitions {
+            let (_, opened) = ctx.fork_apart()?;
+            let root = *opened.ids().first().ok_or(APART)?;
+            match self.session.kept_part(index)? {
+                Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(super::DAMAGED)?),
+                None => board.parts.push(Part::new(apart, index, root)),
+            }
+        }
+        loop {
+            progress(orders.partitions - board.parts.len() as u64);
+            if board.parts.is_empty() {
+                return Ok((board.found, board.changes));
+            }
+            board.listen()?;
+            for (index, opened, ended) in board.turn()? {
+                self.session.keep_part(index, &opened, &ended.to_bytes())?;
+            }
+        }
+    }
+}
+
+/// What is known of the partitions.
+struct Board<'a> {
+    apart: &'a dyn Apart,
+    hands: &'a dyn Hands,
+    orders: &'a Orders,
+    meter: Meter,
+    /// Those that are not over.
+    parts: Vec<Part>,
+    /// What `hands` must keep before the next tasks.
+    kept: Vec<(String, Vec<u8>)>,
+    found: Elsewhere,
+    changes: u64,
+}
+
+impl Board<'_> {
+    fn end(&mut self, ended: &Ended) {
+        if let Some(matched) = ended.matched {
+            *self.found.matched.get_or_insert(0) += matched;
+        }
+        self.found.refused = self.found.refused.or(ended.refused());
+        self.changes = self.changes.max(ended.cost().direction_changes);
+        self.meter.add(&[counted(&ended.cost(), &self.orders.label)]);
+    }
+
+    fn hear(&mut self) {
+        for part in &mut self.parts {
+            for heard in self.apart.hear(&part.opened) {
+                part.hear(heard, &mut self.kept);
+            }
+        }
+    }
+
+    /// Waits until a partition can go on, and then while more messages come soon.
+    fn listen(&mut self) -> Result<()> {
+        self.hear();
+        while !self.parts.iter().any(Part::is_ready) {
+            self.apart.listen(true)?;
+            self.hear();
+        }
+        let (pause, most) = GATHER;
+        for _ in 0..most {
+            while self.apart.listen(false)? {}
+            let before = self.ready();
+            self.hear();
+            if self.ready() == self.parts.len()
+                || self.parts.iter().all(|part| part.needs.is_none())
+            {
+                break;
+            }
+            std::thread::sleep(pause);
+            let has_more = self.apart.listen(false)?;
+            if !has_more && self.ready() == before {
+                break;
+            }
+        }
+        self.hear();
+        Ok(())
+    }
+
+    fn ready(&self) -> usize {
+        self.parts.iter().filter(|part| part.is_ready()).count()
+    }
+
+    /// Has the tasks taken of all partitions that can go on; returns those that are over.
+    fn turn(&mut self) -> Result<Vec<(u64, Vec<StreamId>, Ended)>> {
+        let (apart, kept) = (self.apart, &mut self.kept);
+        let ready = self.parts.iter_mut().filter(|part| part.is_ready());
+        let tasks: Vec<Task> = ready.map(|part| part.task(apart, kept)).collect();
+        let taken = self.hands.take(self.orders, &tasks, std::mem::take(&mut self.kept));
+        let taken = taken.map_err(|HandsFault| TransportError::CancelledHere)?;
+        if !taken.iter().map(|one| one.part).eq(tasks.iter().map(|task| task.part)) {
+            return Err(Error::Bug("what came of tasks is not of these tasks"));
+        }
+        if let Some(fault) = taken.iter().find_map(|one| one.fault) {
+            return Err(Misbehaviour::from(fault).into());
+        }
+        let mut over = Vec::new();
+        for one in taken {
+            self.take(&one)?;
+            if let Some(ended) = one.ended {
+                self.end(&ended);
+                over.push((one.part, one.opened(), ended));
+            }
+        }
+        self.parts.retain(|part| over.iter().all(|(index, ..)| *index != part.index));
+        Ok(over)
+    }
+
+    fn take(&mut self, taken: &Taken) -> Result<()> {
+        let part = self.parts.iter_mut().find(|part| part.index == taken.part).ok_or(APART)?;
+        part.opened = taken.opened();
+        let needs = taken.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
+        part.needs = Some(needs.collect());
+        if let Some(parcel) = &taken.parcel {
+            self.apart.say(part.index, &Parcel::from(parcel), &taken.said(), &part.opened)?;
+        }
+        Ok(())
+    }
+}

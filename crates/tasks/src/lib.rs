@@ -1,0 +1,21 @@
+//! The run of a protocol on one partition of an intersection: at once, or as tasks that take turns elsewhere.
+//!
+//! * [`PartRun`] — what a partition enters, and what its output says.
+//! * [`Orders`] — what tasks elsewhere need to know of the run; [`Task`] and [`Taken`] — one turn of a partition, and what came
+//!   of it.
+//!
+//! A task is a pure function of its orders, of its partition's items and of the peer's bytes. It may run as often as anybody
+//! likes, on any machine, and several times at once.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
+mod fault;
+mod orders;
+mod part;
+mod turn;
+
+pub use fault::Fault;
+pub use orders::Orders;
+pub use part::PartRun;
+pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task};

@@ -1,0 +1,118 @@
+//! What tasks elsewhere need to know of a run.
+
+use crate::PartRun;
+use serde::{Deserialize, Serialize};
+use vesica_agreement::{Agreement, split};
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
+use vesica_exchange::Desk;
+use vesica_partitions::{Plan, Splitter};
+use vesica_protocols::Protocol;
+use vesica_self_check::shared_items;
+
+const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
+
+/// What the tasks of a run need to know: secrets of the run, and nothing of the party's identity.
+///
+/// Whoever has them, and the party's rows, can take the party's place in this run.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Orders {
+    /// The agreement's canonical form.
+    pub agreement: String,
+    /// The id of the protocol in the catalogue.
+    pub row: String,
+    /// Whether this party is the sender.
+    pub is_sender: bool,
+    /// The session.
+    pub session: [u8; 32],
+    /// Of the sender.
+    pub sender_len: u64,
+    /// Of the receiver.
+    pub receiver_len: u64,
+    /// How many partitions there are.
+    pub partitions: u64,
+    /// What items fall into partitions by.
+    pub splitter: [u8; 32],
+    /// What the self-check items that both know follow from.
+    pub check_secret: [u8; 32],
+    /// Of this party's randomness.
+    pub seed: [u8; 32],
+    /// What this party stores its messages and reads the peer's with.
+    pub desk: Vec<u8>,
+    /// The label under which bytes are counted.
+    pub label: String,
+}
+
+impl Orders {
+    /// As JSON, which is secret.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The orders of their JSON; `None` if there are none.
+    pub fn from_json(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+}
+
+/// Orders that were read and checked.
+pub(crate) struct Known {
+    pub(crate) row: &'static Protocol,
+    pub(crate) role: Role,
+    pub(crate) params: PsiParams,
+    pub(crate) plan: Plan,
+    pub(crate) desk: Desk,
+    splitter: Splitter,
+    shared: Vec<Item>,
+    seed: Secret<[u8; 32]>,
+    label: String,
+}
+
+/// The orders are not those of this version.
+const OTHER: Error = Error::Bug("a task has orders that it does not understand");
+
+impl Known {
+    /// # Errors
+    /// [`Error::Bug`] if these are no orders of this version.
+    pub(crate) fn of(orders: &Orders) -> Result<Self> {
+        let agreement = Agreement::parse(&orders.agreement).map_err(|_| OTHER)?;
+        let row = vesica_protocols::find(&orders.row)?;
+        let session = SessionId::from_bytes(orders.session);
+        let params = agreement.params(session, orders.sender_len, orders.receiver_len)?;
+        let plan = split::plan(row, &params);
+        if plan.partitions() != orders.partitions {
+            return Err(OTHER);
+        }
+        Ok(Self {
+            row,
+            role: if orders.is_sender { Role::Sender } else { Role::Receiver },
+            params,
+            plan,
+            desk: Desk::from_bytes(&orders.desk).ok_or(OTHER)?,
+            splitter: Splitter::new(&orders.splitter),
+            shared: shared_items(&orders.check_secret, agreement.self_check as usize),
+            seed: Secret::new(orders.seed),
+            label: orders.label.clone(),
+        })
+    }
+
+    pub(crate) fn run(&self) -> PartRun<'_> {
+        let Self { row, role, params, plan, label, .. } = self;
+        PartRun { row, role: *role, params, plan: *plan, label }
+    }
+
+    /// The self-check items in partition `index` that both know.
+    pub(crate) fn shared_of(&self, index: u64) -> Vec<Item> {
+        let mut prefixes = Vec::new();
+        self.splitter.prefixes(&self.shared, &mut prefixes);
+        let all = self.shared.iter().zip(prefixes);
+        all.filter(|(_, prefix)| self.plan.partition_of(*prefix) == index)
+            .map(|(item, _)| *item)
+            .collect()
+    }
+
+    /// Of the randomness of partition `index`.
+    pub(crate) fn seed_of(&self, index: u64) -> Secret<[u8; 32]> {
+        Secret::new(derive(SEED_LABEL, &[self.seed.expose(), &index.to_le_bytes()]))
+    }
+}

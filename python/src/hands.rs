@@ -1,0 +1,141 @@
+//! What a run asks of programs elsewhere, on its way to Python, which has them do it.
+
+use crate::away::away;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyTuple};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use vesica_engine::hands::{Bucketed, HandsFault, Orders, Taken, Task};
+
+/// What is asked for.
+enum Request {
+    Group { secret: [u8; 32], buckets: u64 },
+    Take { orders: String, tasks: Vec<String>, kept: Vec<(String, Vec<u8>)> },
+}
+
+enum Answer {
+    Grouped(Bucketed),
+    Taken(Vec<Taken>),
+}
+
+#[derive(Default)]
+struct State {
+    request: Option<Request>,
+    answer: Option<Answer>,
+    has_ended: bool,
+}
+
+/// What the thread of a run and Python share.
+#[derive(Default)]
+pub(crate) struct Desk {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Desk {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Nobody answers any more.
+    pub(crate) fn end(&self) {
+        self.lock().has_ended = true;
+        self.changed.notify_all();
+    }
+
+    fn ask(&self, request: Request) -> Result<Answer, HandsFault> {
+        let mut state = self.lock();
+        state.request = Some(request);
+        self.changed.notify_all();
+        loop {
+            if let Some(answer) = state.answer.take() {
+                return Ok(answer);
+            }
+            if state.has_ended {
+                return Err(HandsFault);
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl vesica_engine::hands::Hands for Desk {
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
+        match self.ask(Request::Group { secret: *secret, buckets })? {
+            Answer::Grouped(bucketed) => Ok(bucketed),
+            Answer::Taken(_) => Err(HandsFault),
+        }
+    }
+
+    fn take(
+        &self,
+        orders: &Orders,
+        tasks: &[Task],
+        kept: Vec<(String, Vec<u8>)>,
+    ) -> Result<Vec<Taken>, HandsFault> {
+        let tasks = tasks.iter().map(Task::to_json).collect();
+        match self.ask(Request::Take { orders: orders.to_json(), tasks, kept })? {
+            Answer::Taken(taken) => Ok(taken),
+            Answer::Grouped(_) => Err(HandsFault),
+        }
+    }
+}
+
+/// The requests of one run, and the answers.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Hands(pub(crate) Arc<Desk>);
+
+#[pymethods]
+impl Hands {
+    #[new]
+    fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    /// What is asked for, if anything comes within so many seconds: `("group", secret, buckets)` or
+    /// `("take", orders, tasks, kept)`.
+    fn request<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        let request = away(py, || {
+            let waits = |state: &mut State| state.request.is_none() && !state.has_ended;
+            let waited = self.0.changed.wait_timeout_while(self.0.lock(), limit, waits);
+            waited.unwrap_or_else(PoisonError::into_inner).0.request.take()
+        });
+        let Some(request) = request else { return Ok(None) };
+        let tuple = match request {
+            Request::Group { secret, buckets } => {
+                ("group", PyBytes::new(py, &secret), buckets).into_pyobject(py)?
+            }
+            Request::Take { orders, tasks, kept } => {
+                let kept: Vec<(String, Bound<'_, PyBytes>)> = kept
+                    .into_iter()
+                    .map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
+                    .collect();
+                ("take", orders, tasks, kept).into_pyobject(py)?
+            }
+        };
+        Ok(Some(tuple))
+    }
+
+    /// Answers "group": the counts of all rows, of each bucket how many distinct items it has, and the digest of all.
+    fn grouped(&self, rows: u64, empty: u64, refused: u64, distinct: Vec<u64>, digest: [u8; 32]) {
+        let bucketed = Bucketed { rows, empty, refused, distinct, digest };
+        self.answer(Answer::Grouped(bucketed));
+    }
+
+    /// Answers "take": what came of each task.
+    fn taken(&self, taken: Vec<String>) -> PyResult<()> {
+        let taken: Option<Vec<Taken>> = taken.iter().map(|one| Taken::from_json(one)).collect();
+        let taken = taken.ok_or_else(|| PyValueError::new_err("not what a task gives"))?;
+        self.answer(Answer::Taken(taken));
+        Ok(())
+    }
+}
+
+impl Hands {
+    fn answer(&self, answer: Answer) {
+        self.0.lock().answer = Some(answer);
+        self.0.changed.notify_all();
+    }
+}

@@ -1,0 +1,176 @@
+//! What programs elsewhere do for a run.
+
+use crate::agreement::Agreement;
+use crate::away::away;
+use crate::export::Column;
+use crate::failure::{Failed, Kind};
+use crate::input::Input;
+use crate::place;
+use crate::stream::{Stream, guarded};
+use arrow_array::builder::{FixedSizeBinaryBuilder, Int32Builder};
+use arrow_array::cast::AsArray;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::types::Int64Type;
+use arrow_array::{Int64Array, RecordBatch};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyCapsule};
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use vesica_core::hash::Transcript;
+use vesica_core::{Error, Item};
+use vesica_engine::hands::{Orders, Task, buckets_of};
+use vesica_engine::terms::{key_columns, key_items};
+use vesica_exchange::Store;
+use vesica_messages::Speech;
+use vesica_net::Pool;
+use vesica_records::{KeyLimits, NO_ITEM, StreamError, stream_items};
+
+const DIGEST_LABEL: &str = "vesica python 2026 items of a bucket v1";
+
+/// The items of the rows of `input`, for a run of `agreement`, and their buckets under `secret`, of so many. Returns both
+/// columns, in which a row without a usable key is null, and how many rows have an empty and a refused key.
+#[pyfunction]
+pub(crate) fn items(
+    py: Python<'_>,
+    agreement: &Agreement,
+    party: &str,
+    columns: BTreeMap<String, String>,
+    input: &Input,
+    secret: [u8; 32],
+    buckets: u64,
+) -> PyResult<(Column, Column, u64, u64)> {
+    let source = input.take(py)?;
+    let agreement = &agreement.0;
+    let made = away(py, || -> Result<_, Failed> {
+        let here = |error: vesica_engine::Error| Failed::here(&error);
+        let key = key_columns(agreement, Some(party), &columns).map_err(here)?;
+        let hash = key_items(agreement, &key);
+        let limits = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
+        let mut items = Vec::new();
+        let mut sink = |some: &[Item]| -> Result<(), ()> {
+            items.extend_from_slice(some);
+            Ok(())
+        };
+        let mut go_on = |_| ControlFlow::Continue(());
+        let streamed = stream_items(&source, &key, &hash, &limits, &mut sink, &mut go_on);
+        let streamed = streamed.map_err(|error| match error {
+            StreamError::Input(error) => Failed::input(&error),
+            StreamError::Sink(()) => Failed::panic(),
+        })?;
+        Ok((items, streamed.counts.empty, streamed.counts.refused))
+    });
+    let (items, empty, refused) = made.map_err(|failed| failed.raise(py))?;
+    let mut column = FixedSizeBinaryBuilder::with_capacity(items.len(), Item::LEN as i32);
+    let mut places = Int32Builder::with_capacity(items.len());
+    for (item, bucket) in items.iter().zip(buckets_of(&secret, &items, buckets)) {
+        if *item == NO_ITEM {
+            column.append_null();
+            places.append_null();
+        } else if column.append_value(item.as_bytes()).is_err() {
+            return Err(Failed::panic().raise(py));
+        } else {
+            places.append_value(bucket.into());
+        }
+    }
+    let (column, places) = (Column(Arc::new(column.finish())), Column(Arc::new(places.finish())));
+    Ok((column, places, empty, refused))
+}
+
+/// The items and the numbers of rows in the batches of a capsule from `__arrow_c_stream__`.
+fn entries(py: Python<'_>, capsule: &Bound<'_, PyCapsule>) -> PyResult<(Vec<Item>, Vec<i64>)> {
+    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
+    let pointer = pointer.cast::<FFI_ArrowArrayStream>();
+    // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let broken =
+        || Failed::new(Kind::Data, "the items of a partition cannot be read", "").raise(py);
+    let read = away(py, || {
+        let (mut items, mut rows) = (Vec::new(), Vec::new());
+        for batch in guarded(|| Stream::new(stream)).ok()? {
+            add(&batch.ok()?, &mut items, &mut rows)?;
+        }
+        Some((items, rows))
+    });
+    read.ok_or_else(broken)
+}
+
+fn add(batch: &RecordBatch, items: &mut Vec<Item>, rows: &mut Vec<i64>) -> Option<()> {
+    let column = batch.column_by_name("item")?.as_fixed_size_binary_opt()?;
+    for item in column.iter() {
+        items.push(Item::from_bytes(item?.try_into().ok()?));
+    }
+    rows.extend(batch.column_by_name("row")?.as_primitive_opt::<Int64Type>()?.values());
+    Some(())
+}
+
+/// How many items there are, how many distinct ones, and their digest, which does not depend on their order.
+#[pyfunction]
+pub(crate) fn summary<'py>(
+    py: Python<'py>,
+    capsule: &Bound<'_, PyCapsule>,
+) -> PyResult<(u64, u64, Bound<'py, PyBytes>)> {
+    let (mut items, rows) = entries(py, capsule)?;
+    let (distinct, digest) = away(py, || {
+        items.sort_unstable();
+        let mut digest = Transcript::new(DIGEST_LABEL, &[]);
+        items.iter().for_each(|item| digest.update(item.as_bytes()));
+        items.dedup();
+        (items.len() as u64, digest.finish())
+    });
+    Ok((rows.len() as u64, distinct, PyBytes::new(py, &digest)))
+}
+
+/// A place where two sides meet, opened.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Place(Arc<dyn Store>);
+
+#[pymethods]
+impl Place {
+    #[new]
+    fn new(py: Python<'_>, place: &Bound<'_, PyAny>) -> PyResult<Self> {
+        Ok(Self(place::store(py, place)?.1))
+    }
+}
+
+/// Takes a task of a run with the items of its partition, whose rows have numbers, and what was kept under names. Returns
+/// what came of it and, if the partition is over, the numbers of the rows that are common.
+#[pyfunction]
+pub(crate) fn take(
+    py: Python<'_>,
+    orders: &str,
+    task: &str,
+    capsule: &Bound<'_, PyCapsule>,
+    place: &Place,
+    kept: HashMap<String, Vec<u8>>,
+) -> PyResult<(String, Option<Column>)> {
+    let bug = || Failed::panic().raise(py);
+    let orders = Orders::from_json(orders).ok_or_else(bug)?;
+    let task = Task::from_json(task).ok_or_else(bug)?;
+    let (items, rows) = entries(py, capsule)?;
+    let store = &*place.0;
+    let taken = away(py, || {
+        let pool = Pool::new(NonZeroUsize::MIN)?;
+        task.take(&orders, &items, store, pool, &|name| kept.get(name).cloned())
+    });
+    let (taken, common) = taken.map_err(|error| failed(&error, store).raise(py))?;
+    let common = common.map(|common| {
+        let rows = rows.iter().zip(common).filter(|(_, common)| *common).map(|(row, _)| *row);
+        Column(Arc::new(Int64Array::from_iter_values(rows)))
+    });
+    Ok((taken.to_json(), common))
+}
+
+fn failed(error: &Error, store: &dyn Store) -> Failed {
+    match error {
+        Error::Storage(kind) => {
+            let message = format!("the store {} failed: {kind}", store.place());
+            Failed::new(Kind::Network, message, "Spark takes the task again")
+        }
+        Error::Bug(what) => {
+            Failed::of(Kind::Internal, vesica_messages::defect(what, Speech::Python))
+        }
+        _ => Failed::panic(),
+    }
+}

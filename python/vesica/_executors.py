@@ -1,0 +1,333 @@
+"""What executors of Spark do for a run whose rows they have, and how the driver has them do it.
+
+The driver has a job of Spark done for each flight: one task for some partitions. A task reads the items of its
+partitions and what the other side has said to them, runs the protocol as far as that goes, and stores what the
+partition says next in the place where both sides meet. It is a pure function, so that Spark may run it as often
+as it likes, and twice at once.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import hashlib
+import json
+import logging
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from vesica import _vesica
+from vesica._errors import DataError, SettingsError
+from vesica._frames import quietly
+
+log = logging.getLogger("vesica")
+
+#: Rows of a file of items, about: so many a task groups in memory.
+FILE_ROWS = 2 << 20
+#: Items of the partitions that a task takes, about: a task takes some 30 ms beside its work.
+TASK_ITEMS = 1 << 17
+#: The bucket of a row that counts rows with an empty, and with a refused key.
+EMPTY, REFUSED = -1, -2
+#: Of the rows between the two halves of the grouping.
+ITEMS = "bucket int, item binary, row long"
+#: Of what a task gives that has grouped rows.
+GROUPED = "bucket int, file string, position int, entries long, distinct long, digest binary"
+#: Of what a task gives that has taken turns.
+TAKEN = "part int, taken string"
+
+FAILED = (
+    "a job of the run failed",
+    "Spark's log says why; make the same call again: the run goes on where it stopped",
+)
+
+
+def items_of(
+    agreement: str, party: str, columns: dict[str, str], row: str, secret: bytes, buckets: int
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What makes items of rows, with their buckets."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        known = agreement_of(agreement)
+        for batch in batches:
+            keys = batch.drop_columns([row])
+            reader = pyarrow.RecordBatchReader.from_batches(keys.schema, [keys])
+            given = _vesica.Input.stream(reader.__arrow_c_stream__(), len(batch))
+            items, places, empty, refused = _vesica.items(
+                known, party, columns, given, secret, buckets
+            )
+            table = pyarrow.table(
+                {
+                    "bucket": pyarrow.array(places),
+                    "item": pyarrow.array(items).cast("binary"),
+                    "row": batch.column(row).cast("int64"),
+                }
+            )
+            yield from table.filter(table["bucket"].is_valid()).to_batches()
+            yield pyarrow.record_batch(
+                {
+                    "bucket": pyarrow.array([EMPTY, REFUSED], "int32"),
+                    "item": pyarrow.array([b"", b""], "binary"),
+                    "row": pyarrow.array([empty, refused], "int64"),
+                }
+            )
+
+    return work
+
+
+def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What writes items into a file, bucket by bucket."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+        import pyarrow.parquet
+        from pyarrow import compute
+
+        given = list(batches)
+        if not given:
+            return
+        table = pyarrow.Table.from_batches(given)
+        counts = {
+            one: compute.sum(table.filter(compute.equal(table["bucket"], one))["row"]).as_py() or 0
+            for one in (EMPTY, REFUSED)
+        }
+        found: list[tuple[int, str, int, int, int, bytes]] = [
+            (one, "", 0, count, 0, b"") for one, count in counts.items()
+        ]
+        table = table.filter(compute.greater_equal(table["bucket"], 0)).sort_by("bucket")
+        table = table.set_column(1, "item", table["item"].cast(pyarrow.binary(16)))
+        # Another attempt at this task writes another file, and one of them counts.
+        name = f"items-{uuid.uuid4().hex}.parquet"
+        buckets = compute.value_counts(table["bucket"].combine_chunks()).to_pylist()
+        if buckets:
+            table = table.drop_columns("bucket")
+            with (
+                files.open_output_stream(f"{folder}/{name}") as file,
+                pyarrow.parquet.ParquetWriter(file, table.schema, compression="none") as writer,
+            ):
+                first = 0
+                for position, one in enumerate(buckets):
+                    part = table.slice(first, one["counts"]).combine_chunks()
+                    writer.write_table(part, row_group_size=len(part))
+                    first += len(part)
+                    entries, distinct, digest = _vesica.summary(part.__arrow_c_stream__())
+                    found.append((one["values"], name, position, entries, distinct, digest))
+        columns = list(zip(*found, strict=True))
+        types = ["int32", "string", "int32", "int64", "int64", "binary"]
+        names = [field.split()[0] for field in GROUPED.split(", ")]
+        yield pyarrow.record_batch(
+            [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)],
+            names,
+        )
+
+    return work
+
+
+class Bucket:
+    """Where the items of a bucket are."""
+
+    def __init__(self, file: str, position: int, entries: int, distinct: int, digest: bytes):
+        self.file, self.position = file, position
+        self.entries, self.distinct, self.digest = entries, distinct, digest
+
+
+def turns_of(
+    files: Any,
+    folder: str,
+    place: Any,
+    orders: str,
+    groups: list[list[tuple[str, list[Bucket]]]],
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What takes the turns of the group of partitions whose number a row has."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        store = place_of(place)
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                parts, taken = [], []
+                for task, buckets in groups[number]:
+                    parts.append(json.loads(task)["part"])
+                    taken.append(turn(files, folder, store, orders, task, buckets))
+                columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "string")]
+                yield pyarrow.record_batch(columns, ["part", "taken"])
+
+    return work
+
+
+def turn(
+    files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
+) -> str:
+    """Take one turn of a partition; what came of it."""
+    import pyarrow
+
+    parsed = json.loads(task)
+    names = [one["Kept"] for one in parsed["heard"] if "Kept" in one]
+    kept = {}
+    for name in names:
+        with files.open_input_stream(f"{folder}/{name}") as file:
+            kept[name] = file.read()
+    tables = [read(files, folder, bucket) for bucket in buckets]
+    schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
+    entries = pyarrow.concat_tables(tables) if tables else schema.empty_table()
+    taken, rows = _vesica.take(orders, task, entries.__arrow_c_stream__(), store, kept)
+    if rows is not None:
+        write_common(files, f"{folder}/common", parsed["part"], pyarrow.array(rows))
+    return taken
+
+
+def read(files: Any, folder: str, bucket: Bucket) -> Any:
+    """The items of a bucket, and the numbers of their rows."""
+    import pyarrow.parquet
+
+    with files.open_input_file(f"{folder}/items/{bucket.file}") as file:
+        table = pyarrow.parquet.ParquetFile(file).read_row_group(bucket.position)
+    entries, _, digest = _vesica.summary(table.__arrow_c_stream__())
+    if entries != bucket.entries or digest != bucket.digest:
+        raise DataError(
+            "the items of a partition are others than before",
+            "nobody else may write to work; begin a new run with restart=True",
+        )
+    return table
+
+
+def write_common(files: Any, folder: str, part: int, rows: Any) -> None:
+    """Write which rows of a partition are common: whole or not at all, and the same by each attempt."""
+    import pyarrow
+    import pyarrow.parquet
+
+    from vesica.spark import ROW
+
+    path = f"{folder}/part-{part:05}.parquet"
+    has_parts = files.type_name not in ("local", "hdfs")
+    written = path if has_parts else f"{folder}/_{uuid.uuid4().hex}"
+    with files.open_output_stream(written) as file:
+        pyarrow.parquet.write_table(pyarrow.table({ROW: rows}), file)
+    if not has_parts:
+        files.move(written, path)
+
+
+@functools.cache
+def agreement_of(text: str) -> _vesica.Agreement:
+    return _vesica.Agreement.parse(text)
+
+
+#: The places that this process has opened.
+_places: dict[str, _vesica.Place] = {}
+
+
+def place_of(place: Any) -> _vesica.Place:
+    """The place where both sides meet, opened once in a process."""
+    if not isinstance(place, str):
+        return _vesica.Place(place)
+    if place not in _places:
+        _places[place] = _vesica.Place(place)
+    return _places[place]
+
+
+class Executors:
+    """Executors that have the rows of a run, as the driver sees them."""
+
+    def __init__(self, rows: Any, agreement: Any, party: str, columns: dict[str, str], place: Any):
+        self.rows, self.agreement, self.party, self.columns = rows, agreement, party, columns
+        self.place = place
+        self.hands = _vesica.Hands()
+        self.buckets: list[Bucket | None] = []
+        self.counts = (0, 0)
+
+    def serve(self) -> None:
+        """Do what the run asks for, if it does."""
+        request = self.hands.request(0)
+        if request is None:
+            return
+        if request[0] == "group":
+            _, secret, buckets = request
+            self.group(secret, buckets)
+        else:
+            _, orders, tasks, kept = request
+            self.take(orders, tasks, kept)
+
+    def group(self, secret: bytes, buckets: int) -> None:
+        """Have all rows made into items, and grouped."""
+        rows = self.rows
+        total = sum(count for _, count in rows.parts)
+        tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), self.slots())))
+        log.info("executors group %d rows into %d files", total, tasks)
+        from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
+
+        from vesica.spark import ROW
+
+        folder = f"{rows.work.path}/{rows.folder}"
+        rows.work.files.create_dir(f"{folder}/items")
+        rows.work.files.create_dir(f"{folder}/common")
+        make = items_of(
+            self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets
+        )
+        keyed = rows.read("rows").select(*rows.used, ROW).mapInArrow(make, ITEMS)
+        at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
+        grouped = spread(keyed.withColumn("file", at), tasks).drop("file")
+        grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
+        found = quietly(FAILED, grouped.collect)
+        self.buckets = [None] * buckets
+        self.counts = (0, 0)
+        for bucket, file, position, entries, distinct, digest in found:
+            if bucket >= 0:
+                self.buckets[bucket] = Bucket(file, position, entries, distinct, bytes(digest))
+            elif bucket == EMPTY:
+                self.counts = (self.counts[0] + entries, self.counts[1])
+            else:
+                self.counts = (self.counts[0], self.counts[1] + entries)
+        digest = hashlib.sha256()
+        for one in self.buckets:
+            digest.update(one.digest if one is not None else bytes(32))
+        distinct = [0 if one is None else one.distinct for one in self.buckets]
+        self.hands.grouped(total, *self.counts, distinct, digest.digest())
+
+    def take(self, orders: str, tasks: list[str], kept: list[tuple[str, bytes]]) -> None:
+        """Have all these turns taken."""
+        rows = self.rows
+        folder = f"{rows.work.path}/{rows.folder}"
+        for name, data in kept:
+            quietly(FAILED, lambda name=name, data=data: rows.work.put(f"{rows.folder}/{name}", data))
+        partitions = json.loads(orders)["partitions"]
+        each = len(self.buckets) // partitions
+        with_items = []
+        for task in tasks:
+            first = json.loads(task)["part"] * each
+            buckets = [one for one in self.buckets[first : first + each] if one is not None]
+            with_items.append((task, buckets))
+        entries = sum(one.entries for _, buckets in with_items for one in buckets)
+        most = max(1, min(len(tasks), max(self.slots(), -(-entries // TASK_ITEMS))))
+        groups = [with_items[number::most] for number in range(most)]
+        log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
+        work = turns_of(rows.work.files, folder, self.place, orders, groups)
+        numbers = rows.spark.range(0, most, 1, most)
+        found = quietly(FAILED, numbers.mapInArrow(work, TAKEN).collect)
+        by_part = {part: taken for part, taken in found}
+        self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
+
+    def slots(self) -> int:
+        """How many tasks run at a time, about."""
+        with contextlib.suppress(Exception):
+            return int(self.rows.spark.sparkContext.defaultParallelism)
+        return 8
+
+
+def spread(rows: Any, tasks: int) -> Any:
+    """The rows by the number in their column `file`, each number a task of its own."""
+    if hasattr(rows, "repartitionById"):
+        return rows.repartitionById(tasks, "file")
+    # Before Spark 4.1: a number for each task whose hash is that of the task.
+    found: dict[int, int] = {}
+    first = 0
+    while len(found) < tasks:
+        numbers = rows.sparkSession.range(first, first + 16 * tasks)
+        hashed = numbers.selectExpr("int(id) v", f"pmod(hash(int(id)), {tasks}) task").collect()
+        for value, task in hashed:
+            found.setdefault(task, value)
+        first += 16 * tasks
+    slots = ", ".join(str(found[task]) for task in range(tasks))
+    return rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
