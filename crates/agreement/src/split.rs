@@ -48,11 +48,12 @@ pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
 /// How `row` splits sets of the sizes in `params`.
 pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
     let lens = [params.sender_len(), params.receiver_len()].map(|len| len as u64);
+    let plan = Plan::new(lens[0], lens[1], params.partition_len());
     match joined(row, params) {
         Some(_) if row.security >= Security::Malicious => {
-            Plan::new(lens[0], lens[1]).guarded(lens, params.shared_len() as u64)
+            plan.guarded(lens, params.shared_len() as u64)
         }
-        Some(_) => Plan::new(lens[0], lens[1]),
+        Some(_) => plan,
         None => Plan::WHOLE,
     }
 }
@@ -79,7 +80,7 @@ pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
     let own = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { keyed };
     let peer = agreement.peer_of(party).max_rows;
     let with_check_items = |len: u64| len + agreement.self_check_items();
-    Plan::new(with_check_items(own), with_check_items(peer)).partitions()
+    Plan::new(with_check_items(own), with_check_items(peer), agreement.partition_rows).partitions()
 }
 
 /// Whether large sets of an intersection under `agreement` may be split.

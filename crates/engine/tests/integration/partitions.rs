@@ -6,9 +6,9 @@ use crate::support::{Pair, both_finish};
 use std::fmt::Write;
 use std::fs;
 use vesica_agreement::Agreement;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_engine::{ConfigFault, Error, Finished, RowSet, RunResult};
 use vesica_link::Endpoint;
-use vesica_partitions::WHOLE_SET_LEN;
 
 /// Keys of the larger file: two partitions.
 const KEYS: u64 = 2_400_000;
