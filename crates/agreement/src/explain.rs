@@ -310,8 +310,8 @@ impl Words<'_> {
         let most = self.agreement.partition_rows;
         if most != PARTITION_ROWS_MAX {
             points.push(format!(
-                "Partitions: where a protocol can split large sets, one has at most {} keys on \
-                 average before padding, unless there are {} of them already (`partition_rows = \
+                "Partitions: where a protocol can split large sets, each has at most {} keys \
+                 on average before padding, but there are no more than {} (`partition_rows = \
                  {most}`). Smaller partitions take less memory, and more bytes and padding.",
                 grouped(most),
                 grouped(MAX_PARTITIONS),

@@ -1,5 +1,6 @@
 //! Sets that are split: two real parties, files of more keys than one partition holds.
 
+mod agreed;
 mod lists;
 
 use crate::support::{Pair, both_finish};

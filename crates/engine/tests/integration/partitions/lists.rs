@@ -70,7 +70,7 @@ fn unions(rows: &[(&str, &str)]) {
 }
 
 /// The identifiers of own keys by their texts.
-fn named(ids: &Ids) -> BTreeMap<String, [u8; 16]> {
+pub(super) fn named(ids: &Ids) -> BTreeMap<String, [u8; 16]> {
     let own = ids.entries().filter_map(|entry| Some((entry.values?[0].to_owned(), *entry.id)));
     own.collect()
 }
