@@ -31,7 +31,7 @@ fn numbers(party: usize) -> impl Iterator<Item = u64> {
 fn agreement(pair: &Pair, more: &str, tables: &str) -> Agreement {
     let head = format!("security = \"semi-honest\"\npartition_rows = 1000\n{more}");
     let tables = format!("[[key]]\nname = \"email\"\nprofile = \"email\"\n{tables}");
-    pair.agreement_of(&head, &tables, ["max_rows = 20000", "max_rows = 40000"])
+    pair.agreement_of(&head, &tables, ["max_rows = 30000", "max_rows = 40000"])
 }
 
 /// Listens or connects, and keeps how many partitions were done of how many.
@@ -71,12 +71,11 @@ fn run(pair: &Pair, agreement: &Agreement, partitions: u64) -> [Finished; 2] {
         let connecting = start(1, Endpoint::Connect(address));
         [listening.join().unwrap(), connecting]
     });
-    let expected: BTreeSet<(u64, u64)> = match partitions {
-        1 => BTreeSet::new(),
-        partitions => (0..=partitions).map(|done| (done, partitions)).collect(),
-    };
+    let expected: BTreeSet<(u64, u64)> = (0..=partitions).map(|done| (done, partitions)).collect();
     for watching in watching {
-        assert_eq!(*watching.steps.lock().unwrap(), expected);
+        let steps = watching.steps.lock().unwrap();
+        // A side whose set is not grouped does not count the one partition.
+        assert!(*steps == expected || partitions == 1 && steps.is_empty(), "{steps:?}");
     }
     done
 }
