@@ -60,7 +60,10 @@ pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
 
 /// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
 /// `rr22_malicious`, both receiving.
-pub const BYTES_PER_ITEM: u64 = 96;
+const BYTES_PER_ITEM: u64 = 96;
+
+/// A run in a shorter partition takes about as much memory as one of so many items: measured with up to 17 at once.
+const LEAST_ITEMS: u64 = 1 << 15;
 
 /// Bytes of memory for the program, its buffers and the connection.
 const BYTES_BESIDE: u64 = 32 << 20;
@@ -70,9 +73,15 @@ pub fn longest(plan: Plan, params: &PsiParams) -> u64 {
     plan.bound(params.sender_len().max(params.receiver_len()) as u64)
 }
 
-/// The least memory with which an intersection in partitions keeps within it, in bytes.
+/// Memory for the run of one partition, in bytes.
+pub fn memory_in_flight(plan: Plan, params: &PsiParams) -> u64 {
+    BYTES_PER_ITEM * longest(plan, params).max(LEAST_ITEMS)
+}
+
+/// The least memory with which an intersection in partitions keeps within it, in bytes. Where partitions are short, what
+/// is read and grouped takes more than a run of the protocol: 12 MiB.
 pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
-    BYTES_BESIDE + BYTES_PER_ITEM * longest(plan, params)
+    BYTES_BESIDE + memory_in_flight(plan, params).max(12 << 20)
 }
 
 /// No split of so many items of `party` has more partitions, whatever size the peer announces.

@@ -310,8 +310,7 @@ impl<'a> Splitting<'a> {
     /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, as far as
     /// there is memory for them.
     fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
-        let longest = split::longest(matched.plan, matched.params);
-        let room = self.memory_bytes / 2 / (split::BYTES_PER_ITEM * longest).max(1);
+        let room = self.memory_bytes / 2 / split::memory_in_flight(matched.plan, matched.params);
         let runs = room.min(self.threads.get() as u64 + 1) as usize;
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }
