@@ -7,15 +7,15 @@ from math import isqrt, lgamma, log, log1p, log2
 from pathlib import Path
 
 STATISTICAL = 40
-WHOLE = 3 << 19  # the most items of a set that is not split
+WHOLE = 3 << 19  # the most items of a set that is not split, by default
 MOST = 1 << 12  # partitions
 VECTORS = Path(__file__).resolve().parents[2] / "vectors/partitions.json"
 
 
-def partitions(one, other):
+def partitions(one, other, rows=WHOLE):
     if min(one, other) == 0:
         return 1
-    count = -(-max(one, other) // WHOLE)
+    count = -(-max(one, other) // rows)
     return min(1 << (count - 1).bit_length(), MOST)
 
 
@@ -72,8 +72,11 @@ def main():
         good &= check(length, partitions(length, length))
     for length, count in ((1, 2), (10, 2), (1000, 2), (20000, 64), (500, 1024), (10**6, 1024), (10**7, 4096)):
         good &= check(length, count)
-    for plan in json.loads(VECTORS.read_text())["plans"]:
-        count = partitions(*plan["sizes"])
+    for length, rows in ((1001, 1000), (20016, 1000), (4096000, 1000), (10**7, 1000), (10**6, 20000)):
+        good &= check(length, partitions(length, length, rows))
+    vectors = json.loads(VECTORS.read_text())
+    for plan in vectors["plans"] + vectors["smaller"]:
+        count = partitions(*plan["sizes"], plan.get("rows", WHOLE))
         good &= count == plan["partitions"]
         good &= [padded(length, count) for length in plan["sizes"]] == plan["padded"]
     if not good:

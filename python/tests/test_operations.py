@@ -242,6 +242,25 @@ def test_counts_of_partitions_are_a_term_of_unions() -> None:
         deal(partition_counts=True)
 
 
+def test_partitions_are_as_small_as_agreed() -> None:
+    terms: dict[str, Any] = {"protocol": "rr22_malicious", "security": "malicious"}
+    agreement = deal(partition_rows=1000, **terms)
+    assert agreement.hash != deal(**terms).hash
+    assert agreement.hash == deal(partition_rows=1000, **terms).hash
+    assert deal(partition_rows=1_572_864, **terms).hash == deal(**terms).hash
+    assert "`partition_rows = 1000`" in " ".join(str(agreement.explain()).split())
+    with pytest.raises(v.SettingsError, match="partition_rows"):
+        deal(partition_rows=999, **terms)
+    lists = [[f"{i}@a.org" for i in part] for part in (range(3000), range(2000, 4500))]
+    shop, club = (pl.DataFrame({"email": keys}) for keys in lists)
+    # Sets that are split have a least memory.
+    assert "are enough" in repr(v.check(agreement, shop, party="shop"))
+    assert "are enough" not in repr(v.check(deal(**terms), shop, party="shop"))
+    for result, keys in zip(pair(agreement, shop, club), lists, strict=True):
+        assert result.count == 1000
+        assert listed(result.mask) == [2000 <= int(key.split("@")[0]) < 3000 for key in keys]
+
+
 def test_two_sides_meet_in_a_folder(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir()

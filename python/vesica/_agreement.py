@@ -93,6 +93,7 @@ class Agreement:
         hide_sizes: bool = False,
         key_bytes: int | None = None,
         partition_counts: bool = False,
+        partition_rows: int | None = None,
         max_repeats: int | None = None,
     ) -> Agreement:
         """Make an agreement, like ``vesica agree new``.
@@ -133,6 +134,7 @@ class Agreement:
             "max_matches": max_matches,
             "hide_sizes": hide_sizes or None,
             "partition_counts": partition_counts or None,
+            "partition_rows": partition_rows,
             "max_repeats": max_repeats,
         }
         parts = [fields(top)]

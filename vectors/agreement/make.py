@@ -142,6 +142,8 @@ def canonical(agreement):
             f"self_check = {agreement.get('self_check', 16)}",
             f"hide_sizes = {str(agreement.get('hide_sizes', False)).lower()}",
         ]
+        if agreement.get("partition_rows", 1572864) != 1572864:
+            more.append(f"partition_rows = {agreement['partition_rows']}")
         if agreement.get("max_repeats", 3) != 3:
             more.append(f"max_repeats = {agreement['max_repeats']}")
     expires = agreement.get("expires", "never")

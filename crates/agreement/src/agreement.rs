@@ -35,8 +35,8 @@ pub use helper::{AidedAgreement, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;
 pub use limits::{
     FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_ROWS, MAX_TITLE_CHARS,
-    MIN_ROWS_DEFAULT, REPEATS_DEFAULT, REPEATS_MAX, SELF_CHECK_DEFAULT, SELF_CHECK_MAX,
-    SELF_CHECK_MIN,
+    MIN_ROWS_DEFAULT, PARTITION_ROWS_MAX, PARTITION_ROWS_MIN, REPEATS_DEFAULT, REPEATS_MAX,
+    SELF_CHECK_DEFAULT, SELF_CHECK_MAX, SELF_CHECK_MIN,
 };
 pub use parties::PartyTerms;
 pub use question::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, MatchBounds, Question, TEXT_LEN_BYTES};
@@ -176,7 +176,8 @@ impl Agreement {
             // The shared self-check items are common too.
             .with_bounds(self.bounds.shifted(check_items)?)
             .with_shared(check_items)?
-            .with_partition_counts(self.partition_counts);
+            .with_partition_counts(self.partition_counts)
+            .with_partition_len(self.partition_rows);
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),

@@ -6,7 +6,7 @@ mod question;
 mod with_helper;
 mod words;
 
-use crate::agreement::{Agreement, Question};
+use crate::agreement::{Agreement, PARTITION_ROWS_MAX, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use crate::roles::Roles;
@@ -14,7 +14,7 @@ use crate::split::{self, Joined};
 use serde::Serialize;
 use std::fmt;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
-use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
+use vesica_partitions::{DISK_BYTES_PER_ROW, MAX_PARTITIONS};
 use vesica_protocols::{Fact, Partitions, Protocol, Security, Traffic};
 use words::{Points, TITLES, Words, of_keys};
 
@@ -148,7 +148,7 @@ impl Words<'_> {
                  partitions, and {who} learns for each partition how many keys the other side has \
                  there and how many are common, and of each key or identifier that only the other \
                  side has the partition (`partition_counts = true`).",
-                grouped(WHOLE_SET_LEN),
+                grouped(self.agreement.partition_rows),
             ));
         }
         points.push(match (self.agreement.hide_sizes, self.agreement.integer_items()) {
@@ -307,7 +307,17 @@ impl Words<'_> {
                 figures.flights,
             )
         }));
-        if self.sender.max_rows.max(self.receiver.max_rows) > WHOLE_SET_LEN {
+        let most = self.agreement.partition_rows;
+        if most != PARTITION_ROWS_MAX {
+            points.push(format!(
+                "Partitions: where a protocol can split large sets, each has at most {} keys \
+                 on average before padding, but there are no more than {} (`partition_rows = \
+                 {most}`). Smaller partitions take less memory, and more bytes and padding.",
+                grouped(most),
+                grouped(MAX_PARTITIONS),
+            ));
+        }
+        if self.sender.max_rows.max(self.receiver.max_rows) > most {
             points.extend(self.each("Memory", |row| self.memory(row)));
         }
         if let Some(integers) = self.agreement.integer_items() {

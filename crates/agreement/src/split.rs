@@ -48,18 +48,22 @@ pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
 /// How `row` splits sets of the sizes in `params`.
 pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
     let lens = [params.sender_len(), params.receiver_len()].map(|len| len as u64);
+    let plan = Plan::new(lens[0], lens[1], params.partition_len());
     match joined(row, params) {
         Some(_) if row.security >= Security::Malicious => {
-            Plan::new(lens[0], lens[1]).guarded(lens, params.shared_len() as u64)
+            plan.guarded(lens, params.shared_len() as u64)
         }
-        Some(_) => Plan::new(lens[0], lens[1]),
+        Some(_) => plan,
         None => Plan::WHOLE,
     }
 }
 
 /// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
 /// `rr22_malicious`, both receiving.
-pub const BYTES_PER_ITEM: u64 = 96;
+const BYTES_PER_ITEM: u64 = 96;
+
+/// A run in a shorter partition takes about as much memory as one of so many items: measured with up to 17 at once.
+const LEAST_ITEMS: u64 = 1 << 15;
 
 /// Bytes of memory for the program, its buffers and the connection.
 const BYTES_BESIDE: u64 = 32 << 20;
@@ -69,9 +73,15 @@ pub fn longest(plan: Plan, params: &PsiParams) -> u64 {
     plan.bound(params.sender_len().max(params.receiver_len()) as u64)
 }
 
-/// The least memory with which an intersection in partitions keeps within it, in bytes.
+/// Memory for the run of one partition, in bytes.
+pub fn memory_in_flight(plan: Plan, params: &PsiParams) -> u64 {
+    BYTES_PER_ITEM * longest(plan, params).max(LEAST_ITEMS)
+}
+
+/// The least memory with which an intersection in partitions keeps within it, in bytes. Where partitions are short, what
+/// is read and grouped takes more than a run of the protocol: 12 MiB.
 pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
-    BYTES_BESIDE + BYTES_PER_ITEM * longest(plan, params)
+    BYTES_BESIDE + memory_in_flight(plan, params).max(12 << 20)
 }
 
 /// No split of so many items of `party` has more partitions, whatever size the peer announces.
@@ -79,7 +89,7 @@ pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
     let own = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { keyed };
     let peer = agreement.peer_of(party).max_rows;
     let with_check_items = |len: u64| len + agreement.self_check_items();
-    Plan::new(with_check_items(own), with_check_items(peer)).partitions()
+    Plan::new(with_check_items(own), with_check_items(peer), agreement.partition_rows).partitions()
 }
 
 /// Whether large sets of an intersection under `agreement` may be split.

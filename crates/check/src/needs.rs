@@ -5,7 +5,7 @@ use vesica_agreement::split::{self, Joined};
 use vesica_agreement::{Agreement, Roles};
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
 use vesica_engine::{ConfigFault, Error};
-use vesica_partitions::{DISK_BYTES_PER_ROW, WHOLE_SET_LEN};
+use vesica_partitions::DISK_BYTES_PER_ROW;
 use vesica_protocols::Protocol;
 use vesica_scratch::FolderScratch;
 
@@ -48,7 +48,7 @@ impl Needs {
         let peer = agreement.peer_of(party);
         let least_memory_bytes = least_memory(agreement, party, [rows, peer.max_rows]);
         let least_against_smallest = least_memory(agreement, party, [rows, peer.min_rows]);
-        let is_large = rows > WHOLE_SET_LEN && least_memory_bytes.is_some();
+        let is_large = rows > agreement.partition_rows && least_memory_bytes.is_some();
         // A quarter of the memory is for the items as they are read, and one for those that are grouped.
         let kept = memory_bytes / 4;
         let item = Item::LEN as u64;

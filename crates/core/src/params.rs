@@ -43,6 +43,12 @@ impl Runs {
 /// Maximum size of one party's set in one run: positions fit into 32 bits.
 pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 
+/// The longest partition by default, in items on average and before padding: a set of at most so many is not split.
+///
+/// From 2^18 to 2^21 items a run takes about the same time an item; smaller partitions take less memory, and larger ones
+/// less padding.
+pub const WHOLE_SET_LEN: u64 = 3 << 19;
+
 /// Identifies one session. Both parties derive the same value, and no one can choose it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct SessionId([u8; 32]);
@@ -87,6 +93,7 @@ pub struct PsiParams {
     shared_len: u64,
     runs: Runs,
     partition_counts: bool,
+    partition_len: u64,
 }
 
 impl PsiParams {
@@ -116,6 +123,7 @@ impl PsiParams {
             shared_len: 0,
             runs: Runs::ONE,
             partition_counts: false,
+            partition_len: WHOLE_SET_LEN,
         })
     }
 
@@ -169,6 +177,17 @@ impl PsiParams {
     /// See [`PsiParams::with_partition_counts`].
     pub fn partition_counts(&self) -> bool {
         self.partition_counts
+    }
+
+    /// Declares how many items a partition of the larger set has at most on average, before padding; the default is
+    /// [`WHOLE_SET_LEN`].
+    pub fn with_partition_len(self, partition_len: u64) -> Self {
+        Self { partition_len, ..self }
+    }
+
+    /// See [`PsiParams::with_partition_len`].
+    pub fn partition_len(&self) -> u64 {
+        self.partition_len
     }
 
     /// How many runs make one result together, this one among them.

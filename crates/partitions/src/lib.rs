@@ -47,5 +47,5 @@ mod splitter;
 pub use bits::PartitionBits;
 pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
 pub use over::{Cost, Given, Listed, Over, OverAddends, OverLists, code_of, reason};
-pub use plan::{MAX_PARTITIONS, Plan, WHOLE_SET_LEN};
+pub use plan::{MAX_PARTITIONS, Plan};
 pub use splitter::{NO_PREFIX, Splitter, session_of};

@@ -25,6 +25,7 @@ pub(super) const AGREEMENT: Target = Target {
         b"expires = \"never\"\n",
         b"self_check = 8\n",
         b"hide_sizes = true\n",
+        b"partition_rows = 1000\n",
         b"threshold = 3\n",
         b"min_matches = 1\n",
         b"max_matches = 9\n",

@@ -1,7 +1,7 @@
 //! The canonical text form of an agreement, and its hash.
 
 use super::Agreement;
-use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, REPEATS_DEFAULT};
+use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, PARTITION_ROWS_MAX, REPEATS_DEFAULT};
 use super::parties::PartyTerms;
 use super::question::Question;
 use super::terms::Key;
@@ -51,7 +51,8 @@ impl fmt::Debug for AgreementHash {
 
 impl Agreement {
     /// The agreement in its canonical form: fields in a fixed order, with every default but those of
-    /// `partition_counts` and `max_repeats`, and the version of each profile. Parsing it gives the same agreement.
+    /// `partition_counts`, `partition_rows` and `max_repeats`, and the version of each profile. Parsing it gives the same
+    /// agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
@@ -76,6 +77,9 @@ impl Agreement {
             line("hide_sizes", &self.hide_sizes);
             if self.partition_counts {
                 line("partition_counts", &true);
+            }
+            if self.partition_rows != PARTITION_ROWS_MAX {
+                line("partition_rows", &self.partition_rows);
             }
             if self.max_repeats != REPEATS_DEFAULT {
                 line("max_repeats", &self.max_repeats);

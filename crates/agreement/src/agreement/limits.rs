@@ -1,6 +1,6 @@
 //! The limits of an agreement, its defaults, and words that more than one part of the code reads or writes.
 
-use vesica_core::params::MAX_SET_LEN;
+use vesica_core::params::{MAX_SET_LEN, WHOLE_SET_LEN};
 
 /// Version of the agreement format.
 pub const FORMAT_VERSION: u64 = 2;
@@ -19,6 +19,10 @@ pub const SELF_CHECK_DEFAULT: u32 = 16;
 pub const REPEATS_DEFAULT: u32 = 3;
 /// Most such times that an agreement can allow.
 pub const REPEATS_MAX: u32 = 100;
+/// Fewest rows for a partition, on average: each takes a run of the protocol.
+pub const PARTITION_ROWS_MIN: u64 = 1_000;
+/// Most rows for a partition, on average, and so many by default.
+pub const PARTITION_ROWS_MAX: u64 = WHOLE_SET_LEN;
 /// Fewest different keys that a party must have, by default.
 pub const MIN_ROWS_DEFAULT: u64 = 1;
 

@@ -3,7 +3,7 @@
 use super::error::{AgreementError, AgreementFault};
 use super::limits::{
     FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS, NEVER,
-    REPEATS_DEFAULT, REPEATS_MAX,
+    PARTITION_ROWS_MAX, PARTITION_ROWS_MIN, REPEATS_DEFAULT, REPEATS_MAX,
 };
 use super::parties::{PartyTerms, parties, receivers};
 use super::question::{Question, self_check};
@@ -44,6 +44,7 @@ const FIELD_NAMES: &[&str] = &[
     "self_check",
     "hide_sizes",
     "partition_counts",
+    "partition_rows",
     "max_repeats",
     "threshold",
     "min_matches",
@@ -115,6 +116,7 @@ impl Agreement {
             self_check: 0,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
             partition_counts,
+            partition_rows: partition_rows(&table)?,
             max_repeats: max_repeats(&table)?,
             helper: None,
             keys,
@@ -173,6 +175,12 @@ fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, Agre
         true => Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes)),
         false => Ok(flag.value),
     }
+}
+
+/// How many rows a partition has at most on average.
+fn partition_rows(table: &Table<'_>) -> Result<u64, AgreementError> {
+    let number = table.number("partition_rows", PARTITION_ROWS_MIN..=PARTITION_ROWS_MAX)?;
+    Ok(number.map_or(PARTITION_ROWS_MAX, |number| number.value))
 }
 
 /// How many times a run may be begun anew.

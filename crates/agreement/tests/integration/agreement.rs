@@ -204,6 +204,7 @@ mod any {
             expires in prop::option::of((1i16..=9999, 1i8..=12, 1i8..=28)),
             self_check in prop::option::of(8u32..=1024),
             hide_sizes in prop::option::of(any::<bool>()),
+            partition_rows in prop::option::of(1_000_u64..=1_572_864),
             keys in prop::collection::btree_map(
                 "[^\\p{C}\\p{Zl}\\p{Zp}]{0,20}[a-z]", 0usize..7, 1..=16,
             ),
@@ -225,6 +226,7 @@ mod any {
             line("expires", expires.map(|(y, m, d)| format!("{y:04}-{m:02}-{d:02}")));
             line("self_check", self_check.map(|n| n.to_string()));
             line("hide_sizes", hide_sizes.map(|b| b.to_string()));
+            line("partition_rows", partition_rows.map(|n| n.to_string()));
             for (name, profile) in keys.iter().rev() {
                 let (name, profile) = (quoted(name), PROFILES[*profile]);
                 text += &format!("[[key]]\nname = {name}\nprofile = {profile:?}\n");

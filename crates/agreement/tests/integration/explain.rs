@@ -77,6 +77,53 @@ fn it_is_told_how_often_a_run_may_be_begun_anew() {
 }
 
 #[test]
+fn partitions_as_small_as_agreed_are_explained_and_counted_with() {
+    let of = |name: &str, line: &str| {
+        let canonical = sample(name).canonical();
+        let with = format!("hide_sizes = false\n{line}");
+        let text = canonical.replacen("hide_sizes = false", &with, 1);
+        assert_ne!(text, canonical);
+        Agreement::parse(&text).unwrap()
+    };
+    let words = |agreement: &Agreement| {
+        explain(agreement).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let told = "each has at most 100,000 keys on average before padding, but there are no more \
+                than 4,096 (`partition_rows = 100000`)";
+    let small = words(&of("one-side.toml", "partition_rows = 100_000"));
+    assert!(small.contains(told), "{small}");
+    assert!(small.contains("matched in 64 partitions of "), "{small}");
+    let default = words(&of("one-side.toml", "partition_rows = 1_572_864"));
+    assert_eq!(default, words(&sample("one-side.toml")));
+    assert!(!default.contains("partition_rows"), "{default}");
+    let counted = "partition_rows = 20_000\npartition_counts = true";
+    let counted = words(&of("union.toml", counted));
+    let reveals = "if a set has more than 20,000 keys, both are split at random into partitions";
+    assert!(counted.contains(reveals), "{counted}");
+
+    let dh = vesica_protocols::find("dh").unwrap();
+    let agreement = of("one-side.toml", "partition_rows = 1_000");
+    let session = vesica_core::SessionId::from_bytes([0; 32]);
+    let params = agreement.params(session, 20_000, 15_000).unwrap();
+    let plan = split::plan(dh, &params);
+    assert_eq!((params.partition_len(), plan.partitions()), (1_000, 32));
+    let part = split::partition(plan, &params, 31, 16).unwrap();
+    assert_eq!(part.runs().count(), 32);
+    let bounds = [20_016, 15_016].map(|len| plan.bound(len) as usize);
+    assert_eq!([part.sender_len(), part.receiver_len()], bounds);
+    let traffic = split::traffic(dh, &params);
+    let tags = part.tag_len_bytes() as u64;
+    let [n_x, n_y] = [20_016, 15_016].map(|len| plan.bound(len));
+    assert_eq!(traffic.receiver_to_sender, 32 * 32 * n_y);
+    assert_eq!(traffic.sender_to_receiver, 32 * (32 * n_x + tags * n_y));
+    assert_eq!(split::most_partitions(&agreement, "shop", 20_000), 2048);
+    assert_eq!(split::longest(plan, &params), n_x);
+    // A short partition takes no less memory than this.
+    assert_eq!(split::memory_in_flight(plan, &params), 96 << 15);
+    assert_eq!(split::least_memory(plan, &params), 44 << 20);
+}
+
+#[test]
 fn the_guesses_of_a_malicious_party_are_listed_for_small_sets_too() {
     let words = |agreement: &Agreement| {
         let text = explain(agreement).to_string();

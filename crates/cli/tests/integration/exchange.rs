@@ -6,8 +6,11 @@ use crate::support::{
 use nix::sys::signal::Signal;
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Range;
 use std::process::Command;
 use std::time::{Duration, Instant};
+use vesica_agreement::{Agreement, split};
+use vesica_core::SessionId;
 
 /// How the parties reach each other.
 #[derive(Clone, Copy)]
@@ -50,6 +53,15 @@ impl Scene {
         let common = people(rows / 2..rows);
         self.place.write("one.csv", people(0..rows));
         self.place.write("two.csv", people(rows / 2..rows + rows / 2));
+        self.expected = [common.clone(), common];
+        self
+    }
+
+    /// With two files of unequal lengths, of which the rows from `two`'s first one to `one`'s last one are common.
+    fn with_ranges(mut self, one: Range<u64>, two: Range<u64>) -> Self {
+        let common = people(two.start..one.end);
+        self.place.write("one.csv", people(one));
+        self.place.write("two.csv", people(two));
         self.expected = [common.clone(), common];
         self
     }
@@ -361,6 +373,48 @@ fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
         );
     }
     start(times).map(Running::wait)
+}
+
+/// Sets that are small, but not beside the partitions that were agreed.
+#[test]
+fn two_processes_match_in_partitions_as_small_as_agreed() {
+    const SMALL: &str = "partition_rows = 1000";
+    const LENS: [u64; 2] = [20_000, 15_000];
+    for protocol in ["rr22_malicious", "rr22"] {
+        for new in [Scene::new, Scene::connected] {
+            for (more, expected) in [(SMALL, 32), ("", 1)] {
+                let scene = new(&Terms { protocol, more, ..terms_of(20_000) });
+                let scene = scene.with_ranges(0..LENS[0], 12_345..12_345 + LENS[1]);
+                let running = ["one", "two"].map(|party| {
+                    let mut command = scene.command(party, &["--wait", "30s"]);
+                    command.arg("--report").arg(scene.place.path(&format!("{party}.json")));
+                    Running::start(command)
+                });
+                for ended in running.map(Running::wait) {
+                    ended.assert_code(0);
+                }
+                scene.assert_results();
+
+                let report = scene.place.read("one.json");
+                let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+                assert_eq!(report["parties"][0]["keys"], LENS[0]);
+                let is_sender = report["parties"][0]["role"] == "sender";
+                let [sender, receiver] = if is_sender { LENS } else { [LENS[1], LENS[0]] };
+                let agreement = Agreement::load(scene.place.path("agreement.toml")).unwrap();
+                let session = SessionId::from_bytes([0; 32]);
+                let params = agreement.params(session, sender, receiver).unwrap();
+                let row = agreement.candidates()[0];
+                assert_eq!(split::plan(row, &params).partitions(), expected);
+                let traffic = split::traffic(row, &params);
+                let (sent, received) = match is_sender {
+                    true => (traffic.sender_to_receiver, traffic.receiver_to_sender),
+                    false => (traffic.receiver_to_sender, traffic.sender_to_receiver),
+                };
+                assert_eq!(report["network"]["formula_sent"], sent, "{protocol}, {more}");
+                assert_eq!(report["network"]["formula_received"], received, "{protocol}, {more}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ use vesica_core::hash::Transcript;
 use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
 use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, distinct};
-use vesica_partitions::{DISK_BYTES_PER_ROW, Plan, WHOLE_SET_LEN};
+use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
@@ -167,7 +167,7 @@ impl<'a> OverSession<'a> {
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,
             memory_bytes: job.memory_bytes,
-            whole_set_len: WHOLE_SET_LEN,
+            whole_set_len: agreement.partition_rows,
             plan: split::plan,
         };
         Self { run, agreement, peer, scratch, spilling }

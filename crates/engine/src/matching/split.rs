@@ -304,8 +304,7 @@ impl<'a> Splitting<'a> {
     /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, or more where
     /// each message takes long; as far as there is memory for them.
     fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
-        let longest = split::longest(matched.plan, matched.params);
-        let room = self.memory_bytes / 2 / (split::BYTES_PER_ITEM * longest).max(1);
+        let room = self.memory_bytes / 2 / split::memory_in_flight(matched.plan, matched.params);
         let wanted = self.threads.get() + 1;
         let wanted =
             if self.session.seed().is_some() { wanted.max(RUNS_OF_A_STORE) } else { wanted };

@@ -4,11 +4,12 @@ use crate::support::{Listening, Pair, TERMS, Terms, run, small_files};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_core::{Item, Learns, Misbehaviour, PsiParams, Role, SessionId};
 use vesica_engine::{Error, Incompatible, Phase, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 use vesica_net::{Context, Meter, Pool};
-use vesica_partitions::{WHOLE_SET_LEN, session_of};
+use vesica_partitions::session_of;
 use vesica_protocols::Output;
 
 /// How far a scripted peer follows the protocol before it deviates.

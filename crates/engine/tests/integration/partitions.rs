@@ -1,14 +1,15 @@
 //! Sets that are split: two real parties, files of more keys than one partition holds.
 
+mod agreed;
 mod lists;
 
 use crate::support::{Pair, both_finish};
 use std::fmt::Write;
 use std::fs;
 use vesica_agreement::Agreement;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_engine::{ConfigFault, Error, Finished, RowSet, RunResult};
 use vesica_link::Endpoint;
-use vesica_partitions::WHOLE_SET_LEN;
 
 /// Keys of the larger file: two partitions.
 const KEYS: u64 = 2_400_000;

@@ -18,6 +18,10 @@ pub(super) fn words(fault: &AgreementFault) -> (String, String) {
             show("\"max_repeats\" is not available with a helper: such runs are not counted"),
             show("remove it; runs of two parties without a [helper] are counted"),
         ),
+        AgreementFault::NotWithHelper { field: "partition_rows" } => (
+            show("\"partition_rows\" is not available with a helper: there are no partitions"),
+            show("remove it; the sets of two parties without a [helper] can be split"),
+        ),
         AgreementFault::NotWithHelper { field } => (
             format!("{field:?} is not available with a helper, which finds common keys only"),
             show("remove it; it is available to two parties without a [helper]"),
@@ -144,6 +148,15 @@ mod tests {
                 "the agreement, line 2, column 15: \"max_repeats\" is not available with a helper: \
                  such runs are not counted",
                 "remove it; runs of two parties without a [helper] are counted",
+            ],
+        );
+        assert_message(
+            2,
+            &[(HEAD, "version = 2\npartition_rows = 20000\n")],
+            [
+                "the agreement, line 2, column 18: \"partition_rows\" is not available with a \
+                 helper: there are no partitions",
+                "remove it; the sets of two parties without a [helper] can be split",
             ],
         );
         assert_message(

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use std::fs;
 use vesica_core::hash::hex;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_core::{Item, SessionId};
 use vesica_partitions::{Plan, Splitter, session_of};
 
@@ -24,6 +25,18 @@ const SIZES: [[u64; 2]; 12] = [
     [4_294_967_295, 4_294_967_295],
 ];
 
+/// Set sizes of the two parties, and how many items a partition has at most on average.
+const SMALLER: [([u64; 2], u64); 8] = [
+    ([1_000, 1_000], 1_000),
+    ([1_001, 1], 1_000),
+    ([20_016, 15_016], 1_000),
+    ([20_016, 0], 1_000),
+    ([4_096_001, 4_096_001], 1_000),
+    ([300_000, 70_000], 20_000),
+    ([1_572_864, 1_572_864], 1_572_863),
+    ([1_000_000_016, 10_000], 100_000),
+];
+
 /// Set sizes without the shared self-check items.
 const GUARDED: [[u64; 2]; 4] =
     [[1, 1 << 30], [1_000, 1 << 30], [100_000, 10_000_000], [1 << 24, 1 << 24]];
@@ -42,15 +55,27 @@ fn prefixes(secret: u8) -> Value {
 }
 
 fn plan([one, other]: [u64; 2]) -> Value {
-    let plan = Plan::new(one, other);
+    let plan = Plan::new(one, other, WHOLE_SET_LEN);
     let bounds = [plan.bound(one), plan.bound(other)];
     json!({ "sizes": [one, other], "partitions": plan.partitions(), "padded": bounds })
+}
+
+/// With the length that is agreed for partitions.
+fn smaller(([one, other], rows): ([u64; 2], u64)) -> Value {
+    let plan = Plan::new(one, other, rows);
+    let bounds = [plan.bound(one), plan.bound(other)];
+    json!({
+        "sizes": [one, other],
+        "rows": rows,
+        "partitions": plan.partitions(),
+        "padded": bounds,
+    })
 }
 
 /// For protocols against malicious parties, 16 items of each set being known to both.
 fn guarded(lens: [u64; 2]) -> Value {
     let lens = lens.map(|len| len + 16);
-    let plan = Plan::new(lens[0], lens[1]).guarded(lens, 16);
+    let plan = Plan::new(lens[0], lens[1], WHOLE_SET_LEN).guarded(lens, 16);
     json!({ "sizes": lens, "known": 16, "partitions": plan.partitions() })
 }
 
@@ -71,6 +96,7 @@ fn prefixes_sizes_and_sessions_are_the_recorded_ones() {
         "about": "Partitions of large sets, docs/wire.md: prefixes, padded lengths, sessions.",
         "prefixes": [prefixes(0), prefixes(9)],
         "plans": SIZES.map(plan),
+        "smaller": SMALLER.map(smaller),
         "guarded": GUARDED.map(guarded),
         "sessions": [session(2, 0), session(2, 1), session(1024, 1023)],
     });

@@ -9,7 +9,7 @@ fn comments_and_order_and_written_defaults_change_nothing() {
     let head: String = HEAD.lines().rev().map(|line| format!("  {line} # a comment\n")).collect();
     let two = format!(
         "# our agreement\r\n{head}hide_sizes = false\nself_check = 16\nmax_repeats = 3\n\
-         expires = \"never\"\nprotocol = \"auto\"\n{}min_rows = 1\n{key_two}{KEY}",
+         partition_rows = 1_572_864\nexpires = \"never\"\nprotocol = \"auto\"\n{}min_rows = 1\n{key_two}{KEY}",
         parties()
     );
     let (one, two) = (parse(&one), parse(&two));
@@ -34,6 +34,7 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
         (and("protocol = \"dh\""), "protocol", Some("auto"), Some("dh")),
         (and("expires = 2027-01-31"), "expires", Some("never"), Some("2027-01-31")),
         (and("self_check = 20"), "self_check", Some("16"), Some("20")),
+        (and("partition_rows = 20_000"), "partition_rows", None, Some("20000")),
         (and("max_repeats = 5"), "max_repeats", None, Some("5")),
         (and("hide_sizes = true"), "hide_sizes", Some("false"), Some("true")),
         (
@@ -122,7 +123,7 @@ fn canonical_form_and_hash_equal_the_vectors() {
         assert_eq!(named.short(), hash[..16]);
         seen += 1;
     }
-    assert_eq!(seen, 5);
+    assert_eq!(seen, 6);
 }
 
 #[test]

@@ -169,6 +169,19 @@ fn numbers_outside_their_range_are_refused() {
         let agreement = parse(&and(&format!("max_repeats = {good}")));
         assert_eq!((agreement.max_repeats, &parse(&agreement.canonical())), (good, &agreement));
     }
+    for bad in ["0", "999", "1572865", "-1"] {
+        assert_refused(
+            &and(&format!("partition_rows = {bad}")),
+            &format!(
+                "agreement, line 2, column 18: \"partition_rows\" is {bad}, outside 1000 to 1572864"
+            ),
+        );
+    }
+    assert_eq!(parse(&and("")).partition_rows, 1_572_864);
+    for good in [1_000, 20_000, 1_572_864] {
+        let agreement = parse(&and(&format!("partition_rows = {good}")));
+        assert_eq!((agreement.partition_rows, &parse(&agreement.canonical())), (good, &agreement));
+    }
     assert_refused(
         &with("max_rows = 5_000_000", "max_rows = 10\nmin_rows = 11"),
         "agreement, line 14, column 12: the party \"shop\" has min_rows 11 above max_rows 10",

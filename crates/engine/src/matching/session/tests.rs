@@ -138,7 +138,7 @@ fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished,
         files: Arc::new(disk.clone()),
         memory_bytes: 4 << 20,
         whole_set_len: 1_000,
-        plan: |_, _| Plan::new(4 * WHOLE_SET_LEN, 1),
+        plan: |_, _| Plan::new(4 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
     };
     follow(&run, way, ControlFlow::Continue)
 }

@@ -4,8 +4,8 @@ use super::{rows, run};
 use crate::support::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 use vesica_agreement::Agreement;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_engine::{Ids, RunResult};
-use vesica_partitions::WHOLE_SET_LEN;
 
 /// Keys of the larger file: two partitions.
 const KEYS: u64 = WHOLE_SET_LEN + 1000;
@@ -70,7 +70,7 @@ fn unions(rows: &[(&str, &str)]) {
 }
 
 /// The identifiers of own keys by their texts.
-fn named(ids: &Ids) -> BTreeMap<String, [u8; 16]> {
+pub(super) fn named(ids: &Ids) -> BTreeMap<String, [u8; 16]> {
     let own = ids.entries().filter_map(|entry| Some((entry.values?[0].to_owned(), *entry.id)));
     own.collect()
 }

@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 use std::{env, fs, thread};
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
-use vesica_partitions::{Plan, WHOLE_SET_LEN};
+use vesica_partitions::Plan;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
 
@@ -77,8 +78,8 @@ fn a_party() {
         memory_bytes: 64 << 20,
         whole_set_len: 1_000,
         plan: |_, params| match params.query().operation() {
-            Operation::Intersection => Plan::new(64 * WHOLE_SET_LEN, 1),
-            _ => Plan::new(8 * WHOLE_SET_LEN, 1),
+            Operation::Intersection => Plan::new(64 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
+            _ => Plan::new(8 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
         },
     };
     follow(&run, way, ControlFlow::Continue).unwrap();
