@@ -135,6 +135,12 @@ impl Agreement {
         self.0.expires.map(|day| day.to_string())
     }
 
+    /// The rows of a partition, at most on average.
+    #[getter]
+    fn partition_rows(&self) -> u64 {
+        self.0.partition_rows
+    }
+
     #[getter]
     fn is_expired(&self) -> bool {
         self.0.is_expired(jiff::Timestamp::now())

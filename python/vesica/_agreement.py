@@ -232,6 +232,11 @@ class Agreement:
         day = self._inner.expires
         return None if day is None else datetime.date.fromisoformat(day)
 
+    @property
+    def partition_rows(self) -> int:
+        """How many rows a partition of a large set has at most, on average."""
+        return self._inner.partition_rows
+
     def party_of(self, key: Identity | str) -> str | None:
         """The name of the party with this key or public identity."""
         return self._inner.party_of(key.public if isinstance(key, Identity) else key)

@@ -142,7 +142,7 @@ class Result:
         private ids the identifiers, with the key and the rows of those that are one's own; otherwise
         one row with the figures.
         """
-        if self._outcome.kind == ELSEWHERE:
+        if self.is_elsewhere:
             return self._frame.elsewhere()
         mask = self._outcome.mask()
         if mask is not None:
@@ -239,6 +239,11 @@ class Result:
             return {"with a key": usable, **{name: n for name, n in left_out.items() if n}}
         parts = {"in common": matched[0], "not in common": usable - matched[0], **left_out}
         return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether executors of Spark know the rows, and this process does not: `mask` and `positions` are None."""
+        return self._outcome.kind == ELSEWHERE
 
     @property
     def _has_rows(self) -> bool:

@@ -549,10 +549,9 @@ class Rows(Frame):
         """Write what the DataFrames of the result need, and delete the rows if they need none."""
         kept = None
         try:
-            if self.executors is not None:
-                # They have written what is in common.
-                if result.kind != "rows":
-                    self.work.remove(self.folder)
+            if result.is_elsewhere:
+                # The executors have written what is in common.
+                pass
             elif result.kind == "rows":
                 common = result.mask
                 self.write_numbers("common", common, lambda rows, part: rows.filter(part))
