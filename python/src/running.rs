@@ -153,7 +153,7 @@ impl Running {
         if let Some(desk) = hands.clone() {
             cancel.on_cancel(move || desk.end());
         }
-        let hands = hands.map(|desk| desk as Arc<dyn vesica_engine::hands::Hands>);
+        let hands = hands.map(|desk| desk as Arc<dyn vesica_tasks::Hands>);
         let job = Job {
             agreement,
             identity: identity.0.clone(),

@@ -20,12 +20,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_core::hash::Transcript;
 use vesica_core::{Error, Item};
-use vesica_engine::hands::{Orders, Task, buckets_of};
 use vesica_engine::terms::{key_columns, key_items};
 use vesica_exchange::Store;
 use vesica_messages::Speech;
-use vesica_net::Pool;
 use vesica_records::{KeyLimits, NO_ITEM, StreamError, stream_items};
+use vesica_tasks::{Orders, Task, buckets_of};
 
 const DIGEST_LABEL: &str = "vesica python 2026 items of a bucket v1";
 
@@ -151,8 +150,8 @@ pub(crate) fn take(
     let (items, rows) = entries(py, capsule)?;
     let store = &*place.0;
     let taken = away(py, || {
-        let pool = Pool::new(NonZeroUsize::MIN)?;
-        task.take(&orders, &items, store, pool, &|name| kept.get(name).cloned())
+        let kept = |name: &str| kept.get(name).cloned();
+        task.take(&orders, &items, store, NonZeroUsize::MIN, &kept)
     });
     let (taken, common) = taken.map_err(|error| failed(&error, store).raise(py))?;
     let common = common.map(|common| {

@@ -31,7 +31,7 @@ pub fn meet(ctx: &mut Context, agreement: &Agreement) -> Result<(), Error> {
 /// # Errors
 /// Those of the measurement.
 pub fn measure(ctx: &mut Context, role: Role) -> vesica_core::Result<Network> {
-    probe::measure(ctx, role, u64::MAX)
+    vesica_probe::measure(ctx, role, u64::MAX)
 }
 
 /// Whether an error of [`meet`] is not a defect of this software.

@@ -1,7 +1,6 @@
 //! One run of an agreement: read, meet, match, check, write.
 
 use crate::error::ConfigFault;
-use crate::hands::Hands;
 use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
 use crate::output::Finished;
@@ -25,6 +24,7 @@ use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_records::{OutputOptions, Source};
 use vesica_scratch::{FolderScratch, Scratch};
+use vesica_tasks::Hands;
 
 /// Everything one side brings to a run.
 pub struct Job {

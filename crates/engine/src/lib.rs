@@ -23,7 +23,6 @@ mod error;
 mod event;
 #[doc(hidden)]
 pub mod fuzzing;
-pub mod hands;
 pub mod job;
 mod line;
 mod look;
@@ -31,7 +30,6 @@ mod matching;
 mod meeting;
 mod output;
 mod peer;
-mod probe;
 mod reading;
 mod report;
 mod resources;

@@ -29,7 +29,7 @@ pub enum RunResult {
     OutsideBounds,
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),
-    /// Intersection, if [programs elsewhere](crate::hands::Hands) have the rows: how many different own keys are common to
+    /// Intersection, if [programs elsewhere](vesica_tasks::Hands) have the rows: how many different own keys are common to
     /// both parties. They know which rows.
     Elsewhere(u64),
     /// Cardinality: how many different keys are common.

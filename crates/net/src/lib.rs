@@ -40,6 +40,7 @@
 
 mod apart;
 mod channel;
+mod connection;
 mod context;
 mod handover;
 pub mod memory;
@@ -53,6 +54,7 @@ mod write_queue;
 
 pub use apart::{Apart, Heard, Parcel};
 pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
+pub use connection::Connection;
 pub use context::{Context, OpenedStreams, Progress};
 pub use handover::{Giver, Taker};
 pub use meter::{Meter, SpanReport};
@@ -60,4 +62,4 @@ pub use pool::Pool;
 pub use replay::{Flight, Replay, Said, Turn, Turned};
 pub use run_both::run_both;
 pub use shape::{Pacer, Shape};
-pub use stream::{Connection, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+pub use stream::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};

@@ -3,6 +3,7 @@
 //! * [`PartRun`] — what a partition enters, and what its output says.
 //! * [`Orders`] — what tasks elsewhere need to know of the run; [`Task`] and [`Taken`] — one turn of a partition, and what came
 //!   of it.
+//! * [`Hands`] — programs elsewhere, to which [`run_elsewhere`] gives out the tasks of a run.
 //!
 //! A task is a pure function of its orders, of its partition's items and of the peer's bytes. It may run as often as anybody
 //! likes, on any machine, and several times at once.
@@ -10,12 +11,16 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod board;
 mod fault;
+mod hands;
 mod orders;
 mod part;
 mod turn;
 
+pub use board::{FoundElsewhere, run_elsewhere};
 pub use fault::Fault;
+pub use hands::{Bucketed, Hands, HandsFault, buckets_of};
 pub use orders::Orders;
 pub use part::PartRun;
 pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task};

@@ -4,6 +4,7 @@ use crate::Fault;
 use crate::orders::{Known, Orders};
 use serde::{Deserialize, Serialize};
 use std::io::ErrorKind;
+use std::num::NonZeroUsize;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
 use vesica_exchange::{ExchangeError, Store};
 use vesica_net::{Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
@@ -161,7 +162,7 @@ impl Task {
         orders: &Orders,
         entries: &[Item],
         store: &dyn Store,
-        pool: Pool,
+        threads: NonZeroUsize,
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<(Taken, Option<Vec<bool>>)> {
         let mut taken = Taken {
@@ -175,7 +176,7 @@ impl Task {
         };
         let known = Known::of(orders)?;
         let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
-        match self.turn(&known, items.clone(), store, pool, kept) {
+        match self.turn(&known, items.clone(), store, Pool::new(threads)?, kept) {
             Ok(turned) => {
                 let (taken, own) = self.keep(&known, turned, store, taken)?;
                 let common = own.map(|own| Spread::new(&items, &own).of(entries).collect());

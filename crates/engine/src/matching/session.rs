@@ -1,8 +1,9 @@
 //! Matching over a session with the peer.
 
 mod elsewhere;
+mod sets;
 
-use super::split::{Elsewhere, Found, Large, Matched, Pieces, Splitting};
+use super::split::{Found, Large, Matched, Pieces, Splitting};
 use super::{Checked, Match, Run, run_alone};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
@@ -13,7 +14,7 @@ use crate::peer::{Exchange, Peer};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::seats::Seats;
-use crate::{Error, Event, Phase, Report, probe};
+use crate::{Error, Event, Phase, Report};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -22,7 +23,7 @@ use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
-use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
+use vesica_core::{Item, Learns, Operation, PsiParams, Role, SessionId};
 use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
@@ -31,6 +32,7 @@ use vesica_protocols::kmrs14::Items;
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_self_check::{CheckedSet, shared_items};
+use vesica_tasks::FoundElsewhere;
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
@@ -106,7 +108,7 @@ enum Got {
     /// In a run for each partition.
     Split { pieces: Pieces, found: Found },
     /// Likewise, by programs elsewhere, which have the rows.
-    Elsewhere(Elsewhere),
+    Elsewhere(FoundElsewhere),
 }
 
 impl Got {
@@ -124,7 +126,8 @@ impl Got {
                 (Got::Split { pieces, found }, told)
             }
             Got::Elsewhere(found) => {
-                let told = found.told(asked.agreement.learns());
+                let matched = found.matched.filter(|_| asked.agreement.learns() == Learns::Both);
+                let told = matched.map_or(Told::Nothing, |one| Told::Number(one.into()));
                 (Got::Elsewhere(found), told)
             }
         })
@@ -200,7 +203,7 @@ impl<'a> OverSession<'a> {
         self.run.event(&Event::Phase(Phase::Choosing));
         let choice = ctx.child(Phase::Choosing.name(), |ctx| {
             let candidates = Candidates::new(self.agreement, &allowed);
-            let measure = |least| probe::measure(ctx, seat, least);
+            let measure = |least| vesica_probe::measure(ctx, seat, least);
             let measured = match self.peer.is_through_a_store() {
                 // A measurement would not give the same figures again.
                 true => candidates.worth_measuring().map(|_| Network::STORE),
@@ -211,49 +214,6 @@ impl<'a> OverSession<'a> {
         let choice = choice.map_err(at)?;
         self.run.event(&Event::Chosen(&choice));
         Ok(choice)
-    }
-
-    /// `keys` with self-check items and padding; `len` of them are announced. In partitions all padding is self-check
-    /// items of this party's own.
-    fn checked_set(
-        &self,
-        ctx: &mut Context,
-        keys: KeySet,
-        len: u64,
-        Matched { role, params, plan, .. }: Matched<'_>,
-        secret: &[u8; 32],
-    ) -> Result<CheckedSet, Error> {
-        let agreement = self.agreement;
-        let check_items = agreement.self_check as usize;
-        let (own_check_items, padded_len) = match plan.is_split() {
-            true => {
-                let entered = split::entered_len(plan, params, role) as usize;
-                (entered.saturating_sub(keys.items.len() + check_items), 0)
-            }
-            false => (agreement.own_check_items() as usize, len as usize),
-        };
-        let KeySet { items, values, texts, .. } = keys;
-        let set = match agreement.integer_items() {
-            Some(integers) => {
-                CheckedSet::of_integers(items, check_items, padded_len, integers, role)
-            }
-            None => {
-                let check_items = [check_items, own_check_items];
-                CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
-            }
-        };
-        let set = match (values, agreement.checked_values()) {
-            (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
-            _ => set,
-        };
-        let set = match texts {
-            Some(keys) => {
-                let texts = agreement.text_len().map(|len| (len, role));
-                set.and_then(|set| set.with_keys(keys, texts))
-            }
-            None => set,
-        };
-        Ok(set.ok_or(ConfigFault::OutOfMemory { items: len })?)
     }
 
     fn match_sets(

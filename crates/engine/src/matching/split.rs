@@ -11,10 +11,7 @@
 //!
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
-mod elsewhere;
 mod in_memory;
-
-pub(crate) use elsewhere::Elsewhere;
 
 use crate::answer::Told;
 use std::io;

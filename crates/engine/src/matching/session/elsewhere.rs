@@ -1,12 +1,12 @@
 //! Rows that programs elsewhere have.
 
 use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, OverSession, Splitting};
-use crate::hands::{Hands, HandsFault, Orders};
 use crate::{Error, Phase};
 use vesica_agreement::split;
 use vesica_core::{Operation, Role, TransportError};
 use vesica_net::{Connection, Context};
 use vesica_records::{InputError, KeyCounts, Streamed};
+use vesica_tasks::{Hands, HandsFault, Orders, run_elsewhere};
 
 impl OverSession<'_> {
     /// Who does the work of partitions, if this process does not.
@@ -88,8 +88,7 @@ impl OverSession<'_> {
         };
         let step = |done| self.step(done, plan);
         let hands = self.hands_or_bug()?;
-        let found = splitting.run_elsewhere(ctx, hands, &orders, &step);
-        let (found, direction_changes) = found.map_err(at)?;
-        Ok((Got::Elsewhere(found), direction_changes))
+        let found = run_elsewhere(ctx, session, hands, &orders, &step).map_err(at)?;
+        Ok((Got::Elsewhere(found), found.direction_changes))
     }
 }

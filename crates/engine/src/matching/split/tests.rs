@@ -1,6 +1,4 @@
 use super::*;
-use rand::SeedableRng;
-use rand::rngs::StdRng;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};

@@ -5,13 +5,14 @@
 //!  peer ◀── what each partition says next ◀──────────────── stored already, by its id ◀──┘
 //! ```
 
-use super::{Splitting, counted};
-use crate::answer::Told;
-use crate::hands::{Ended, Hands, HandsFault, HeardAt, Orders, Point, Taken, Task};
+use crate::hands::{Hands, HandsFault};
+use crate::{Ended, HeardAt, Orders, Point, Taken, Task};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::time::Duration;
-use vesica_core::{Error, Learns, Misbehaviour, Result, TransportError};
-use vesica_net::{Apart, Context, Flight, Heard, Meter, Parcel, StreamId};
+use vesica_core::{Error, Misbehaviour, Result, TransportError};
+use vesica_net::{Apart, Connection, Context, Flight, Heard, Meter, Parcel, SpanReport, StreamId};
+use vesica_partitions::Cost;
 
 /// How long more messages may come before those that have come are dealt with, and how often that is asked: a batch of
 /// tasks takes about a second, whatever their number.
@@ -19,26 +20,26 @@ const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 
 const APART: Error = Error::Bug("this connection has no parts elsewhere");
 
+/// What was kept of a partition is not of that one.
+const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
+
 /// What the partitions gave, unchecked. The rows are where the work was done.
-pub(crate) struct Elsewhere {
-    matched: Option<u64>,
-    refused: Option<Misbehaviour>,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FoundElsewhere {
+    /// How many own items are common; `None` if this party learns nothing.
+    pub matched: Option<u64>,
+    /// Why the result is refused.
+    pub refused: Option<Misbehaviour>,
+    /// The most changes of direction of a partition.
+    pub direction_changes: u64,
 }
 
-impl Elsewhere {
-    /// What the closing message reveals.
-    pub(crate) fn told(&self, learns: Learns) -> Told {
-        match (learns, self.matched) {
-            (Learns::Both, Some(matched)) => Told::Number(matched.into()),
-            _ => Told::Nothing,
-        }
-    }
-
+impl FoundElsewhere {
     /// How many keys are common, if this party learns it. At most `most` can be.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for an impossible result.
-    pub(crate) fn keys(self, most: u64) -> Result<Option<u64>> {
+    pub fn keys(&self, most: u64) -> Result<Option<u64>> {
         match (self.refused, self.matched) {
             (Some(why), _) => Err(why.into()),
             (None, Some(matched)) if matched > most => Err(Misbehaviour::SelfCheckFailed.into()),
@@ -123,48 +124,45 @@ impl Part {
     }
 }
 
-impl Splitting<'_> {
-    /// Has `hands` run the protocol on each partition; returns what was found, and the most changes of direction of a run.
-    /// All is counted under the label of `orders`; `progress` takes how many partitions are done.
-    ///
-    /// # Errors
-    /// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `hands` ends the run.
-    pub(crate) fn run_elsewhere(
-        &self,
-        ctx: &mut Context,
-        hands: &dyn Hands,
-        orders: &Orders,
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<(Elsewhere, u64)> {
-        let apart = self.session.apart().ok_or(APART)?;
-        apart.recall()?;
-        let mut board = Board {
-            apart,
-            hands,
-            orders,
-            meter: ctx.meter().clone(),
-            parts: Vec::new(),
-            kept: Vec::new(),
-            found: Elsewhere { matched: None, refused: None },
-            changes: 0,
-        };
-        for index in 0..orders.partitions {
-            let (_, opened) = ctx.fork_apart()?;
-            let root = *opened.ids().first().ok_or(APART)?;
-            match self.session.kept_part(index)? {
-                Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(super::DAMAGED)?),
-                None => board.parts.push(Part::new(apart, index, root)),
-            }
+/// Has `hands` run the protocol on each partition of the run over `session`; returns what was found. All is counted under
+/// the label of `orders`; `progress` takes how many partitions are done.
+///
+/// # Errors
+/// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `hands` ends the run.
+pub fn run_elsewhere(
+    ctx: &mut Context,
+    session: &dyn Connection,
+    hands: &dyn Hands,
+    orders: &Orders,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<FoundElsewhere> {
+    let apart = session.apart().ok_or(APART)?;
+    apart.recall()?;
+    let mut board = Board {
+        apart,
+        hands,
+        orders,
+        meter: ctx.meter().clone(),
+        parts: Vec::new(),
+        kept: Vec::new(),
+        found: FoundElsewhere::default(),
+    };
+    for index in 0..orders.partitions {
+        let (_, opened) = ctx.fork_apart()?;
+        let root = *opened.ids().first().ok_or(APART)?;
+        match session.kept_part(index)? {
+            Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?),
+            None => board.parts.push(Part::new(apart, index, root)),
         }
-        loop {
-            progress(orders.partitions - board.parts.len() as u64);
-            if board.parts.is_empty() {
-                return Ok((board.found, board.changes));
-            }
-            board.listen()?;
-            for (index, opened, ended) in board.turn()? {
-                self.session.keep_part(index, &opened, &ended.to_bytes())?;
-            }
+    }
+    loop {
+        progress(orders.partitions - board.parts.len() as u64);
+        if board.parts.is_empty() {
+            return Ok(board.found);
+        }
+        board.listen()?;
+        for (index, opened, ended) in board.turn()? {
+            session.keep_part(index, &opened, &ended.to_bytes())?;
         }
     }
 }
@@ -179,8 +177,7 @@ struct Board<'a> {
     parts: Vec<Part>,
     /// What `hands` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
-    found: Elsewhere,
-    changes: u64,
+    found: FoundElsewhere,
 }
 
 impl Board<'_> {
@@ -189,8 +186,11 @@ impl Board<'_> {
             *self.found.matched.get_or_insert(0) += matched;
         }
         self.found.refused = self.found.refused.or(ended.refused());
-        self.changes = self.changes.max(ended.cost().direction_changes);
-        self.meter.add(&[counted(&ended.cost(), &self.orders.label)]);
+        let Cost { payload: (bytes_sent, bytes_received), direction_changes } = ended.cost();
+        self.found.direction_changes = self.found.direction_changes.max(direction_changes);
+        let label = self.orders.label.clone();
+        let span = SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() };
+        self.meter.add(&[span]);
     }
 
     fn hear(&mut self) {

@@ -13,6 +13,9 @@
 //! is that of a burst's second half, so that neither the delay of the first byte nor the smallest
 //! windows count.
 
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 use std::time::Instant;
 use vesica_agreement::Network;
 use vesica_core::{Misbehaviour, Result, Role};
@@ -70,7 +73,7 @@ impl Figures {
 ///
 /// # Errors
 /// [`vesica_core::Error::Transport`]; [`Misbehaviour::InvalidValue`] for impossible figures.
-pub(crate) fn measure(ctx: &mut Context, role: Role, run_bytes: u64) -> Result<Network> {
+pub fn measure(ctx: &mut Context, role: Role, run_bytes: u64) -> Result<Network> {
     let round_trip_ns = ping(ctx)?;
     let mut blocks = FIRST_BURST_BLOCKS;
     loop {

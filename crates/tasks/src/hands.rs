@@ -1,7 +1,7 @@
 //! Programs elsewhere that have the rows of a party and do the work of its partitions.
 
+use crate::{Orders, Taken, Task};
 use vesica_core::Item;
-pub use vesica_tasks::{Ended, HeardAt, Orders, Parcelled, Point, Taken, Task};
 
 /// Programs elsewhere, such as the executors of a cluster, which have a party's rows. This process gives out tasks, and
 /// has neither rows nor items.

@@ -1,0 +1,54 @@
+//! A set as it enters a protocol in one run.
+
+use super::{Matched, OverSession};
+use crate::Error;
+use crate::error::ConfigFault;
+use vesica_agreement::split;
+use vesica_net::Context;
+use vesica_records::KeySet;
+use vesica_self_check::CheckedSet;
+
+impl OverSession<'_> {
+    /// `keys` with self-check items and padding; `len` of them are announced. In partitions all padding is self-check
+    /// items of this party's own.
+    pub(super) fn checked_set(
+        &self,
+        ctx: &mut Context,
+        keys: KeySet,
+        len: u64,
+        Matched { role, params, plan, .. }: Matched<'_>,
+        secret: &[u8; 32],
+    ) -> Result<CheckedSet, Error> {
+        let agreement = self.agreement;
+        let check_items = agreement.self_check as usize;
+        let (own_check_items, padded_len) = match plan.is_split() {
+            true => {
+                let entered = split::entered_len(plan, params, role) as usize;
+                (entered.saturating_sub(keys.items.len() + check_items), 0)
+            }
+            false => (agreement.own_check_items() as usize, len as usize),
+        };
+        let KeySet { items, values, texts, .. } = keys;
+        let set = match agreement.integer_items() {
+            Some(integers) => {
+                CheckedSet::of_integers(items, check_items, padded_len, integers, role)
+            }
+            None => {
+                let check_items = [check_items, own_check_items];
+                CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
+            }
+        };
+        let set = match (values, agreement.checked_values()) {
+            (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
+            _ => set,
+        };
+        let set = match texts {
+            Some(keys) => {
+                let texts = agreement.text_len().map(|len| (len, role));
+                set.and_then(|set| set.with_keys(keys, texts))
+            }
+            None => set,
+        };
+        Ok(set.ok_or(ConfigFault::OutOfMemory { items: len })?)
+    }
+}

@@ -1,0 +1,75 @@
+//! Parts of a run that are elsewhere: they say and hear what is stored apart.
+
+use super::{Conversation, OBJECT_BYTES, SaidApart, lock};
+use crate::apart::{self, APART};
+use std::sync::atomic::Ordering;
+use vesica_core::TransportError;
+use vesica_net::{Apart, Heard, Parcel, Said, StreamId};
+
+impl Apart for Conversation {
+    fn desk(&self) -> Vec<u8> {
+        self.core.desk.to_bytes()
+    }
+
+    fn said(&self, part: u64) -> (Said, Vec<StreamId>) {
+        lock(&self.core.outbox).apart.get(&part).cloned().unwrap_or_default()
+    }
+
+    fn say(
+        &self,
+        part: u64,
+        parcel: &Parcel,
+        said: &Said,
+        opened: &[StreamId],
+    ) -> Result<(), TransportError> {
+        self.core.check_open()?;
+        let is_full = {
+            let mut outbox = lock(&self.core.outbox);
+            let bytes = apart::to_bytes(parcel);
+            outbox.bytes += bytes.len();
+            outbox.pieces.push((APART, bytes));
+            let nothing = (0, [0; 32]);
+            let point = |id: &StreamId| (*id, said.streams.get(id).copied().unwrap_or(nothing));
+            let points = opened.iter().map(point).collect();
+            outbox.named.push(SaidApart { part, id: parcel.id, points });
+            outbox.ids.push(parcel.id);
+            outbox.apart.insert(part, (said.clone(), opened.to_vec()));
+            outbox.bytes >= OBJECT_BYTES
+        };
+        match is_full {
+            true => self.core.publish(),
+            false => Ok(()),
+        }
+    }
+
+    fn recall(&self) -> Result<(), TransportError> {
+        let core = &self.core;
+        loop {
+            let is_old = {
+                let inbox = lock(&core.inbox);
+                (inbox.next as usize) < inbox.seen.len()
+            };
+            if !is_old {
+                return Ok(());
+            }
+            let _guard = lock(&core.looking);
+            core.fetch(true).map_err(|fault| core.fail(fault))?;
+        }
+    }
+
+    fn hear(&self, streams: &[StreamId]) -> Vec<Heard> {
+        lock(&self.core.inbox).hear(streams)
+    }
+
+    fn listen(&self, wait: bool) -> Result<bool, TransportError> {
+        let core = &self.core;
+        core.publish()?;
+        core.working.fetch_sub(1, Ordering::Relaxed);
+        let fetched = {
+            let _guard = lock(&core.looking);
+            core.fetch(wait)
+        };
+        core.working.fetch_add(1, Ordering::Relaxed);
+        fetched.map(|fetched| fetched.is_some()).map_err(|fault| core.fail(fault))
+    }
+}
