@@ -253,9 +253,11 @@ def test_partitions_are_as_small_as_agreed() -> None:
         deal(partition_rows=999, **terms)
     lists = [[f"{i}@a.org" for i in part] for part in (range(3000), range(2000, 4500))]
     shop, club = (pl.DataFrame({"email": keys}) for keys in lists)
-    # Sets that are split have a least memory.
-    assert "are enough" in repr(v.check(agreement, shop, party="shop"))
-    assert "are enough" not in repr(v.check(deal(**terms), shop, party="shop"))
+    split, whole = (v.check(made, shop, party="shop").needs for made in (agreement, deal(**terms)))
+    assert split is not None
+    assert split["least_memory"] == 44 << 20
+    assert whole is not None
+    assert whole["least_memory"] is None
     for result, keys in zip(pair(agreement, shop, club), lists, strict=True):
         assert result.count == 1000
         assert listed(result.mask) == [2000 <= int(key.split("@")[0]) < 3000 for key in keys]

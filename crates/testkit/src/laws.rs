@@ -175,7 +175,8 @@ pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
 pub(crate) const RUNS: u64 = 4096;
 
 /// The PSI law in a run that is one of 4,096, the most for one result, for sets of very different sizes, and of those of
-/// partitions of a thousand items. No message is shorter than in a run alone, and what is compared is long enough for all pairs of items in all runs.
+/// partitions of a thousand items. No message is shorter than in a run alone, and what is compared is long enough for all
+/// pairs of items in all runs.
 pub fn psi_of_a_partition(protocol: &Protocol) {
     assert_eq!(protocol.partitions, Partitions::Sets, "{}", protocol.id);
     let sizes = [(0, 0, 0), (0, 1, 0), (2, 0, 0), (1, 1, 1), (1, 2, 0), (2, 1, 1), (2, 2, 2)];

@@ -9,7 +9,8 @@ fn comments_and_order_and_written_defaults_change_nothing() {
     let head: String = HEAD.lines().rev().map(|line| format!("  {line} # a comment\n")).collect();
     let two = format!(
         "# our agreement\r\n{head}hide_sizes = false\nself_check = 16\nmax_repeats = 3\n\
-         partition_rows = 1_572_864\nexpires = \"never\"\nprotocol = \"auto\"\n{}min_rows = 1\n{key_two}{KEY}",
+         partition_rows = 1_572_864\nexpires = \"never\"\nprotocol = \"auto\"\n{}min_rows = 1\n\
+         {key_two}{KEY}",
         parties()
     );
     let (one, two) = (parse(&one), parse(&two));

@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use vesica_core::params::WHOLE_SET_LEN;
 use vesica_core::{StopReason, TransportError};
 use vesica_link::{CancelToken, Endpoint};
 use vesica_records::InputError;
