@@ -2,7 +2,7 @@
 
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
-use crate::{Error, probe};
+use crate::Error;
 use std::path::Path;
 use vesica_agreement::Agreement;
 use vesica_agreement::Network;
