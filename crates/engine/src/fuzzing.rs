@@ -1,8 +1,8 @@
 //! Entry points for fuzzers: plain functions over bytes, or over a connection in memory.
 
+use crate::Error;
 use crate::answer::Told;
 use crate::meeting::{self, Counts, Purpose};
-use crate::Error;
 use std::path::Path;
 use vesica_agreement::Agreement;
 use vesica_agreement::Network;

@@ -84,10 +84,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         identity,
         source,
         columns,
-        output: args
-            .output
-            .as_ref()
-            .map(|path| OutputOptions { path: path.clone(), force: args.force }),
+        output: args.output.clone().map(|path| OutputOptions { path, force: args.force }),
         link: link.clone(),
         store,
         hands: None,
@@ -100,7 +97,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         allow_insecure: args.insecure,
         strict: args.data.strict,
     };
-    let observer: Arc<dyn Observer> = Arc::clone(&reporter) as Arc<dyn Observer>;
+    let observer: Arc<dyn Observer> = reporter.clone();
     let patience = Patience::start(&reporter, link.wait, &cancel);
     // With a helper the folder of the run is removed only after this. A process that is killed before it has reported
     // the result can then report it at its next start.
