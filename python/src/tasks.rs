@@ -21,7 +21,7 @@ use std::sync::Arc;
 use vesica_core::hash::Transcript;
 use vesica_core::{Error, Item};
 use vesica_engine::terms::{key_columns, key_items};
-use vesica_exchange::Store;
+use vesica_exchange::{Steady, Store};
 use vesica_messages::Speech;
 use vesica_records::{KeyLimits, NO_ITEM, StreamError, stream_items};
 use vesica_tasks::{Orders, Task, buckets_of};
@@ -129,7 +129,7 @@ pub(crate) struct Place(Arc<dyn Store>);
 impl Place {
     #[new]
     fn new(py: Python<'_>, place: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(place::store(py, place)?.1))
+        Ok(Self(Arc::new(Steady::new(place::store(py, place)?.1))))
     }
 }
 

@@ -54,6 +54,7 @@ mod name;
 mod object;
 mod runs;
 mod state;
+mod steady;
 mod store;
 
 pub use apart::Desk;
@@ -68,4 +69,5 @@ pub use runs::{
     Cleaned, CleanedRun, Cleaning, Pile, RunState, RunsError, Side, StoredRun, Which, clean, runs,
 };
 pub use state::State;
+pub use steady::Steady;
 pub use store::{Listed, OBJECT_MAX_BYTES, Store};

@@ -6,7 +6,7 @@ use crate::error::ConfigFault;
 use crate::peer::{Exchange, state_error};
 use std::sync::{Arc, Mutex, OnceLock};
 use vesica_core::hash::{Transcript, derive};
-use vesica_exchange::State;
+use vesica_exchange::{State, Steady, Store};
 use vesica_records::{KeySet, KeyTexts};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
@@ -45,7 +45,9 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     };
     let exchange = Exchange {
         had_written,
-        store: job.store.clone().map_or_else(OnceLock::new, OnceLock::from),
+        store: job.store.clone().map_or_else(OnceLock::new, |store| {
+            OnceLock::from(Arc::new(Steady::new(store)) as Arc<dyn Store>)
+        }),
         is_mirrored: job.store.is_none(),
         fault: Arc::default(),
         state: Arc::new(state),

@@ -6,4 +6,5 @@ mod mirror;
 mod repeats;
 mod rows;
 mod runs;
+mod steady;
 mod support;
