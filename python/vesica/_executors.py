@@ -168,7 +168,7 @@ def turn(
     names = [one["Kept"] for one in parsed["heard"] if "Kept" in one]
     kept = {}
     for name in names:
-        with files.open_input_stream(f"{folder}/{name}") as file:
+        with files.open_input_stream(f"{folder}/heard/{name}") as file:
             kept[name] = file.read()
     tables = [read(files, folder, bucket) for bucket in buckets]
     schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
@@ -231,9 +231,17 @@ def place_of(place: Any) -> _vesica.Place:
 class Executors:
     """Executors that have the rows of a run, as the driver sees them."""
 
-    def __init__(self, rows: Any, agreement: Any, party: str, columns: dict[str, str], place: Any):
+    def __init__(
+        self,
+        rows: Any,
+        agreement: Any,
+        party: str,
+        columns: dict[str, str],
+        place: Any,
+        strict: bool,
+    ) -> None:
         self.rows, self.agreement, self.party, self.columns = rows, agreement, party, columns
-        self.place = place
+        self.place, self.strict = place, strict
         self.hands = _vesica.Hands()
         self.buckets: list[Bucket | None] = []
         self.counts = (0, 0)
@@ -266,7 +274,8 @@ class Executors:
         make = items_of(
             self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets
         )
-        keyed = rows.read("rows").select(*rows.used, ROW).mapInArrow(make, ITEMS)
+        used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
+        keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
         at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
         grouped = spread(keyed.withColumn("file", at), tasks).drop("file")
         grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
@@ -283,6 +292,11 @@ class Executors:
         digest = hashlib.sha256()
         for one in self.buckets:
             digest.update(one.digest if one is not None else bytes(32))
+        if self.strict and self.counts[1]:
+            raise DataError(
+                f"{self.counts[1]} rows have a key that its profile refuses",
+                "leave out strict=True, or mend them: vesica.check finds them",
+            )
         distinct = [0 if one is None else one.distinct for one in self.buckets]
         self.hands.grouped(total, *self.counts, distinct, digest.digest())
 
@@ -290,8 +304,10 @@ class Executors:
         """Have all these turns taken."""
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
+        rows.work.files.create_dir(f"{folder}/heard")
         for name, data in kept:
-            quietly(FAILED, lambda name=name, data=data: rows.work.put(f"{rows.folder}/{name}", data))
+            put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
+            quietly(FAILED, put)
         partitions = json.loads(orders)["partitions"]
         each = len(self.buckets) // partitions
         with_items = []
@@ -309,11 +325,21 @@ class Executors:
         by_part = {part: taken for part, taken in found}
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
+    def clean(self) -> None:
+        """Delete what nobody needs after the run."""
+        for name in ("items", "heard"):
+            self.rows.work.remove(f"{self.rows.folder}/{name}")
+
     def slots(self) -> int:
         """How many tasks run at a time, about."""
         with contextlib.suppress(Exception):
             return int(self.rows.spark.sparkContext.defaultParallelism)
         return 8
+
+
+def quoted(name: str) -> str:
+    """The name of a column, whatever it holds, for Spark."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def spread(rows: Any, tasks: int) -> Any:

@@ -199,7 +199,8 @@ def run_rows(
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
     if exchange is not None and rows.are_for_executors(agreement, on_executors):
-        rows.executors = Executors(rows, agreement, party, names_of(columns), place_of(exchange))
+        place, strict = place_of(exchange), bool(settings.get("strict"))
+        rows.executors = Executors(rows, agreement, party, names_of(columns), place, strict)
     try:
         result = run_frame(
             agreement,
@@ -551,7 +552,8 @@ class Rows(Frame):
         try:
             if result.is_elsewhere:
                 # The executors have written what is in common.
-                pass
+                assert self.executors is not None
+                self.executors.clean()
             elif result.kind == "rows":
                 common = result.mask
                 self.write_numbers("common", common, lambda rows, part: rows.filter(part))
