@@ -285,21 +285,33 @@ impl Running {
         Ok(self.watch.take_notes())
     }
 
-    /// The result of a run that has ended; only once.
+    /// The result of a run that has ended; only once. Then comes `release`: until then the same run can give it again.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match away(py, || self.watch.take_result()) {
+        match self.watch.take_result() {
             Some(Ok(Done::Run(finished))) => Ok(Some(Outcome::new(*finished, file()))),
-            Some(Err(failed)) => Err(failed.raise(py)),
+            Some(Err(failed)) => {
+                away(py, || self.watch.release());
+                Err(failed.raise(py))
+            }
             _ => Ok(None),
         }
+    }
+
+    /// The result is where it belongs: the run need not give it again.
+    fn release(&self, py: Python<'_>) -> PyResult<()> {
+        self.check_process(py)?;
+        away(py, || self.watch.release());
+        Ok(())
     }
 
     /// The document of something else that has ended; only once.
     fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.check_process(py)?;
-        match away(py, || self.watch.take_result()) {
+        let result = self.watch.take_result();
+        away(py, || self.watch.release());
+        match result {
             Some(Ok(Done::Document(document))) => Ok(Some(document)),
             Some(Err(failed)) => Err(failed.raise(py)),
             _ => Ok(None),

@@ -136,15 +136,17 @@ impl Watch {
         state.notes.drain(..).chain(step).collect()
     }
 
-    /// The result, if there is one, when the thread of the run has nothing left to do.
+    /// The result, if there is one. The run keeps what it needs to give it again until [`release`](Self::release).
     pub(crate) fn take_result(&self) -> Option<Result<Done, Failed>> {
+        self.lock().result.take()
+    }
+
+    /// Whoever wanted the result has it; returns when the thread of the run has nothing left to do.
+    pub(crate) fn release(&self) {
         let mut state = self.lock();
-        let result = state.result.take()?;
         state.is_taken = true;
         self.changed.notify_all();
-        let over = self.changed.wait_while(state, |state| !state.is_over);
-        drop(over);
-        Some(result)
+        drop(self.changed.wait_while(state, |state| !state.is_over));
     }
 
     /// A warning for the log.

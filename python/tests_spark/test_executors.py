@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-import random
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
-import vesica as v
 from test_spark import (
     LIMIT,
     Cluster,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vesica import _vesica
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError
 from vesica._frames import quietly
 
 log = logging.getLogger("vesica")
@@ -158,9 +158,7 @@ def turns_of(
     return work
 
 
-def turn(
-    files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
-) -> str:
+def turn(files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]) -> str:
     """Take one turn of a partition; what came of it."""
     import pyarrow
 
@@ -271,9 +269,7 @@ class Executors:
         folder = f"{rows.work.path}/{rows.folder}"
         rows.work.files.create_dir(f"{folder}/items")
         rows.work.files.create_dir(f"{folder}/common")
-        make = items_of(
-            self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets
-        )
+        make = items_of(self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets)
         used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
         keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
         at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
@@ -322,7 +318,7 @@ class Executors:
         work = turns_of(rows.work.files, folder, self.place, orders, groups)
         numbers = rows.spark.range(0, most, 1, most)
         found = quietly(FAILED, numbers.mapInArrow(work, TAKEN).collect)
-        by_part = {part: taken for part, taken in found}
+        by_part = dict(found)
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
     def clean(self) -> None:
@@ -356,4 +352,6 @@ def spread(rows: Any, tasks: int) -> Any:
             found.setdefault(task, value)
         first += 16 * tasks
     slots = ", ".join(str(found[task]) for task in range(tasks))
-    return rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
+    return (
+        rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
+    )

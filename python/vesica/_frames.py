@@ -15,6 +15,7 @@ from vesica._errors import DataError, SettingsError, VesicaError, unwritable
 
 if TYPE_CHECKING:
     from vesica._executors import Executors
+    from vesica._result import Result
 
 T = TypeVar("T")
 
@@ -62,6 +63,9 @@ class Frame:
             )
         return rows.filter(mask.to_list()).to_native()
 
+    def keep(self, result: Result) -> None:
+        """Put the result where it belongs, before the run forgets it."""
+
     def elsewhere(self) -> Any:
         """The rows that are common, if `executors` know them."""
         raise DataError("nobody has the rows of this result", "see its `kind`")
@@ -77,7 +81,9 @@ class Frame:
             import pyarrow.parquet
         except ImportError:
             raise DataError("to_parquet needs pyarrow", "pip install pyarrow") from None
-        quietly(UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(self.arrow(rows)), file))
+        quietly(
+            UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(self.arrow(rows)), file)
+        )
 
 
 class Pandas(Frame):

@@ -293,6 +293,8 @@ class Started:
             error.add_note(
                 "the run had finished: this exception's attribute `result` is its result"
             )
+            self.frame.keep(error.result)  # type: ignore[attr-defined]
+            self.running.release()
 
     def close(self) -> None:
         """End the display."""
@@ -303,7 +305,10 @@ class Started:
         outcome = self.running.finish()
         if outcome is None:
             raise SettingsError("the result of this run was taken before", "start a new run")
-        return Result(outcome, self.frame, self.agreement)
+        result = Result(outcome, self.frame, self.agreement)
+        self.frame.keep(result)
+        self.running.release()
+        return result
 
 
 #: The process in which this package was used first.

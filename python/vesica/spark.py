@@ -211,20 +211,21 @@ def run_rows(
             restart=restart,
             **settings,
         )
-    except DataError:
+    except DataError as error:
+        if hasattr(error, "result"):
+            raise
         if rows.unreadable is None:
             # Whoever mends the rows wants the next call to take those.
             rows.remove()
             raise
     except BaseException as error:
-        finished = getattr(error, "result", None)
-        if finished is not None:
-            rows.keep(finished)
+        if hasattr(error, "result"):
+            rows.close(error.result)
         elif not is_kept:
             rows.remove()
         raise
     else:
-        rows.keep(result)
+        rows.close(result)
         return result, rows
     # Outside the handler, so that the other exception is no context of this one.
     raise SettingsError(
@@ -547,24 +548,16 @@ class Rows(Frame):
         return pyarrow.array(column)
 
     def keep(self, result: Result) -> None:
-        """Write what the DataFrames of the result need, and delete the rows if they need none."""
+        """Write what the DataFrames of the result need, if executors have not written it."""
         kept = None
         try:
-            if result.is_elsewhere:
-                # The executors have written what is in common.
-                assert self.executors is not None
-                self.executors.clean()
-            elif result.kind == "rows":
+            if result.kind == "rows" and not result.is_elsewhere:
                 common = result.mask
                 self.write_numbers("common", common, lambda rows, part: rows.filter(part))
             elif result.kind == "ids":
                 self.write_numbers(
                     "ids", result.ids, lambda rows, ids: rows.append_column(PRIVATE_ID, ids)
                 )
-            else:
-                self.work.remove(self.folder)
-            if self.note is not None:
-                self.work.forget(self.note)
             return
         except Exception as error:
             kept = type(error).__name__
@@ -574,6 +567,16 @@ class Rows(Frame):
         )
         failed.result = result  # type: ignore[attr-defined]
         raise failed
+
+    def close(self, result: Result) -> None:
+        """Delete what the result does not need, after the state: a process that finds both goes on."""
+        if result.is_elsewhere:
+            assert self.executors is not None
+            self.executors.clean()
+        elif result.kind not in ("rows", "ids"):
+            self.work.remove(self.folder)
+        if self.note is not None:
+            self.work.forget(self.note)
 
     def write_numbers(self, name: str, column: Any, of: Callable[[Any, Any], Any]) -> None:
         """Write what `of` makes of the numbers of the rows and of their part of `column`."""
