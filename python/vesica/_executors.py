@@ -82,9 +82,11 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
+        import pyarrow.compute
         import pyarrow.parquet
-        from pyarrow import compute
 
+        # Its functions are made when it is imported.
+        compute: Any = pyarrow.compute
         given = list(batches)
         if not given:
             return

@@ -219,8 +219,9 @@ def run_rows(
             rows.remove()
             raise
     except BaseException as error:
-        if hasattr(error, "result"):
-            rows.close(error.result)
+        finished = getattr(error, "result", None)
+        if finished is not None:
+            rows.close(finished)
         elif not is_kept:
             rows.remove()
         raise
