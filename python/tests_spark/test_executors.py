@@ -1,0 +1,192 @@
+"""Runs whose work executors do, and what goes wrong with them."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
+
+import pyarrow as pa
+import pytest
+import vesica as v
+from scene import LIMIT, Cluster, Scene, common, keys_of, rows, value
+
+#: Time until what cannot work is known, in seconds.
+SOON = 10
+
+Laptop = Callable[..., Future[v.Result]]
+
+
+def emails(count: int, step: int) -> pa.Table:
+    return pa.table({"email": [f"u{step * id}@x.org" for id in range(count)]})
+
+
+def numbers_of(result: v.Result, step: int) -> set[int]:
+    return {step * id for id in pa.array(result.positions).to_pylist()}
+
+
+def refused(answer: Future[Any]) -> dict[str, Any]:
+    found = answer.result(LIMIT)
+    assert "error" in found, found
+    assert found["hint"], found
+    return dict(found)
+
+
+def test_executors_match_rows_that_are_others_each_time(
+    clusters: list[Cluster], scene: Scene
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    # Some of them at random, each twice, without an order.
+    some = f"select * from ({rows(2500, 2, ', rand() draw')}) where draw < 0.9"
+    some = f"select * from ({some}) lateral view explode(array(1, 2)) copies as copy"
+    sides = {"grocer": some, "airline": rows(1200, 3)}
+    answers = {
+        name: cluster.call("match", sides[name], deal, **scene.settings(name, on_executors=True))
+        for name, cluster in zip(sides, clusters, strict=True)
+    }
+    found = {name: value(answer) for name, answer in answers.items()}
+    for name in sides:
+        assert [one.split("-")[0] for one in scene.left(name)] == ["rows"]
+    here, there = keys_of(2500, 2), keys_of(1200, 3)
+    numbers = sorted(row["number"] for row in found["grocer"])
+    assert numbers[::2] == numbers[1::2]
+    assert set(numbers) < set(common(here, there))
+    assert len(numbers) > 300
+    assert all(row["draw"] < 0.9 for row in found["grocer"])
+    both = {here[number] for number in numbers}
+    assert sorted(row["number"] for row in found["airline"]) == [
+        number for number, key in there.items() if key in both
+    ]
+
+
+def test_executors_meet_in_a_bucket(clusters: list[Cluster], scene: Scene) -> None:
+    # The executors find the credentials in the environment of the cluster, which `clusters` sets.
+    deal = scene.agree(receives="grocer", partition_rows=1000)
+    place = {"exchange": f"s3://shared/{scene.folder.name}", "on_executors": True}
+    answers = [
+        cluster.call("match", rows(1500, step), deal, **scene.settings(name, **place))
+        for cluster, name, step in zip(clusters, ("grocer", "airline"), (2, 3), strict=True)
+    ]
+    found = value(answers[0])
+    assert value(answers[1]) is None
+    expected = common(keys_of(1500, 2), keys_of(1500, 3))
+    assert sorted(row["number"] for row in found) == expected
+    assert len(expected) > 100
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A service of S3 that knows nobody's key."""
+
+    def do_GET(self) -> None:
+        answer = b"<Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>"
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """The URL of a service that refuses every key."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_bucket_that_cannot_be_used_is_refused_before_any_job(
+    clusters: list[Cluster], scene: Scene, refusing: str
+) -> None:
+    deal = scene.agree()
+    cases = {
+        "s3://nowhere/match": ({}, "has no such bucket"),
+        "s3://shared/match": ({"environment": {"AWS_ENDPOINT_URL": refusing}}, "refuses access"),
+    }
+    for place, (wrong, said) in cases.items():
+        here = scene.settings("grocer", exchange=place, on_executors=True)
+        error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
+        assert error["error"] == "SettingsError" and said in error["message"], error
+        bucket = place.split("/")[2]
+        assert f"s3:ListBucket on arn:aws:s3:::{bucket}," in error["hint"]
+        assert f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{bucket}/match/*" in error["hint"]
+        assert "secret" not in str(error).lower().replace("aws_secret_access_key", "")
+        assert error["seconds"] < SOON
+        assert not (scene.folder / "work-grocer").exists()
+
+
+@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+def test_packages_that_executors_lack_are_named(
+    clusters: list[Cluster], scene: Scene, missing: str
+) -> None:
+    deal = scene.agree(partition_rows=1000)
+    wrong = {"hidden": [missing]}
+    here = scene.settings("grocer", on_executors=True)
+    error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
+    assert error["error"] == "SettingsError" and missing in error["message"] + error["hint"], error
+    assert not (scene.folder / "work-grocer").exists()
+
+
+def test_sides_without_a_usable_key(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    none = "select cast(null as string) email, id number from range(50)"
+    other = laptop(deal, emails(50, 3))
+    assert value(clusters[0].call("match", none, deal, **here)) == []
+    assert list(other.result(LIMIT).positions) == []
+
+    error = refused(clusters[0].call("match", f"{none} where id < 0", deal, **here))
+    assert error["error"] == "DataError" and "no rows" in error["message"], error
+
+
+def test_a_run_goes_on_after_a_job_was_cancelled(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    some = f"select * from ({rows(1500, 2, ', rand() draw')}) where draw < 0.5"
+    other = laptop(deal, emails(1200, 3))
+    wrong = {"cancelled": str(scene.folder / "between")}
+    error = refused(clusters[0].call("match", some, deal, wrong=wrong, **here))
+    assert "a job of the run failed" in error["message"], error
+    assert "the same call again" in error["hint"], error
+    written = [one for one in scene.left("grocer") if one.startswith("rows-")]
+    assert len(written) == 1
+    assert not other.done()
+
+    found = value(clusters[0].call("match", some, deal, **here))
+    assert found
+    assert scene.left("grocer") == written
+    keys = {int(row["email"][1:-6]) for row in found}
+    assert keys == numbers_of(other.result(LIMIT), 3)
+
+
+def test_executors_that_cannot_reach_work(clusters: list[Cluster], scene: Scene) -> None:
+    deal = scene.agree(partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    error = refused(
+        clusters[0].call("match", rows(50, 2), deal, wrong={"work": "driver"}, **here)
+    )
+    assert "a job of the run failed" in error["message"], error
+    assert "`work`" in error["hint"], error
+
+
+def test_a_peer_with_other_partitions(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    other = scene.agree(partition_rows=2000)
+    theirs = f"{other}.theirs"
+    os.rename(other, theirs)
+    deal = scene.agree(partition_rows=1000)
+    waits = laptop(theirs, emails(50, 3), wait=3)
+    here = scene.settings("grocer", on_executors=True, wait=3)
+    error = refused(clusters[0].call("match", rows(50, 2), deal, **here))
+    print(error, repr(waits.exception(LIMIT)))
+    assert error["error"] in ("AgreementMismatch", "NetworkError"), error
