@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import decimal
+import glob
 import json
 import os
 import pathlib
@@ -12,9 +14,11 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import vesica as v
+from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
 from vesica import spark as vs
 
@@ -92,16 +96,121 @@ def plain(value: Any) -> Any:
     return value
 
 
+class OnDriver(fs.FileSystemHandler):  # type: ignore[misc]
+    """The local file system, which the driver alone can reach."""
+
+    def __init__(self, driver: int) -> None:
+        self.driver = driver
+
+    def local(self) -> fs.FileSystem:
+        if os.getpid() != self.driver:
+            raise PermissionError("this folder is the driver's")
+        return fs.LocalFileSystem()
+
+    def get_type_name(self) -> str:
+        return "local"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, paths: list[str]) -> Any:
+        return self.local().get_file_info(paths)
+
+    def get_file_info_selector(self, selector: fs.FileSelector) -> Any:
+        return self.local().get_file_info(selector)
+
+    def create_dir(self, path: str, recursive: bool) -> None:
+        self.local().create_dir(path, recursive=recursive)
+
+    def delete_dir(self, path: str) -> None:
+        self.local().delete_dir(path)
+
+    def delete_dir_contents(self, path: str, missing_dir_ok: bool = False) -> None:
+        self.local().delete_dir_contents(path, missing_dir_ok=missing_dir_ok)
+
+    def delete_root_dir_contents(self) -> None:
+        raise PermissionError
+
+    def delete_file(self, path: str) -> None:
+        self.local().delete_file(path)
+
+    def move(self, source: str, to: str) -> None:
+        self.local().move(source, to)
+
+    def copy_file(self, source: str, to: str) -> None:
+        self.local().copy_file(source, to)
+
+    def open_input_stream(self, path: str) -> Any:
+        return self.local().open_input_stream(path)
+
+    def open_input_file(self, path: str) -> Any:
+        return self.local().open_input_file(path)
+
+    def open_output_stream(self, path: str, metadata: Any) -> Any:
+        return self.local().open_output_stream(path)
+
+    def open_append_stream(self, path: str, metadata: Any) -> Any:
+        return self.local().open_append_stream(path)
+
+
+def is_under_way(folder: str) -> bool:
+    """Whether the party has begun to send messages."""
+    own = [name for name in glob.glob(f"{folder}/*/*") if name.rsplit("/", 1)[-1][2:].isdigit()]
+    return bool(own)
+
+
+def cancel_all(spark: SparkSession, folder: str, ended: threading.Event) -> None:
+    """Cancel the jobs of the cluster until one was, once the run has begun to send messages."""
+    while not ended.wait(0.05):
+        if is_under_way(folder):
+            spark.sparkContext.cancelAllJobs()
+
+
+@contextlib.contextmanager
+def with_fault(
+    spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
+) -> Iterator[None]:
+    """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, or all
+    jobs `cancelled` once there are messages in a folder."""
+    before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
+    os.environ.update(wrong.get("environment", {}))
+    hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}
+    sys.modules.update(dict.fromkeys(hidden))
+    if "work" in wrong:
+        settings["files"] = fs.PyFileSystem(OnDriver(os.getpid()))
+    ended = threading.Event()
+    if "cancelled" in wrong:
+        arguments = (spark, wrong["cancelled"], ended)
+        threading.Thread(target=cancel_all, args=arguments, daemon=True).start()
+    try:
+        yield
+    finally:
+        ended.set()
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+        for name, module in hidden.items():
+            if module is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = module
+
+
 def answer(spark: SparkSession, call: dict[str, Any]) -> dict[str, Any]:
+    settings, start = call["settings"], time.monotonic()
     try:
         df = spark.sql(call["rows"])
         function = getattr(vs, call["call"])
-        settings = call["settings"]
         if "flaky" in settings:
             settings["exchange"] = Flaky(settings.pop("flaky"))
-        return {"value": plain(function(df, call["agreement"], *call["more"], **settings))}
+        with with_fault(spark, call["wrong"], settings):
+            return {"value": plain(function(df, call["agreement"], *call["more"], **settings))}
     except v.VesicaError as error:
-        return {"error": type(error).__name__, "message": str(error), "hint": error.hint}
+        took = time.monotonic() - start
+        said = {"error": type(error).__name__, "message": str(error), "hint": error.hint}
+        return {**said, "seconds": took}
 
 
 def main() -> None:

@@ -1,166 +1,188 @@
-"""Runs in which executors do the work of partitions: with each other, with the command, and through faults."""
+"""Runs whose work executors do, and what goes wrong with them."""
 
 from __future__ import annotations
 
+import http.server
 import os
-import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
-from test_spark import (
-    LIMIT,
-    Cluster,
-    Scene,
-    clusters,
-    common,
-    executors,
-    keys_of,
-    laptop,
-    rows,
-    scene,
-    value,
-)
+import vesica as v
+from scene import LIMIT, Cluster, Scene, common, keys_of, rows, value
 
-__all__ = ["clusters", "laptop", "scene"]
+#: Time until what cannot work is known, in seconds.
+SOON = 10
 
-#: Partitions of 1,000 rows.
-SMALL = {"partition_rows": 1000}
+Laptop = Callable[..., Future[v.Result]]
 
 
-def numbers(found: Any) -> list[int]:
-    return sorted(row["number"] for row in found)
+def emails(count: int, step: int) -> pa.Table:
+    return pa.table({"email": [f"u{step * id}@x.org" for id in range(count)]})
 
 
-@pytest.mark.parametrize("receives", ["all", "grocer", "airline"])
-def test_executors_with_executors(clusters: list[Cluster], scene: Scene, receives: str) -> None:
-    deal = scene.agree(receives=receives, protocol="rr22_malicious", **SMALL)
-    sides = {"grocer": (6000, 2), "airline": (4000, 3)}
+def numbers_of(result: v.Result, step: int) -> set[int]:
+    return {step * id for id in pa.array(result.positions).to_pylist()}
+
+
+def refused(answer: Future[Any]) -> dict[str, Any]:
+    found = answer.result(LIMIT)
+    assert "error" in found, found
+    assert found["hint"], found
+    return dict(found)
+
+
+def test_executors_match_rows_that_are_others_each_time(
+    clusters: list[Cluster], scene: Scene
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    # Some of them at random, each twice, without an order.
+    some = f"select * from ({rows(2500, 2, ', rand() draw')}) where draw < 0.9"
+    some = f"select * from ({some}) lateral view explode(array(1, 2)) copies as copy"
+    sides = {"grocer": some, "airline": rows(1200, 3)}
     answers = {
-        name: cluster.call(
-            "match", rows(*sides[name]), deal, **scene.settings(name, on_executors=True)
-        )
+        name: cluster.call("match", sides[name], deal, **scene.settings(name, on_executors=True))
         for name, cluster in zip(sides, clusters, strict=True)
     }
-    keys = {name: keys_of(*side) for name, side in sides.items()}
-    for name, other in (("grocer", "airline"), ("airline", "grocer")):
-        found = value(answers[name])
-        if receives in ("all", name):
-            expected = common(keys[name], keys[other])
-            assert len(expected) > 500
-            assert numbers(found) == expected
-        else:
-            assert found is None
-            assert scene.left(name) == []
-    # Each flight of a partition is an object of its own.
-    apart = [one.name[:3] for one in (scene.folder / "between").rglob("*-x*")]
-    assert apart.count("0-x") >= 8 and apart.count("1-x") >= 8
+    found = {name: value(answer) for name, answer in answers.items()}
+    for name in sides:
+        assert [one.split("-")[0] for one in scene.left(name)] == ["rows"]
+    here, there = keys_of(2500, 2), keys_of(1200, 3)
+    numbers = sorted(row["number"] for row in found["grocer"])
+    assert numbers[::2] == numbers[1::2]
+    assert set(numbers) < set(common(here, there))
+    assert len(numbers) > 300
+    assert all(row["draw"] < 0.9 for row in found["grocer"])
+    both = {here[number] for number in numbers}
+    assert sorted(row["number"] for row in found["airline"]) == [
+        number for number, key in there.items() if key in both
+    ]
 
 
-@pytest.mark.parametrize("receives", ["grocer", "airline"])
-@pytest.mark.parametrize("protocol", ["rr22_malicious", "gbf"])
-def test_executors_and_the_command(
-    clusters: list[Cluster], scene: Scene, receives: str, protocol: str
+def test_executors_meet_in_a_bucket(clusters: list[Cluster], scene: Scene) -> None:
+    # The executors find the credentials in the environment of the cluster, which `clusters` sets.
+    deal = scene.agree(receives="grocer", partition_rows=1000)
+    place = {"exchange": f"s3://shared/{scene.folder.name}", "on_executors": True}
+    answers = [
+        cluster.call("match", rows(1500, step), deal, **scene.settings(name, **place))
+        for cluster, name, step in zip(clusters, ("grocer", "airline"), (2, 3), strict=True)
+    ]
+    found = value(answers[0])
+    assert value(answers[1]) is None
+    expected = common(keys_of(1500, 2), keys_of(1500, 3))
+    assert sorted(row["number"] for row in found) == expected
+    assert len(expected) > 100
+
+
+class Refusing(http.server.BaseHTTPRequestHandler):
+    """A service of S3 that knows nobody's key."""
+
+    def do_GET(self) -> None:
+        answer = b"<Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>"
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing."""
+
+
+@pytest.fixture
+def refusing() -> Iterator[str]:
+    """The URL of a service that refuses every key."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def test_a_bucket_that_cannot_be_used_is_refused_before_any_job(
+    clusters: list[Cluster], scene: Scene, refusing: str
 ) -> None:
-    deal = scene.agree(receives=receives, protocol=protocol, security="semi-honest", **SMALL)
-    table = scene.folder / "airline.csv"
-    lines = "".join(f"u{3 * id}@x.org,{id}\n" for id in range(5000))
-    table.write_text(f"email,flight\n{lines}")
-    plain = scene.plain("airline")
-    command = [Path(sys.executable).with_name("vesica"), "run", deal, "--input", table, "--quiet"]
-    for option in ("key", "exchange", "state"):
-        command += [f"--{option}", plain[option]]
-    if receives == "airline":
-        command += ["--output", scene.folder / "common.csv"]
-    settings = scene.settings("grocer", on_executors=True)
-    with subprocess.Popen(command) as process:
-        found = value(clusters[0].call("match", rows(7000, 2), deal, **settings))
-        assert process.wait(LIMIT) == 0
-    here, there = keys_of(7000, 2), {id: 3 * id for id in range(5000)}
-    if receives == "grocer":
-        assert numbers(found) == common(here, there)
-    else:
-        flights = (scene.folder / "common.csv").read_text().splitlines()[1:]
-        assert [int(one.split(",")[1]) for one in flights] == common(there, here)
-
-
-def children(cluster: Cluster, what: bytes) -> list[int]:
-    """The processes of this cluster whose command has this in it, oldest first."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            if what in (process / "cmdline").read_bytes():
-                if os.getpgid(int(process.name)) == cluster.process.pid:
-                    found.append(int(process.name))
-        except (OSError, ValueError):
-            continue
-    return sorted(found)
-
-
-def wait_for(what: Callable[[], Any], call: Future[Any]) -> Any:
-    until = time.monotonic() + LIMIT
-    while not (found := what()):
-        assert time.monotonic() < until
-        assert not call.done(), call.result()
-        time.sleep(0.02)
-    return found
-
-
-def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path) -> None:
-    """In one run of 64 partitions: a store that fails, attempts side by side, unequal numbers of slots; a worker and an
-    executor that are killed, an executor that is removed, and a driver that is killed and started again.
-    """
-    deal = scene.agree(receives="all", protocol="rr22_malicious", **SMALL)
-    sides = {"grocer": (45_000, 2), "airline": (40_000, 3)}
-    sign = tmp_path / "remove"
-    unequal = {
-        "spark.master": "local-cluster[2,1,1024]",
-        "spark.executor.memory": "768m",
-        "spark.speculation": "true",
-        "spark.speculation.interval": "50ms",
-        "spark.speculation.quantile": "0.3",
-        "spark.speculation.multiplier": "1.1",
-        "spark.speculation.minTaskRuntime": "10ms",
+    deal = scene.agree()
+    cases = {
+        "s3://nowhere/match": ({}, "has no such bucket"),
+        "s3://shared/match": ({"environment": {"AWS_ENDPOINT_URL": refusing}}, "refuses access"),
     }
-    flaky = {"flaky": str(scene.folder / "between"), "on_executors": True, "wait": LIMIT}
-    os.environ["REMOVE_AN_EXECUTOR"] = str(sign)
-    grocer = Cluster(**unequal)
-    del os.environ["REMOVE_AN_EXECUTOR"]
-    airline = Cluster(**{"spark.master": "local[3,4]"})
+    for place, (wrong, said) in cases.items():
+        here = scene.settings("grocer", exchange=place, on_executors=True)
+        error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
+        assert error["error"] == "SettingsError" and said in error["message"], error
+        bucket = place.split("/")[2]
+        assert f"s3:ListBucket on arn:aws:s3:::{bucket}," in error["hint"]
+        assert f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{bucket}/match/*" in error["hint"]
+        assert "secret" not in str(error).lower().replace("aws_secret_access_key", "")
+        assert error["seconds"] < SOON
+        assert not (scene.folder / "work-grocer").exists()
 
-    def start(name: str, cluster: Cluster) -> Future[Any]:
-        return cluster.call("match", rows(*sides[name]), deal, **scene.settings(name, **flaky))
 
-    def said(party: int) -> int:
-        return len(list((scene.folder / "between").rglob(f"{party}-x*")))
+@pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
+def test_packages_that_executors_lack_are_named(
+    clusters: list[Cluster], scene: Scene, missing: str
+) -> None:
+    deal = scene.agree(partition_rows=1000)
+    wrong = {"hidden": [missing]}
+    here = scene.settings("grocer", on_executors=True)
+    error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
+    assert error["error"] == "SettingsError" and missing in error["message"] + error["hint"], error
+    assert not (scene.folder / "work-grocer").exists()
 
-    own = list(scene.keys).index("grocer")
-    try:
-        there = start("airline", airline)
-        here = start("grocer", grocer)
-        work = scene.folder / "work-grocer"
-        wait_for(lambda: list(work.rglob("items-*.parquet")), here)
-        for worker in children(grocer, b"pyspark.daemon")[-1:]:
-            os.kill(worker, signal.SIGKILL)
-        wait_for(lambda: said(own) >= 5, here)
-        os.kill(executors(grocer)[0], signal.SIGKILL)
-        wait_for(lambda: said(own) >= 64 + 5, here)
-        grocer.kill()
-        os.environ["REMOVE_AN_EXECUTOR"] = str(sign)
-        grocer = Cluster(**unequal)
-        del os.environ["REMOVE_AN_EXECUTOR"]
-        here = start("grocer", grocer)
-        sign.write_text("")
-        found = {"grocer": value(here), "airline": value(there)}
-        assert not sign.exists()
-    finally:
-        grocer.kill()
-        airline.kill()
-    keys = {name: keys_of(*side) for name, side in sides.items()}
-    for name, other in (("grocer", "airline"), ("airline", "grocer")):
-        assert numbers(found[name]) == common(keys[name], keys[other])
+
+def test_sides_without_a_usable_key(clusters: list[Cluster], scene: Scene, laptop: Laptop) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    none = "select cast(null as string) email, id number from range(50)"
+    other = laptop(deal, emails(50, 3))
+    assert value(clusters[0].call("match", none, deal, **here)) == []
+    assert list(other.result(LIMIT).positions) == []
+
+    error = refused(clusters[0].call("match", f"{none} where id < 0", deal, **here))
+    assert error["error"] == "DataError" and "no rows" in error["message"], error
+
+
+def test_a_run_goes_on_after_a_job_was_cancelled(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    some = f"select * from ({rows(1500, 2, ', rand() draw')}) where draw < 0.5"
+    other = laptop(deal, emails(1200, 3))
+    wrong = {"cancelled": str(scene.folder / "between")}
+    error = refused(clusters[0].call("match", some, deal, wrong=wrong, **here))
+    assert "a job of the run failed" in error["message"], error
+    assert "the same call again" in error["hint"], error
+    written = [one for one in scene.left("grocer") if one.startswith("rows-")]
+    assert len(written) == 1
+    assert not other.done()
+
+    found = value(clusters[0].call("match", some, deal, **here))
+    assert found
+    assert scene.left("grocer") == written
+    keys = {int(row["email"][1:-6]) for row in found}
+    assert keys == numbers_of(other.result(LIMIT), 3)
+
+
+def test_executors_that_cannot_reach_work(clusters: list[Cluster], scene: Scene) -> None:
+    deal = scene.agree(partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    error = refused(clusters[0].call("match", rows(50, 2), deal, wrong={"work": "driver"}, **here))
+    assert "a job of the run failed" in error["message"], error
+    assert "`work`" in error["hint"], error
+
+
+def test_a_peer_with_other_partitions(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    other = scene.agree(partition_rows=2000)
+    theirs = f"{other}.theirs"
+    os.rename(other, theirs)
+    deal = scene.agree(partition_rows=1000)
+    waits = laptop(theirs, emails(50, 3), wait=3)
+    here = scene.settings("grocer", on_executors=True, wait=3)
+    error = refused(clusters[0].call("match", rows(50, 2), deal, **here))
+    print(error, repr(waits.exception(LIMIT)))
+    assert error["error"] in ("AgreementMismatch", "NetworkError"), error

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vesica import _vesica
-from vesica._errors import DataError
+from vesica._errors import DataError, SettingsError
 from vesica._frames import quietly
 
 log = logging.getLogger("vesica")
@@ -38,8 +38,34 @@ TAKEN = "part int, taken string"
 
 FAILED = (
     "a job of the run failed",
-    "Spark's log says why; make the same call again: the run goes on where it stopped",
+    "Spark's log says why: executors need this package, `work` and `exchange`, and nobody may cancel the job; make "
+    "the same call again: the run goes on where it stopped",
 )
+
+
+def check_packages() -> None:
+    """Refuse executors if Spark does not take the packages that are here: it needs pandas for Python on executors.
+
+    Raises:
+        SettingsError: A package is missing or too old.
+    """
+    missing = ""
+    try:
+        # Not everybody who checks the types has Spark.
+        from pyspark.sql.pandas import utils  # pyright: ignore[reportMissingImports]
+
+        for name in ("pyarrow", "pandas"):
+            missing = name
+            getattr(utils, f"require_minimum_{name}_version")()
+        return
+    except ImportError as error:
+        # Before 4.0, Spark uses a module that Python has no longer had since 3.12.
+        if error.name == "distutils":
+            missing = "setuptools"
+    raise SettingsError(
+        f"executors need {missing}, which Spark does not find, or not in a version that it takes",
+        f"pip install -U {missing}, on the driver and on executors; or on_executors=False: the driver does the work",
+    )
 
 
 def items_of(
@@ -245,18 +271,24 @@ class Executors:
         self.hands = _vesica.Hands()
         self.buckets: list[Bucket | None] = []
         self.counts = (0, 0)
+        #: Whether a job has failed, which says nothing of the rows.
+        self.has_failed = False
 
     def serve(self) -> None:
         """Do what the run asks for, if it does."""
         request = self.hands.request(0)
         if request is None:
             return
-        if request[0] == "group":
-            _, secret, buckets = request
-            self.group(secret, buckets)
-        else:
-            _, orders, tasks, kept = request
-            self.take(orders, tasks, kept)
+        try:
+            if request[0] == "group":
+                _, secret, buckets = request
+                self.group(secret, buckets)
+            else:
+                _, orders, tasks, kept = request
+                self.take(orders, tasks, kept)
+        except BaseException:
+            self.has_failed = True
+            raise
 
     def group(self, secret: bytes, buckets: int) -> None:
         """Have all rows made into items, and grouped."""

@@ -29,7 +29,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
-from vesica._executors import Executors
+from vesica._executors import Executors, check_packages
 from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
@@ -191,6 +191,10 @@ def run_rows(
             "executors do the work of an intersection through exchange alone",
             "leave out on_executors: the driver can do it",
         )
+    if on_executors:
+        check_packages()
+    if exchange is not None:
+        check_place(exchange)
     is_kept = state is not None or exchange is not None or agreement.helper is not None
     if is_kept:
         folder = state_of(agreement, party, state)
@@ -213,6 +217,9 @@ def run_rows(
         )
     except DataError as error:
         if hasattr(error, "result"):
+            raise
+        if rows.executors is not None and rows.executors.has_failed:
+            # The same call goes on with the same rows.
             raise
         if rows.unreadable is None:
             # Whoever mends the rows wants the next call to take those.
@@ -241,6 +248,27 @@ def place_of(exchange: Any) -> Any:
         return exchange
     path = os.fspath(exchange)
     return path if "://" in path else os.path.abspath(path)
+
+
+def check_place(exchange: Any) -> None:
+    """Refuse a place where the sides cannot meet before the cluster writes any row."""
+    if not isinstance(exchange, (str, os.PathLike)):
+        return
+    place = os.fspath(exchange)
+    try:
+        _vesica.Place(place)
+        return
+    except SettingsError as error:
+        refused = error
+    if place.startswith("s3://"):
+        bucket, _, prefix = place.removeprefix("s3://").partition("/")
+        names = "/".join(filter(None, (bucket, prefix.rstrip("/"), "*")))
+        refused = SettingsError(
+            str(refused),
+            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, and s3:GetObject, "
+            f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}: docs/exchange.md has a policy that says so",
+        )
+    raise refused
 
 
 def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
@@ -498,9 +526,11 @@ class Rows(Frame):
             is_large = count > agreement.partition_rows
             chosen = wanted if wanted is not None else is_large
             chosen = chosen and agreement.operation == "intersection"
-            if self.note is not None:
-                note = {"rows": self.folder, "parts": self.parts, "executors": chosen}
-                self.work.keep_note(self.note, note)
+        if chosen:
+            check_packages()
+        if self.were_for_executors is None and self.note is not None:
+            note = {"rows": self.folder, "parts": self.parts, "executors": chosen}
+            self.work.keep_note(self.note, note)
         return chosen
 
     def remove(self) -> None:
@@ -611,7 +641,9 @@ class Rows(Frame):
         return self.elsewhere()
 
     def elsewhere(self) -> Any:
-        return self.read("rows").join(self.read("common"), ROW, "left_semi").drop(ROW)
+        # With its schema, as there is no file if no row has a key.
+        common = self.spark.read.schema(f"{ROW} long").parquet(self.url("common"))
+        return self.read("rows").join(common, ROW, "left_semi").drop(ROW)
 
     def with_ids(self) -> Any:
         """All rows, with their identifiers."""
