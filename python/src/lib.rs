@@ -65,7 +65,7 @@ mod _vesica {
     #[pymodule_export]
     use super::shares::combine;
     #[pymodule_export]
-    use super::tasks::{Place, items, summary, take};
+    use super::tasks::{Place, digest, items, ordered, take};
     use pyo3::prelude::*;
 
     #[pymodule_init]

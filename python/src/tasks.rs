@@ -104,21 +104,50 @@ fn add(batch: &RecordBatch, items: &mut Vec<Item>, rows: &mut Vec<i64>) -> Optio
     Some(())
 }
 
-/// How many items there are, how many distinct ones, and their digest, which does not depend on their order.
+/// The entries of a bucket in ascending order of their items: both columns, how many distinct items there are, and the
+/// digest of all.
 #[pyfunction]
-pub(crate) fn summary<'py>(
+pub(crate) fn ordered<'py>(
     py: Python<'py>,
     capsule: &Bound<'_, PyCapsule>,
-) -> PyResult<(u64, u64, Bound<'py, PyBytes>)> {
-    let (mut items, rows) = entries(py, capsule)?;
-    let (distinct, digest) = away(py, || {
-        items.sort_unstable();
-        let mut digest = Transcript::new(DIGEST_LABEL, &[]);
-        items.iter().for_each(|item| digest.update(item.as_bytes()));
+) -> PyResult<(Column, Column, u64, Bound<'py, PyBytes>)> {
+    let (items, rows) = entries(py, capsule)?;
+    let (items, rows, distinct, digest) = away(py, || {
+        let mut entries: Vec<(Item, i64)> = items.into_iter().zip(rows).collect();
+        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        let (mut items, rows): (Vec<Item>, Vec<i64>) = entries.into_iter().unzip();
+        let digest = digest_of(&items);
+        let column = column_of(&items);
         items.dedup();
-        (items.len() as u64, digest.finish())
+        (column, rows, items.len() as u64, digest)
     });
-    Ok((rows.len() as u64, distinct, PyBytes::new(py, &digest)))
+    let items = items.ok_or_else(|| Failed::panic().raise(py))?;
+    let rows = Column(Arc::new(Int64Array::from_iter_values(rows)));
+    Ok((items, rows, distinct, PyBytes::new(py, &digest)))
+}
+
+/// The digest of the entries of a bucket, in their order.
+#[pyfunction]
+pub(crate) fn digest<'py>(
+    py: Python<'py>,
+    capsule: &Bound<'_, PyCapsule>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let (items, _) = entries(py, capsule)?;
+    let digest = away(py, || digest_of(&items));
+    Ok(PyBytes::new(py, &digest))
+}
+
+fn digest_of(items: &[Item]) -> [u8; 32] {
+    let mut digest = Transcript::new(DIGEST_LABEL, &[]);
+    items.iter().for_each(|item| digest.update(item.as_bytes()));
+    digest.finish()
+}
+
+/// A column of items; `None` if there is not enough memory.
+fn column_of(items: &[Item]) -> Option<Column> {
+    let mut column = FixedSizeBinaryBuilder::with_capacity(items.len(), Item::LEN as i32);
+    items.iter().try_for_each(|item| column.append_value(item.as_bytes())).ok()?;
+    Some(Column(Arc::new(column.finish())))
 }
 
 /// A place where two sides meet, opened.

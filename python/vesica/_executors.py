@@ -130,18 +130,19 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
         name = f"items-{uuid.uuid4().hex}.parquet"
         buckets = compute.value_counts(table["bucket"].combine_chunks()).to_pylist()
         if buckets:
-            table = table.drop_columns("bucket")
+            schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
             with (
                 files.open_output_stream(f"{folder}/{name}") as file,
-                pyarrow.parquet.ParquetWriter(file, table.schema, compression="none") as writer,
+                pyarrow.parquet.ParquetWriter(file, schema, compression="none") as writer,
             ):
                 first = 0
                 for position, one in enumerate(buckets):
-                    part = table.slice(first, one["counts"]).combine_chunks()
-                    writer.write_table(part, row_group_size=len(part))
+                    part = table.slice(first, one["counts"])
                     first += len(part)
-                    entries, distinct, digest = _vesica.summary(part.__arrow_c_stream__())
-                    found.append((one["values"], name, position, entries, distinct, digest))
+                    items, rows, distinct, digest = _vesica.ordered(part.__arrow_c_stream__())
+                    ordered = pyarrow.table([pyarrow.array(items), pyarrow.array(rows)], schema)
+                    writer.write_table(ordered, row_group_size=len(part))
+                    found.append((one["values"], name, position, len(part), distinct, digest))
         columns = list(zip(*found, strict=True))
         types = ["int32", "string", "int32", "int64", "int64", "binary"]
         names = [field.split()[0] for field in GROUPED.split(", ")]
@@ -211,8 +212,8 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
 
     with files.open_input_file(f"{folder}/items/{bucket.file}") as file:
         table = pyarrow.parquet.ParquetFile(file).read_row_group(bucket.position)
-    entries, _, digest = _vesica.summary(table.__arrow_c_stream__())
-    if entries != bucket.entries or digest != bucket.digest:
+    digest = _vesica.digest(table.__arrow_c_stream__())
+    if len(table) != bucket.entries or digest != bucket.digest:
         raise DataError(
             "the items of a partition are others than before",
             "nobody else may write to work; begin a new run with restart=True",
