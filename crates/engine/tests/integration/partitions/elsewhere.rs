@@ -47,7 +47,7 @@ impl Grouped {
 #[derive(Clone, Copy, PartialEq)]
 enum Fails {
     BeforeAll,
-    /// Some tasks are taken, and what came of them is stored.
+    /// A few tasks are taken, and what came of them is stored.
     Between,
     /// All are, and nobody hears of it.
     AfterAll,
@@ -205,7 +205,8 @@ impl Hands for Team {
             let before = self.kept.lock().unwrap().insert(name, bytes);
             assert_eq!(before, None, "a name is given once");
         }
-        let wanted = if fails == Some(Fails::Between) { tasks.len() / 2 } else { tasks.len() };
+        let wanted =
+            if fails == Some(Fails::Between) { tasks.len().div_ceil(8) } else { tasks.len() };
         let (next, done) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
         std::thread::scope(|scope| {
             for _ in 0..WORKERS {
@@ -447,7 +448,7 @@ fn every_protocol_that_can_split_finds_the_common_rows_by_hands() {
 #[test]
 fn sets_of_unequal_and_of_hidden_sizes_are_matched_by_hands() {
     let many = Files { keys: [15_000, 3], common: 2, repeated: [300, 1], empty: 1000 };
-    run_with_hands(many, "kkrt16", "", &[("two", AT_ONE), ("all", AT_BOTH)]);
+    run_with_hands(many, "kkrt16", "", &[("two", AT_ONE), ("one", AT_BOTH)]);
     let hidden = "hide_sizes = true\n";
     run_with_hands(SMALL, "rr22", hidden, &[("two", AT_TWO)]);
     run_with_hands(SMALL, "dh", hidden, &[("all", AT_BOTH)]);
@@ -471,7 +472,11 @@ fn fails(seed: u64, wanted: usize) -> Luck {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16;
-        Some([Fails::BeforeAll, Fails::Between, Fails::AfterAll][(mixed % 3) as usize])
+        Some(match mixed % 8 {
+            0 => Fails::AfterAll,
+            1..4 => Fails::Between,
+            _ => Fails::BeforeAll,
+        })
     })
 }
 
@@ -498,13 +503,13 @@ fn interrupt(seed: u64, protocol: &str, receives: &str, has_hands: [bool; 2], wa
 
 #[test]
 fn interruptions_change_nothing() {
-    interrupt(1, "dh", "all", AT_BOTH, 11);
+    interrupt(1, "kkrt16", "all", AT_BOTH, 11);
 }
 
 #[test]
 #[ignore = "slow: 150 interruptions"]
 fn many_interruptions_change_nothing() {
-    for (seed, protocol) in (2..).zip(["kkrt16", "rr22", "rr22_malicious"]) {
+    for (seed, protocol) in (2..).zip(["dh", "rr22", "rr22_malicious"]) {
         interrupt(seed, protocol, "two", AT_ONE, 12);
         interrupt(seed + 10, protocol, "one", AT_TWO, 12);
         interrupt(seed + 20, protocol, "all", AT_BOTH, 13);
