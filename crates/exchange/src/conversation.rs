@@ -3,6 +3,8 @@
 mod elsewhere;
 mod inbox;
 
+pub(crate) use self::inbox::hear_all;
+
 use self::inbox::{Inbox, Named};
 use crate::apart::{self, Desk};
 use crate::error::{ExchangeError, Waiting};

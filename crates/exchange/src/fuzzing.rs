@@ -2,23 +2,50 @@
 
 pub use crate::mirror::fuzzing::{lines, receive};
 
+use crate::apart::{self, APART, Desk};
+use crate::conversation::hear_all;
 use crate::{RunName, journal, name, object};
-use vesica_net::StreamId;
+use vesica_net::{Parcel, StreamId};
 
-/// An object of two pieces, opened, and a journal of two entries.
-pub fn samples() -> [Vec<u8>; 2] {
-    let stream = StreamId::from_u64(7);
-    let pieces = vec![(stream, vec![1, 2, 3]), (StreamId::from_u64(9), vec![4])];
-    [object::body_of(&pieces), journal::journal_of(&[1; 32], &[(stream, (3, [2; 32]))])]
+/// An object of two pieces and one that names objects apart, opened, a journal of two entries, and a desk.
+pub fn samples() -> [Vec<u8>; 4] {
+    let [stream, other] = [7, 9].map(StreamId::from_u64);
+    let pieces = vec![(stream, vec![1, 2, 3]), (other, vec![4])];
+    let parcel = |id, streams| Parcel { id: [id; 16], digest: [5; 32], streams };
+    let parcels = [parcel(1, vec![(stream, 3), (other, 2)]), parcel(2, vec![(other, 1)])];
+    let mut named: object::Pieces =
+        parcels.iter().map(|parcel| (APART, apart::to_bytes(parcel))).collect();
+    named.insert(1, (stream, vec![6]));
+    [
+        object::body_of(&pieces),
+        object::body_of(&named),
+        journal::journal_of(&[1; 32], &[(stream, (3, [2; 32]))]),
+        Desk::new("0123456789abcdef-0001", 1, &[3; 32]).to_bytes(),
+    ]
 }
 
-/// Reads an opened object.
+/// Reads an opened object, and what it names of objects apart.
 ///
 /// # Panics
-/// If its pieces make another object.
+/// If its pieces make another object, or what it names has another form; if some of it is never heard.
 pub fn read_object(body: &[u8]) {
-    if let Some(pieces) = object::pieces_of(body) {
-        assert_eq!(object::body_of(&pieces), body, "an object has one form");
+    let Some(pieces) = object::pieces_of(body) else { return };
+    assert_eq!(object::body_of(&pieces), body, "an object has one form");
+    for (_, bytes) in pieces.iter().filter(|(stream, _)| *stream == APART) {
+        if let Some(parcel) = apart::from_bytes(bytes) {
+            assert_eq!(&apart::to_bytes(&parcel), bytes, "the name of an object has one form");
+        }
+    }
+    hear_all(pieces);
+}
+
+/// Reads what a party's programs elsewhere get.
+///
+/// # Panics
+/// If it is written otherwise.
+pub fn read_desk(bytes: &[u8]) {
+    if let Some(desk) = Desk::from_bytes(bytes) {
+        assert_eq!(desk.to_bytes(), bytes, "a desk has one form");
     }
 }
 

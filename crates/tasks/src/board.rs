@@ -7,7 +7,7 @@
 
 use crate::hands::{Hands, HandsFault};
 use crate::{Ended, HeardAt, Orders, Point, Taken, Task};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::ErrorKind;
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Result, TransportError};
@@ -144,6 +144,7 @@ pub fn run_elsewhere(
         orders,
         meter: ctx.meter().clone(),
         parts: Vec::new(),
+        owners: HashMap::new(),
         kept: Vec::new(),
         found: FoundElsewhere::default(),
     };
@@ -152,7 +153,11 @@ pub fn run_elsewhere(
         let root = *opened.ids().first().ok_or(APART)?;
         match session.kept_part(index)? {
             Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?),
-            None => board.parts.push(Part::new(apart, index, root)),
+            None => {
+                let part = Part::new(apart, index, root);
+                board.own(index, &part.opened)?;
+                board.parts.push(part);
+            }
         }
     }
     loop {
@@ -175,6 +180,8 @@ struct Board<'a> {
     meter: Meter,
     /// Those that are not over.
     parts: Vec<Part>,
+    /// Whose each stream is that a partition has opened or heard.
+    owners: HashMap<StreamId, u64>,
     /// What `hands` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
     found: FoundElsewhere,
@@ -193,26 +200,37 @@ impl Board<'_> {
         self.meter.add(&[span]);
     }
 
-    fn hear(&mut self) {
-        for part in &mut self.parts {
-            for heard in self.apart.hear(&part.opened) {
-                part.hear(heard, &mut self.kept);
+    /// Checks that nobody else has these `streams` of partition `index`: what one partition hears, no other one would.
+    fn own(&mut self, index: u64, streams: &[StreamId]) -> Result<()> {
+        let is_own = |stream| *self.owners.entry(stream).or_insert(index) == index;
+        match streams.iter().copied().all(is_own) {
+            true => Ok(()),
+            false => Err(Misbehaviour::BrokenFraming.into()),
+        }
+    }
+
+    fn hear(&mut self) -> Result<()> {
+        for at in 0..self.parts.len() {
+            for heard in self.apart.hear(&self.parts[at].opened) {
+                self.own(self.parts[at].index, &streams_of(&heard))?;
+                self.parts[at].hear(heard, &mut self.kept);
             }
         }
+        Ok(())
     }
 
     /// Waits until a partition can go on, and then while more messages come soon.
     fn listen(&mut self) -> Result<()> {
-        self.hear();
+        self.hear()?;
         while !self.parts.iter().any(Part::is_ready) {
             self.apart.listen(true)?;
-            self.hear();
+            self.hear()?;
         }
         let (pause, most) = GATHER;
         for _ in 0..most {
             while self.apart.listen(false)? {}
             let before = self.ready();
-            self.hear();
+            self.hear()?;
             if self.ready() == self.parts.len()
                 || self.parts.iter().all(|part| part.needs.is_none())
             {
@@ -224,8 +242,7 @@ impl Board<'_> {
                 break;
             }
         }
-        self.hear();
-        Ok(())
+        self.hear()
     }
 
     fn ready(&self) -> usize {
@@ -258,6 +275,7 @@ impl Board<'_> {
     }
 
     fn take(&mut self, taken: &Taken) -> Result<()> {
+        self.own(taken.part, &taken.opened())?;
         let part = self.parts.iter_mut().find(|part| part.index == taken.part).ok_or(APART)?;
         part.opened = taken.opened();
         let needs = taken.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
@@ -266,5 +284,12 @@ impl Board<'_> {
             self.apart.say(part.index, &Parcel::from(parcel), &taken.said(), &part.opened)?;
         }
         Ok(())
+    }
+}
+
+fn streams_of(heard: &Heard) -> Vec<StreamId> {
+    match heard {
+        Heard::Bytes(flight) => flight.iter().map(|(stream, _)| stream).collect(),
+        Heard::Parcel(parcel) => parcel.streams.iter().map(|(stream, _)| *stream).collect(),
     }
 }

@@ -1,9 +1,11 @@
 //! What comes through a store: objects of the peer and their names; what comes over the lines of a mirror; and what is in a
-//! party's own folder: the journal, and what partitions gave.
+//! party's own folder: the journal, what partitions gave, and what its programs elsewhere get.
 
 use super::{Target, fresh, scratch};
 use vesica_exchange::fuzzing;
+use vesica_net::{Flight, StreamId};
 use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists};
+use vesica_tasks::Ended;
 
 /// Own items of the partition that is read.
 const OWN_LEN: usize = 19;
@@ -52,6 +54,11 @@ fn seeds() -> Vec<Vec<u8>> {
     for said in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
         seeds.extend(OverLists { said, refused: None, cost }.to_bytes(MOST));
     }
+    let pieces = [7, 9].map(|stream| (StreamId::from_u64(stream), vec![1; stream as usize]));
+    seeds.push(Flight::from_iter(pieces).to_bytes());
+    // That 5 items are common, the result being good; bytes and changes of direction.
+    let ended = [5, 3, 4, 2].iter().flat_map(|number: &u64| number.to_le_bytes());
+    seeds.push([1, 0].into_iter().chain(ended).collect());
     seeds
 }
 
@@ -59,7 +66,16 @@ fn objects(bytes: &[u8]) {
     fuzzing::read_object(bytes);
     fuzzing::read_journal(bytes);
     fuzzing::read_name(bytes);
+    fuzzing::read_desk(bytes);
+    if let Some(flight) = Flight::from_bytes(bytes) {
+        let again = Flight::from_bytes(&flight.to_bytes());
+        assert_eq!(again, Some(flight), "a flight reads back");
+    }
     let written = [
+        Ended::from_bytes(bytes).map(|ended| {
+            let _ = ended.refused();
+            ended.to_bytes()
+        }),
         Over::from_bytes(bytes, OWN_LEN).map(|over| over.to_bytes(OWN_LEN)),
         OverAddends::from_bytes(bytes, COLUMNS).map(|over| over.to_bytes()),
         OverLists::from_bytes(bytes, OWN_LEN, MOST).and_then(|over| over.to_bytes(MOST)),
