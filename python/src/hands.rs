@@ -118,9 +118,17 @@ impl Hands {
         Ok(Some(tuple))
     }
 
-    /// Answers "group": the counts of all rows, of each bucket how many distinct items it has, and the digest of all.
-    fn grouped(&self, rows: u64, empty: u64, refused: u64, distinct: Vec<u64>, digest: [u8; 32]) {
-        let bucketed = Bucketed { rows, empty, refused, distinct, digest };
+    /// Answers "group": the counts of all rows and of those in buckets, of each bucket how many distinct items it has, and the digest of all.
+    fn grouped(
+        &self,
+        rows: u64,
+        empty: u64,
+        refused: u64,
+        keyed: u64,
+        distinct: Vec<u64>,
+        digest: [u8; 32],
+    ) {
+        let bucketed = Bucketed { rows, empty, refused, keyed, distinct, digest };
         self.answer(Answer::Grouped(bucketed));
     }
 

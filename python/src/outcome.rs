@@ -45,7 +45,7 @@ impl Outcome {
             RunResult::Nothing => "nothing",
             RunResult::OutsideBounds => "outside-bounds",
             RunResult::Rows(_) => "rows",
-            RunResult::Elsewhere(_) => "elsewhere",
+            RunResult::Elsewhere { .. } => "elsewhere",
             RunResult::Cardinality(_) => "cardinality",
             RunResult::Threshold { .. } => "threshold",
             RunResult::Sums { .. } => "sums",
@@ -70,7 +70,10 @@ impl Outcome {
     /// Rows in the result, and of the input.
     #[getter]
     fn rows(&self) -> Option<(u64, u64)> {
-        self.row_set().map(|rows| (rows.count(), rows.len()))
+        match self.result {
+            RunResult::Elsewhere { rows, of, .. } => Some((rows, of)),
+            _ => self.row_set().map(|rows| (rows.count(), rows.len())),
+        }
     }
 
     /// For each row of the input whether it is in the result.

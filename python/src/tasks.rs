@@ -11,7 +11,7 @@ use arrow_array::builder::{FixedSizeBinaryBuilder, Int32Builder};
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int64Type;
-use arrow_array::{Int64Array, RecordBatch};
+use arrow_array::{BooleanArray, Int64Array, RecordBatch};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 use std::collections::{BTreeMap, HashMap};
@@ -163,7 +163,7 @@ impl Place {
 }
 
 /// Takes a task of a run with the items of its partition, whose rows have numbers, and what was kept under names. Returns
-/// what came of it and, if the partition is over, the numbers of the rows that are common.
+/// what came of it and, if the partition is over and this party learns it, for each entry whether it is common.
 #[pyfunction]
 pub(crate) fn take(
     py: Python<'_>,
@@ -176,17 +176,14 @@ pub(crate) fn take(
     let bug = || Failed::panic().raise(py);
     let orders = Orders::from_json(orders).ok_or_else(bug)?;
     let task = Task::from_json(task).ok_or_else(bug)?;
-    let (items, rows) = entries(py, capsule)?;
+    let (items, _) = entries(py, capsule)?;
     let store = &*place.0;
     let taken = away(py, || {
         let kept = |name: &str| kept.get(name).cloned();
         task.take(&orders, &items, store, NonZeroUsize::MIN, &kept)
     });
     let (taken, common) = taken.map_err(|error| failed(&error, store).raise(py))?;
-    let common = common.map(|common| {
-        let rows = rows.iter().zip(common).filter(|(_, common)| *common).map(|(row, _)| *row);
-        Column(Arc::new(Int64Array::from_iter_values(rows)))
-    });
+    let common = common.map(|common| Column(Arc::new(BooleanArray::from(common))));
     Ok((taken.to_json(), common))
 }
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vesica import _vesica
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError, InternalError, SettingsError
 from vesica._frames import quietly
 
 log = logging.getLogger("vesica")
@@ -177,33 +177,46 @@ def turns_of(
         store = place_of(place)
         for batch in batches:
             for number in batch.column(0).to_pylist():
-                parts, taken = [], []
+                parts, taken, over = [], [], []
                 for task, buckets in groups[number]:
-                    parts.append(json.loads(task)["part"])
-                    taken.append(turn(files, folder, store, orders, task, buckets))
+                    part = json.loads(task)["part"]
+                    came, rows = turn(files, folder, store, orders, task, buckets)
+                    parts.append(part)
+                    taken.append(came)
+                    if rows is not None:
+                        over.append((part, rows))
+                # After all that the other side can see.
+                for part, rows in over:
+                    write_common(files, f"{folder}/common", part, rows)
                 columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "string")]
                 yield pyarrow.record_batch(columns, ["part", "taken"])
 
     return work
 
 
-def turn(files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]) -> str:
-    """Take one turn of a partition; what came of it."""
+def turn(
+    files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
+) -> tuple[str, Any]:
+    """Take one turn of a partition: what came of it and, if it is over, the numbers of all its rows, each with
+    whether it is common.
+    """
     import pyarrow
 
-    parsed = json.loads(task)
-    names = [one["Kept"] for one in parsed["heard"] if "Kept" in one]
+    from vesica.spark import COMMON, ROW
+
     kept = {}
-    for name in names:
-        with files.open_input_stream(f"{folder}/heard/{name}") as file:
-            kept[name] = file.read()
+    for at in json.loads(task)["heard"]:
+        if "Kept" in at:
+            name, _ = at["Kept"]
+            with files.open_input_stream(f"{folder}/heard/{name}") as file:
+                kept[name] = file.read()
     tables = [read(files, folder, bucket) for bucket in buckets]
     schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
     entries = pyarrow.concat_tables(tables) if tables else schema.empty_table()
-    taken, rows = _vesica.take(orders, task, entries.__arrow_c_stream__(), store, kept)
-    if rows is not None:
-        write_common(files, f"{folder}/common", parsed["part"], pyarrow.array(rows))
-    return taken
+    taken, common = _vesica.take(orders, task, entries.__arrow_c_stream__(), store, kept)
+    if common is None:
+        return taken, None
+    return taken, pyarrow.table({ROW: entries["row"], COMMON: pyarrow.array(common)})
 
 
 def read(files: Any, folder: str, bucket: Bucket) -> Any:
@@ -222,18 +235,18 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
 
 
 def write_common(files: Any, folder: str, part: int, rows: Any) -> None:
-    """Write which rows of a partition are common: whole or not at all, and the same by each attempt."""
-    import pyarrow
+    """Write which rows of a partition are common: whole or not at all, the same by each attempt, and in as many bytes
+    whatever was found.
+    """
     import pyarrow.parquet
 
-    from vesica.spark import ROW
-
     path = f"{folder}/part-{part:05}.parquet"
-    has_parts = files.type_name not in ("local", "hdfs")
-    written = path if has_parts else f"{folder}/_{uuid.uuid4().hex}"
+    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
+    appears_whole = files.type_name in ("s3", "gcs", "abfs")
+    written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
     with files.open_output_stream(written) as file:
-        pyarrow.parquet.write_table(pyarrow.table({ROW: rows}), file)
-    if not has_parts:
+        pyarrow.parquet.write_table(rows, file, compression="none", use_dictionary=False)
+    if not appears_whole:
         files.move(written, path)
 
 
@@ -315,12 +328,15 @@ class Executors:
         self.counts = (0, 0)
         for bucket, file, position, entries, distinct, digest in found:
             if bucket >= 0:
+                if self.buckets[bucket] is not None:
+                    raise InternalError("a bucket was grouped twice", "report this")
                 self.buckets[bucket] = Bucket(file, position, entries, distinct, bytes(digest))
             elif bucket == EMPTY:
                 self.counts = (self.counts[0] + entries, self.counts[1])
             else:
                 self.counts = (self.counts[0], self.counts[1] + entries)
-        digest = hashlib.sha256()
+        # A state goes on with what these rows gave: also with the files of partitions that are over.
+        digest = hashlib.sha256(rows.folder.encode())
         for one in self.buckets:
             digest.update(one.digest if one is not None else bytes(32))
         if self.strict and self.counts[1]:
@@ -329,7 +345,8 @@ class Executors:
                 "leave out strict=True, or mend them: vesica.check finds them",
             )
         distinct = [0 if one is None else one.distinct for one in self.buckets]
-        self.hands.grouped(total, *self.counts, distinct, digest.digest())
+        keyed = sum(one.entries for one in self.buckets if one is not None)
+        self.hands.grouped(total, *self.counts, keyed, distinct, digest.digest())
 
     def take(self, orders: str, tasks: list[str], kept: list[tuple[str, bytes]]) -> None:
         """Have all these turns taken."""
@@ -340,14 +357,17 @@ class Executors:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
             quietly(FAILED, put)
         partitions = json.loads(orders)["partitions"]
-        each = len(self.buckets) // partitions
+        each, rest = divmod(len(self.buckets), partitions)
+        if rest or not each:
+            raise InternalError("there are more partitions than buckets", "report this")
         with_items = []
         for task in tasks:
             first = json.loads(task)["part"] * each
             buckets = [one for one in self.buckets[first : first + each] if one is not None]
             with_items.append((task, buckets))
-        entries = sum(one.entries for _, buckets in with_items for one in buckets)
-        most = max(1, min(len(tasks), max(self.slots(), -(-entries // TASK_ITEMS))))
+        # From public figures alone: the other side sees how long this takes.
+        items = len(tasks) * self.agreement.partition_rows
+        most = max(1, min(len(tasks), max(self.slots(), -(-items // TASK_ITEMS))))
         groups = [with_items[number::most] for number in range(most)]
         log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
         work = turns_of(rows.work.files, folder, self.place, orders, groups)

@@ -241,6 +241,11 @@ class Result:
         return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
 
     @property
+    def common_rows(self) -> tuple[int, int] | None:
+        """How many rows are in common, and of how many."""
+        return self._outcome.rows
+
+    @property
     def is_elsewhere(self) -> bool:
         """Whether executors of Spark know the rows, and this process does not: `mask` and `positions` are None."""
         return self._outcome.kind == ELSEWHERE

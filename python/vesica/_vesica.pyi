@@ -35,7 +35,13 @@ class Hands:
     def __init__(self) -> None: ...
     def request(self, seconds: float) -> tuple[Any, ...] | None: ...
     def grouped(
-        self, rows: int, empty: int, refused: int, distinct: list[int], digest: bytes
+        self,
+        rows: int,
+        empty: int,
+        refused: int,
+        keyed: int,
+        distinct: list[int],
+        digest: bytes,
     ) -> None: ...
     def taken(self, taken: list[str]) -> None: ...
 

@@ -42,8 +42,12 @@ log = logging.getLogger("vesica")
 
 #: The column that numbers the rows below `work`.
 ROW = "_vesica_row"
+#: The column that says whether a row is common, in files of executors.
+COMMON = "_vesica_common"
 #: The file of a state that is there as long as its run is unfinished.
 MEETING = "meeting"
+#: The file of a state that says with which rows it goes on.
+PINNED = "rows"
 #: The column of the identifiers.
 PRIVATE_ID = "private_id"
 #: Rows that the driver reads at a time.
@@ -196,6 +200,7 @@ def run_rows(
     if exchange is not None:
         check_place(exchange)
     is_kept = state is not None or exchange is not None or agreement.helper is not None
+    folder = ""
     if is_kept:
         folder = state_of(agreement, party, state)
         rows.note = note_of(agreement, party, folder)
@@ -222,14 +227,16 @@ def run_rows(
             # The same call goes on with the same rows.
             raise
         if rows.unreadable is None:
-            # Whoever mends the rows wants the next call to take those.
-            rows.remove()
+            # Whoever mends the rows wants the next call to take those, unless the run goes on with these.
+            if not (folder and os.path.isfile(os.path.join(folder, PINNED))):
+                rows.remove()
             raise
     except BaseException as error:
         finished = getattr(error, "result", None)
         if finished is not None:
             rows.close(finished)
-        elif not is_kept:
+        elif not (folder and os.path.isfile(os.path.join(folder, MEETING))):
+            # The run is over for good, or was none.
             rows.remove()
         raise
     else:
@@ -416,6 +423,8 @@ class Rows(Frame):
         self.were_for_executors: bool | None = None
         #: The name of the note, if the run may go on in another process.
         self.note: str | None = None
+        #: The rows of a run that does not go on.
+        self.stale: str | None = None
         #: Why the driver could not read the rows.
         self.unreadable: str | None = None
         if data.isStreaming:
@@ -464,7 +473,7 @@ class Rows(Frame):
             )
             return
         self.work.forget(self.note)
-        self.work.remove(folder)
+        self.stale = folder
 
     def write(self) -> None:
         """Have the cluster write all rows, numbered, if they are not there."""
@@ -533,8 +542,15 @@ class Rows(Frame):
             self.work.keep_note(self.note, note)
         return chosen
 
+    def forget_stale(self) -> None:
+        """Delete the rows of a run that does not go on: it may be another call's until this one has the state."""
+        if self.stale is not None:
+            self.work.remove(self.stale)
+            self.stale = None
+
     def remove(self) -> None:
         """Delete the rows."""
+        self.forget_stale()
         self.work.remove(self.folder)
         if self.note is not None:
             self.work.forget(self.note)
@@ -582,7 +598,9 @@ class Rows(Frame):
         """Write what the DataFrames of the result need, if executors have not written it."""
         kept = None
         try:
-            if result.kind == "rows" and not result.is_elsewhere:
+            if result.is_elsewhere:
+                self.check_common(result)
+            elif result.kind == "rows":
                 common = result.mask
                 self.write_numbers("common", common, lambda rows, part: rows.filter(part))
             elif result.kind == "ids":
@@ -599,8 +617,22 @@ class Rows(Frame):
         failed.result = result  # type: ignore[attr-defined]
         raise failed
 
+    def check_common(self, result: Result) -> None:
+        """Refuse a result of which files are missing."""
+        import pyarrow.compute
+        import pyarrow.dataset
+
+        common = pyarrow.dataset.dataset(
+            self.path("common"), filesystem=self.work.files, format="parquet"
+        )
+        count = common.count_rows(filter=pyarrow.compute.field(COMMON)) if common.files else 0
+        rows = result.common_rows
+        if rows is None or count != rows[0]:
+            raise InternalError("files of the rows in common are missing", "report this")
+
     def close(self, result: Result) -> None:
         """Delete what the result does not need, after the state: a process that finds both goes on."""
+        self.forget_stale()
         if result.is_elsewhere:
             assert self.executors is not None
             self.executors.clean()
@@ -638,11 +670,12 @@ class Rows(Frame):
             raise InternalError("the rows of the cluster are not those of the run", "report this")
 
     def filter(self, mask: _vesica.Column) -> Any:
-        return self.elsewhere()
+        return self.read("rows").join(self.read("common"), ROW, "left_semi").drop(ROW)
 
     def elsewhere(self) -> Any:
         # With its schema, as there is no file if no row has a key.
-        common = self.spark.read.schema(f"{ROW} long").parquet(self.url("common"))
+        files = self.spark.read.schema(f"{ROW} long, {COMMON} boolean")
+        common = files.parquet(self.url("common")).where(COMMON).drop(COMMON)
         return self.read("rows").join(common, ROW, "left_semi").drop(ROW)
 
     def with_ids(self) -> Any:

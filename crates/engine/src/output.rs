@@ -29,9 +29,15 @@ pub enum RunResult {
     OutsideBounds,
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),
-    /// Intersection, if [programs elsewhere](vesica_tasks::Hands) have the rows: how many different own keys are common to
-    /// both parties. They know which rows.
-    Elsewhere(u64),
+    /// Intersection, if [programs elsewhere](vesica_tasks::Hands) have the rows. They know which of them are common.
+    Elsewhere {
+        /// How many different own keys are common to both parties.
+        keys: u64,
+        /// How many own rows have them.
+        rows: u64,
+        /// Of so many rows.
+        of: u64,
+    },
     /// Cardinality: how many different keys are common.
     Cardinality(u64),
     /// Threshold: whether at least `min` different keys are common.
@@ -79,7 +85,7 @@ impl RunResult {
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows.keys()),
-            Self::Cardinality(count) | Self::Elsewhere(count) => Some(*count),
+            Self::Cardinality(keys) | Self::Elsewhere { keys, .. } => Some(*keys),
             Self::Sums { keys, .. } => *keys,
             _ => None,
         }
@@ -100,7 +106,9 @@ impl fmt::Debug for RunResult {
             Self::Nothing => f.write_str("Nothing"),
             Self::OutsideBounds => f.write_str("OutsideBounds"),
             Self::Rows(rows) => rows.fmt(f),
-            Self::Elsewhere(count) => write!(f, "Elsewhere({count})"),
+            Self::Elsewhere { keys, rows, of } => {
+                write!(f, "Elsewhere({keys} keys, {rows} of {of} rows)")
+            }
             Self::Cardinality(count) => write!(f, "Cardinality({count})"),
             Self::Threshold { min, reached } => write!(f, "Threshold({reached}, of {min})"),
             Self::Sums { columns, .. } => write!(f, "Sums({} columns)", columns.len()),

@@ -5,18 +5,20 @@
 //! | bytes | |
 //! |---|---|
 //! | 16 | its id |
+//! | 32 | what it is sealed under, beside secrets of the run |
 //! | 32 | its digest |
+//! | 8 | its length |
 //! | 16 each | a stream, and how many bytes of it the object has |
 //!
-//! The object itself has pieces as all objects do, sealed under a key that its id is in.
+//! The object itself has pieces as all objects do. Nobody can open it before it is named.
 
 use crate::error::ExchangeError;
 use crate::looking::{digest, put};
 use crate::object::{self, body_of, pieces_of};
-use crate::store::Store;
+use crate::store::{OBJECT_MAX_BYTES, Store};
 use vesica_core::Secret;
 use vesica_core::hash::derive;
-use vesica_link::letters::Sealer;
+use vesica_link::letters::{LetterError, Sealer};
 use vesica_net::{Flight, Parcel, StreamId};
 
 const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
@@ -56,34 +58,38 @@ impl Desk {
         (*own < 2).then(|| Self { run, own: *own, secret: Secret::new(*secret) })
     }
 
-    /// Stores what this party says, `flight`, under `id`. The same flight under the same id gives the same object, so that
-    /// several programs may do the same work.
+    /// Stores what this party says, `flight`, under `id`, sealed under `key`. The same flight with the same id and key gives
+    /// the same object, so that several programs may do the same work. Before the parcel is said, nobody can open it.
     ///
     /// # Errors
     /// Those of the store; [`ExchangeError::ForeignObject`] if another object has this id.
     pub fn put(
         &self,
         store: &dyn Store,
-        id: [u8; 16],
+        (id, key): ([u8; 16], [u8; 32]),
         flight: &Flight,
     ) -> Result<Parcel, ExchangeError> {
         let pieces = flight.iter().map(|(stream, bytes)| (stream, bytes.to_vec())).collect();
-        let object = self.sealer(self.own, &id).seal(0, body_of(&pieces));
+        let object = self.sealer(self.own, &id, &key).seal(0, body_of(&pieces));
         put(store, &name(&self.run, self.own, &id), &object)
             .map_err(|error| error.unwrap_or(ExchangeError::ForeignObject { number: 0 }))?;
         let streams = flight.iter().map(|(stream, bytes)| (stream, bytes.len() as u64)).collect();
-        Ok(Parcel { id, digest: digest(&object), streams })
+        Ok(Parcel { id, key, digest: digest(&object), len: object.len() as u64, streams })
     }
 
     /// What the peer says in `parcel`.
     ///
     /// # Errors
-    /// Those of the store; [`ExchangeError::WrongObject`] if the object is another one; [`ExchangeError::Gone`] if there is
-    /// none.
+    /// Those of the store; [`ExchangeError::Gone`] if it has no such object, and [`ExchangeError::WrongObject`] if it has
+    /// another one; [`ExchangeError::Letter`] if it is the peer's and is not what the peer says.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
         let object = store.get(&self.name_of(parcel)).map_err(ExchangeError::store)?;
         let object = object.ok_or(ExchangeError::Gone { number: 0 })?;
-        self.open(parcel, object).ok_or(ExchangeError::WrongObject { number: 0 })
+        if digest(&object) != parcel.digest {
+            return Err(ExchangeError::WrongObject { number: 0 });
+        }
+        let party = usize::from(1 - self.own);
+        self.open(parcel, object).ok_or(LetterError::NotSealedForUs { party }.into())
     }
 
     /// The name of the object of the peer's `parcel`.
@@ -96,14 +102,14 @@ impl Desk {
         if digest(&object) != parcel.digest {
             return None;
         }
-        let body = self.sealer(1 - self.own, &parcel.id).open(0, object).ok()?;
+        let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok()?;
         let flight = Flight::from_iter(pieces_of(&body)?);
         let said = flight.iter().map(|(stream, bytes)| (stream, bytes.len() as u64));
         said.eq(parcel.streams.iter().copied()).then_some(flight)
     }
 
-    fn sealer(&self, from: u8, id: &[u8; 16]) -> Sealer {
-        Sealer::new(&derive(KEY_LABEL, &[self.secret.expose(), id]), SEAL_LABEL, from)
+    fn sealer(&self, from: u8, id: &[u8; 16], key: &[u8; 32]) -> Sealer {
+        Sealer::new(&derive(KEY_LABEL, &[self.secret.expose(), id, key]), SEAL_LABEL, from)
     }
 }
 
@@ -125,7 +131,8 @@ pub(crate) fn is_apart(what: &str) -> bool {
 
 /// The bytes in the piece that names `parcel`.
 pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
-    let mut bytes = [&parcel.id[..], &parcel.digest].concat();
+    let mut bytes = [&parcel.id[..], &parcel.key, &parcel.digest].concat();
+    bytes.extend_from_slice(&parcel.len.to_le_bytes());
     for (stream, len) in &parcel.streams {
         bytes.extend_from_slice(&stream.as_u64().to_le_bytes());
         bytes.extend_from_slice(&len.to_le_bytes());
@@ -136,21 +143,32 @@ pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
 /// The parcel that a piece names. Its streams are in ascending order, and it has bytes of each.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
+    let (key, rest) = rest.split_first_chunk::<32>()?;
     let (digest, rest) = rest.split_first_chunk::<32>()?;
+    let (object_len, rest) = rest.split_first_chunk::<8>()?;
+    let object_len = u64::from_le_bytes(*object_len);
     let (entries, none) = rest.as_chunks::<16>();
-    if !none.is_empty() || entries.is_empty() || entries.len() > STREAMS_MAX {
+    if !none.is_empty()
+        || entries.is_empty()
+        || entries.len() > STREAMS_MAX
+        || object_len > OBJECT_MAX_BYTES
+    {
         return None;
     }
     let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
     let mut streams: Vec<(StreamId, u64)> = Vec::with_capacity(entries.len());
     for entry in entries {
         let (stream, len) = (StreamId::from_u64(number(&entry[..8])?), number(&entry[8..])?);
-        if len == 0 || stream == APART || streams.last().is_some_and(|(last, _)| *last >= stream) {
+        if len == 0
+            || len > OBJECT_MAX_BYTES
+            || stream == APART
+            || streams.last().is_some_and(|(last, _)| *last >= stream)
+        {
             return None;
         }
         streams.push((stream, len));
     }
-    Some(Parcel { id: *id, digest: *digest, streams })
+    Some(Parcel { id: *id, key: *key, digest: *digest, len: object_len, streams })
 }
 
 #[cfg(test)]
@@ -172,8 +190,12 @@ mod tests {
             [(StreamId::from_u64(9), vec![1; 40]), (StreamId::from_u64(3), vec![2])]
                 .into_iter()
                 .collect();
-        let parcel = one.put(&store, [5; 16], &flight).unwrap();
-        assert_eq!(one.put(&store, [5; 16], &flight), Ok(parcel.clone()), "as often as one likes");
+        let parcel = one.put(&store, ([5; 16], [6; 32]), &flight).unwrap();
+        assert_eq!(
+            one.put(&store, ([5; 16], [6; 32]), &flight),
+            Ok(parcel.clone()),
+            "as often as one likes"
+        );
         assert_eq!(two.get(&store, &parcel), Ok(flight.clone()));
         assert_eq!(from_bytes(&to_bytes(&parcel)), Some(parcel.clone()));
         let again = Desk::from_bytes(&two.to_bytes()).unwrap();
@@ -181,12 +203,15 @@ mod tests {
 
         let other: Flight = [(StreamId::from_u64(3), vec![2])].into_iter().collect();
         let taken = Err(ExchangeError::ForeignObject { number: 0 });
-        assert_eq!(one.put(&store, [5; 16], &other), taken);
+        assert_eq!(one.put(&store, ([5; 16], [6; 32]), &other), taken);
         let wrong = Err(ExchangeError::WrongObject { number: 0 });
+        let not_said = Err(LetterError::NotSealedForUs { party: 0 }.into());
         let mut parcel = parcel;
         parcel.streams[0].1 += 1;
-        assert_eq!(two.get(&store, &parcel), wrong);
+        assert_eq!(two.get(&store, &parcel), not_said);
         parcel.streams[0].1 -= 1;
+        parcel.key[0] ^= 1;
+        assert_eq!(two.get(&store, &parcel), not_said, "before it is named");
         parcel.digest[0] ^= 1;
         assert_eq!(two.get(&store, &parcel), wrong);
         parcel.id[0] ^= 1;
@@ -196,10 +221,12 @@ mod tests {
     #[test]
     fn malformed_parcels_are_refused() {
         let stream = |id, len: u64| [u64::to_le_bytes(id), len.to_le_bytes()].concat();
-        let with = |rest: &[Vec<u8>]| [vec![1; 48], rest.concat()].concat();
+        let with = |rest: &[Vec<u8>]| [vec![1; 80], vec![0; 8], rest.concat()].concat();
         assert!(from_bytes(&with(&[stream(1, 1), stream(2, 1)])).is_some());
         for bytes in [
-            vec![1; 47],
+            vec![1; 87],
+            [vec![1; 88], stream(1, 1)].concat(),
+            with(&[stream(1, OBJECT_MAX_BYTES + 1)]),
             with(&[]),
             with(&[stream(1, 0)]),
             with(&[stream(0, 1)]),

@@ -11,7 +11,8 @@ use vesica_net::{Parcel, StreamId};
 pub fn samples() -> [Vec<u8>; 4] {
     let [stream, other] = [7, 9].map(StreamId::from_u64);
     let pieces = vec![(stream, vec![1, 2, 3]), (other, vec![4])];
-    let parcel = |id, streams| Parcel { id: [id; 16], digest: [5; 32], streams };
+    let parcel =
+        |id, streams| Parcel { id: [id; 16], key: [6; 32], digest: [5; 32], len: 80, streams };
     let parcels = [parcel(1, vec![(stream, 3), (other, 2)]), parcel(2, vec![(other, 1)])];
     let mut named: object::Pieces =
         parcels.iter().map(|parcel| (APART, apart::to_bytes(parcel))).collect();

@@ -67,7 +67,8 @@ pub(crate) fn pieces_of(body: &[u8]) -> Option<Pieces> {
         pieces.push((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes.to_vec()));
         rest = after;
     }
-    Some(pieces)
+    // Nor an object without any.
+    (!pieces.is_empty()).then_some(pieces)
 }
 
 #[cfg(test)]

@@ -1,17 +1,29 @@
 //! Bytes of streams that are stored apart from a connection, by programs that are not the party's own process.
 
 use crate::{Flight, Said, StreamId};
+use std::fmt;
 use vesica_core::TransportError;
 
-/// A message of a part of a run that is stored apart.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A message of a part of a run that is stored apart. Nobody can open it who does not know its key.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Parcel {
     /// Its name: random.
     pub id: [u8; 16],
+    /// What it is sealed under, beside secrets of the run: random too.
+    pub key: [u8; 32],
     /// The digest of what is stored.
     pub digest: [u8; 32],
+    /// How many bytes are stored.
+    pub len: u64,
     /// How many bytes of which streams it has.
     pub streams: Vec<(StreamId, u64)>,
+}
+
+impl fmt::Debug for Parcel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id = u128::from_be_bytes(self.id);
+        write!(f, "Parcel({id:032x}, {:?})", self.streams)
+    }
 }
 
 /// What a part of a run hears.
@@ -19,8 +31,8 @@ pub struct Parcel {
 pub enum Heard {
     /// Bytes that came with the connection.
     Bytes(Flight),
-    /// Bytes that are stored apart.
-    Parcel(Parcel),
+    /// Bytes of this stream that are stored apart. The parcel may have bytes of others too, which are heard with those.
+    Parcel(Parcel, StreamId),
 }
 
 /// A connection whose parts can run elsewhere, in turns ([`Replay`](crate::Replay)), and store there what they say. It
@@ -32,15 +44,15 @@ pub trait Apart: Send + Sync {
     /// What `part` has said in parcels so far, in earlier processes too, and the streams that it had opened then.
     fn said(&self, part: u64) -> (Said, Vec<StreamId>);
 
-    /// Says the `parcel`, which is stored already, as what `part` says next. With it, the part has `said` all that, and
-    /// has `opened` these streams.
+    /// Says the `parcels`, which are stored already, as what `part` says next, all of them or none. With them, the part has
+    /// `said` all that, and has `opened` these streams.
     ///
     /// # Errors
     /// Any [`TransportError`].
     fn say(
         &self,
         part: u64,
-        parcel: &Parcel,
+        parcels: &[Parcel],
         said: &Said,
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
@@ -51,8 +63,8 @@ pub trait Apart: Send + Sync {
     /// Any [`TransportError`].
     fn recall(&self) -> Result<(), TransportError>;
 
-    /// Takes what has arrived for `streams` and that nobody took, and all that comes with it or before it; the bytes of each
-    /// stream are in order. Its digest is on the disk.
+    /// Takes what has arrived for `streams` and that nobody took; the bytes of each stream are in order, and follow from what
+    /// the peer says on this stream alone. Their digest is on the disk.
     fn hear(&self, streams: &[StreamId]) -> Vec<Heard>;
 
     /// Publishes what was said, and waits until more arrives; with `wait` false it only looks. Returns whether more has

@@ -6,8 +6,9 @@
 //! ```
 
 use crate::hands::{Hands, HandsFault};
-use crate::{Ended, HeardAt, Orders, Point, Taken, Task};
-use std::collections::{BTreeMap, HashMap};
+use crate::orders::Known;
+use crate::{Ended, HeardAt, Orders, Point, Taken, Task, digest_of};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Result, TransportError};
@@ -17,6 +18,9 @@ use vesica_partitions::Cost;
 /// How long more messages may come before those that have come are dealt with, and how often that is asked: a batch of
 /// tasks takes about a second, whatever their number.
 const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
+
+/// Most objects that are looked for before the work goes on.
+const MOST_AT_ONCE: u32 = 4096;
 
 const APART: Error = Error::Bug("this connection has no parts elsewhere");
 
@@ -28,6 +32,8 @@ const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
 pub struct FoundElsewhere {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
+    /// How many own rows are.
+    pub rows: u64,
     /// Why the result is refused.
     pub refused: Option<Misbehaviour>,
     /// The most changes of direction of a partition.
@@ -55,8 +61,9 @@ struct Part {
     heard: Vec<HeardAt>,
     /// What has come with the connection and was given to nobody yet.
     fresh: Flight,
-    /// How many bytes of each stream have come.
+    /// How many bytes of each stream have come, and of all streams.
     arrived: BTreeMap<StreamId, u64>,
+    all: u64,
     opened: Vec<StreamId>,
     /// Where it waits, for how many bytes; `None` if it has not run in this process.
     needs: Option<Vec<(StreamId, u64)>>,
@@ -74,6 +81,7 @@ impl Part {
             heard: Vec::new(),
             fresh: Flight::default(),
             arrived: BTreeMap::new(),
+            all: 0,
             opened,
             needs: None,
         }
@@ -86,23 +94,38 @@ impl Part {
             part: self.index,
             root: self.root.as_u64(),
             id: rand::random(),
+            key: rand::random(),
             said: Point::all_of(&apart.said(self.index).0),
             heard: self.heard.clone(),
         }
     }
 
-    fn hear(&mut self, heard: Heard, kept: &mut Vec<(String, Vec<u8>)>) {
-        let mut arrived = |stream, len| *self.arrived.entry(stream).or_default() += len;
+    /// Hears more, of at most `most` bytes in all.
+    fn hear(&mut self, heard: Heard, most: u64, kept: &mut Vec<(String, Vec<u8>)>) -> Result<()> {
         match heard {
             Heard::Bytes(flight) => {
-                flight.iter().for_each(|(stream, bytes)| arrived(stream, bytes.len() as u64));
+                for (stream, bytes) in flight.iter() {
+                    self.arrive(stream, bytes.len() as u64, most)?;
+                }
                 self.fresh.extend(&flight);
             }
-            Heard::Parcel(parcel) => {
-                parcel.streams.iter().for_each(|(stream, len)| arrived(*stream, *len));
+            Heard::Parcel(parcel, stream) => {
+                let lens = parcel.streams.iter();
+                let len = lens.filter(|(one, _)| *one == stream).map(|(_, len)| *len).sum();
+                self.arrive(stream, len, most)?;
                 self.keep(kept);
-                self.heard.push(HeardAt::Parcel((&parcel).into()));
+                self.heard.push(HeardAt::Parcel((&parcel).into(), stream.as_u64()));
             }
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, stream: StreamId, len: u64, most: u64) -> Result<()> {
+        self.all = self.all.saturating_add(len);
+        *self.arrived.entry(stream).or_default() += len;
+        match self.all > most {
+            true => Err(Misbehaviour::BrokenFraming.into()),
+            false => Ok(()),
         }
     }
 
@@ -112,8 +135,9 @@ impl Part {
             return;
         }
         let name = format!("heard-{}-{:032x}", self.index, rand::random::<u128>());
-        kept.push((name.clone(), std::mem::take(&mut self.fresh).to_bytes()));
-        self.heard.push(HeardAt::Kept(name));
+        let bytes = std::mem::take(&mut self.fresh).to_bytes();
+        self.heard.push(HeardAt::Kept(name.clone(), digest_of(&bytes)));
+        kept.push((name, bytes));
     }
 
     fn is_ready(&self) -> bool {
@@ -144,7 +168,7 @@ pub fn run_elsewhere(
         orders,
         meter: ctx.meter().clone(),
         parts: Vec::new(),
-        owners: HashMap::new(),
+        most_heard: Known::of(orders)?.most_heard(),
         kept: Vec::new(),
         found: FoundElsewhere::default(),
     };
@@ -153,11 +177,7 @@ pub fn run_elsewhere(
         let root = *opened.ids().first().ok_or(APART)?;
         match session.kept_part(index)? {
             Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?),
-            None => {
-                let part = Part::new(apart, index, root);
-                board.own(index, &part.opened)?;
-                board.parts.push(part);
-            }
+            None => board.parts.push(Part::new(apart, index, root)),
         }
     }
     loop {
@@ -180,8 +200,8 @@ struct Board<'a> {
     meter: Meter,
     /// Those that are not over.
     parts: Vec<Part>,
-    /// Whose each stream is that a partition has opened or heard.
-    owners: HashMap<StreamId, u64>,
+    /// More bytes than a partition hears.
+    most_heard: u64,
     /// What `hands` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
     found: FoundElsewhere,
@@ -192,6 +212,7 @@ impl Board<'_> {
         if let Some(matched) = ended.matched {
             *self.found.matched.get_or_insert(0) += matched;
         }
+        self.found.rows += ended.rows;
         self.found.refused = self.found.refused.or(ended.refused());
         let Cost { payload: (bytes_sent, bytes_received), direction_changes } = ended.cost();
         self.found.direction_changes = self.found.direction_changes.max(direction_changes);
@@ -200,23 +221,25 @@ impl Board<'_> {
         self.meter.add(&[span]);
     }
 
-    /// Checks that nobody else has these `streams` of partition `index`: what one partition hears, no other one would.
-    fn own(&mut self, index: u64, streams: &[StreamId]) -> Result<()> {
-        let is_own = |stream| *self.owners.entry(stream).or_insert(index) == index;
-        match streams.iter().copied().all(is_own) {
-            true => Ok(()),
-            false => Err(Misbehaviour::BrokenFraming.into()),
-        }
-    }
-
     fn hear(&mut self) -> Result<()> {
-        for at in 0..self.parts.len() {
-            for heard in self.apart.hear(&self.parts[at].opened) {
-                self.own(self.parts[at].index, &streams_of(&heard))?;
-                self.parts[at].hear(heard, &mut self.kept);
+        for part in &mut self.parts {
+            for heard in self.apart.hear(&part.opened) {
+                part.hear(heard, self.most_heard, &mut self.kept)?;
             }
         }
         Ok(())
+    }
+
+    /// Looks for more messages, as long as there are any at once.
+    fn gather(&self) -> Result<bool> {
+        let mut has_more = false;
+        for _ in 0..MOST_AT_ONCE {
+            if !self.apart.listen(false)? {
+                break;
+            }
+            has_more = true;
+        }
+        Ok(has_more)
     }
 
     /// Waits until a partition can go on, and then while more messages come soon.
@@ -228,7 +251,7 @@ impl Board<'_> {
         }
         let (pause, most) = GATHER;
         for _ in 0..most {
-            while self.apart.listen(false)? {}
+            self.gather()?;
             let before = self.ready();
             self.hear()?;
             if self.ready() == self.parts.len()
@@ -237,8 +260,7 @@ impl Board<'_> {
                 break;
             }
             std::thread::sleep(pause);
-            let has_more = self.apart.listen(false)?;
-            if !has_more && self.ready() == before {
+            if !self.gather()? && self.ready() == before {
                 break;
             }
         }
@@ -275,21 +297,14 @@ impl Board<'_> {
     }
 
     fn take(&mut self, taken: &Taken) -> Result<()> {
-        self.own(taken.part, &taken.opened())?;
         let part = self.parts.iter_mut().find(|part| part.index == taken.part).ok_or(APART)?;
         part.opened = taken.opened();
         let needs = taken.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
         part.needs = Some(needs.collect());
-        if let Some(parcel) = &taken.parcel {
-            self.apart.say(part.index, &Parcel::from(parcel), &taken.said(), &part.opened)?;
+        let parcels: Vec<Parcel> = taken.parcels.iter().map(Parcel::from).collect();
+        if !parcels.is_empty() {
+            self.apart.say(part.index, &parcels, &taken.said(), &part.opened)?;
         }
         Ok(())
-    }
-}
-
-fn streams_of(heard: &Heard) -> Vec<StreamId> {
-    match heard {
-        Heard::Bytes(flight) => flight.iter().map(|(stream, _)| stream).collect(),
-        Heard::Parcel(parcel) => parcel.streams.iter().map(|(stream, _)| *stream).collect(),
     }
 }

@@ -37,6 +37,8 @@ pub struct Bucketed {
     pub empty: u64,
     /// Rows with a key that its profile refuses.
     pub refused: u64,
+    /// Rows in buckets.
+    pub keyed: u64,
     /// Of each bucket the number of its distinct items.
     pub distinct: Vec<u64>,
     /// The digest of all items, bucket by bucket.

@@ -23,4 +23,4 @@ pub use fault::Fault;
 pub use hands::{Bucketed, Hands, HandsFault, buckets_of};
 pub use orders::Orders;
 pub use part::PartRun;
-pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task};
+pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task, digest_of};

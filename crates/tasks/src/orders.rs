@@ -17,6 +17,8 @@ const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 /// Whoever has them, and the party's rows, can take the party's place in this run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Orders {
+    /// The [version](Orders::VERSION) of whoever gives them.
+    pub version: String,
     /// The agreement's canonical form.
     pub agreement: String,
     /// The id of the protocol in the catalogue.
@@ -44,6 +46,9 @@ pub struct Orders {
 }
 
 impl Orders {
+    /// The version of this package. Tasks of another one refuse the orders: they might say something else.
+    pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
     /// As JSON, which is secret.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -75,6 +80,9 @@ impl Known {
     /// # Errors
     /// [`Error::Bug`] if these are no orders of this version.
     pub(crate) fn of(orders: &Orders) -> Result<Self> {
+        if orders.version != Orders::VERSION {
+            return Err(OTHER);
+        }
         let agreement = Agreement::parse(&orders.agreement).map_err(|_| OTHER)?;
         let row = vesica_protocols::find(&orders.row)?;
         let session = SessionId::from_bytes(orders.session);
@@ -94,6 +102,12 @@ impl Known {
             seed: Secret::new(orders.seed),
             label: orders.label.clone(),
         })
+    }
+
+    /// More bytes than an honest peer says to a partition: twice its formula, and room for what is beside it.
+    pub(crate) fn most_heard(&self) -> u64 {
+        let all = split::traffic(self.row, &self.params).total();
+        2 * all.div_ceil(self.plan.partitions()) + (1 << 20)
     }
 
     pub(crate) fn run(&self) -> PartRun<'_> {

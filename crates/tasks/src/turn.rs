@@ -3,13 +3,26 @@
 use crate::Fault;
 use crate::orders::{Known, Orders};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
+use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
-use vesica_exchange::{ExchangeError, Store};
+use vesica_exchange::{Desk, ExchangeError, Store};
 use vesica_net::{Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
 use vesica_own_rows::{Spread, distinct};
 use vesica_partitions::{Cost, Given, code_of, reason};
+
+const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
+const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
+
+/// Most bytes of streams in an object.
+const OBJECT_BYTES: usize = 64 << 20;
+
+/// How much later than its name an object may come.
+const LATE: Duration = Duration::from_secs(20);
 
 /// What a party has said on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,8 +40,12 @@ pub struct Point {
 pub struct Parcelled {
     /// Its id.
     pub id: [u8; 16],
+    /// What it is sealed under.
+    pub key: [u8; 32],
     /// The digest of what is stored.
     pub digest: [u8; 32],
+    /// How many bytes are stored.
+    pub len: u64,
     /// How many bytes of which streams it has.
     pub streams: Vec<(u64, u64)>,
 }
@@ -36,7 +53,8 @@ pub struct Parcelled {
 impl From<&Parcel> for Parcelled {
     fn from(parcel: &Parcel) -> Self {
         let streams = parcel.streams.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
-        Self { id: parcel.id, digest: parcel.digest, streams }
+        let Parcel { id, key, digest, len, .. } = *parcel;
+        Self { id, key, digest, len, streams }
     }
 }
 
@@ -44,17 +62,18 @@ impl From<&Parcelled> for Parcel {
     fn from(parcel: &Parcelled) -> Self {
         let streams = parcel.streams.iter();
         let streams = streams.map(|(id, len)| (StreamId::from_u64(*id), *len)).collect();
-        Self { id: parcel.id, digest: parcel.digest, streams }
+        let Parcelled { id, key, digest, len, .. } = *parcel;
+        Self { id, key, digest, len, streams }
     }
 }
 
 /// Where a task finds what its partition has heard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum HeardAt {
-    /// In the store.
-    Parcel(Parcelled),
-    /// Under this name, with whoever gives out the tasks.
-    Kept(String),
+    /// In the store, for this stream.
+    Parcel(Parcelled, u64),
+    /// Under this name, with whoever gives out the tasks; with its [digest](digest_of).
+    Kept(String, [u8; 32]),
 }
 
 /// One turn of a partition.
@@ -64,8 +83,10 @@ pub struct Task {
     pub part: u64,
     /// Its first stream.
     pub root: u64,
-    /// The id of what it stores: random, and the same however often the task runs.
+    /// What the ids of what it stores follow from: random, and the same however often the task runs.
     pub id: [u8; 16],
+    /// What it seals that under: likewise.
+    pub key: [u8; 32],
     /// What it has said before.
     pub said: Vec<Point>,
     /// All that it has heard, in order.
@@ -77,9 +98,9 @@ pub struct Task {
 pub struct Taken {
     /// The number of the partition.
     pub part: u64,
-    /// What it says next, if anything.
-    pub parcel: Option<Parcelled>,
-    /// All that it has said, with the parcel.
+    /// What it says next, in order.
+    pub parcels: Vec<Parcelled>,
+    /// All that it has said, with the parcels.
     pub said: Vec<Point>,
     /// The streams that it has opened.
     pub opened: Vec<u64>,
@@ -96,6 +117,8 @@ pub struct Taken {
 pub struct Ended {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
+    /// How many entries, of which several may be of the same item, are common; 0 if this party learns nothing.
+    pub rows: u64,
     /// 0, or the code of the reason why the result is refused.
     refused: u8,
     /// Payload bytes sent and received.
@@ -112,8 +135,9 @@ impl Ended {
     /// The bytes that are kept of it: as many whatever was found.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.matched.is_some()), self.refused];
-        let numbers =
-            [self.matched.unwrap_or(0), self.payload.0, self.payload.1, self.direction_changes];
+        let (sent, received) = self.payload;
+        let matched = self.matched.unwrap_or(0);
+        let numbers = [matched, self.rows, sent, received, self.direction_changes];
         numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
         bytes
     }
@@ -122,10 +146,11 @@ impl Ended {
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([learns, refused], rest) = bytes.split_first_chunk::<2>()?;
         let (numbers, []) = rest.as_chunks::<8>() else { return None };
-        let [matched, sent, received, direction_changes] = numbers else { return None };
+        let [matched, rows, sent, received, direction_changes] = numbers else { return None };
         let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
         let ended = Self {
             matched: (*learns == 1).then(|| number(matched)),
+            rows: number(rows),
             refused: *refused,
             payload: (number(sent), number(received)),
             direction_changes: number(direction_changes),
@@ -167,7 +192,7 @@ impl Task {
     ) -> Result<(Taken, Option<Vec<bool>>)> {
         let mut taken = Taken {
             part: self.part,
-            parcel: None,
+            parcels: Vec::new(),
             said: self.said.clone(),
             opened: Vec::new(),
             needs: Vec::new(),
@@ -178,8 +203,12 @@ impl Task {
         let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
         match self.turn(&known, items.clone(), store, Pool::new(threads)?, kept) {
             Ok(turned) => {
-                let (taken, own) = self.keep(&known, turned, store, taken)?;
-                let common = own.map(|own| Spread::new(&items, &own).of(entries).collect());
+                let (mut taken, own) = self.keep(&known, turned, store, taken)?;
+                let spread = |own: Vec<bool>| Spread::new(&items, &own).of(entries).collect();
+                let common: Option<Vec<bool>> = own.map(spread);
+                if let (Some(ended), Some(common)) = (&mut taken.ended, &common) {
+                    ended.rows = common.iter().filter(|one| **one).count() as u64;
+                }
                 Ok((taken, common))
             }
             Err(Error::PeerMisbehaved(kind)) => {
@@ -199,15 +228,25 @@ impl Task {
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<Turned<(Given, Cost)>> {
         let mut heard = Flight::default();
+        let mut fetched: BTreeMap<[u8; 16], Flight> = BTreeMap::new();
         for at in &self.heard {
-            let flight = match at {
-                HeardAt::Parcel(parcel) => known.desk.get(store, &parcel.into()).map_err(failed)?,
-                HeardAt::Kept(name) => {
-                    let flight = kept(name).and_then(|bytes| Flight::from_bytes(&bytes));
-                    flight.ok_or(Error::Storage(ErrorKind::InvalidData))?
+            match at {
+                HeardAt::Parcel(parcel, stream) => {
+                    let flight = match fetched.entry(parcel.id) {
+                        Entry::Occupied(there) => there.into_mut(),
+                        Entry::Vacant(place) => {
+                            place.insert(fetch(&known.desk, store, &parcel.into())?)
+                        }
+                    };
+                    let stream = StreamId::from_u64(*stream);
+                    heard.push(stream, flight.of(stream));
                 }
-            };
-            heard.extend(&flight);
+                HeardAt::Kept(name, digest) => {
+                    let bytes = kept(name).filter(|bytes| digest_of(bytes) == *digest);
+                    let flight = bytes.and_then(|bytes| Flight::from_bytes(&bytes));
+                    heard.extend(&flight.ok_or(Error::Storage(ErrorKind::InvalidData))?);
+                }
+            }
         }
         let replay = Replay {
             peer: if known.role == Role::Sender { Role::Receiver } else { Role::Sender },
@@ -229,9 +268,10 @@ impl Task {
         store: &dyn Store,
         mut taken: Taken,
     ) -> Result<(Taken, Option<Vec<bool>>)> {
-        if !turned.next.is_empty() {
-            let parcel = known.desk.put(store, self.id, &turned.next).map_err(failed)?;
-            taken.parcel = Some((&parcel).into());
+        for (number, flight) in (0..).zip(&cut(&turned.next)) {
+            let id = id_of(&self.id, number);
+            let parcel = known.desk.put(store, (id, self.key), flight).map_err(failed)?;
+            taken.parcels.push((&parcel).into());
         }
         taken.said = Point::all_of(&turned.said);
         taken.opened = turned.opened.iter().map(|id| id.as_u64()).collect();
@@ -242,6 +282,7 @@ impl Task {
         let count = |own: &Vec<bool>| own.iter().filter(|one| **one).count() as u64;
         taken.ended = Some(Ended {
             matched: own.as_ref().map(count),
+            rows: 0,
             refused: code_of(refused),
             payload: cost.payload,
             direction_changes: cost.direction_changes,
@@ -289,13 +330,102 @@ impl Taken {
     }
 }
 
+/// The digest of what is kept under a name.
+pub fn digest_of(kept: &[u8]) -> [u8; 32] {
+    derive(KEPT_LABEL, &[kept])
+}
+
+/// The id of the object with this number of a task.
+fn id_of(task: &[u8; 16], number: u64) -> [u8; 16] {
+    let digest = derive(ID_LABEL, &[task, &number.to_le_bytes()]);
+    let mut id = [0; 16];
+    id.copy_from_slice(&digest[..16]);
+    id
+}
+
+/// The flight in pieces that an object can hold.
+fn cut(flight: &Flight) -> Vec<Flight> {
+    let (mut flights, mut room) = (Vec::new(), 0);
+    for (stream, mut bytes) in flight.iter() {
+        while !bytes.is_empty() {
+            if room == 0 {
+                flights.push(Flight::default());
+                room = OBJECT_BYTES;
+            }
+            let (now, rest) = bytes.split_at(room.min(bytes.len()));
+            if let Some(last) = flights.last_mut() {
+                last.push(stream, now);
+            }
+            room -= now.len();
+            bytes = rest;
+        }
+    }
+    flights
+}
+
+/// What the peer says in `parcel`. A store may give it some moments after the object that names it.
+fn fetch(desk: &Desk, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
+    let start = Instant::now();
+    loop {
+        match desk.get(store, parcel) {
+            Err(ExchangeError::Gone { .. }) if start.elapsed() < LATE => {
+                std::thread::sleep(LATE / 20);
+            }
+            flight => return flight.map_err(failed),
+        }
+    }
+}
+
 fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
+        // The store has it; the peer has said the digest of another one.
+        ExchangeError::WrongObject { .. } => Error::Storage(ErrorKind::InvalidData),
         ExchangeError::ForeignObject { .. } => {
             Error::Bug("a task that runs again says something else")
         }
         _ => Misbehaviour::BrokenFraming.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_reads_back_and_has_one_length() {
+        let of = |matched, rows| Ended {
+            matched,
+            rows,
+            refused: 2,
+            payload: (1 << 40, 3),
+            direction_changes: 7,
+        };
+        for ended in [of(None, 0), of(Some(0), 0), of(Some(5), 9)] {
+            let bytes = ended.to_bytes();
+            assert_eq!(bytes.len(), 42);
+            assert_eq!(Ended::from_bytes(&bytes), Some(ended));
+            assert_eq!(Ended::from_bytes(&bytes[1..]), None);
+        }
+    }
+
+    #[test]
+    fn a_long_flight_is_cut_and_put_together() {
+        let len = OBJECT_BYTES + 10;
+        let flight: Flight = [(1, 7), (2, len), (3, OBJECT_BYTES)]
+            .map(|(id, len)| (StreamId::from_u64(id), vec![id as u8; len]))
+            .into_iter()
+            .collect();
+        let flights = cut(&flight);
+        let lens: Vec<usize> =
+            flights.iter().map(|one| one.iter().map(|(_, bytes)| bytes.len()).sum()).collect();
+        assert_eq!(lens, [OBJECT_BYTES, OBJECT_BYTES, 17]);
+        let mut whole = Flight::default();
+        flights.iter().for_each(|one| whole.extend(one));
+        assert_eq!(whole, flight);
+        assert_eq!(cut(&Flight::default()), []);
+        let ids = [0, 1, 2].map(|number| id_of(&[9; 16], number));
+        assert!(ids[0] != ids[1] && ids[1] != ids[2]);
     }
 }

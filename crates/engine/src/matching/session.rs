@@ -420,7 +420,7 @@ impl Match for OverSession<'_> {
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
         if self.hands().is_some() {
-            return Ok(OwnSet::Elsewhere);
+            return self.check_elsewhere().map(|()| OwnSet::Elsewhere);
         }
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
@@ -536,7 +536,9 @@ impl Match for OverSession<'_> {
                 })
             }
             Got::Elsewhere(found) => found.keys(asked.most()).map(|keys| {
-                keys.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Elsewhere)
+                let (rows, of) = (found.rows, counts.rows);
+                let result = |keys| RunResult::Elsewhere { keys, rows, of };
+                keys.filter(|_| asked.learns).map_or(RunResult::Nothing, result)
             }),
         });
         let output = output.map_err(at).or_else(|error| match error {

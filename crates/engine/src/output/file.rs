@@ -57,7 +57,7 @@ impl RunResult {
         // Keys of the other party, identifiers and shares can be more sensitive than the input, which others may read.
         let owners_alone = Origin::OwnersAlone(source);
         match self {
-            Self::Nothing | Self::OutsideBounds | Self::Elsewhere(_) => {}
+            Self::Nothing | Self::OutsideBounds | Self::Elsewhere { .. } => {}
             Self::Rows(rows) => {
                 let written = write_rows(source, rows.len(), rows.words(), options, progress)?;
                 return Ok(Some(written.rows));

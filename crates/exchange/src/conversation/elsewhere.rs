@@ -18,21 +18,24 @@ impl Apart for Conversation {
     fn say(
         &self,
         part: u64,
-        parcel: &Parcel,
+        parcels: &[Parcel],
         said: &Said,
         opened: &[StreamId],
     ) -> Result<(), TransportError> {
         self.core.check_open()?;
         let is_full = {
             let mut outbox = lock(&self.core.outbox);
-            let bytes = apart::to_bytes(parcel);
-            outbox.bytes += bytes.len();
-            outbox.pieces.push((APART, bytes));
             let nothing = (0, [0; 32]);
             let point = |id: &StreamId| (*id, said.streams.get(id).copied().unwrap_or(nothing));
-            let points = opened.iter().map(point).collect();
-            outbox.named.push(SaidApart { part, id: parcel.id, points });
-            outbox.ids.push(parcel.id);
+            let points: Vec<_> = opened.iter().map(point).collect();
+            for parcel in parcels {
+                let bytes = apart::to_bytes(parcel);
+                outbox.bytes += bytes.len();
+                outbox.pieces.push((APART, bytes));
+                outbox.named.push(SaidApart { part, id: parcel.id, points: points.clone() });
+                outbox.ids.push(parcel.id);
+                self.core.sent_bytes.fetch_add(parcel.len, Ordering::Relaxed);
+            }
             outbox.apart.insert(part, (said.clone(), opened.to_vec()));
             outbox.bytes >= OBJECT_BYTES
         };
@@ -44,6 +47,8 @@ impl Apart for Conversation {
 
     fn recall(&self) -> Result<(), TransportError> {
         let core = &self.core;
+        // Who has something to say does not wait.
+        core.publish()?;
         loop {
             let is_old = {
                 let inbox = lock(&core.inbox);
@@ -58,7 +63,16 @@ impl Apart for Conversation {
     }
 
     fn hear(&self, streams: &[StreamId]) -> Vec<Heard> {
-        lock(&self.core.inbox).hear(streams)
+        let heard = lock(&self.core.inbox).hear(streams);
+        for one in &heard {
+            // It counts with the first of its streams.
+            if let Heard::Parcel(parcel, stream) = one
+                && parcel.streams.first().is_some_and(|(first, _)| first == stream)
+            {
+                self.core.received_bytes.fetch_add(parcel.len, Ordering::Relaxed);
+            }
+        }
+        heard
     }
 
     fn listen(&self, wait: bool) -> Result<bool, TransportError> {

@@ -1,8 +1,10 @@
 //! Rows that programs elsewhere have.
 
 use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, OverSession, Splitting};
+use crate::matching::exchange::ROWS_LABEL;
 use crate::{Error, Phase};
 use vesica_agreement::split;
+use vesica_core::hash::derive;
 use vesica_core::{Operation, Role, TransportError};
 use vesica_net::{Connection, Context};
 use vesica_records::{InputError, KeyCounts, Streamed};
@@ -15,6 +17,18 @@ impl OverSession<'_> {
             && split::splits_large_sets(self.agreement)
             && self.run.job.store.is_some();
         self.run.job.hands.as_deref().filter(|_| can)
+    }
+
+    /// Refuses more rows than agreed before anybody is met.
+    pub(super) fn check_elsewhere(&self) -> Result<(), Error> {
+        let (source, limit) = (&self.run.job.source, self.run.terms().max_rows);
+        match source.rows() {
+            Some(rows) if rows > limit => {
+                let path = source.path().to_path_buf();
+                Err(InputFault::from(InputError::TooManyRows { path, limit }).into())
+            }
+            _ => Ok(()),
+        }
     }
 
     fn hands_or_bug(&self) -> Result<&dyn Hands, Error> {
@@ -44,7 +58,10 @@ impl OverSession<'_> {
             refused: bucketed.refused,
             ..KeyCounts::default()
         };
-        let keyed = rows.saturating_sub(counts.empty + counts.refused);
+        let keyed = bucketed.keyed;
+        if keyed + counts.empty + counts.refused != rows {
+            return Err(Error::Bug("not all rows were grouped"));
+        }
         if keyed == 0 && terms.min_rows > 0 {
             let KeyCounts { rows, empty, refused, .. } = counts;
             let error = match rows {
@@ -53,7 +70,9 @@ impl OverSession<'_> {
             };
             return Err(InputFault::from(error).into());
         }
-        self.peer.keep_rows(bucketed.digest)?;
+        // Another version might say something else.
+        let kept = derive(ROWS_LABEL, &[&bucketed.digest, Orders::VERSION.as_bytes()]);
+        self.peer.keep_rows(kept)?;
         let distinct = bucketed.distinct.iter().sum();
         Ok(Grouped::Elsewhere(self.count(Streamed { counts, rows, keyed }, distinct)?))
     }
@@ -73,6 +92,7 @@ impl OverSession<'_> {
         let apart = session.apart().ok_or_else(|| bug("a store has parts elsewhere"))?;
         let announced = |len: usize| (len as u64).saturating_sub(self.agreement.self_check_items());
         let orders = Orders {
+            version: Orders::VERSION.to_owned(),
             agreement: self.agreement.canonical(),
             row: row.id.to_owned(),
             is_sender: role == Role::Sender,
