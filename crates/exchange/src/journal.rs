@@ -160,6 +160,10 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
         let (kind, entry) = entry.split_first()?;
         let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
         let (points, none) = points.as_chunks::<48>();
+        // They are written at once with the object that names them.
+        if !apart.is_empty() && ![SENT, APART].contains(kind) {
+            return None;
+        }
         match *kind {
             SENT if none.is_empty() => {
                 objects.sent.push(*digest);

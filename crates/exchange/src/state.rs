@@ -431,8 +431,13 @@ mod tests {
             journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
             assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
         }
-        std::fs::write(&file, [0; 100]).unwrap();
-        assert!(matches!(state.objects(), Err(ExchangeError::Damaged)));
+        // Nothing comes between an object apart and the object that names it.
+        let (sent, seen) = (37 + 48, 37);
+        let cut = [&whole[..whole.len() - sent], &whole[sent..sent + seen]].concat();
+        for damaged in [&cut[..], &[0; 100]] {
+            std::fs::write(&file, damaged).unwrap();
+            assert!(matches!(state.objects(), Err(ExchangeError::Damaged)));
+        }
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn files() -> Pair {
     pair
 }
 
-fn of_intersections() -> impl Iterator<Item = &'static Protocol> {
+pub(super) fn of_intersections() -> impl Iterator<Item = &'static Protocol> {
     let can = |row: &&Protocol| {
         row.partitions == Partitions::Sets && row.operations.contains(&Operation::Intersection)
     };

@@ -1,5 +1,6 @@
 //! Partitions whose work a party's programs elsewhere do, which here are threads of this process.
 
+use super::agreed::of_intersections;
 use super::{assert_rows, rows};
 use crate::support::Pair;
 use std::collections::BTreeMap;
@@ -11,13 +12,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Item, Misbehaviour, Operation};
+use vesica_core::{Item, Misbehaviour};
 use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOptions, terms};
 use vesica_exchange::{Desk, ExchangeError, FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
 use vesica_net::{Flight, StreamId};
 use vesica_own_rows::distinct;
-use vesica_protocols::{Partitions, Protocol};
 use vesica_records::{NO_ITEM, ReadOptions, Source, stream_items};
 use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Parcelled, Taken, Task, buckets_of};
 
@@ -43,6 +43,9 @@ impl Grouped {
     }
 }
 
+/// The rows of a partition, ascending, and whether each is common.
+type Bits = Vec<(u64, bool)>;
+
 /// When a team does not do what it is asked.
 #[derive(Clone, Copy, PartialEq)]
 enum Fails {
@@ -66,8 +69,8 @@ struct Team {
     store: Arc<dyn Store>,
     grouped: Mutex<Grouped>,
     kept: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// Of each partition that has ended: the bits of its rows, if the party learns them.
-    common: Mutex<BTreeMap<u64, Option<Vec<(u64, bool)>>>>,
+    /// Of each partition that has ended, if the party learns them.
+    common: Mutex<BTreeMap<u64, Option<Bits>>>,
     luck: Mutex<Luck>,
     takes: AtomicUsize,
     /// Whether each task is taken twice.
@@ -126,7 +129,7 @@ impl Team {
             let numbers = rows.iter().map(|(row, _)| *row);
             let common = common.map(|common| {
                 assert_eq!(common.len(), rows.len());
-                let mut bits: Vec<(u64, bool)> = numbers.zip(common).collect();
+                let mut bits: Bits = numbers.zip(common).collect();
                 bits.sort_unstable();
                 bits
             });
@@ -404,13 +407,6 @@ impl Files {
     }
 }
 
-fn of_intersections() -> impl Iterator<Item = &'static Protocol> {
-    let can = |row: &&Protocol| {
-        row.partitions == Partitions::Sets && row.operations.contains(&Operation::Intersection)
-    };
-    vesica_protocols::catalogue().iter().filter(can)
-}
-
 const AT_ONE: [bool; 2] = [true, false];
 const AT_TWO: [bool; 2] = [false, true];
 const AT_BOTH: [bool; 2] = [true, true];
@@ -543,7 +539,7 @@ impl Liar {
     fn change(&self, orders: &Orders, tasks: &[Task], said: [&mut Parcelled; 2]) {
         let [first, second] = said;
         let desk = Desk::from_bytes(&orders.desk).unwrap();
-        let id = rand_id(tasks[0].id);
+        let id = other_id(tasks[0].id);
         let put = |streams: &[(u64, u64)]| {
             let pieces = streams
                 .iter()
@@ -579,7 +575,7 @@ impl Liar {
 }
 
 /// Another one.
-fn rand_id(mut id: [u8; 16]) -> [u8; 16] {
+fn other_id(mut id: [u8; 16]) -> [u8; 16] {
     id[0] ^= 1;
     id
 }
