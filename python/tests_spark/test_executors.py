@@ -132,18 +132,17 @@ def test_packages_that_executors_lack_are_named(
     assert not (scene.folder / "work-grocer").exists()
 
 
-def test_sides_without_a_usable_key(
-    clusters: list[Cluster], scene: Scene, laptop: Laptop
-) -> None:
+def test_rows_without_a_usable_key(clusters: list[Cluster], scene: Scene) -> None:
     deal = scene.agree(receives="all", partition_rows=1000)
     here = scene.settings("grocer", on_executors=True)
     none = "select cast(null as string) email, id number from range(50)"
-    other = laptop(deal, emails(50, 3))
-    assert value(clusters[0].call("match", none, deal, **here)) == []
-    assert list(other.result(LIMIT).positions) == []
-
+    error = refused(clusters[0].call("match", none, deal, **here))
+    assert error["error"] == "DataError", error
+    assert "none of the 50 rows has a usable key: 50 empty" in error["message"]
     error = refused(clusters[0].call("match", f"{none} where id < 0", deal, **here))
     assert error["error"] == "DataError" and "no rows" in error["message"], error
+    # Whoever mends the rows wants the next call to take those.
+    assert scene.left("grocer") == []
 
 
 def test_a_run_goes_on_after_a_job_was_cancelled(
@@ -153,8 +152,8 @@ def test_a_run_goes_on_after_a_job_was_cancelled(
     here = scene.settings("grocer", on_executors=True)
     some = f"select * from ({rows(1500, 2, ', rand() draw')}) where draw < 0.5"
     other = laptop(deal, emails(1200, 3))
-    wrong = {"cancelled": str(scene.folder / "between")}
-    error = refused(clusters[0].call("match", some, deal, wrong=wrong, **here))
+    cancelled = {"cancelled": True}
+    error = refused(clusters[0].call("match", some, deal, wrong=cancelled, **here))
     assert "a job of the run failed" in error["message"], error
     assert "the same call again" in error["hint"], error
     written = [one for one in scene.left("grocer") if one.startswith("rows-")]
