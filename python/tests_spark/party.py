@@ -115,7 +115,9 @@ def cancel_all(spark: SparkSession, work: str, ended: threading.Event) -> None:
 
 
 @contextlib.contextmanager
-def with_fault(spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]) -> Iterator[None]:
+def with_fault(
+    spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
+) -> Iterator[None]:
     """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, or all
     jobs `cancelled` after the first ones."""
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}

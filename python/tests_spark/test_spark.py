@@ -21,6 +21,7 @@ import pytest
 import vesica as v
 from scene import LIMIT, ROOT, Cluster, Scene, common, keys_of, rows, value
 
+
 @pytest.mark.parametrize("receives", ["all", "grocer", "airline"])
 def test_two_clusters(clusters: list[Cluster], scene: Scene, receives: str) -> None:
     deal = scene.agree(receives=receives)

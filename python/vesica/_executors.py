@@ -184,9 +184,7 @@ def turns_of(
     return work
 
 
-def turn(
-    files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
-) -> str:
+def turn(files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]) -> str:
     """Take one turn of a partition; what came of it."""
     import pyarrow
 
@@ -295,9 +293,7 @@ class Executors:
         folder = f"{rows.work.path}/{rows.folder}"
         rows.work.files.create_dir(f"{folder}/items")
         rows.work.files.create_dir(f"{folder}/common")
-        make = items_of(
-            self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets
-        )
+        make = items_of(self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets)
         keyed = rows.read("rows").select(*rows.used, ROW).mapInArrow(make, ITEMS)
         at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
         grouped = spread(keyed.withColumn("file", at), tasks).drop("file")
@@ -323,7 +319,9 @@ class Executors:
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
         for name, data in kept:
-            quietly(FAILED, lambda name=name, data=data: rows.work.put(f"{rows.folder}/{name}", data))
+            quietly(
+                FAILED, lambda name=name, data=data: rows.work.put(f"{rows.folder}/{name}", data)
+            )
         partitions = json.loads(orders)["partitions"]
         each = len(self.buckets) // partitions
         with_items = []
@@ -362,4 +360,6 @@ def spread(rows: Any, tasks: int) -> Any:
             found.setdefault(task, value)
         first += 16 * tasks
     slots = ", ".join(str(found[task]) for task in range(tasks))
-    return rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
+    return (
+        rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
+    )

@@ -77,7 +77,9 @@ class Frame:
             import pyarrow.parquet
         except ImportError:
             raise DataError("to_parquet needs pyarrow", "pip install pyarrow") from None
-        quietly(UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(self.arrow(rows)), file))
+        quietly(
+            UNWRITABLE, lambda: pyarrow.parquet.write_table(pyarrow.table(self.arrow(rows)), file)
+        )
 
 
 class Pandas(Frame):
