@@ -29,7 +29,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
-from vesica._executors import Executors, check_packages
+from vesica._executors import Executors, check_packages, check_place
 from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
@@ -245,27 +245,6 @@ def place_of(exchange: Any) -> Any:
         return exchange
     path = os.fspath(exchange)
     return path if "://" in path else os.path.abspath(path)
-
-
-def check_place(exchange: Any) -> None:
-    """Refuse a place where the sides cannot meet before the cluster writes any row."""
-    if not isinstance(exchange, (str, os.PathLike)):
-        return
-    place = os.fspath(exchange)
-    try:
-        _vesica.Place(place)
-        return
-    except SettingsError as error:
-        refused = error
-    if place.startswith("s3://"):
-        bucket, _, prefix = place.removeprefix("s3://").partition("/")
-        names = "/".join(filter(None, (bucket, prefix.rstrip("/"), "*")))
-        refused = SettingsError(
-            str(refused),
-            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, and s3:GetObject, "
-            f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}: docs/exchange.md has a policy that says so",
-        )
-    raise refused
 
 
 def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
