@@ -614,7 +614,7 @@ class Rows(Frame):
         return self.elsewhere()
 
     def elsewhere(self) -> Any:
-        # With its schema, as there is no file if no row has a key.
+        # With its schema, for which Spark would otherwise need a job.
         common = self.spark.read.schema(f"{ROW} long").parquet(self.url("common"))
         return self.read("rows").join(common, ROW, "left_semi").drop(ROW)
 
