@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale check fmt clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -42,9 +42,10 @@ test: ## Run all tests but the slow ones.
 test-spark: ## Run the tests of the Python package with Apache Spark alone. `make test` has them too.
 	@scripts/spark-tests
 
-test-slow: ## Run the slow tests: large files, long waits, many seeds.
+test-slow: ## Run the slow tests: large files, long waits, many seeds, older versions of Spark.
 	VESICA_WORD_LISTS="$$(scripts/word-lists)" VESICA_DATABASES="$$(scripts/databases)" $(CARGO) test --release --workspace --locked -- --ignored
 	scripts/python-tests -m slow
+	scripts/spark-versions
 
 fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
@@ -85,6 +86,16 @@ bench-scale: dist ## Measure how an intersection grows up to 10^9 by 10^9 (BENCH
 	@scripts/need python3
 	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/scale $(BENCH)
+
+bench-spark: ## Measure matches of two clusters of Spark, by driver and by executors (BENCH="--rows 1e5 --partition-rows 1e4").
+	@scripts/need python3
+	@scripts/need java
+	@scripts/need objcopy
+	@test=$$(scripts/python-environment test); spark=$$(scripts/python-environment spark); \
+	PATH="$$test/bin:$$PATH" python python/build_backend.py $(TARGET_DIR)/bench/wheel >/dev/null; \
+	"$$spark/bin/pip" --disable-pip-version-check install --quiet --no-index --no-deps --force-reinstall \
+		$(TARGET_DIR)/bench/wheel/vesica-*.whl
+	@bench/spark $(BENCH)
 
 check: fmt clippy layering docs deny parameters ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"

@@ -19,6 +19,8 @@ FIGURES = {
     "measure": {"image/svg+xml": 1, "image/png": 1},
     "helper": {"image/svg+xml": 1, "image/png": 1},
 }
+#: Those that need more than this environment has: `python/tests_spark` runs them.
+ELSEWHERE = ["spark"]
 
 
 def read(name: str) -> nbformat.NotebookNode:
@@ -28,10 +30,10 @@ def read(name: str) -> nbformat.NotebookNode:
 
 
 def test_all_notebooks_are_known() -> None:
-    assert {path.stem for path in FOLDER.glob("*.ipynb")} == set(FIGURES)
+    assert {path.stem for path in FOLDER.glob("*.ipynb")} == {*FIGURES, *ELSEWHERE}
 
 
-@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("name", [*FIGURES, *ELSEWHERE])
 def test_it_is_kept_without_outputs(name: str) -> None:
     for cell in read(name).cells:
         if cell.cell_type == "code":

@@ -153,16 +153,10 @@ class OnDriver(fs.FileSystemHandler):  # type: ignore[misc]
         return self.local().open_append_stream(path)
 
 
-def is_under_way(folder: str) -> bool:
-    """Whether the party has begun to send messages."""
-    own = [name for name in glob.glob(f"{folder}/*/*") if name.rsplit("/", 1)[-1][2:].isdigit()]
-    return bool(own)
-
-
-def cancel_all(spark: SparkSession, folder: str, ended: threading.Event) -> None:
-    """Cancel the jobs of the cluster until one was, once the run has begun to send messages."""
-    while not ended.wait(0.05):
-        if is_under_way(folder):
+def cancel_all(spark: SparkSession, work: str, ended: threading.Event) -> None:
+    """Cancel the jobs of the cluster from the moment when it has grouped its rows."""
+    while not ended.wait(0.02):
+        if glob.glob(f"{work}/rows-*/items/*"):
             spark.sparkContext.cancelAllJobs()
 
 
@@ -171,7 +165,7 @@ def with_fault(
     spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[None]:
     """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, or all
-    jobs `cancelled` once there are messages in a folder."""
+    jobs `cancelled` after the first ones."""
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
     os.environ.update(wrong.get("environment", {}))
     hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}
@@ -180,7 +174,7 @@ def with_fault(
         settings["files"] = fs.PyFileSystem(OnDriver(os.getpid()))
     ended = threading.Event()
     if "cancelled" in wrong:
-        arguments = (spark, wrong["cancelled"], ended)
+        arguments = (spark, settings["work"], ended)
         threading.Thread(target=cancel_all, args=arguments, daemon=True).start()
     try:
         yield

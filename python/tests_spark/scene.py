@@ -23,6 +23,12 @@ PARTY = Path(__file__).with_name("party.py")
 ROOT = Path(__file__).parents[2]
 
 
+def said_last(log: bytes) -> str:
+    """The end of a log, without the stacks of Java."""
+    lines = log.decode(errors="replace").splitlines()
+    return "\n".join(line for line in lines if not line.startswith("\tat "))[-4000:]
+
+
 class Cluster:
     """A process of a party, with its cluster."""
 
@@ -51,7 +57,7 @@ class Cluster:
         line = self.process.stdout.readline()
         if not line:
             self.log.seek(0)
-            raise AssertionError(self.log.read()[-4000:].decode(errors="replace"))
+            raise AssertionError(said_last(self.log.read()))
         return dict(json.loads(line))
 
     def call(

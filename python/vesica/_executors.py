@@ -13,6 +13,7 @@ import functools
 import hashlib
 import json
 import logging
+import os
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -66,6 +67,27 @@ def check_packages() -> None:
         f"executors need {missing}, which Spark does not find, or not in a version that it takes",
         f"pip install -U {missing}, on the driver and on executors; or on_executors=False: the driver does the work",
     )
+
+
+def check_place(exchange: Any) -> None:
+    """Refuse a place where the sides cannot meet before the cluster writes any row."""
+    if not isinstance(exchange, (str, os.PathLike)):
+        return
+    place = os.fspath(exchange)
+    try:
+        _vesica.Place(place)
+        return
+    except SettingsError as error:
+        refused = error
+    if place.startswith("s3://"):
+        bucket, _, prefix = place.removeprefix("s3://").partition("/")
+        names = "/".join(filter(None, (bucket, prefix.rstrip("/"), "*")))
+        refused = SettingsError(
+            str(refused),
+            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, and s3:GetObject, "
+            f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}: docs/exchange.md has a policy that says so",
+        )
+    raise refused
 
 
 def items_of(
@@ -307,6 +329,7 @@ class Executors:
     def group(self, secret: bytes, buckets: int) -> None:
         """Have all rows made into items, and grouped."""
         rows = self.rows
+        rows.forget_stale()
         total = sum(count for _, count in rows.parts)
         tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), self.slots())))
         log.info("executors group %d rows into %d files", total, tasks)

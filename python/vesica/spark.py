@@ -29,7 +29,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
-from vesica._executors import Executors, check_packages
+from vesica._executors import Executors, check_packages, check_place
 from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
@@ -257,27 +257,6 @@ def place_of(exchange: Any) -> Any:
     return path if "://" in path else os.path.abspath(path)
 
 
-def check_place(exchange: Any) -> None:
-    """Refuse a place where the sides cannot meet before the cluster writes any row."""
-    if not isinstance(exchange, (str, os.PathLike)):
-        return
-    place = os.fspath(exchange)
-    try:
-        _vesica.Place(place)
-        return
-    except SettingsError as error:
-        refused = error
-    if place.startswith("s3://"):
-        bucket, _, prefix = place.removeprefix("s3://").partition("/")
-        names = "/".join(filter(None, (bucket, prefix.rstrip("/"), "*")))
-        refused = SettingsError(
-            str(refused),
-            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, and s3:GetObject, "
-            f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}: docs/exchange.md has a policy that says so",
-        )
-    raise refused
-
-
 def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
     if agreement.operation not in operations:
         raise SettingsError(
@@ -423,8 +402,8 @@ class Rows(Frame):
         self.were_for_executors: bool | None = None
         #: The name of the note, if the run may go on in another process.
         self.note: str | None = None
-        #: The rows of a run that does not go on.
-        self.stale: str | None = None
+        #: The rows of runs that do not go on.
+        self.stale: list[str] = []
         #: Why the driver could not read the rows.
         self.unreadable: str | None = None
         if data.isStreaming:
@@ -455,10 +434,11 @@ class Rows(Frame):
                 )
 
     def find(self, goes_on: bool) -> None:
-        """Take the rows of the unfinished run, if it goes on. Other rows that it has left are deleted."""
+        """Take the rows of the unfinished run, if it goes on. Others go when this call has the state."""
         assert self.note is not None
         note = self.work.note(self.note)
         folder = (note or {}).get("rows")
+        self.stale = list((note or {}).get("stale", []))
         if not isinstance(folder, str):
             return
         parts = (note or {}).get("parts")
@@ -472,8 +452,7 @@ class Rows(Frame):
                 folder,
             )
             return
-        self.work.forget(self.note)
-        self.stale = folder
+        self.stale.append(folder)
 
     def write(self) -> None:
         """Have the cluster write all rows, numbered, if they are not there."""
@@ -483,12 +462,11 @@ class Rows(Frame):
         log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
         if self.note is not None:
             # Before the rows: whoever finds it can delete them.
-            self.work.keep_note(self.note, {"rows": self.folder})
+            self.work.keep_note(self.note, {"rows": self.folder, "stale": self.stale})
         try:
             self.parts = self.write_parts_of(self.data)
             if self.note is not None:
-                note = {"rows": self.folder, "parts": self.parts}
-                self.work.keep_note(self.note, note)
+                self.keep_note()
         except BaseException:
             self.remove()
             raise
@@ -538,15 +516,19 @@ class Rows(Frame):
         if chosen:
             check_packages()
         if self.were_for_executors is None and self.note is not None:
-            note = {"rows": self.folder, "parts": self.parts, "executors": chosen}
-            self.work.keep_note(self.note, note)
+            self.keep_note(executors=chosen)
         return chosen
+
+    def keep_note(self, **more: Any) -> None:
+        assert self.note is not None
+        note = {"rows": self.folder, "parts": self.parts, "stale": self.stale, **more}
+        self.work.keep_note(self.note, note)
 
     def forget_stale(self) -> None:
         """Delete the rows of a run that does not go on: it may be another call's until this one has the state."""
-        if self.stale is not None:
-            self.work.remove(self.stale)
-            self.stale = None
+        for folder in self.stale:
+            self.work.remove(folder)
+        self.stale = []
 
     def remove(self) -> None:
         """Delete the rows."""
@@ -565,6 +547,8 @@ class Rows(Frame):
         """These columns of the rows, file by file, always in the same order."""
         import pyarrow.parquet
 
+        # This call has the state now.
+        self.forget_stale()
         try:
             for name, count in self.parts:
                 with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
