@@ -19,9 +19,9 @@ def ceil_log2(n):
     return 0 if n <= 1 else (n - 1).bit_length()
 
 
-def gbf_shape(n_x, n_y):
+def gbf_shape(n_x, n_y, lam=LAMBDA):
     """k, b and s as in crates/ot-psi/src/gbf/plan.rs and crates/okvs/src/bloom.rs."""
-    k = LAMBDA + ceil_log2(n_x)
+    k = lam + ceil_log2(n_x)
     slots = -(-k * max(n_x, n_y) * 3 // 2) + 1024
     blocks = -(-slots // (1 << 17))
     b = ceil_log2(blocks)
@@ -67,12 +67,12 @@ def false_positive(n, k, b, s):
     return math.log2(total)
 
 
-def margin(n_x, n_y):
+def margin(n_x, n_y, lam=LAMBDA):
     """Bits beyond λ by which the union over all items of the sender stays below 2^-λ.
 
     Covers both failures: an item of the sender whose slots are all ones in the receiver's filter,
     and an item that finds no free slot among those before it in the sender's, whose number is at
     most n_x: both filters hold at most max(n_x, n_y) items.
     """
-    k, b, s = gbf_shape(n_x, n_y)
-    return -false_positive(max(n_x, n_y), k, b, s) - LAMBDA - math.log2(n_x)
+    k, b, s = gbf_shape(n_x, n_y, lam)
+    return -false_positive(max(n_x, n_y), k, b, s) - lam - math.log2(n_x)

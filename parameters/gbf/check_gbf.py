@@ -1,7 +1,7 @@
 """Checks that the filters of `gbf` fail with probability below 2^-40 at every size."""
 
 import sys
-from bloom import gbf_shape, margin
+from bloom import ceil_log2, gbf_shape, margin
 
 
 def sizes():
@@ -45,6 +45,17 @@ def main():
             assert bits > 0, f"n_x = {n_x}, n_y = {high}: {bits:.2f} bits"
             key = "n_x a power of two, n_y where blocks double"
             worst[key] = min(worst.get(key, (bits, high)), (bits, high))
+    # A run of P partitions: λ has log2 P bits more, and no partition has more than 2^21 items.
+    for runs in (2, 64, 4096):
+        lam = 40 + ceil_log2(runs)
+        least = min(
+            (margin(n_x, n, lam), n)
+            for n in (n for n in sizes() if n <= (1 << (17 if quick else 21)))
+            for n_x in {1, max(1, n // 1000), n}
+        )
+        assert least[0] > 0, f"{runs} runs: {least[0]:.2f} bits at {least[1]}"
+        key = f"{runs} partitions, beside their {lam - 40} bits"
+        worst[key] = least
     for key, (bits, n) in worst.items():
         print(f"{key}: at least {40 + bits:.2f} bits, worst at n = {n}")
     for log in (0, 8, 12, 16, 20, 24):

@@ -22,7 +22,7 @@ const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 const OBJECT_BYTES: usize = 64 << 20;
 
 /// How much later than its name an object may come.
-const LATE: Duration = Duration::from_secs(20);
+const LATE: Duration = Duration::from_secs(5);
 
 /// What a party has said on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -29,16 +29,18 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
         for next in apart.hear(&opened) {
             match next {
                 Heard::Bytes(flight) => heard.extend(&flight),
-                Heard::Parcel(parcel) => {
-                    heard.extend(&desk.get(&*scene.store, &parcel).unwrap());
+                Heard::Parcel(parcel, stream) => {
+                    let flight = desk.get(&*scene.store, &parcel).unwrap();
+                    heard.push(stream, flight.of(stream));
                 }
             }
         }
         let turned = replay.turn(&heard, &apart.said(0).0, program)?;
         opened = turned.opened;
         if !turned.next.is_empty() {
-            let parcel = desk.put(&*scene.store, rand::random(), &turned.next).unwrap();
-            apart.say(0, &parcel, &turned.said, &opened)?;
+            let named = (rand::random(), rand::random());
+            let parcel = desk.put(&*scene.store, named, &turned.next).unwrap();
+            apart.say(0, &[parcel], &turned.said, &opened)?;
         }
         match turned.turn {
             Turn::Ends(output) => return Ok(output),
@@ -158,7 +160,7 @@ fn an_object_apart_that_is_another_one_ends_the_run() {
                 Ok(on) => {
                     let apart = on.apart().unwrap();
                     apart.listen(true).unwrap();
-                    let Heard::Parcel(parcel) = &apart.hear(&[StreamId::ROOT])[0] else {
+                    let Heard::Parcel(parcel, _) = &apart.hear(&[StreamId::ROOT])[0] else {
                         panic!("it is apart");
                     };
                     let desk = Desk::from_bytes(&apart.desk()).unwrap();

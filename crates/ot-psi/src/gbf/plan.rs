@@ -1,7 +1,7 @@
 //! The sizes of a run, which both parties compute from public figures.
 
 use vesica_core::PsiParams;
-use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
+use vesica_core::params::ceil_log2;
 use vesica_okvs::bloom::BloomShape;
 
 /// Length in bytes of r.
@@ -38,7 +38,7 @@ impl Plan {
     pub(super) fn new(mode: Mode, params: &PsiParams) -> Self {
         let (n_x, n_y) = (params.sender_len() as u64, params.receiver_len() as u64);
         let hashes = match mode {
-            Mode::Silent | Mode::Iknp => u64::from(STATISTICAL_SECURITY_BITS + ceil_log2(n_x)),
+            Mode::Silent | Mode::Iknp => u64::from(params.statistical_bits() + ceil_log2(n_x)),
             Mode::Paper => 128,
         };
         let pairs = hashes * n_x.max(n_y);
@@ -49,7 +49,7 @@ impl Plan {
             Mode::Paper => (pairs * 14427).div_ceil(10000),
         };
         let string_len = match mode {
-            Mode::Silent | Mode::Iknp => (STATISTICAL_SECURITY_BITS + ceil_log2(n_y)).div_ceil(8),
+            Mode::Silent | Mode::Iknp => (params.statistical_bits() + ceil_log2(n_y)).div_ceil(8),
             Mode::Paper => 16,
         };
         Self {

@@ -32,7 +32,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
-    partitions: Partitions::No,
+    partitions: Partitions::Sets,
     addends: None,
     compared: |params| compared(Mode::Silent, params),
     parameters: &[
@@ -120,6 +120,8 @@ pub const PAPER_ROW: Protocol = Protocol {
     ],
     sender: |params, input| sender(Mode::Paper, params, input),
     receiver: |params, input| receiver(Mode::Paper, params, input),
+    // Its lengths are those of the paper, for a run that makes a result alone.
+    partitions: Partitions::No,
     ..IKNP_ROW
 };
 

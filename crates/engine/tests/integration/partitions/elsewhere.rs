@@ -188,9 +188,11 @@ impl Hands for Team {
             distinct(&items).unwrap().len() as u64
         };
         let distinct = grouped.buckets.iter().map(&mut count).collect();
+        let keyed = grouped.buckets.iter().map(|rows| rows.len() as u64).sum();
         *self.grouped.lock().unwrap() = grouped;
         let (empty, refused) = (counts.empty, counts.refused);
-        Ok(Bucketed { rows: counts.rows, empty, refused, distinct, digest: digest.finish() })
+        let (rows, digest) = (counts.rows, digest.finish());
+        Ok(Bucketed { rows, empty, refused, keyed, distinct, digest })
     }
 
     fn take(
@@ -361,9 +363,11 @@ impl Files {
             let learns = agreement.is_receiver_of_result(NAMES[party]);
             let found = match (teams[party], output) {
                 (None, RunResult::Rows(rows)) if learns => Some(rows.clone()),
-                (Some(team), RunResult::Elsewhere(keys)) if learns => {
+                (Some(team), RunResult::Elsewhere { keys, rows, of }) if learns => {
                     assert_eq!(*keys, self.common, "{case}");
-                    Some(team.rows().unwrap())
+                    let found = team.rows().unwrap();
+                    assert_eq!((*rows, *of), (found.count(), found.len()), "{case}");
+                    Some(found)
                 }
                 (team, RunResult::Nothing) if !learns => {
                     let all = team.map(|team| team.common.lock().unwrap());
@@ -544,12 +548,14 @@ impl Liar {
             let pieces = streams
                 .iter()
                 .map(|(stream, len)| (StreamId::from_u64(*stream), vec![0; *len as usize]));
-            Parcelled::from(&desk.put(&*self.team.store, id, &Flight::from_iter(pieces)).unwrap())
+            let flight = Flight::from_iter(pieces);
+            Parcelled::from(&desk.put(&*self.team.store, (id, id_key()), &flight).unwrap())
         };
         match self.lie {
             Lie::Missing => first.id = id,
             Lie::OfAnother => {
-                (first.id, first.digest) = (second.id, second.digest);
+                let streams = std::mem::take(&mut first.streams);
+                *first = Parcelled { streams, ..second.clone() };
             }
             Lie::Longer => first.streams[0].1 += 1,
             Lie::NotSealed => {
@@ -574,6 +580,11 @@ impl Liar {
     }
 }
 
+/// What the liar seals its own objects under.
+fn id_key() -> [u8; 32] {
+    [3; 32]
+}
+
 /// Another one.
 fn other_id(mut id: [u8; 16]) -> [u8; 16] {
     id[0] ^= 1;
@@ -593,7 +604,8 @@ impl Hands for Liar {
     ) -> Result<Vec<Taken>, HandsFault> {
         let mut taken = self.team.take(orders, tasks, kept)?;
         if let [first, second, ..] = &mut taken[..]
-            && let (Some(first), Some(second)) = (&mut first.parcel, &mut second.parcel)
+            && let (Some(first), Some(second)) =
+                (first.parcels.first_mut(), second.parcels.first_mut())
         {
             self.change(orders, tasks, [first, second]);
         }
@@ -640,8 +652,12 @@ fn a_peer_whose_objects_apart_are_others_is_found_out() {
     }
     for lie in [Lie::OfAnother, Lie::Longer, Lie::NotSealed, Lie::ForTwo] {
         let (error, failed) = hear(&pair, lie, true);
-        let kind = Misbehaviour::BrokenFraming;
-        let is_it = matches!(&error, Error::PeerMisbehaved { kind: found, .. } if *found == kind);
+        let is_it = |kind| match lie {
+            // Each partition hears it as what the peer says to that one, and that is not what it should say.
+            Lie::ForTwo => true,
+            _ => kind == Misbehaviour::BrokenFraming,
+        };
+        let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if is_it(*kind));
         assert!(is_it && failed.is_none(), "{lie:?}: {error:?}, {failed:?}");
     }
     for (lie, has_hands) in [(Lie::Missing, false), (Lie::ForNobody, false), (Lie::ForNobody, true)]
