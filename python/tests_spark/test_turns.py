@@ -67,6 +67,9 @@ def test_executors_and_the_command(
     with subprocess.Popen(command) as process:
         found = value(clusters[0].call("match", rows(7000, 2), deal, **settings))
         assert process.wait(LIMIT) == 0
+    own = list(scene.keys).index("grocer")
+    apart = [one.name for one in (scene.folder / "between").rglob(f"{own}-x*")]
+    assert len(apart) >= 8, "the executors did the work"
     here, there = keys_of(7000, 2), {id: 3 * id for id in range(5000)}
     if receives == "grocer":
         assert numbers(found) == common(here, there)
