@@ -117,6 +117,11 @@ class Scene:
             "wait": 120,
         }
 
+    def said_apart(self, name: str) -> int:
+        """How many objects the executors of this party have stored."""
+        parties = [one.name for one in v.Agreement.load(self.folder / "deal.toml").parties]
+        return len(list((self.folder / "between").rglob(f"{parties.index(name)}-x*")))
+
     def left(self, name: str) -> list[str]:
         """What is in the work of this party's cluster."""
         return sorted(os.listdir(self.folder / f"work-{name}"))

@@ -44,8 +44,7 @@ def test_executors_with_executors(clusters: list[Cluster], scene: Scene, receive
             assert found is None
             assert scene.left(name) == []
     # Each flight of a partition is an object of its own.
-    apart = [one.name[:3] for one in (scene.folder / "between").rglob("*-x*")]
-    assert apart.count("0-x") >= 8 and apart.count("1-x") >= 8
+    assert all(scene.said_apart(name) >= 8 for name in sides)
 
 
 @pytest.mark.parametrize("receives", ["grocer", "airline"])
@@ -67,9 +66,7 @@ def test_executors_and_the_command(
     with subprocess.Popen(command) as process:
         found = value(clusters[0].call("match", rows(7000, 2), deal, **settings))
         assert process.wait(LIMIT) == 0
-    own = list(scene.keys).index("grocer")
-    apart = [one.name for one in (scene.folder / "between").rglob(f"{own}-x*")]
-    assert len(apart) >= 8, "the executors did the work"
+    assert scene.said_apart("grocer") >= 8 and not scene.said_apart("airline")
     here, there = keys_of(7000, 2), {id: 3 * id for id in range(5000)}
     if receives == "grocer":
         assert numbers(found) == common(here, there)
@@ -110,10 +107,6 @@ def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path)
     def start(name: str, cluster: Cluster) -> Future[Any]:
         return cluster.call("match", rows(*sides[name]), deal, **scene.settings(name, **flaky))
 
-    def said(party: int) -> int:
-        return len(list((scene.folder / "between").rglob(f"{party}-x*")))
-
-    own = list(scene.keys).index("grocer")
     try:
         there = start("airline", airline)
         here = start("grocer", grocer)
@@ -121,9 +114,9 @@ def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path)
         wait_for(lambda: list(work.rglob("items-*.parquet")), here)
         for worker in children(grocer, b"pyspark.daemon")[-1:]:
             os.kill(worker, signal.SIGKILL)
-        wait_for(lambda: said(own) >= 5, here)
+        wait_for(lambda: scene.said_apart("grocer") >= 5, here)
         os.kill(children(grocer, b"CoarseGrainedExecutorBackend")[0], signal.SIGKILL)
-        wait_for(lambda: said(own) >= 64 + 5, here)
+        wait_for(lambda: scene.said_apart("grocer") >= 64 + 5, here)
         grocer.kill()
         grocer = Cluster({"REMOVE_AN_EXECUTOR": str(sign)}, **unequal)
         here = start("grocer", grocer)

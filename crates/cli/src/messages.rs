@@ -11,6 +11,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
     Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
@@ -95,6 +96,10 @@ pub(crate) fn turn_panics_into_messages() {
         if vesica_records::panic_is_caught() {
             return;
         }
+        // Another thread says why the process ends.
+        while TOLD.swap(true, Ordering::Relaxed) {
+            std::thread::park();
+        }
         let text = panic.payload_as_str().unwrap_or_default();
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let message = of_panic(text, place);
@@ -102,6 +107,9 @@ pub(crate) fn turn_panics_into_messages() {
         std::process::exit(exit_code(message.who).into());
     }));
 }
+
+/// Whether a panic has been told.
+static TOLD: AtomicBool = AtomicBool::new(false);
 
 /// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
 /// memory for a thread's stacks. Nothing else identifies these panics.
