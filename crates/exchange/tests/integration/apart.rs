@@ -123,7 +123,7 @@ fn a_run_with_parts_apart_that_is_interrupted_anywhere_goes_on() {
         assert_eq!((one.len(), two.len()), (200_158, 200_158));
         interrupted += attempts - 2;
     }
-    assert!(interrupted > 8, "{interrupted} interruptions");
+    assert!(interrupted > 3, "{interrupted} interruptions");
 }
 
 #[test]

@@ -403,7 +403,9 @@ fn the_right_identity_without_the_root_is_another_run() {
     let _ = mending.rogue.socket.shutdown(std::net::Shutdown::Both);
     let deadline = Deadline::after(SOON);
     while mending.honest.ended().is_none() && !deadline.is_over() {
-        assert_eq!(mending.again(&other).err(), Some(LinkError::NewRun));
+        let refused = mending.again(&other).err();
+        // It may have ended meanwhile, and then nobody answers.
+        assert!(refused == Some(LinkError::NewRun) || mending.honest.ended().is_some());
     }
     assert_eq!(mending.honest.ended(), Some(TransportError::PeerRestarted));
 }
