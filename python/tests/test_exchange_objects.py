@@ -139,10 +139,12 @@ class Fault(Exception):
 class Breaking(Listed):
     """Raises an exception at a call of one of its methods, before it does anything or afterwards."""
 
-    def __init__(self, method: str, at: int, error: BaseException, after: bool = False) -> None:
+    def __init__(
+        self, method: str, at: int, error: BaseException, after: bool = False, times: int = 1
+    ) -> None:
         super().__init__()
         self.method, self.at, self.error, self.after = method, at, error, after
-        self.calls = 0
+        self.times, self.calls = times, 0
 
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
@@ -151,7 +153,7 @@ class Breaking(Listed):
 
         def call(*given: Any) -> Any:
             self.calls += 1
-            if self.calls != self.at:
+            if not self.at <= self.calls < self.at + self.times:
                 return value(*given)
             if self.after:
                 value(*given)
@@ -195,8 +197,19 @@ def test_what_an_object_raises_ends_the_run_which_goes_on_later(
 )
 def test_an_error_of_the_network_is_one(sides: Sides, error: OSError) -> None:
     with pytest.raises(v.NetworkError, match=type(error).__name__) as caught:
-        sides.one("shop", Breaking("put_if_absent", 1, error))
+        sides.one("shop", Breaking("put_if_absent", 1, error, times=10))
     assert caught.value.__cause__ is error
+
+
+def test_a_cut_connection_is_tried_again(sides: Sides) -> None:
+    shared = Listed()
+    flaky = Breaking("put_if_absent", 2, ConnectionResetError(), after=True, times=2)
+    flaky.objects = shared.objects
+    with ThreadPoolExecutor() as threads:
+        club = threads.submit(sides.one, "club", shared)
+        assert sides.one("shop", flaky).count == COMMON
+        assert club.result().count == COMMON
+    assert flaky.calls > 4
 
 
 @pytest.mark.parametrize(

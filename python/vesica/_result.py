@@ -142,7 +142,7 @@ class Result:
         private ids the identifiers, with the key and the rows of those that are one's own; otherwise
         one row with the figures.
         """
-        if self.is_elsewhere:
+        if self._is_elsewhere:
             return self._frame.elsewhere()
         mask = self._outcome.mask()
         if mask is not None:
@@ -241,12 +241,12 @@ class Result:
         return {name: n for at, (name, n) in enumerate(parts.items()) if n or at < 2}
 
     @property
-    def common_rows(self) -> tuple[int, int] | None:
+    def _common_rows(self) -> tuple[int, int] | None:
         """How many rows are in common, and of how many."""
         return self._outcome.rows
 
     @property
-    def is_elsewhere(self) -> bool:
+    def _is_elsewhere(self) -> bool:
         """Whether executors of Spark know the rows, and this process does not: `mask` and `positions` are None."""
         return self._outcome.kind == ELSEWHERE
 

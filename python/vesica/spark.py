@@ -582,7 +582,7 @@ class Rows(Frame):
         """Write what the DataFrames of the result need, if executors have not written it."""
         kept = None
         try:
-            if result.is_elsewhere:
+            if result._is_elsewhere:
                 self.check_common(result)
             elif result.kind == "rows":
                 common = result.mask
@@ -610,14 +610,14 @@ class Rows(Frame):
             self.path("common"), filesystem=self.work.files, format="parquet"
         )
         count = common.count_rows(filter=pyarrow.compute.field(COMMON)) if common.files else 0
-        rows = result.common_rows
+        rows = result._common_rows
         if rows is None or count != rows[0]:
             raise InternalError("files of the rows in common are missing", "report this")
 
     def close(self, result: Result) -> None:
         """Delete what the result does not need, after the state: a process that finds both goes on."""
         self.forget_stale()
-        if result.is_elsewhere:
+        if result._is_elsewhere:
             assert self.executors is not None
             self.executors.clean()
         elif result.kind not in ("rows", "ids"):

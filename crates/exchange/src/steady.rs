@@ -12,8 +12,8 @@ const PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
 
 /// A store that now and then fails, and then works: each request that fails in a way that may pass is tried three times
-/// more, within about a second. What is missing, forbidden or malformed is an error at once, and so is a place that cannot be
-/// reached.
+/// more, within about a second: a connection that was cut, or a store that is busy. What is missing, forbidden or malformed is
+/// an error at once, and so is a place that cannot be reached.
 pub struct Steady(Arc<dyn Store>);
 
 impl Steady {
@@ -39,7 +39,6 @@ fn may_pass(kind: ErrorKind) -> bool {
         ErrorKind::BrokenPipe
             | ErrorKind::ConnectionAborted
             | ErrorKind::ConnectionReset
-            | ErrorKind::Other
             | ErrorKind::ResourceBusy
             | ErrorKind::UnexpectedEof
     )

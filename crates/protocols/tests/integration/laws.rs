@@ -142,8 +142,16 @@ fn every_protocol_answers_the_queries_it_offers_in_all_cases() {
 fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs() {
     let of_partitions = || intersections().filter(|row| row.partitions == Partitions::Sets);
     let ids: Vec<_> = of_partitions().map(|row| row.id).collect();
-    let expected =
-        ["rr22_malicious", "rr22", "rr22_low_communication", "dh", "kkrt16", "ot_phasing"];
+    let expected = [
+        "rr22_malicious",
+        "rr22",
+        "rr22_low_communication",
+        "dh",
+        "kkrt16",
+        "ot_phasing",
+        "gbf",
+        "gbf_iknp",
+    ];
     assert_eq!(ids, expected);
     side_by_side(of_partitions(), laws::psi_of_a_partition);
 }
