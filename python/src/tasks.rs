@@ -114,7 +114,7 @@ pub(crate) fn ordered<'py>(
     let (items, rows) = entries(py, capsule)?;
     let (items, rows, distinct, digest) = away(py, || {
         let mut entries: Vec<(Item, i64)> = items.into_iter().zip(rows).collect();
-        entries.sort_unstable_by(|one, other| one.0.cmp(&other.0));
+        entries.sort_unstable_by_key(|(item, _)| *item);
         let (mut items, rows): (Vec<Item>, Vec<i64>) = entries.into_iter().unzip();
         let digest = digest_of(&items);
         let column = column_of(&items);

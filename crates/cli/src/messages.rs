@@ -10,8 +10,7 @@ use crate::settings::LogFormat;
 use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
     Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
@@ -96,10 +95,8 @@ pub(crate) fn turn_panics_into_messages() {
         if vesica_records::panic_is_caught() {
             return;
         }
-        // Another thread says why the process ends.
-        while TOLD.swap(true, Ordering::Relaxed) {
-            std::thread::park();
-        }
+        // Another thread that fails waits for this one, which ends the process.
+        let _told = TOLD.lock();
         let text = panic.payload_as_str().unwrap_or_default();
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
         let message = of_panic(text, place);
@@ -108,8 +105,8 @@ pub(crate) fn turn_panics_into_messages() {
     }));
 }
 
-/// Whether a panic has been told.
-static TOLD: AtomicBool = AtomicBool::new(false);
+/// Held by the thread that says why the process ends.
+static TOLD: Mutex<()> = Mutex::new(());
 
 /// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
 /// memory for a thread's stacks. Nothing else identifies these panics.

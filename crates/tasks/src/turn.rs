@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
 use vesica_exchange::{Desk, ExchangeError, Store};
@@ -21,8 +21,8 @@ const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 /// Most bytes of streams in an object.
 const OBJECT_BYTES: usize = 64 << 20;
 
-/// How much later than its name an object may come.
-const LATE: Duration = Duration::from_secs(5);
+/// How much later than its name an object may come: so many pauses.
+const LATE: (u32, Duration) = (20, Duration::from_millis(250));
 
 /// What a party has said on a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -365,15 +365,14 @@ fn cut(flight: &Flight) -> Vec<Flight> {
 
 /// What the peer says in `parcel`. A store may give it some moments after the object that names it.
 fn fetch(desk: &Desk, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
-    let start = Instant::now();
-    loop {
+    let (tries, pause) = LATE;
+    for _ in 0..tries {
         match desk.get(store, parcel) {
-            Err(ExchangeError::Gone { .. }) if start.elapsed() < LATE => {
-                std::thread::sleep(LATE / 20);
-            }
+            Err(ExchangeError::Gone { .. }) => std::thread::sleep(pause),
             flight => return flight.map_err(failed),
         }
     }
+    desk.get(store, parcel).map_err(failed)
 }
 
 fn failed(error: ExchangeError) -> Error {

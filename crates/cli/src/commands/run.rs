@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use vesica_agreement::Agreement;
 use vesica_core::{Operation, StopReason};
-use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Observer, Report, leave_word};
+use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Report, leave_word};
 use vesica_link::{Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::with_helper::AidedFailure;
@@ -88,16 +88,13 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         link: link.clone(),
         store,
         hands: None,
-        threads: args
-            .threads
-            .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
+        threads: args.threads.unwrap_or(available_parallelism().unwrap_or(NonZeroUsize::MIN)),
         memory_bytes: args.memory.bytes(),
         scratch: args.memory.scratch.clone(),
         state,
         allow_insecure: args.insecure,
         strict: args.data.strict,
     };
-    let observer: Arc<dyn Observer> = reporter.clone();
     let patience = Patience::start(&reporter, link.wait, &cancel);
     // With a helper the folder of the run is removed only after this. A process that is killed before it has reported
     // the result can then report it at its next start.
@@ -113,7 +110,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
             false => ExitCode::SUCCESS,
         })
     };
-    let result = vesica_engine::run_and(job, observer, &cancel, |finished| {
+    let result = vesica_engine::run_and(job, reporter.clone(), &cancel, |finished| {
         ControlFlow::Continue(announce_result(finished))
     });
     let absent = patience.end();
