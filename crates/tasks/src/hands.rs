@@ -8,7 +8,7 @@ use vesica_core::Item;
 ///
 /// Whoever implements this sees secrets of the run and the rows, and is trusted like this process.
 pub trait Hands: Send + Sync {
-    /// Makes items of all rows, and groups them into `buckets` buckets, a power of two, by their [prefix](prefix_of) under
+    /// Makes items of all rows, and groups them into `buckets` buckets, a power of two, as [`buckets_of`] does under
     /// `secret`. The same rows must give the same items each time.
     ///
     /// # Errors
