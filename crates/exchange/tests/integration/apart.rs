@@ -1,9 +1,10 @@
 //! Parties that store apart what they say, with each other and with one that does not.
 
-use crate::runs::program;
+use crate::runs::{both_run, program};
 use crate::support::Scene;
 use rand::{RngExt, SeedableRng};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use vesica_core::{Result, Role, Secret};
 use vesica_exchange::{Conversation, Desk, ExchangeError};
@@ -58,36 +59,9 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
 /// Both parties, each started again until it has its result; `apart` says which of them do their work apart. Each process
 /// ends after so many milliseconds.
 fn both(apart: [bool; 2], scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
-    let side = |party: usize| {
-        for attempt in 1..1000_u32 {
-            let cancel = CancelToken::new();
-            // More and more, so that it comes to its end on a busy machine too.
-            let after = Duration::from_millis(millis() * (1 + u64::from(attempt) / 8));
-            let stop = cancel.clone();
-            let timer = std::thread::spawn(move || {
-                std::thread::sleep(after);
-                stop.cancel();
-            });
-            let mut options = scene.options(&cancel);
-            options.wait = Duration::from_secs(20);
-            let done = scene.run_on(party, options, (None, 1), |ctx, on| match apart[party] {
-                true => in_turns(scene, party, on),
-                false => program(ctx),
-            });
-            drop(timer);
-            match done {
-                Ok(heard) => return (heard, attempt),
-                Err(ExchangeError::Cancelled | ExchangeError::NotYet { .. }) => {}
-                Err(error) => panic!("party {party}: {error:?}"),
-            }
-        }
-        panic!("party {party} does not come to an end");
-    };
-    std::thread::scope(|scope| {
-        let other = scope.spawn(|| side(1));
-        let (one, attempts) = side(0);
-        let (two, more) = other.join().unwrap();
-        ([one, two], attempts + more)
+    both_run(scene, millis, |party, ctx, on| match apart[party] {
+        true => in_turns(scene, party, on),
+        false => program(ctx),
     })
 }
 
@@ -118,7 +92,12 @@ fn a_run_with_parts_apart_that_is_interrupted_anywhere_goes_on() {
     {
         let scene = Scene::new();
         let random = Mutex::new(rand::rngs::StdRng::seed_from_u64(seed as u64));
-        let millis = || random.lock().unwrap().random_range(5..60);
+        let processes = AtomicU64::new(0);
+        // More and more, so that it comes to its end on a busy machine too.
+        let millis = || {
+            let more = 1 + processes.fetch_add(1, Ordering::Relaxed) / 16;
+            more * random.lock().unwrap().random_range(5..60)
+        };
         let ([one, two], attempts) = both(*apart, &scene, millis);
         assert_eq!((one.len(), two.len()), (200_158, 200_158));
         interrupted += attempts - 2;

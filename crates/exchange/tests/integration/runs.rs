@@ -35,7 +35,7 @@ fn both(scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
     both_run(scene, millis, |_, ctx, _| program(ctx))
 }
 
-fn both_run(
+pub(crate) fn both_run(
     scene: &Scene,
     millis: impl Fn() -> u64 + Sync,
     program: impl Fn(usize, &mut Context, &Conversation) -> Result<Vec<u8>> + Sync,
