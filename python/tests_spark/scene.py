@@ -157,7 +157,7 @@ def children(cluster: Cluster, what: bytes) -> list[int]:
     for process in Path("/proc").iterdir():
         try:
             if what in (process / "cmdline").read_bytes():
-                if os.getpgid(int(process.name)) == cluster.process.pid:
+                if os.getsid(int(process.name)) == cluster.process.pid:
                     found.append(int(process.name))
         except (OSError, ValueError):
             continue

@@ -112,8 +112,8 @@ def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path)
         here = start("grocer", grocer)
         work = scene.folder / "work-grocer"
         wait_for(lambda: list(work.rglob("items-*.parquet")), here)
-        for worker in children(grocer, b"pyspark.daemon")[-1:]:
-            os.kill(worker, signal.SIGKILL)
+        workers = wait_for(lambda: children(grocer, b"pyspark.daemon"), here)
+        os.kill(workers[-1], signal.SIGKILL)
         wait_for(lambda: scene.said_apart("grocer") >= 5, here)
         os.kill(children(grocer, b"CoarseGrainedExecutorBackend")[0], signal.SIGKILL)
         wait_for(lambda: scene.said_apart("grocer") >= 64 + 5, here)

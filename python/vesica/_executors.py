@@ -268,8 +268,22 @@ def write_common(files: Any, folder: str, part: int, rows: Any) -> None:
     written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
     with files.open_output_stream(written) as file:
         pyarrow.parquet.write_table(rows, file, compression="none", use_dictionary=False)
+    if files.type_name == "local":
+        # The driver keeps that the partition is over: after a crash its rows must be there.
+        synced(written)
     if not appears_whole:
         files.move(written, path)
+    if files.type_name == "local":
+        synced(folder)
+
+
+def synced(path: str) -> None:
+    """Wait until a local file or folder is on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 @functools.cache
@@ -315,13 +329,17 @@ class Executors:
         request = self.hands.request(0)
         if request is None:
             return
+        if request[0] == "group":
+            _, secret, buckets = request
+            self.group(secret, buckets)
+        else:
+            _, orders, tasks, kept = request
+            self.take(orders, tasks, kept)
+
+    def job(self, work: Callable[[], Any]) -> Any:
+        """What `work` gives. Where it fails, the same call goes on with the same rows."""
         try:
-            if request[0] == "group":
-                _, secret, buckets = request
-                self.group(secret, buckets)
-            else:
-                _, orders, tasks, kept = request
-                self.take(orders, tasks, kept)
+            return quietly(FAILED, work)
         except BaseException:
             self.has_failed = True
             raise
@@ -346,7 +364,7 @@ class Executors:
         at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
         grouped = spread(keyed.withColumn("file", at), tasks).drop("file")
         grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
-        found = quietly(FAILED, grouped.collect)
+        found = self.job(grouped.collect)
         self.buckets = [None] * buckets
         self.counts = (0, 0)
         for bucket, file, position, entries, distinct, digest in found:
@@ -378,7 +396,7 @@ class Executors:
         rows.work.files.create_dir(f"{folder}/heard")
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
-            quietly(FAILED, put)
+            self.job(put)
         partitions = json.loads(orders)["partitions"]
         each, rest = divmod(len(self.buckets), partitions)
         if rest or not each:
@@ -395,7 +413,7 @@ class Executors:
         log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
         work = turns_of(rows.work.files, folder, self.place, orders, groups)
         numbers = rows.spark.range(0, most, 1, most)
-        found = quietly(FAILED, numbers.mapInArrow(work, TAKEN).collect)
+        found = self.job(numbers.mapInArrow(work, TAKEN).collect)
         by_part = dict(found)
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 

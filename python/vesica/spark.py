@@ -208,8 +208,8 @@ def run_rows(
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
     if exchange is not None and rows.are_for_executors(agreement, on_executors):
-        place, strict = place_of(exchange), bool(settings.get("strict"))
-        rows.executors = Executors(rows, agreement, party, names_of(columns), place, strict)
+        meeting, strict = place_of(exchange), bool(settings.get("strict"))
+        rows.executors = Executors(rows, agreement, party, names_of(columns), meeting, strict)
     try:
         result = run_frame(
             agreement,
@@ -612,7 +612,10 @@ class Rows(Frame):
         count = common.count_rows(filter=pyarrow.compute.field(COMMON)) if common.files else 0
         rows = result._common_rows
         if rows is None or count != rows[0]:
-            raise InternalError("files of the rows in common are missing", "report this")
+            raise SettingsError(
+                f"files of the rows in common are missing below {self.work.url}",
+                "nobody else may write to work; both sides must run again",
+            )
 
     def close(self, result: Result) -> None:
         """Delete what the result does not need, after the state: a process that finds both goes on."""
