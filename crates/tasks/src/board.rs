@@ -1,7 +1,7 @@
-//! Partitions whose work programs elsewhere do, in turns.
+//! The driver's side of a run whose partitions are matched elsewhere, in turns.
 //!
 //! ```text
-//!  peer ──▶ what each partition has heard ──▶ tasks of all partitions that can go on ──▶ hands
+//!  peer ──▶ messages for each partition ──▶ a task for each partition that has enough ──▶ hands
 //!  peer ◀── what each partition says next ◀──────────────── stored already, by its id ◀──┘
 //! ```
 
@@ -19,7 +19,7 @@ use vesica_partitions::Cost;
 /// tasks takes about a second, whatever their number.
 const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 
-/// Most objects that are looked for before the work goes on.
+/// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
 const APART: Error = Error::Bug("this connection has no parts elsewhere");
@@ -59,7 +59,7 @@ struct Part {
     index: u64,
     root: StreamId,
     heard: Vec<HeardAt>,
-    /// What has come with the connection and was given to nobody yet.
+    /// Bytes that came in objects of the run, and that `hands` does not have yet.
     fresh: Flight,
     /// How many bytes of each stream have come, and of all streams.
     arrived: BTreeMap<StreamId, u64>,
@@ -129,7 +129,7 @@ impl Part {
         }
     }
 
-    /// Has what is fresh kept under a name.
+    /// Gives what is fresh a name, under which `hands` will keep it.
     fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
         if self.fresh.is_empty() {
             return;
@@ -200,7 +200,7 @@ struct Board<'a> {
     meter: Meter,
     /// Those that are not over.
     parts: Vec<Part>,
-    /// More bytes than a partition hears.
+    /// An honest peer sends a partition fewer bytes than this.
     most_heard: u64,
     /// What `hands` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
@@ -242,7 +242,7 @@ impl Board<'_> {
         Ok(has_more)
     }
 
-    /// Waits until a partition can go on, and then while more messages come soon.
+    /// Waits until a partition has the bytes that it needs. Then it waits a moment for messages to others, as long as they come.
     fn listen(&mut self) -> Result<()> {
         self.hear()?;
         while !self.parts.iter().any(Part::is_ready) {
@@ -271,7 +271,7 @@ impl Board<'_> {
         self.parts.iter().filter(|part| part.is_ready()).count()
     }
 
-    /// Has the tasks taken of all partitions that can go on; returns those that are over.
+    /// Gives out a task for each partition that has the bytes that it needs. Returns the partitions that are over.
     fn turn(&mut self) -> Result<Vec<(u64, Vec<StreamId>, Ended)>> {
         let (apart, kept) = (self.apart, &mut self.kept);
         let ready = self.parts.iter_mut().filter(|part| part.is_ready());

@@ -6,7 +6,7 @@ use vesica_core::Item;
 /// Programs elsewhere, such as the executors of a cluster, which have a party's rows. This process gives out tasks, and
 /// has neither rows nor items.
 ///
-/// Whoever implements this sees secrets of the run and the rows, and is trusted like this process.
+/// An implementation sees the rows and secrets of the run. It must be as trusted as this process.
 pub trait Hands: Send + Sync {
     /// Makes items of all rows, and groups them into `buckets` buckets, a power of two, as [`buckets_of`] does under
     /// `secret`. The same rows must give the same items each time.
@@ -45,7 +45,7 @@ pub struct Bucketed {
     pub digest: [u8; 32],
 }
 
-/// Programs elsewhere have not done what was asked. Whoever gives out the tasks knows why, and ends the run.
+/// The programs elsewhere could not do the work. The implementation of [`Hands`] knows why; the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HandsFault;
 

@@ -14,10 +14,10 @@ const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 
 /// What the tasks of a run need to know: secrets of the run, and nothing of the party's identity.
 ///
-/// Whoever has them, and the party's rows, can take the party's place in this run.
+/// With these orders and the party's rows, anybody can take the party's place in this run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Orders {
-    /// The [version](Orders::VERSION) of whoever gives them.
+    /// The [version](Orders::VERSION) of the process that wrote these orders.
     pub version: String,
     /// The agreement's canonical form.
     pub agreement: String,

@@ -72,7 +72,7 @@ impl From<&Parcelled> for Parcel {
 pub enum HeardAt {
     /// In the store, for this stream.
     Parcel(Parcelled, u64),
-    /// Under this name, with whoever gives out the tasks; with its [digest](digest_of).
+    /// In a file of this name that the driver has written, and the file's [digest](digest_of).
     Kept(String, [u8; 32]),
 }
 

@@ -33,8 +33,8 @@ pub struct Terms {
     /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
     /// and private ids only.
     pub partition_counts: bool,
-    /// How many rows a partition of a large set has at most on average, as long as there are at most
-    /// [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS): a set of no more keys is not split. With a helper there are
+    /// The most keys that a partition of a large set has on average. A set with no more keys is not split. Sets that would
+    /// need more than [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS) have larger partitions. With a helper there are
     /// no partitions, and this is the default.
     pub partition_rows: u64,
     /// How many times a run between two parties that both keep a state may be begun anew, since the last one that came

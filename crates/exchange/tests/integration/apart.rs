@@ -137,7 +137,7 @@ fn an_object_apart_that_is_another_one_ends_the_run() {
                 false => Err(scene.run(1, patient(), (None, 1), program)),
             };
             let ends = match two {
-                // Whoever does the work sees it.
+                // The program that takes the task finds out.
                 Ok(on) => {
                     let apart = on.apart().unwrap();
                     apart.listen(true).unwrap();

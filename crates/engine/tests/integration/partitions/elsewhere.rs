@@ -666,7 +666,7 @@ fn a_peer_whose_objects_apart_are_others_is_found_out() {
         let is_it = matches!(error, Error::Exchange { kind: ExchangeError::NotYet { .. }, .. });
         assert!(is_it, "{lie:?}: {error:?}");
     }
-    // Whoever gives out the tasks decides how often they look again.
+    // The task fails after some seconds, and can be taken again.
     let (error, failed) = hear(&pair, Lie::Missing, true);
     assert!(matches!(error, Error::Interrupted { .. }), "{error:?}");
     assert_eq!(failed, Some(vesica_core::Error::Storage(std::io::ErrorKind::NotFound)));
