@@ -1,0 +1,120 @@
+"""The folder of a run that a cluster and its driver can both reach."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from vesica._errors import SettingsError
+
+log = logging.getLogger("vesica")
+
+
+class Work:
+    """A folder that the cluster and the driver can both reach."""
+
+    def __init__(self, url: str, files: Any) -> None:
+        if not isinstance(url, (str, os.PathLike)) or not os.fspath(url):
+            raise SettingsError(
+                "work names no folder", 'for example work="s3a://own-bucket/vesica"'
+            )
+        try:
+            from pyarrow import fs
+        except ImportError:
+            raise SettingsError("Spark's rows need pyarrow", "pip install vesica[spark]") from None
+        self.url = os.fspath(url)
+        if any(one in self.url for one in "[]{}*?"):
+            raise SettingsError(
+                "the name of work has a character that Spark takes for a pattern",
+                "leave out [ ] { } * and ?",
+            )
+        if re.match("[A-Za-z][A-Za-z0-9+.-]*:", self.url) is None:
+            self.url = f"file://{os.path.abspath(self.url)}"
+        self.url = self.url.rstrip("/")
+        scheme, slashes, rest = self.url.partition("://")
+        if not slashes:
+            raise SettingsError(
+                f"work has no // after its scheme: {self.url}", "write scheme://place/folder"
+            )
+        if files is not None:
+            self.files, self.path = files, path_in(scheme, rest)
+            return
+        # What Hadoop calls its client of S3, others do not.
+        scheme = {"s3a": "s3", "s3n": "s3"}.get(scheme, scheme)
+        refused = None
+        try:
+            self.files, self.path = fs.FileSystem.from_uri(f"{scheme}://{rest}")
+        except Exception as error:
+            refused = type(error).__name__
+        if refused is not None:
+            raise SettingsError(
+                f"the driver cannot reach {self.url} ({refused})",
+                "give its file system of pyarrow: files=pyarrow.fs.…",
+            )
+
+    @property
+    def is_local(self) -> bool:
+        return bool(self.files.type_name == "local")
+
+    def note(self, name: str) -> dict[str, Any] | None:
+        """What `keep_note` wrote last; None if nothing."""
+        refused = None
+        try:
+            with self.files.open_input_stream(f"{self.path}/{name}") as file:
+                return dict(json.loads(file.read()))
+        except FileNotFoundError:
+            return None
+        except Exception as error:
+            refused = type(error).__name__
+        raise SettingsError(
+            f"the driver cannot read {self.url}/{name} ({refused})",
+            "make the same call again when it can; or delete the file, and add restart=True",
+        )
+
+    def put(self, name: str, data: bytes) -> None:
+        with self.files.open_output_stream(f"{self.path}/{name}") as file:
+            file.write(data)
+
+    def keep_note(self, name: str, note: Mapping[str, Any]) -> None:
+        refused = None
+        try:
+            self.files.create_dir(self.path, recursive=True)
+            self.put(name, json.dumps(note).encode())
+            return
+        except Exception as error:
+            refused = type(error).__name__
+        raise SettingsError(
+            f"the driver cannot write to {self.url} ({refused})",
+            "it needs the right to write there",
+        )
+
+    def create_private(self, name: str) -> None:
+        """Make a folder that only its owner can enter, where that is for the driver to say."""
+        if self.is_local:
+            os.makedirs(f"{self.path}/{name}", mode=0o700)
+
+    def forget(self, name: str) -> None:
+        with contextlib.suppress(Exception):
+            self.files.delete_file(f"{self.path}/{name}")
+
+    def remove(self, name: str) -> None:
+        try:
+            self.files.delete_dir(f"{self.path}/{name}")
+        except FileNotFoundError:
+            pass
+        except Exception:
+            log.warning("%s/%s cannot be deleted: delete it, it has your rows", self.url, name)
+
+
+def path_in(scheme: str, rest: str) -> str:
+    """The path of a URL in the file system of its scheme."""
+    place, _, path = rest.partition("/")
+    if scheme in ("file", "hdfs", "viewfs"):
+        return f"/{path}"
+    # The container comes before the account.
+    return f"{place.partition('@')[0]}/{path}"
