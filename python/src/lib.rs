@@ -11,7 +11,7 @@
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
-//! * [`hands`] — what a run asks of programs elsewhere; [`tasks`] — what they do.
+//! * [`hands`] — what a run asks of programs elsewhere; [`grouping`] — how they group rows; [`tasks`] — how they take turns.
 //! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.
 
@@ -22,6 +22,7 @@ mod away;
 mod checking;
 mod export;
 mod failure;
+mod grouping;
 mod hands;
 mod identity;
 mod input;
@@ -47,6 +48,8 @@ mod _vesica {
     #[pymodule_export]
     use super::export::{Column, Table};
     #[pymodule_export]
+    use super::grouping::{Bits, grouped, items, marks};
+    #[pymodule_export]
     use super::hands::Hands;
     #[pymodule_export]
     use super::identity::Identity;
@@ -65,7 +68,7 @@ mod _vesica {
     #[pymodule_export]
     use super::shares::combine;
     #[pymodule_export]
-    use super::tasks::{Place, digest, items, ordered, take};
+    use super::tasks::{Place, digest, take};
     use pyo3::prelude::*;
 
     #[pymodule_init]

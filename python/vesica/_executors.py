@@ -26,14 +26,25 @@ log = logging.getLogger("vesica")
 
 #: Rows of a file of items, about: so many a task groups in memory.
 FILE_ROWS = 2 << 20
+#: Rows whose bits a task writes, about.
+MARKED_ROWS = 8 << 20
 #: Items of the partitions that a task takes, about: a task takes some 30 ms beside its work.
 TASK_ITEMS = 1 << 17
 #: The bucket of a row that counts rows with an empty, and with a refused key.
 EMPTY, REFUSED = -1, -2
+#: Bytes that a task holds of what goes to other tasks, about, before it passes them on.
+HELD_BYTES = 32 << 20
+#: Most bytes of a row between the halves of a job, so that 10,000 of them are one batch of Arrow: a multiple of what
+#: one row of the DataFrame takes there.
+PACKED_BYTES = 26 * 8 * 1000
 #: Of the rows between the two halves of the grouping.
-ITEMS = "bucket int, item binary, row long"
+ITEMS = "task int, packed binary, empty long, refused long"
+#: Of the rows between the two halves of the marking.
+MARKS = "task int, packed binary"
 #: Of what a task gives that has grouped rows.
 GROUPED = "bucket int, file string, position int, entries long, distinct long, digest binary"
+#: Of what a task gives that has written bits.
+BITS = "common long"
 #: Of what a task gives that has taken turns.
 TAKEN = "part int, taken string"
 
@@ -90,39 +101,78 @@ def check_place(exchange: Any) -> None:
     raise refused
 
 
+class Packed:
+    """Bytes on their way to tasks. Few large rows: Spark takes a microsecond for each, however small it is."""
+
+    def __init__(self) -> None:
+        self.held: dict[int, list[bytes]] = {}
+        self.bytes = 0
+
+    def add(self, packed: list[tuple[int, bytes]]) -> None:
+        for task, some in packed:
+            self.held.setdefault(task, []).append(some)
+            self.bytes += len(some)
+
+    def take(self) -> tuple[list[int], list[bytes]]:
+        """What is held: the tasks, and bytes for each."""
+        tasks, packed = [], []
+        for task, held in self.held.items():
+            whole = b"".join(held)
+            for first in range(0, len(whole), PACKED_BYTES):
+                tasks.append(task)
+                packed.append(whole[first : first + PACKED_BYTES])
+        self.held, self.bytes = {}, 0
+        return tasks, packed
+
+
 def items_of(
-    agreement: str, party: str, columns: dict[str, str], row: str, secret: bytes, buckets: int
+    agreement: str,
+    party: str,
+    columns: dict[str, str],
+    row: str,
+    secret: bytes,
+    buckets: int,
+    tasks: int,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What makes items of rows, with their buckets."""
+    """What makes items of rows, packed for the tasks that group them."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
         known = agreement_of(agreement)
+        held, empty, refused = Packed(), 0, 0
+
+        def passed_on() -> Any:
+            to, packed = held.take()
+            # Who counts is the first task.
+            columns = [[*to, 0], [*packed, b""], [0] * len(to) + [empty], [0] * len(to) + [refused]]
+            types = ["int32", "binary", "int64", "int64"]
+            return batch_of(ITEMS, columns, types)
+
         for batch in batches:
             keys = batch.drop_columns([row])
             reader = pyarrow.RecordBatchReader.from_batches(keys.schema, [keys])
             given = _vesica.Input.stream(reader.__arrow_c_stream__(), len(batch))
-            items, places, empty, refused = _vesica.items(
-                known, party, columns, given, secret, buckets
+            rows = pyarrow.table([batch.column(row).cast("int64")], ["row"])
+            packed, no_key, no_good = _vesica.items(
+                known, party, columns, given, rows.__arrow_c_stream__(), secret, buckets, tasks
             )
-            table = pyarrow.table(
-                {
-                    "bucket": pyarrow.array(places),
-                    "item": pyarrow.array(items).cast("binary"),
-                    "row": batch.column(row).cast("int64"),
-                }
-            )
-            yield from table.filter(table["bucket"].is_valid()).to_batches()
-            yield pyarrow.record_batch(
-                {
-                    "bucket": pyarrow.array([EMPTY, REFUSED], "int32"),
-                    "item": pyarrow.array([b"", b""], "binary"),
-                    "row": pyarrow.array([empty, refused], "int64"),
-                }
-            )
+            held.add(packed)
+            empty, refused = empty + no_key, refused + no_good
+            if held.bytes >= HELD_BYTES:
+                yield passed_on()
+                empty, refused = 0, 0
+        yield passed_on()
 
     return work
+
+
+def batch_of(schema: str, columns: list[Any], types: list[str]) -> Any:
+    """A batch of these columns, with the names in a schema of Spark."""
+    import pyarrow
+
+    arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    return pyarrow.record_batch(arrays, [field.split()[0] for field in schema.split(", ")])
 
 
 def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -139,41 +189,82 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
         if not given:
             return
         table = pyarrow.Table.from_batches(given)
-        counts = {
-            one: compute.sum(table.filter(compute.equal(table["bucket"], one))["row"]).as_py() or 0
-            for one in (EMPTY, REFUSED)
-        }
         found: list[tuple[int, str, int, int, int, bytes]] = [
-            (one, "", 0, count, 0, b"") for one, count in counts.items()
+            (one, "", 0, compute.sum(table[name]).as_py(), 0, b"")
+            for one, name in ((EMPTY, "empty"), (REFUSED, "refused"))
         ]
-        table = table.filter(compute.greater_equal(table["bucket"], 0)).sort_by("bucket")
-        table = table.set_column(1, "item", table["item"].cast(pyarrow.binary(16)))
+        items, rows, buckets = _vesica.grouped(table.select(["packed"]).__arrow_c_stream__())
+        del given, table
         # Another attempt at this task writes another file, and one of them counts.
         name = f"items-{uuid.uuid4().hex}.parquet"
-        buckets = compute.value_counts(table["bucket"].combine_chunks()).to_pylist()
         if buckets:
             schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
+            ordered = pyarrow.table([pyarrow.array(items), pyarrow.array(rows)], schema)
             with (
                 files.open_output_stream(f"{folder}/{name}") as file,
-                pyarrow.parquet.ParquetWriter(file, schema, compression="none") as writer,
+                pyarrow.parquet.ParquetWriter(
+                    file, schema, compression="none", use_dictionary=False
+                ) as writer,
             ):
                 first = 0
-                for position, one in enumerate(buckets):
-                    part = table.slice(first, one["counts"])
-                    first += len(part)
-                    items, rows, distinct, digest = _vesica.ordered(part.__arrow_c_stream__())
-                    ordered = pyarrow.table([pyarrow.array(items), pyarrow.array(rows)], schema)
-                    writer.write_table(ordered, row_group_size=len(part))
-                    found.append((one["values"], name, position, len(part), distinct, digest))
-        columns = list(zip(*found, strict=True))
+                for position, (bucket, entries, distinct, digest) in enumerate(buckets):
+                    part = ordered.slice(first, entries)
+                    first += entries
+                    writer.write_table(part, row_group_size=entries)
+                    found.append((bucket, name, position, entries, distinct, digest))
         types = ["int32", "string", "int32", "int64", "int64", "binary"]
-        names = [field.split()[0] for field in GROUPED.split(", ")]
-        yield pyarrow.record_batch(
-            [pyarrow.array(column, kind) for column, kind in zip(columns, types, strict=True)],
-            names,
-        )
+        yield batch_of(GROUPED, list(zip(*found, strict=True)), types)
 
     return work
+
+
+def marks_of(
+    files: Any, folder: str, groups: list[list[str]], tasks: int
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What reads which rows of partitions are common, packed for the tasks that write bits."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow.parquet
+
+        held = Packed()
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for name in groups[number]:
+                    with files.open_input_file(f"{folder}/{name}") as file:
+                        marks = pyarrow.parquet.ParquetFile(file).read()
+                    held.add(_vesica.marks(marks.__arrow_c_stream__(), tasks))
+                    if held.bytes >= HELD_BYTES:
+                        yield batch_of(MARKS, list(held.take()), ["int32", "binary"])
+        yield batch_of(MARKS, list(held.take()), ["int32", "binary"])
+
+    return work
+
+
+def bits_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What writes a file of bits; gives how many rows are common."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        bits, task = _vesica.Bits(), None
+        for batch in batches:
+            for row in batch.to_pylist():
+                task = row["task"]
+                bits.add(row["packed"])
+        if task is not None:
+            yield batch_of(BITS, [[write_bits(files, folder, task, bits)]], ["int64"])
+
+    return work
+
+
+def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
+    """Write a file of bits: whole or not at all, and the same by each attempt. Returns how many rows are common."""
+    import pyarrow
+
+    from vesica.spark import PIECE, WORDS
+
+    pieces, words, common = bits.take()
+    table = pyarrow.table({PIECE: pyarrow.array(pieces), WORDS: pyarrow.array(words)})
+    write_whole(files, folder, f"part-{number:05}.parquet", table)
+    return common
 
 
 class Bucket:
@@ -209,7 +300,8 @@ def turns_of(
                         over.append((part, rows))
                 # After all that the other side can see.
                 for part, rows in over:
-                    write_common(files, f"{folder}/common", part, rows)
+                    # The same by each attempt, and in as many bytes whatever was found.
+                    write_whole(files, f"{folder}/marks", f"part-{part:05}.parquet", rows)
                 columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "string")]
                 yield pyarrow.record_batch(columns, ["part", "taken"])
 
@@ -224,8 +316,6 @@ def turn(
     """
     import pyarrow
 
-    from vesica.spark import COMMON, ROW
-
     kept = {}
     for at in json.loads(task)["heard"]:
         if "Kept" in at:
@@ -238,7 +328,7 @@ def turn(
     taken, common = _vesica.take(orders, task, entries.__arrow_c_stream__(), store, kept)
     if common is None:
         return taken, None
-    return taken, pyarrow.table({ROW: entries["row"], COMMON: pyarrow.array(common)})
+    return taken, pyarrow.table({"row": entries["row"], "common": pyarrow.array(common)})
 
 
 def read(files: Any, folder: str, bucket: Bucket) -> Any:
@@ -256,20 +346,18 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
     return table
 
 
-def write_common(files: Any, folder: str, part: int, rows: Any) -> None:
-    """Write which rows of a partition are common: whole or not at all, the same by each attempt, and in as many bytes
-    whatever was found.
-    """
+def write_whole(files: Any, folder: str, name: str, rows: Any) -> None:
+    """Write a file whole or not at all."""
     import pyarrow.parquet
 
-    path = f"{folder}/part-{part:05}.parquet"
+    path = f"{folder}/{name}"
     # There a file appears when it is closed. Elsewhere it is there from the first byte on.
     appears_whole = files.type_name in ("s3", "gcs", "abfs")
     written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
     with files.open_output_stream(written) as file:
         pyarrow.parquet.write_table(rows, file, compression="none", use_dictionary=False)
     if files.type_name == "local":
-        # The driver keeps that the partition is over: after a crash its rows must be there.
+        # The driver keeps that it is there: after a crash it must be.
         synced(written)
     if not appears_whole:
         files.move(written, path)
@@ -357,12 +445,13 @@ class Executors:
 
         folder = f"{rows.work.path}/{rows.folder}"
         rows.work.files.create_dir(f"{folder}/items")
-        rows.work.files.create_dir(f"{folder}/common")
-        make = items_of(self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets)
+        rows.work.files.create_dir(f"{folder}/marks")
+        make = items_of(
+            self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets, tasks
+        )
         used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
         keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
-        at = functions.expr(f"int(greatest(bucket, 0) * {tasks}L div {buckets}L)")
-        grouped = spread(keyed.withColumn("file", at), tasks).drop("file")
+        grouped = spread(keyed, tasks).drop("task")
         grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
         found = self.job(grouped.collect)
         self.buckets = [None] * buckets
@@ -417,9 +506,26 @@ class Executors:
         by_part = dict(found)
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
+    def write_common(self) -> int:
+        """Have bits written that say which rows are common. Returns how many are."""
+        rows = self.rows
+        folder = f"{rows.work.path}/{rows.folder}"
+        total = sum(count for _, count in rows.parts)
+        tasks = max(1, min(-(-total // MARKED_ROWS), len(rows.parts)))
+        names = rows.work.names(f"{rows.folder}/marks")
+        most = max(1, min(len(names), max(self.slots(), tasks)))
+        groups = [names[number::most] for number in range(most)]
+        rows.work.files.create_dir(f"{folder}/common")
+        read = marks_of(rows.work.files, f"{folder}/marks", groups, tasks)
+        marks = rows.spark.range(0, most, 1, most).mapInArrow(read, MARKS)
+        written = spread(marks, tasks).mapInArrow(
+            bits_into(rows.work.files, f"{folder}/common"), BITS
+        )
+        return sum(common for (common,) in self.job(written.collect))
+
     def clean(self) -> None:
         """Delete what nobody needs after the run."""
-        for name in ("items", "heard"):
+        for name in ("items", "heard", "marks"):
             self.rows.work.remove(f"{self.rows.folder}/{name}")
 
     def slots(self) -> int:
@@ -435,9 +541,9 @@ def quoted(name: str) -> str:
 
 
 def spread(rows: Any, tasks: int) -> Any:
-    """The rows by the number in their column `file`, each number a task of its own."""
+    """The rows by the number in their column `task`, each number a task of its own."""
     if hasattr(rows, "repartitionById"):
-        return rows.repartitionById(tasks, "file")
+        return rows.repartitionById(tasks, "task")
     # Before Spark 4.1: a number for each task whose hash is that of the task.
     found: dict[int, int] = {}
     first = 0
@@ -449,5 +555,5 @@ def spread(rows: Any, tasks: int) -> Any:
         first += 16 * tasks
     slots = ", ".join(str(found[task]) for task in range(tasks))
     return (
-        rows.selectExpr("*", f"array({slots})[file] slot").repartition(tasks, "slot").drop("slot")
+        rows.selectExpr("*", f"array({slots})[task] slot").repartition(tasks, "slot").drop("slot")
     )

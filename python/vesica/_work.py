@@ -102,6 +102,14 @@ class Work:
         with contextlib.suppress(Exception):
             self.files.delete_file(f"{self.path}/{name}")
 
+    def names(self, name: str) -> list[str]:
+        """The names of the files in a folder that were written whole, in order."""
+        from pyarrow import fs
+
+        found = self.files.get_file_info(fs.FileSelector(f"{self.path}/{name}"))
+        names = (one.base_name for one in found if one.is_file)
+        return sorted(one for one in names if not one.startswith("_"))
+
     def remove(self, name: str) -> None:
         try:
             self.files.delete_dir(f"{self.path}/{name}")

@@ -20,13 +20,13 @@ import hashlib
 import logging
 import os
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
-from vesica._executors import Executors, check_packages, check_place
+from vesica._executors import Executors, check_packages, check_place, quoted, write_bits
 from vesica._frames import Frame, quietly, unique
 from vesica._identity import Identity
 from vesica._result import Result
@@ -40,8 +40,10 @@ log = logging.getLogger("vesica")
 
 #: The column that numbers the rows below `work`.
 ROW = "_vesica_row"
-#: The column that says whether a row is common, in files of executors.
-COMMON = "_vesica_common"
+#: The columns of the bits that say which rows are common: of so many rows, as 64-bit words.
+PIECE, WORDS = "_vesica_piece", "_vesica_words"
+#: Rows whose bits every executor can hold: 128 MB.
+BROADCAST_ROWS = 1 << 30
 #: The file of a state that is there as long as its run is unfinished.
 MEETING = "meeting"
 #: The file of a state that says with which rows it goes on.
@@ -304,7 +306,7 @@ class Rows(Frame):
                 "the rows of a streaming DataFrame never end", "give one of its batches"
             )
         names = [name.lower() for name in data.columns]
-        for added in (ROW, adds):
+        for added in (ROW, PIECE, WORDS, adds):
             if added in names:
                 raise DataError(f"the DataFrame has a column {added!r}", "rename it")
         if len(set(names)) != len(names):
@@ -478,12 +480,9 @@ class Rows(Frame):
             if result._is_elsewhere:
                 self.check_common(result)
             elif result.kind == "rows":
-                common = result.mask
-                self.write_numbers("common", common, lambda rows, part: rows.filter(part))
+                self.write_common(result.mask)
             elif result.kind == "ids":
-                self.write_numbers(
-                    "ids", result.ids, lambda rows, ids: rows.append_column(PRIVATE_ID, ids)
-                )
+                self.write_ids(result.ids)
             return
         except Exception as error:
             kept = type(error).__name__
@@ -496,15 +495,9 @@ class Rows(Frame):
 
     def check_common(self, result: Result) -> None:
         """Refuse a result of which files are missing."""
-        import pyarrow.compute
-        import pyarrow.dataset
-
-        common = pyarrow.dataset.dataset(
-            self.path("common"), filesystem=self.work.files, format="parquet"
-        )
-        count = common.count_rows(filter=pyarrow.compute.field(COMMON)) if common.files else 0
-        rows = result._common_rows
-        if rows is None or count != rows[0]:
+        assert self.executors is not None
+        common, rows = self.executors.write_common(), result._common_rows
+        if rows is None or common != rows[0]:
             raise SettingsError(
                 f"files of the rows in common are missing below {self.work.url}",
                 "nobody else may write to work; both sides must run again",
@@ -521,42 +514,63 @@ class Rows(Frame):
         if self.note is not None:
             self.work.forget(self.note)
 
-    def write_numbers(self, name: str, column: Any, of: Callable[[Any, Any], Any]) -> None:
-        """Write what `of` makes of the numbers of the rows and of their part of `column`."""
+    def write_common(self, mask: Any) -> None:
+        """Write bits that say which rows are common."""
+        import pyarrow
+
+        self.work.files.create_dir(self.path("common"))
+        bits, first = _vesica.Bits(), 0
+        for batch in self.batches([ROW]):
+            marks = pyarrow.table([batch.column(0), mask[first : first + len(batch)]], MARKED)
+            first += len(batch)
+            for _, packed in _vesica.marks(marks.__arrow_c_stream__(), 1):
+                bits.add(packed)
+        if first != len(mask):
+            raise InternalError(*OTHER_ROWS)
+        write_bits(self.work.files, self.path("common"), 0, bits)
+
+    def write_ids(self, ids: Any) -> None:
+        """Write the numbers of the rows, with their identifiers."""
         import pyarrow
         import pyarrow.parquet
 
-        self.work.files.create_dir(self.path(name))
+        self.work.files.create_dir(self.path("ids"))
         first, waiting, waiting_rows = 0, [], 0
-        empty = pyarrow.table({ROW: pyarrow.array([], "int64")})
-        schema = of(empty, column[:0]).schema
+        schema = pyarrow.schema([(ROW, "int64"), (PRIVATE_ID, ids.type)])
         with (
-            self.work.files.open_output_stream(self.path(f"{name}/part-00000.parquet")) as file,
+            self.work.files.open_output_stream(self.path("ids/part-00000.parquet")) as file,
             pyarrow.parquet.ParquetWriter(file, schema) as writer,
         ):
             for batch in self.batches([ROW]):
-                rows = pyarrow.table([batch.column(0)], [ROW])
-                made = of(rows, column[first : first + len(rows)])
-                first += len(rows)
-                waiting.append(made)
-                waiting_rows += len(made)
+                part = ids[first : first + len(batch)]
+                waiting.append(pyarrow.table([batch.column(0), part], schema))
+                first += len(batch)
+                waiting_rows += len(batch)
                 # Few groups of rows: Spark cannot take thousands of empty ones.
                 if waiting_rows >= BATCH_ROWS:
                     writer.write_table(pyarrow.concat_tables(waiting))
                     waiting, waiting_rows = [], 0
             if waiting_rows:
                 writer.write_table(pyarrow.concat_tables(waiting))
-        if first != len(column):
-            raise InternalError("the rows of the cluster are not those of the run", "report this")
+        if first != len(ids):
+            raise InternalError(*OTHER_ROWS)
 
     def filter(self, mask: _vesica.Column) -> Any:
-        return self.read("rows").join(self.read("common"), ROW, "left_semi").drop(ROW)
+        return self.elsewhere()
 
     def elsewhere(self) -> Any:
+        from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
+
+        rows = self.read("rows")
+        columns = [quoted(name) for name in rows.columns if name != ROW]
         # With its schema, as there is no file if no row has a key.
-        files = self.spark.read.schema(f"{ROW} long, {COMMON} boolean")
-        common = files.parquet(self.url("common")).where(COMMON).drop(COMMON)
-        return self.read("rows").join(common, ROW, "left_semi").drop(ROW)
+        files = self.spark.read.schema(f"{PIECE} long, {WORDS} array<long>")
+        bits = files.parquet(self.url("common"))
+        if sum(count for _, count in self.parts) <= BROADCAST_ROWS:
+            bits = functions.broadcast(bits)
+        joined = rows.join(bits, functions.expr(f"shiftright({ROW}, 16) = {PIECE}"))
+        word = f"{WORDS}[int(shiftright({ROW}, 6) & 1023)]"
+        return joined.where(f"getbit({word}, int({ROW} & 63)) = 1").select(*columns)
 
     def with_ids(self) -> Any:
         """All rows, with their identifiers."""
@@ -585,6 +599,10 @@ class Rows(Frame):
         return self.spark.read.parquet(self.url(name))
 
 
+#: The columns of rows that get their bits.
+MARKED = ["row", "common"]
+
+OTHER_ROWS = ("the rows of the cluster are not those of the run", "report this")
 UNWRITABLE = (
     "the cluster cannot write the rows",
     "df.count() says what is wrong with them; otherwise Spark's log does",
