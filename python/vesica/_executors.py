@@ -24,6 +24,10 @@ from vesica._frames import quietly
 
 log = logging.getLogger("vesica")
 
+#: The column that numbers the rows below `work`.
+ROW = "_vesica_row"
+#: The columns of the bits that say which rows are common: of so many rows, as 64-bit words.
+PIECE, WORDS = "_vesica_piece", "_vesica_words"
 #: Rows of a file of items, about: so many a task groups in memory.
 FILE_ROWS = 2 << 20
 #: Rows whose bits a task writes, about.
@@ -259,8 +263,6 @@ def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
     """Write a file of bits: whole or not at all, and the same by each attempt. Returns how many rows are common."""
     import pyarrow
 
-    from vesica.spark import PIECE, WORDS
-
     pieces, words, common = bits.take()
     table = pyarrow.table({PIECE: pyarrow.array(pieces), WORDS: pyarrow.array(words)})
     write_whole(files, folder, f"part-{number:05}.parquet", table)
@@ -440,8 +442,6 @@ class Executors:
         tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), self.slots())))
         log.info("executors group %d rows into %d files", total, tasks)
         from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
-
-        from vesica.spark import ROW
 
         folder = f"{rows.work.path}/{rows.folder}"
         rows.work.files.create_dir(f"{folder}/items")

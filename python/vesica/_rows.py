@@ -1,0 +1,356 @@
+"""The rows of a DataFrame of Spark, written once, and the DataFrames of a result."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from vesica import _vesica
+from vesica._agreement import Agreement
+from vesica._errors import DataError, InternalError, SettingsError
+from vesica._executors import PIECE, ROW, WORDS, check_packages, quoted, write_bits
+from vesica._frames import Frame, quietly
+from vesica._result import Result
+from vesica._work import Work
+
+log = logging.getLogger("vesica")
+
+#: The column of the identifiers.
+PRIVATE_ID = "private_id"
+#: Rows that the driver reads at a time.
+BATCH_ROWS = 64 << 10
+#: Rows whose bits every executor can hold: 128 MB.
+BROADCAST_ROWS = 1 << 30
+
+
+class Rows(Frame):
+    """The rows of a DataFrame, written once."""
+
+    def __init__(self, data: Any, work: Work, used: list[str], adds: str | None) -> None:
+        if not hasattr(data, "sparkSession") or not hasattr(data, "selectExpr"):
+            raise DataError(
+                f"{type(data).__name__} is no DataFrame of Spark",
+                "vesica.run takes all other frames",
+            )
+        super().__init__(data)
+        self.spark = data.sparkSession
+        self.work, self.used = work, used
+        self.folder = ""
+        #: The files of the rows, and how many rows each has.
+        self.parts: list[tuple[str, int]] = []
+        #: Whether an earlier process had executors do the work; None if there was none.
+        self.were_for_executors: bool | None = None
+        #: The name of the note, if the run may go on in another process.
+        self.note: str | None = None
+        #: The rows of runs that do not go on.
+        self.stale: list[str] = []
+        #: Why the driver could not read the rows.
+        self.unreadable: str | None = None
+        if data.isStreaming:
+            raise DataError(
+                "the rows of a streaming DataFrame never end", "give one of its batches"
+            )
+        names = [name.lower() for name in data.columns]
+        for added in (ROW, PIECE, WORDS, adds):
+            if added in names:
+                raise DataError(f"the DataFrame has a column {added!r}", "rename it")
+        if len(set(names)) != len(names):
+            raise DataError(
+                "the DataFrame has the same column name twice", "give each column a name of its own"
+            )
+        kinds = dict(data.dtypes)
+        for name in used:
+            if name not in kinds:
+                has = ", ".join(data.columns)
+                raise DataError(
+                    f"the DataFrame has no column {name!r}",
+                    f"it has {has}: name the right one with columns={{{name!r}: …}}",
+                )
+            if kinds[name] == "timestamp":
+                # Parquet may have it in a form without a time zone, and with a smaller range.
+                raise DataError(
+                    f"column {name!r} holds points in time",
+                    "make it text: date_format(column, 'yyyy-MM-dd HH:mm:ss')",
+                )
+
+    def find(self, goes_on: bool) -> None:
+        """Take the rows of the unfinished run, if it goes on. Others go when this call has the state."""
+        assert self.note is not None
+        note = self.work.note(self.note)
+        folder = (note or {}).get("rows")
+        self.stale = list((note or {}).get("stale", []))
+        if not isinstance(folder, str):
+            return
+        parts = (note or {}).get("parts")
+        if goes_on and parts is not None:
+            self.folder = folder
+            self.parts = [(name, rows) for name, rows in parts]
+            self.were_for_executors = (note or {}).get("executors")
+            log.warning(
+                "the run goes on with the rows that it has written to %s/%s",
+                self.work.url,
+                folder,
+            )
+            return
+        self.stale.append(folder)
+
+    def write(self) -> None:
+        """Have the cluster write all rows, numbered, if they are not there."""
+        if self.folder:
+            return
+        self.folder = f"rows-{uuid.uuid4().hex}"
+        log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
+        if self.note is not None:
+            # Before the rows: whoever finds it can delete them.
+            self.work.keep_note(self.note, {"rows": self.folder, "stale": self.stale})
+        try:
+            self.parts = self.write_parts_of(self.data)
+            if self.note is not None:
+                self.keep_note()
+        except BaseException:
+            self.remove()
+            raise
+
+    def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
+        """Have the cluster write these rows; the files, in order, and how many rows each has."""
+        import pyarrow.parquet
+
+        # Not everybody who checks the types has Spark.
+        from pyspark.sql import Observation, functions  # pyright: ignore[reportMissingImports]
+
+        self.work.create_private(self.folder)
+        written = Observation()
+        numbered = data.selectExpr("*", f"monotonically_increasing_id() as {ROW}")
+        numbered = numbered.observe(written, functions.count(functions.lit(1)).alias("rows"))
+        writer = numbered.write.option("compression", "snappy")
+        # What Spark raises may quote a cell.
+        quietly(UNWRITABLE, lambda: writer.parquet(self.url("rows")))
+        count = quietly(UNWRITABLE, lambda: written.get["rows"])
+        # Not those of the folder: attempts that failed may have left files, which Spark passes over.
+        files = quietly(UNWRITABLE, lambda: self.read("rows").inputFiles()) if count else []
+        names = sorted(name.rsplit("/", 1)[-1] for name in files)
+        if not count:
+            raise DataError("the DataFrame has no rows", "look at its filters")
+        parts, unseen = [], None
+        try:
+            for name in names:
+                with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
+                    parts.append((name, pyarrow.parquet.ParquetFile(file).metadata.num_rows))
+        except Exception as error:
+            unseen = type(error).__name__
+        if unseen is not None or sum(rows for _, rows in parts) != count:
+            raise SettingsError(
+                f"the driver does not see all that the cluster wrote to {self.work.url}",
+                "work is a folder that all of the cluster and the driver can reach; see also files",
+            )
+        return parts
+
+    def are_for_executors(self, agreement: Agreement, wanted: bool | None) -> bool:
+        """Whether executors do the work. A run goes on as it was begun."""
+        chosen = self.were_for_executors
+        if chosen is None:
+            count = sum(rows for _, rows in self.parts)
+            is_large = count > agreement.partition_rows
+            chosen = wanted if wanted is not None else is_large
+            chosen = chosen and agreement.operation == "intersection"
+        if chosen:
+            check_packages()
+        if self.were_for_executors is None and self.note is not None:
+            self.keep_note(executors=chosen)
+        return chosen
+
+    def keep_note(self, **more: Any) -> None:
+        assert self.note is not None
+        note = {"rows": self.folder, "parts": self.parts, "stale": self.stale, **more}
+        self.work.keep_note(self.note, note)
+
+    def forget_stale(self) -> None:
+        """Delete the rows of a run that does not go on: it may be another call's until this one has the state."""
+        for folder in self.stale:
+            self.work.remove(folder)
+        self.stale = []
+
+    def remove(self) -> None:
+        """Delete the rows."""
+        self.forget_stale()
+        self.work.remove(self.folder)
+        if self.note is not None:
+            self.work.forget(self.note)
+
+    def url(self, what: str) -> str:
+        return f"{self.work.url}/{self.folder}/{what}"
+
+    def path(self, what: str) -> str:
+        return f"{self.work.path}/{self.folder}/{what}"
+
+    def batches(self, columns: list[str]) -> Iterator[Any]:
+        """These columns of the rows, file by file, always in the same order."""
+        import pyarrow.parquet
+
+        # This call has the state now.
+        self.forget_stale()
+        try:
+            for name, count in self.parts:
+                with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
+                    rows = pyarrow.parquet.ParquetFile(file)
+                    if rows.metadata.num_rows != count:
+                        raise OSError("another file")
+                    for batch in rows.iter_batches(BATCH_ROWS, columns=columns):
+                        # In the order of the columns in the file otherwise.
+                        yield batch.select(columns)
+        except Exception as error:
+            self.unreadable = type(error).__name__
+            raise
+
+    def input(self, needed: list[str]) -> _vesica.Input:
+        import pyarrow
+        import pyarrow.parquet
+
+        with self.work.files.open_input_file(self.path(f"rows/{self.parts[0][0]}")) as file:
+            schema = pyarrow.parquet.read_schema(file)
+        schema = pyarrow.schema([schema.field(name) for name in needed])
+        reader = pyarrow.RecordBatchReader.from_batches(schema, self.batches(needed))
+        count = sum(rows for _, rows in self.parts)
+        return _vesica.Input.stream(reader.__arrow_c_stream__(), count)
+
+    def column(self, column: _vesica.Column) -> Any:
+        import pyarrow
+
+        return pyarrow.array(column)
+
+    def keep(self, result: Result) -> None:
+        """Write what the DataFrames of the result need, if executors have not written it."""
+        kept = None
+        try:
+            if result._is_elsewhere:
+                self.check_common(result)
+            elif result.kind == "rows":
+                self.write_common(result.mask)
+            elif result.kind == "ids":
+                self.write_ids(result.ids)
+            return
+        except Exception as error:
+            kept = type(error).__name__
+        failed = DataError(
+            f"the driver cannot write the result to {self.work.url} ({kept})",
+            "the attribute `result` of this exception has it; both sides have finished the run",
+        )
+        failed.result = result  # type: ignore[attr-defined]
+        raise failed
+
+    def check_common(self, result: Result) -> None:
+        """Refuse a result of which files are missing."""
+        assert self.executors is not None
+        common, rows = self.executors.write_common(), result._common_rows
+        if rows is None or common != rows[0]:
+            raise SettingsError(
+                f"files of the rows in common are missing below {self.work.url}",
+                "nobody else may write to work; both sides must run again",
+            )
+
+    def close(self, result: Result) -> None:
+        """Delete what the result does not need, after the state: a process that finds both goes on."""
+        self.forget_stale()
+        if result._is_elsewhere:
+            assert self.executors is not None
+            self.executors.clean()
+        elif result.kind not in ("rows", "ids"):
+            self.work.remove(self.folder)
+        if self.note is not None:
+            self.work.forget(self.note)
+
+    def write_common(self, mask: Any) -> None:
+        """Write bits that say which rows are common."""
+        import pyarrow
+
+        self.work.files.create_dir(self.path("common"))
+        bits, first = _vesica.Bits(), 0
+        for batch in self.batches([ROW]):
+            marks = pyarrow.table([batch.column(0), mask[first : first + len(batch)]], MARKED)
+            first += len(batch)
+            for _, packed in _vesica.marks(marks.__arrow_c_stream__(), 1):
+                bits.add(packed)
+        if first != len(mask):
+            raise InternalError(*OTHER_ROWS)
+        write_bits(self.work.files, self.path("common"), 0, bits)
+
+    def write_ids(self, ids: Any) -> None:
+        """Write the numbers of the rows, with their identifiers."""
+        import pyarrow
+        import pyarrow.parquet
+
+        self.work.files.create_dir(self.path("ids"))
+        first, waiting, waiting_rows = 0, [], 0
+        schema = pyarrow.schema([(ROW, "int64"), (PRIVATE_ID, ids.type)])
+        with (
+            self.work.files.open_output_stream(self.path("ids/part-00000.parquet")) as file,
+            pyarrow.parquet.ParquetWriter(file, schema) as writer,
+        ):
+            for batch in self.batches([ROW]):
+                part = ids[first : first + len(batch)]
+                waiting.append(pyarrow.table([batch.column(0), part], schema))
+                first += len(batch)
+                waiting_rows += len(batch)
+                # Few groups of rows: Spark cannot take thousands of empty ones.
+                if waiting_rows >= BATCH_ROWS:
+                    writer.write_table(pyarrow.concat_tables(waiting))
+                    waiting, waiting_rows = [], 0
+            if waiting_rows:
+                writer.write_table(pyarrow.concat_tables(waiting))
+        if first != len(ids):
+            raise InternalError(*OTHER_ROWS)
+
+    def filter(self, mask: _vesica.Column) -> Any:
+        return self.elsewhere()
+
+    def elsewhere(self) -> Any:
+        from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
+
+        rows = self.read("rows")
+        columns = [quoted(name) for name in rows.columns if name != ROW]
+        # With its schema, as there is no file if no row has a key.
+        files = self.spark.read.schema(f"{PIECE} long, {WORDS} array<long>")
+        bits = files.parquet(self.url("common"))
+        if sum(count for _, count in self.parts) <= BROADCAST_ROWS:
+            bits = functions.broadcast(bits)
+        joined = rows.join(bits, functions.expr(f"shiftright({ROW}, 16) = {PIECE}"))
+        word = f"{WORDS}[int(shiftright({ROW}, 6) & 1023)]"
+        return joined.where(f"getbit({word}, int({ROW} & 63)) = 1").select(*columns)
+
+    def with_ids(self) -> Any:
+        """All rows, with their identifiers."""
+        return self.read("rows").join(self.read("ids"), ROW, "left").drop(ROW)
+
+    def arrow(self, rows: Any) -> Any:
+        import pyarrow
+
+        if hasattr(rows, "toArrow"):
+            return rows.toArrow()
+        return pyarrow.Table.from_pandas(rows.toPandas(), preserve_index=False)
+
+    def table(self, table: _vesica.Table) -> Any:
+        import pyarrow
+        import pyarrow.parquet
+
+        name = f"table-{uuid.uuid4().hex}"
+        self.work.create_private(name)
+        self.work.files.create_dir(f"{self.work.path}/{name}")
+        path = f"{self.work.path}/{name}/part-00000.parquet"
+        with self.work.files.open_output_stream(path) as file:
+            pyarrow.parquet.write_table(pyarrow.table(table), file)
+        return self.spark.read.parquet(f"{self.work.url}/{name}")
+
+    def read(self, name: str) -> Any:
+        return self.spark.read.parquet(self.url(name))
+
+
+#: The columns of rows that get their bits.
+MARKED = ["row", "common"]
+
+OTHER_ROWS = ("the rows of the cluster are not those of the run", "report this")
+UNWRITABLE = (
+    "the cluster cannot write the rows",
+    "df.count() says what is wrong with them; otherwise Spark's log does",
+)
