@@ -10,11 +10,12 @@ use arrow_array::{Array, BooleanArray};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
 use vesica_exchange::{Steady, Store};
-use vesica_messages::Speech;
+use vesica_messages::{Speech, stores};
 use vesica_tasks::{Orders, Task};
 
 /// The items in the batches of a capsule from `__arrow_c_stream__`.
@@ -51,6 +52,24 @@ impl Place {
     #[new]
     fn new(py: Python<'_>, place: &Bound<'_, PyAny>) -> PyResult<Self> {
         Ok(Self(Arc::new(Steady::new(place::store(py, place)?.1))))
+    }
+
+    /// Refuses a place where this process cannot write, read and remove an object, which gets this name for a moment.
+    fn check(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        let store = &*self.0;
+        let checked = away(py, || {
+            store.put_if_absent(name, name.as_bytes())?;
+            let found = store.get(name)?;
+            store.remove(name)?;
+            match found.as_deref() == Some(name.as_bytes()) {
+                true => Ok(()),
+                false => Err(ErrorKind::NotFound.into()),
+            }
+        });
+        checked.map_err(|error: std::io::Error| {
+            let message = stores::cause(&store.place(), error.kind());
+            Failed::of_place(message).raise(py)
+        })
     }
 }
 

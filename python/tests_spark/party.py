@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -160,12 +161,20 @@ def cancel_all(spark: SparkSession, work: str, ended: threading.Event) -> None:
             spark.sparkContext.cancelAllJobs()
 
 
+def interrupt(work: str, ended: threading.Event) -> None:
+    """Press Ctrl-C once the cluster groups its rows."""
+    while not ended.wait(0.02):
+        if glob.glob(f"{work}/rows-*/items"):
+            os.kill(os.getpid(), signal.SIGINT)
+            return
+
+
 @contextlib.contextmanager
 def with_fault(
     spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[None]:
-    """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, or all
-    jobs `cancelled` after the first ones."""
+    """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, all
+    jobs `cancelled` after the first ones, or the call `interrupted`."""
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
     os.environ.update(wrong.get("environment", {}))
     hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}
@@ -176,6 +185,8 @@ def with_fault(
     if "cancelled" in wrong:
         arguments = (spark, settings["work"], ended)
         threading.Thread(target=cancel_all, args=arguments, daemon=True).start()
+    if "interrupted" in wrong:
+        threading.Thread(target=interrupt, args=(settings["work"], ended), daemon=True).start()
     try:
         yield
     finally:
@@ -201,6 +212,11 @@ def answer(spark: SparkSession, call: dict[str, Any]) -> dict[str, Any]:
             settings["exchange"] = Flaky(settings.pop("flaky"))
         with with_fault(spark, call["wrong"], settings):
             return {"value": plain(function(df, call["agreement"], *call["more"], **settings))}
+    except KeyboardInterrupt:
+        tracker, until = spark.sparkContext.statusTracker(), time.monotonic() + 20
+        while tracker.getActiveJobsIds() and time.monotonic() < until:
+            time.sleep(0.05)
+        return {"interrupted": len(tracker.getActiveJobsIds())}
     except v.VesicaError as error:
         took = time.monotonic() - start
         said = {"error": type(error).__name__, "message": str(error), "hint": error.hint}

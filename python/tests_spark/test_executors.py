@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import os
 import threading
@@ -81,8 +82,10 @@ class Refusing(http.server.BaseHTTPRequestHandler):
     """A service of S3 that knows nobody's key."""
 
     def do_GET(self) -> None:
-        answer = b"<Error><Code>InvalidAccessKeyId</Code><Message>no such key</Message></Error>"
-        self.send_response(403)
+        self.answer(403, b"<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>")
+
+    def answer(self, code: int, answer: bytes) -> None:
+        self.send_response(code)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -91,33 +94,51 @@ class Refusing(http.server.BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture
-def refusing() -> Iterator[str]:
-    """The URL of a service that refuses every key."""
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
+class ForReaders(Refusing):
+    """A service of S3 with a bucket in which nobody may write."""
+
+    def do_GET(self) -> None:
+        names = b"<Name>shared</Name><Prefix/><KeyCount>0</KeyCount><MaxKeys>1000</MaxKeys>"
+        self.answer(
+            200, b"<ListBucketResult>%s<IsTruncated>false</IsTruncated></ListBucketResult>" % names
+        )
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(403, b"<Error><Code>AccessDenied</Code><Message>no</Message></Error>")
+
+
+@contextlib.contextmanager
+def service(of: type[Refusing]) -> Iterator[str]:
+    """The URL of such a service."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), of) as server:
         threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 
 
 def test_a_bucket_that_cannot_be_used_is_refused_before_any_job(
-    clusters: list[Cluster], scene: Scene, refusing: str
+    clusters: list[Cluster], scene: Scene
 ) -> None:
     deal = scene.agree()
-    cases = {
-        "s3://nowhere/match": ({}, "has no such bucket"),
-        "s3://shared/match": ({"environment": {"AWS_ENDPOINT_URL": refusing}}, "refuses access"),
-    }
-    for place, (wrong, said) in cases.items():
-        here = scene.settings("grocer", exchange=place, on_executors=True)
-        error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
-        assert error["error"] == "SettingsError" and said in error["message"], error
-        bucket = place.split("/")[2]
-        assert f"s3:ListBucket on arn:aws:s3:::{bucket}," in error["hint"]
-        assert f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{bucket}/match/*" in error["hint"]
-        assert "secret" not in str(error).lower().replace("aws_secret_access_key", "")
-        assert error["seconds"] < SOON
-        assert not (scene.folder / "work-grocer").exists()
+    with service(Refusing) as refusing, service(ForReaders) as for_readers:
+        cases = [
+            ("s3://nowhere/match", {}, "has no such bucket"),
+            ("s3://shared/match", {"AWS_ENDPOINT_URL": refusing}, "refuses access"),
+            ("s3://shared/match", {"AWS_ENDPOINT_URL": for_readers}, "access is refused"),
+        ]
+        for place, environment, said in cases:
+            here = scene.settings("grocer", exchange=place, on_executors=True)
+            wrong = {"environment": environment}
+            error = refused(clusters[0].call("match", rows(20, 2), deal, wrong=wrong, **here))
+            assert error["error"] == "SettingsError" and said in error["message"], error
+            bucket = place.split("/")[2]
+            rights = f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{bucket}/match/*"
+            assert f"s3:ListBucket on arn:aws:s3:::{bucket}," in error["hint"]
+            assert rights in error["hint"]
+            assert "secret" not in str(error).lower().replace("aws_secret_access_key", "")
+            assert error["seconds"] < SOON
+            assert not (scene.folder / "work-grocer").exists()
 
 
 @pytest.mark.parametrize("missing", ["pandas", "pyarrow"])
@@ -171,6 +192,22 @@ def test_a_run_goes_on_after_a_job_was_cancelled(
     assert scene.left("grocer") == written
     keys = {int(row["email"][1:-6]) for row in found}
     assert keys == numbers_of(other.result(LIMIT), 3)
+
+
+def test_a_call_that_is_interrupted_takes_its_jobs_with_it_and_goes_on(
+    clusters: list[Cluster], scene: Scene, laptop: Laptop
+) -> None:
+    deal = scene.agree(receives="all", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    some = rows(20_000, 2)
+    other = laptop(deal, emails(1200, 3))
+    wrong = {"interrupted": True}
+    stopped = clusters[0].call("match", some, deal, wrong=wrong, **here).result(LIMIT)
+    # No job of it is left.
+    assert stopped == {"interrupted": 0}
+    assert not other.done()
+    found = value(clusters[0].call("match", some, deal, **here))
+    assert {int(row["email"][1:-6]) for row in found} == numbers_of(other.result(LIMIT), 3)
 
 
 def test_executors_that_cannot_reach_work(

@@ -52,6 +52,11 @@ BITS = "common long"
 #: Of what a task gives that has taken turns.
 TAKEN = "part int, taken string"
 
+#: The property of a job that Spark's pages show.
+DESCRIPTION = "spark.job.description"
+#: Schemes of places where there are rights to write beside those to read.
+BUCKETS = ("s3", "gs", "az")
+
 FAILED = (
     "a job of the run failed",
     "Spark's log says why: executors need this package, `work` and `exchange`, and nobody may cancel the job; make "
@@ -90,7 +95,9 @@ def check_place(exchange: Any) -> None:
         return
     place = os.fspath(exchange)
     try:
-        _vesica.Place(place)
+        opened = _vesica.Place(place)
+        if place.partition("://")[0] in BUCKETS:
+            opened.check(f"check/{uuid.uuid4().hex}")
         return
     except SettingsError as error:
         refused = error
@@ -426,10 +433,11 @@ class Executors:
             _, orders, tasks, kept = request
             self.take(orders, tasks, kept)
 
-    def job(self, work: Callable[[], Any]) -> Any:
+    def job(self, what: str, work: Callable[[], Any]) -> Any:
         """What `work` gives. Where it fails, the same call goes on with the same rows."""
         try:
-            return quietly(FAILED, work)
+            with described(self.rows.spark, what):
+                return quietly(FAILED, work)
         except BaseException:
             self.has_failed = True
             raise
@@ -453,7 +461,7 @@ class Executors:
         keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
         grouped = spread(keyed, tasks).drop("task")
         grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
-        found = self.job(grouped.collect)
+        found = self.job("group rows by partition", grouped.collect)
         self.buckets = [None] * buckets
         self.counts = (0, 0)
         for bucket, file, position, entries, distinct, digest in found:
@@ -485,7 +493,7 @@ class Executors:
         rows.work.files.create_dir(f"{folder}/heard")
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
-            self.job(put)
+            self.job("keep what was heard", put)
         partitions = json.loads(orders)["partitions"]
         each, rest = divmod(len(self.buckets), partitions)
         if rest or not each:
@@ -502,7 +510,8 @@ class Executors:
         log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
         work = turns_of(rows.work.files, folder, self.place, orders, groups)
         numbers = rows.spark.range(0, most, 1, most)
-        found = self.job(numbers.mapInArrow(work, TAKEN).collect)
+        turns = numbers.mapInArrow(work, TAKEN)
+        found = self.job(f"take the turns of {len(tasks)} partitions", turns.collect)
         by_part = dict(found)
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
@@ -521,7 +530,7 @@ class Executors:
         written = spread(marks, tasks).mapInArrow(
             bits_into(rows.work.files, f"{folder}/common"), BITS
         )
-        return sum(common for (common,) in self.job(written.collect))
+        return sum(common for (common,) in self.job("mark common rows", written.collect))
 
     def clean(self) -> None:
         """Delete what nobody needs after the run."""
@@ -533,6 +542,32 @@ class Executors:
         with contextlib.suppress(Exception):
             return int(self.rows.spark.sparkContext.defaultParallelism)
         return 8
+
+
+@contextlib.contextmanager
+def described(spark: Any, what: str) -> Iterator[None]:
+    """Say on Spark's pages what jobs are for, and cancel them if nobody waits for them any more."""
+    context = None
+    with contextlib.suppress(Exception):
+        # Spark Connect has none.
+        context = spark.sparkContext
+    if context is None:
+        yield
+        return
+    tag = f"vesica-{uuid.uuid4().hex}"
+    before = context.getLocalProperty(DESCRIPTION)
+    context.setLocalProperty(DESCRIPTION, f"Vesica: {what}")
+    context.addJobTag(tag)
+    try:
+        yield
+    except BaseException:
+        with contextlib.suppress(Exception):
+            context.cancelJobsWithTag(tag)
+        raise
+    finally:
+        with contextlib.suppress(Exception):
+            context.removeJobTag(tag)
+            context.setLocalProperty(DESCRIPTION, before)
 
 
 def quoted(name: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError
-from vesica._executors import PIECE, ROW, WORDS, check_packages, quoted, write_bits
+from vesica._executors import PIECE, ROW, WORDS, check_packages, described, quoted, write_bits
 from vesica._frames import Frame, quietly
 from vesica._result import Result
 from vesica._work import Work
@@ -126,7 +126,8 @@ class Rows(Frame):
         numbered = numbered.observe(written, functions.count(functions.lit(1)).alias("rows"))
         writer = numbered.write.option("compression", "snappy")
         # What Spark raises may quote a cell.
-        quietly(UNWRITABLE, lambda: writer.parquet(self.url("rows")))
+        with described(self.spark, "write the rows"):
+            quietly(UNWRITABLE, lambda: writer.parquet(self.url("rows")))
         count = quietly(UNWRITABLE, lambda: written.get["rows"])
         # Not those of the folder: attempts that failed may have left files, which Spark passes over.
         files = quietly(UNWRITABLE, lambda: self.read("rows").inputFiles()) if count else []

@@ -38,6 +38,7 @@ class Bits:
 @final
 class Place:
     def __init__(self, place: Any) -> None: ...
+    def check(self, name: str) -> None: ...
 
 @final
 class Hands:

@@ -30,7 +30,13 @@ pub(crate) fn error(
                     _ => format!(" (waited {})", duration(after)),
                 },
             ),
-            hint: format!("{again} when {peer} has run: it goes on where it stopped"),
+            hint: match waiting {
+                Waiting::Hello => format!(
+                    "{again} when {peer} has run: it goes on where it stopped; if {peer} waits too, it has \
+                     another agreement (compare the hashes) or another place"
+                ),
+                _ => format!("{again} when {peer} has run: it goes on where it stopped"),
+            },
             who: Who::Later,
         },
         ExchangeError::Store(kind) => {

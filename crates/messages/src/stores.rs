@@ -77,7 +77,7 @@ fn with_kind(url: &str) -> String {
 }
 
 /// What the store `place` says while it is in use. A place that is no URL is a folder.
-pub(crate) fn cause(place: &str, kind: ErrorKind) -> Message {
+pub fn cause(place: &str, kind: ErrorKind) -> Message {
     if !is_url(place) {
         return Message::here(
             format!("the folder {place} cannot be used: {}", files::cause(kind)),
