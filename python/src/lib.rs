@@ -11,6 +11,7 @@
 //!   libraries.
 //! * [`service`] — the helper of runs with one; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
+//! * [`join`] — what a cluster does for a helper.
 //! * [`hands`] — what a run asks of programs elsewhere; [`tasks`] — what they do.
 //! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.
@@ -25,6 +26,7 @@ mod failure;
 mod hands;
 mod identity;
 mod input;
+mod join;
 mod log;
 mod outcome;
 mod place;
@@ -52,6 +54,8 @@ mod _vesica {
     use super::identity::Identity;
     #[pymodule_export]
     use super::input::Input;
+    #[pymodule_export]
+    use super::join::JoinRequest;
     #[pymodule_export]
     use super::log::log_lines;
     #[pymodule_export]

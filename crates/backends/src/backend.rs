@@ -1,5 +1,6 @@
 //! The interface of a backend, and the backend at an address.
 
+use crate::cluster::Cluster;
 use crate::local::Local;
 use crate::postgres::Postgres;
 use crate::redis::Redis;
@@ -18,7 +19,7 @@ pub type Answers = Result<Option<Vec<Bits>>, BackendError>;
 
 /// Finds the common labels of lists.
 pub trait Backend: Send + Sync + fmt::Debug {
-    /// Name for logs and metrics: `memory`, `disk`, `redis` or `postgres`.
+    /// Name for logs and metrics: `memory`, `disk`, `redis`, `postgres` or `cluster`.
     fn name(&self) -> &'static str;
 
     /// For each list, one bit per label: whether all lists have it, compared in the bits of the
@@ -84,7 +85,7 @@ impl Place {
         Ok(match Address::parse(url)? {
             Address::Memory => Place::Memory,
             Address::Disk(directory) => Place::Directory(directory),
-            Address::Redis(_) | Address::Postgres(_) => Place::Default,
+            Address::Redis(_) | Address::Postgres(_) | Address::Cluster(_) => Place::Default,
         })
     }
 }
@@ -99,6 +100,7 @@ pub fn open(url: &str, pool: Pool, memory_bytes: u64) -> Result<Box<dyn Backend>
         Address::Memory => Box::new(Local::new(None, pool, memory_bytes)),
         Address::Disk(directory) => Box::new(Local::new(Some(directory), pool, memory_bytes)),
         Address::Redis(redis) => Box::new(redis),
+        Address::Cluster(folder) => Box::new(Cluster::new(folder)),
         Address::Postgres(postgres) => Box::new(postgres.with_threads(pool.len(), memory_bytes)),
     })
 }
@@ -108,14 +110,16 @@ enum Address {
     Disk(PathBuf),
     Redis(Redis),
     Postgres(Postgres),
+    Cluster(PathBuf),
 }
 
 impl Address {
     fn parse(url: &str) -> Result<Self, BadUrl> {
         match split_scheme(url)? {
             ("memory", "") => Ok(Address::Memory),
-            ("disk", "") | ("memory", _) => Err(BadUrl::Path),
+            ("disk" | "cluster", "") | ("memory", _) => Err(BadUrl::Path),
             ("disk", directory) => Ok(Address::Disk(directory.into())),
+            ("cluster", folder) => Ok(Address::Cluster(folder.into())),
             ("redis" | "redis+unix", _) => Redis::at(Url::parse(url)?).map(Address::Redis),
             ("postgres" | "postgresql", _) => Postgres::at(Url::parse(url)?).map(Address::Postgres),
             ("rediss", _) => Err(BadUrl::Encrypted),
@@ -140,9 +144,12 @@ mod tests {
     fn an_address_determines_where_the_lists_are_stored() {
         assert_eq!(Place::of("memory:"), Ok(Place::Memory));
         assert_eq!(Place::of("disk:/var/lib/x"), Ok(Place::Directory("/var/lib/x".into())));
-        for server in
-            ["redis://localhost", "redis+unix:///run/redis.sock?db=2", "postgres://a:b@c/d"]
-        {
+        for server in [
+            "redis://localhost",
+            "redis+unix:///run/redis.sock?db=2",
+            "postgres://a:b@c/d",
+            "cluster:/mnt/shared",
+        ] {
             assert_eq!(Place::of(server), Ok(Place::Default), "{server}");
         }
     }
@@ -155,6 +162,7 @@ mod tests {
             ("mysql://localhost/a", BadUrl::Scheme),
             ("memory:here", BadUrl::Path),
             ("disk:", BadUrl::Path),
+            ("cluster:", BadUrl::Path),
             ("rediss://localhost", BadUrl::Encrypted),
             ("redis://", BadUrl::Host),
             ("redis://localhost:port", BadUrl::Port),
