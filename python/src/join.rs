@@ -129,7 +129,8 @@ impl Copies for Files {
         }
         let read = Python::try_attach(|py| {
             let read = self.files[list].call_method1(py, "read_at", (len, offset));
-            let bytes = read.and_then(|read| Ok(read.cast_bound::<PyBytes>(py)?.as_bytes().to_vec()));
+            let bytes =
+                read.and_then(|read| Ok(read.cast_bound::<PyBytes>(py)?.as_bytes().to_vec()));
             bytes.map_err(|error| {
                 let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
                 raised.get_or_insert(error);

@@ -18,13 +18,14 @@
 
 mod request;
 
+pub(crate) use request::{Copied, JoinAnswer};
 pub use request::{Copies, Digest, JoinRequest};
 
 use crate::backend::{Answers, Backend, RunName, Stop};
 use crate::error::BackendError;
 use crate::local::check_directory;
 use rand::TryRng;
-use request::{Copied, JoinAnswer, digest_of_segment};
+use request::digest_of_segment;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;

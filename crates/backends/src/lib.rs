@@ -42,6 +42,8 @@
 mod backend;
 mod cluster;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod local;
 mod postgres;
 mod redis;

@@ -113,9 +113,12 @@ impl JoinRequest {
 
     /// The bytes of the file of this request.
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = self.body();
-        out.extend_from_slice(&self.digest);
-        out
+        Self::sealed_body(&self.body())
+    }
+
+    /// `body` and its digest.
+    pub(crate) fn sealed_body(body: &[u8]) -> Vec<u8> {
+        [body, &derive(REQUEST_LABEL, &[body])].concat()
     }
 
     /// The request in a file; `None` if the bytes are none.
@@ -232,7 +235,7 @@ impl JoinRequest {
         self.sealed(&[&[MALFORMED][..], &list.to_le_bytes()].concat())
     }
 
-    fn sealed(&self, body: &[u8]) -> Vec<u8> {
+    pub(crate) fn sealed(&self, body: &[u8]) -> Vec<u8> {
         let digest = derive(ANSWER_LABEL, &[&self.digest, body]);
         [ANSWER_MAGIC, &self.digest, &digest, body].concat()
     }
