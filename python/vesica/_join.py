@@ -59,6 +59,8 @@ def helper_join(
     work = Work(folder, files, name="folder", example="/mnt/shared/join")
     until = time.monotonic() + wait
     answered = 0
+    if wait:
+        log.info("requests of a helper in %s are answered", work.url)
     while True:
         for name in outstanding(work):
             answered += answer(spark, work, name)
