@@ -9,9 +9,8 @@
 //! * [`checking`] — what can be looked at before a run.
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
 //!   libraries.
-//! * [`service`] — the helper of runs with one; [`log`] — its log lines.
+//! * [`service`] — the helper of runs with one; [`join`] — what a cluster does for it; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
-//! * [`join`] — what a cluster does for a helper.
 //! * [`hands`] — what a run asks of programs elsewhere; [`tasks`] — what they do.
 //! * [`away`] — threads outside Python, and its end.
 //! * [`failure`] — errors as the exceptions of the package.

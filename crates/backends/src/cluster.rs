@@ -82,7 +82,8 @@ impl Backend for Cluster {
         let folder = self.folder.join(JoinRequest::new(*run, id, Vec::new()).folder());
         let found = Call { folder: &folder, run: *run, id, lists, stop }.common();
         if let Err(error) = remove(&folder) {
-            tracing::warn!(error = %error.kind(), "what was written for the cluster is not removed");
+            let error = error.kind();
+            tracing::warn!(%error, "what was written for the cluster is not removed");
         }
         found
     }

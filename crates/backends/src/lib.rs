@@ -14,6 +14,7 @@
 //! * [`BackendError`] — errors, by who must act.
 //! * [`JoinRequest`] — what a helper asks a cluster for, and how programs of the cluster answer.
 //! * [`redacted`] — an address without its password.
+//! * [`fuzzing`] — entry points for fuzzers.
 //!
 //! A server sees the labels, as the helper does: pseudo-random to both. Connections are not encrypted,
 //! so the server belongs on the helper's machine or in its own network. A cluster sees them too, and what it
@@ -39,6 +40,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod address;
 mod backend;
 mod cluster;
 mod error;
@@ -51,7 +53,8 @@ mod slices;
 mod socket;
 mod url;
 
-pub use backend::{Answers, Backend, Place, RunName, Stop, open};
+pub use address::{Place, open};
+pub use backend::{Answers, Backend, RunName, Stop};
 pub use cluster::{Copies, Digest, JoinRequest};
 pub use error::{BackendError, BadUrl, ServerCode};
 pub use url::redacted;

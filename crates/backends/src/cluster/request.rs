@@ -11,7 +11,8 @@
 //! request, of the same run too, is not taken for this one's. A cluster knows by the digests of segments
 //! whether it reads what the helper wrote: only then it can say that a list is malformed.
 
-use crate::{BackendError, RunName};
+use crate::backend::RunName;
+use crate::error::BackendError;
 use std::fmt;
 use std::io;
 use std::ops::Range;
@@ -135,6 +136,9 @@ impl JoinRequest {
         for _ in 0..len {
             let [scale, label_bits] = *take(&mut rest)?;
             let format = Format::checked(scale.into(), label_bits.into())?;
+            if format.label_bits() != u32::from(label_bits) {
+                return None;
+            }
             let segments = (format.segments() as usize).checked_mul(SEGMENT_LEN)?;
             let (entries, after) = rest.split_at_checked(segments)?;
             rest = after;
