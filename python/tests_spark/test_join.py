@@ -101,14 +101,16 @@ def test_a_cluster_and_the_helper_itself_find_the_same(
 ) -> None:
     two = {name: SETS[name] for name in ("north", "south")}
     folder = shared(scene)
-    # The cluster waits for the request.
-    served = join(clusters[0], folder, wait=10)
     with parties(scene.folder / "cluster", two, f"cluster:{folder}") as by_cluster:
+        # Most often the cluster waits for the request.
+        until, served = time.monotonic() + LIMIT, 0
+        while served == 0 and time.monotonic() < until:
+            served = value(join(clusters[0], folder, wait=2))
         by_cluster.check()
     assert list(folder.iterdir()) == []
     with parties(scene.folder / "disk", two, f"disk:{scene.folder}/lists") as by_helper:
         by_helper.check()
-    assert value(served) == 1
+    assert served == 1
 
 
 def test_three_parties_and_a_damaged_copy(clusters: list[Cluster], scene: Scene) -> None:
