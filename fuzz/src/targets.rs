@@ -61,6 +61,7 @@ pub const TARGETS: &[Target] = &[
     exchange::MIRROR,
     backends::REDIS,
     backends::POSTGRES,
+    backends::CLUSTER,
     profiles::PROFILE,
     codes::ELIAS_FANO,
     codes::LABELS,

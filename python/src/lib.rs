@@ -9,7 +9,7 @@
 //! * [`checking`] — what can be looked at before a run.
 //! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
 //!   libraries.
-//! * [`service`] — the helper of runs with one; [`log`] — its log lines.
+//! * [`service`] — the helper of runs with one; [`join`] — what a cluster does for it; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
 //! * [`hands`] — what a run asks of programs elsewhere; [`grouping`] — how they group rows; [`tasks`] — how they take turns.
 //! * [`away`] — threads outside Python, and its end.
@@ -26,6 +26,7 @@ mod grouping;
 mod hands;
 mod identity;
 mod input;
+mod join;
 mod log;
 mod outcome;
 mod place;
@@ -55,6 +56,8 @@ mod _vesica {
     use super::identity::Identity;
     #[pymodule_export]
     use super::input::Input;
+    #[pymodule_export]
+    use super::join::JoinRequest;
     #[pymodule_export]
     use super::log::log_lines;
     #[pymodule_export]

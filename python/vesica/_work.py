@@ -18,11 +18,16 @@ log = logging.getLogger("vesica")
 class Work:
     """A folder that the cluster and the driver can both reach."""
 
-    def __init__(self, url: str, files: Any) -> None:
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        files: Any,
+        name: str = "work",
+        example: str = "s3a://own-bucket/vesica",
+    ) -> None:
+        # `name` is that of the argument.
         if not isinstance(url, (str, os.PathLike)) or not os.fspath(url):
-            raise SettingsError(
-                "work names no folder", 'for example work="s3a://own-bucket/vesica"'
-            )
+            raise SettingsError(f"{name} names no folder", f'for example {name}="{example}"')
         try:
             from pyarrow import fs
         except ImportError:
@@ -30,7 +35,7 @@ class Work:
         self.url = os.fspath(url)
         if any(one in self.url for one in "[]{}*?"):
             raise SettingsError(
-                "the name of work has a character that Spark takes for a pattern",
+                f"the name of {name} has a character that Spark takes for a pattern",
                 "leave out [ ] { } * and ?",
             )
         if re.match("[A-Za-z][A-Za-z0-9+.-]*:", self.url) is None:
@@ -39,7 +44,7 @@ class Work:
         scheme, slashes, rest = self.url.partition("://")
         if not slashes:
             raise SettingsError(
-                f"work has no // after its scheme: {self.url}", "write scheme://place/folder"
+                f"{name} has no // after its scheme: {self.url}", "write scheme://place/folder"
             )
         if files is not None:
             self.files, self.path = files, path_in(scheme, rest)

@@ -26,13 +26,14 @@ from vesica._errors import DataError, SettingsError
 from vesica._executors import Executors, check_packages, check_place
 from vesica._frames import unique
 from vesica._identity import Identity
+from vesica._join import helper_join
 from vesica._result import Result
 from vesica._rows import PRIVATE_ID, Rows
 from vesica._run import agreement_of, key_of, names_of, needed
 from vesica._run import run as run_frame
 from vesica._work import Work
 
-__all__ = ["count", "match", "private_ids", "run", "save_shares", "sums"]
+__all__ = ["count", "helper_join", "match", "private_ids", "run", "save_shares", "sums"]
 
 #: The file of a state that is there as long as its run is unfinished.
 MEETING = "meeting"

@@ -11,7 +11,8 @@ pub enum BackendError {
     /// The address is invalid.
     #[error("the backend's address is unusable: {0}")]
     BadUrl(#[from] BadUrl),
-    /// The server is unreachable, closed the connection, or accepts nobody now. Try again later.
+    /// The server is unreachable, closed the connection, or accepts nobody now; or the cluster's folder
+    /// cannot be read or written. Try again later.
     #[error("the backend cannot be reached ({0})")]
     Unreachable(io::ErrorKind),
     /// The server refuses the login or an operation.
@@ -68,6 +69,9 @@ impl BackendError {
 impl From<io::Error> for BackendError {
     fn from(error: io::Error) -> Self {
         BackendError::Unreachable(match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                return BackendError::OutOfSpace;
+            }
             // The error of a socket with a time limit on Unix.
             io::ErrorKind::WouldBlock => io::ErrorKind::TimedOut,
             kind => kind,
@@ -80,7 +84,9 @@ impl From<io::Error> for BackendError {
 #[non_exhaustive]
 pub enum BadUrl {
     /// Its scheme is unknown.
-    #[error("it begins with none of memory:, disk:, redis://, redis+unix:// and postgres://")]
+    #[error(
+        "it begins with none of memory:, disk:, redis://, redis+unix://, postgres:// and cluster:"
+    )]
     Scheme,
     /// It requires encryption.
     #[error(

@@ -11,7 +11,7 @@ use crate::slices::threads_within;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use vesica_labels::{List, join};
 use vesica_net::Pool;
 
@@ -39,6 +39,17 @@ impl Local {
     }
 }
 
+/// Checks that the file `name` can be written into a directory and removed.
+pub(crate) fn check_directory(directory: &Path, name: &str) -> Result<(), BackendError> {
+    let probe = directory.join(name);
+    let unusable = |error: io::Error| match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BackendError::OutOfSpace,
+        kind => BackendError::Directory(kind),
+    };
+    fs::write(&probe, name).map_err(unusable)?;
+    fs::remove_file(&probe).map_err(unusable)
+}
+
 impl Backend for Local {
     fn name(&self) -> &'static str {
         if self.directory.is_some() { "disk" } else { "memory" }
@@ -59,13 +70,7 @@ impl Backend for Local {
 
     fn check(&self) -> Result<(), BackendError> {
         let Some(directory) = &self.directory else { return Ok(()) };
-        let probe = directory.join(PROBE);
-        let unusable = |error: io::Error| match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => BackendError::OutOfSpace,
-            kind => BackendError::Directory(kind),
-        };
-        fs::write(&probe, PROBE).map_err(unusable)?;
-        fs::remove_file(&probe).map_err(unusable)
+        check_directory(directory, PROBE)
     }
 
     fn forget(&self, _run: &RunName) -> Result<(), BackendError> {

@@ -1,6 +1,10 @@
 //! All backends give the same answers and leave nothing behind: in this process, in a real Redis, in a
-//! real PostgreSQL.
+//! real PostgreSQL, and with a thread that answers as a cluster does.
 
+#[path = "laws/cluster.rs"]
+mod cluster;
+
+use cluster::Answering;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Write};
@@ -112,6 +116,9 @@ struct Servers {
     redis: Redis,
     postgres: Postgres,
     directory: PathBuf,
+    /// The folder of a cluster, and who answers there.
+    shared: PathBuf,
+    _cluster: Answering,
 }
 
 impl Servers {
@@ -120,10 +127,14 @@ impl Servers {
         let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
         let directory = directory.join(thread::current().name().unwrap().replace(':', "_"));
         fs::create_dir_all(&directory).unwrap();
+        let shared = directory.with_extension("shared");
+        fs::create_dir_all(&shared).unwrap();
         thread::scope(|scope| {
             let redis = scope.spawn(Redis::start);
             let postgres = Postgres::start();
-            Self { redis: redis.join().unwrap(), postgres, directory }
+            let redis = redis.join().unwrap();
+            let _cluster = Answering::start(shared.clone());
+            Self { redis, postgres, directory, shared, _cluster }
         })
     }
 
@@ -135,6 +146,7 @@ impl Servers {
             self.redis.socket_url(),
             self.postgres.url(),
             self.postgres.socket_url(),
+            format!("cluster:{}", self.shared.display()),
         ]
     }
 
@@ -151,6 +163,7 @@ impl Servers {
         });
         assert!(left, "{}", self.postgres.query("SELECT schemaname, tablename FROM pg_tables"));
         assert_eq!(fs::read_dir(&self.directory).unwrap().count(), 0);
+        assert_eq!(fs::read_dir(&self.shared).unwrap().count(), 0);
     }
 }
 

@@ -36,7 +36,7 @@ const GRACE: Duration = Duration::from_secs(5);
 ///
 ///     [helper]                        # optional; options of the command line take precedence
 ///     listen = "0.0.0.0:7500"
-///     backend = "disk:/var/lib/vesica"  # or memory:, redis://..., postgres://...
+///     backend = "disk:/var/lib/vesica"  # or memory:, redis://..., postgres://..., cluster:DIR
 ///     metrics = "127.0.0.1:7501"      # /healthz, /readyz and /metrics, or "off"
 ///
 ///     [party.north]
@@ -57,8 +57,8 @@ pub(crate) struct HelperArgs {
     /// The address that parties connect to [default: 0.0.0.0:7500]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Where to compute the intersection: memory:, disk:DIR, redis://... or postgres://... [default: disk:];
-    /// put an address with a password into the settings, where other users cannot see it
+    /// Where to compute the intersection: memory:, disk:DIR, redis://..., postgres://... or cluster:DIR
+    /// [default: disk:]; put an address with a password into the settings, where other users cannot see it
     #[arg(long, value_name = "URL")]
     backend: Option<String>,
     /// The helper's directory, unless the backend is a directory [default: vesica-helper]

@@ -50,6 +50,23 @@ impl Bits {
         self.bytes[(index / 8) as usize] |= 1 << (index % 8);
     }
 
+    /// Sets the bits from `place` on that are set in `other`.
+    ///
+    /// # Panics
+    /// If `other` does not end before the end.
+    pub fn set_all(&mut self, place: u64, other: &Bits) {
+        assert!(place + other.len <= self.len, "bits of a part of the list");
+        let (first, shift) = ((place / 8) as usize, place % 8);
+        for (at, byte) in other.bytes.iter().enumerate() {
+            let wide = u16::from(*byte) << shift;
+            let [low, high] = wide.to_le_bytes();
+            self.bytes[first + at] |= low;
+            if high != 0 {
+                self.bytes[first + at + 1] |= high;
+            }
+        }
+    }
+
     /// Number of ones.
     pub fn count_ones(&self) -> u64 {
         self.bytes.iter().map(|byte| u64::from(byte.count_ones())).sum()
@@ -72,5 +89,20 @@ mod tests {
         assert_eq!(Bits::from_bytes(bits.as_bytes().to_vec(), 17), None);
         assert_eq!(Bits::from_bytes(vec![0, 8], 11), None);
         assert!(Bits::from_bytes(Vec::new(), 0).is_some());
+    }
+
+    #[test]
+    fn bits_of_parts_make_the_whole() {
+        let mut whole = Bits::new(77);
+        (0..77).filter(|index| index * index % 7 < 3).for_each(|index| whole.set(index));
+        for len in [1, 3, 8, 13, 77] {
+            let mut made = Bits::new(77);
+            for place in (0..77).step_by(len as usize) {
+                let mut part = Bits::new(len.min(77 - place));
+                (0..part.len()).filter(|at| whole.get(place + at)).for_each(|at| part.set(at));
+                made.set_all(place, &part);
+            }
+            assert_eq!(made, whole, "{len}");
+        }
     }
 }

@@ -37,17 +37,28 @@ impl Format {
     /// If `scale` is above [`MAX_SCALE`], `label_bits` is above 120 or not above `scale`, or a label and a row number
     /// do not fit into 128 bits together, given 2^24 segments. They always fit for up to 110 bits.
     pub fn new(scale: u32, label_bits: u32) -> Self {
-        assert!(
-            scale <= MAX_SCALE && scale < label_bits && label_bits <= 120,
-            "a list that can be encoded"
-        );
+        Self::checked(scale, label_bits).expect("a list that can be encoded and sorted")
+    }
+
+    /// The same; `None` where [`Format::new`] panics.
+    pub fn checked(scale: u32, label_bits: u32) -> Option<Self> {
+        if scale > MAX_SCALE || scale >= label_bits || label_bits > 120 {
+            return None;
+        }
         let bucket_bits = scale.saturating_sub(BUCKET_LOAD_BITS);
         let rest_bytes = (label_bits - bucket_bits).div_ceil(8);
         // The rest of a label and a row number must fit into one record of 128 bits.
         let beside_row = (bucket_bits + 8 * rest_bytes + scale + 2).saturating_sub(u128::BITS);
-        assert!(beside_row <= MAX_SEGMENT_BITS, "a list that can be sorted");
+        if beside_row > MAX_SEGMENT_BITS {
+            return None;
+        }
         let segment_bits = scale.saturating_sub(SEGMENT_LOAD_BITS).max(beside_row).min(bucket_bits);
-        Self { scale, bucket_bits, rest_bytes, segment_bits }
+        Some(Self { scale, bucket_bits, rest_bytes, segment_bits })
+    }
+
+    /// The scale: a list has at most 2^scale labels.
+    pub fn scale(&self) -> u32 {
+        self.scale
     }
 
     /// Maximum number of labels, 2^scale.
@@ -120,6 +131,9 @@ mod tests {
             for bits in (scale + 1).max(40)..=110 {
                 let format = Format::new(scale, bits);
                 assert!((bits..bits + 8).contains(&format.label_bits()), "{scale} {bits}");
+                if format.label_bits() <= 120 {
+                    assert_eq!(Format::new(scale, format.label_bits()), format);
+                }
                 assert!(
                     format.bucket_bits >= format.segment_bits
                         && format.segment_bits <= MAX_SEGMENT_BITS

@@ -3,6 +3,7 @@
 use crate::ranges::merge;
 use crate::{Bits, List, ListError, Ranges};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_net::Pool;
@@ -52,6 +53,38 @@ pub fn common(
         .into_iter()
         .map(|bits| bits.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()));
     Ok(Some(bits.collect()))
+}
+
+/// What [`common`] finds in `ranges` alone: for each list one bit per label, from the first to the last place of
+/// [`Ranges::touched`]. The bits of all ranges, set at these places, are those of [`common`]. It uses one thread.
+///
+/// # Errors
+/// Any [`ListError`], with the index of the list.
+///
+/// # Panics
+/// If there are fewer ranges.
+pub fn common_in(
+    lists: &[List<'_>],
+    ranges: Range<u32>,
+    stop: &(dyn Fn() -> bool + Sync),
+) -> Result<Option<Vec<Bits>>, (usize, ListError)> {
+    let mut seen = Ranges::new(lists);
+    assert!(ranges.end <= seen.len(), "ranges of the lists");
+    let touched: Vec<_> = (0..lists.len()).map(|list| seen.touched(list, &ranges)).collect();
+    let mut all: Vec<_> =
+        touched.iter().map(|places| Bits::new(places.end - places.start)).collect();
+    let mut found = vec![Vec::new(); lists.len()];
+    for range in ranges {
+        if stop() {
+            return Ok(None);
+        }
+        seen.seek(range)?;
+        mark(&seen, &mut found);
+        for ((found, bits), places) in found.iter().zip(&mut all).zip(&touched) {
+            found.iter().for_each(|place| bits.set(place - places.start));
+        }
+    }
+    Ok(Some(all))
 }
 
 /// Records the places of the common labels of the current range.

@@ -81,6 +81,17 @@ impl<'a> List<'a> {
         self.starts[index as usize]
     }
 
+    /// The bytes of segment `index` as they are encoded. Of their contents only the count is checked.
+    ///
+    /// # Errors
+    /// Any [`ListError`].
+    pub fn encoded(&self, index: u32) -> Result<Vec<u8>, ListError> {
+        let bytes = self.source.read(index)?;
+        let count = u64::from(count_segment(self.format, &bytes)?);
+        let is_expected = count == self.start(index + 1) - self.start(index);
+        if is_expected { Ok(bytes) } else { Err(ListError::Malformed) }
+    }
+
     /// Fills `out` with the labels of segment `index`, ascending.
     ///
     /// # Errors

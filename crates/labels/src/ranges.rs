@@ -1,6 +1,7 @@
 //! Several lists side by side.
 
 use crate::{Bits, Label, List, ListError};
+use std::ops::Range;
 
 /// Several lists, read range by range. The leading bits of labels select a range, as many bits as select a segment in
 /// the finest list. Labels are truncated to the length of the shortest. Holds one segment of each list.
@@ -63,6 +64,17 @@ impl<'l, 'a> Ranges<'l, 'a> {
     /// The place of the first of these labels in list `list`.
     pub fn place(&self, list: usize) -> u64 {
         self.open[list].place
+    }
+
+    /// The places in list `list` of all labels of the segments that `ranges` touch. They are at least those of the
+    /// ranges, and follow from the counts alone.
+    pub fn touched(&self, list: usize, ranges: &Range<u32>) -> Range<u64> {
+        let list = &self.lists[list];
+        if ranges.is_empty() {
+            return 0..0;
+        }
+        let finer = self.bits - list.format().segment_bits();
+        list.start(ranges.start >> finer)..list.start(((ranges.end - 1) >> finer) + 1)
     }
 
     /// The labels of all lists in the current range.

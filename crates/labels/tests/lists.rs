@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
 use vesica_core::Item;
-use vesica_labels::{Bits, Format, Label, LabelKey, List, ListError, Order, Segments, Spool, join};
+use vesica_labels::{
+    Bits, Format, Label, LabelKey, List, ListError, Order, Ranges, Segments, Spool, join,
+};
 use vesica_net::Pool;
 use vesica_scratch::{MemoryScratch, Scratch};
 
@@ -43,6 +45,22 @@ fn numbers_found(order: &Order, bits: &Bits) -> BTreeMap<u64, bool> {
     found
 }
 
+/// The bits of a join by some ranges at a time.
+fn in_pieces(lists: &[List<'_>], each: usize) -> Vec<Bits> {
+    let ranges = Ranges::new(lists);
+    let mut all: Vec<Bits> = lists.iter().map(|list| Bits::new(list.len())).collect();
+    for first in (0..ranges.len()).step_by(each) {
+        let piece = first..(first + each as u32).min(ranges.len());
+        let found = join::common_in(lists, piece.clone(), &|| false).unwrap().unwrap();
+        for (list, (bits, found)) in all.iter_mut().zip(found).enumerate() {
+            let places = ranges.touched(list, &piece);
+            assert_eq!(found.len(), places.end - places.start);
+            bits.set_all(places.start, &found);
+        }
+    }
+    all
+}
+
 fn common(sets: &[BTreeSet<u64>], formats: &[Format], threads: usize) {
     let written: Vec<_> = sets
         .iter()
@@ -56,6 +74,9 @@ fn common(sets: &[BTreeSet<u64>], formats: &[Format], threads: usize) {
         .collect();
     let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
     let bits = join::common(&lists, &pool, &|| false).unwrap().unwrap();
+    for each in [1, 3, 1 << 10] {
+        assert_eq!(in_pieces(&lists, each), bits, "{each} ranges at a time");
+    }
     let expected = sets
         .iter()
         .skip(1)
@@ -111,6 +132,7 @@ fn a_join_can_be_stopped() {
     let lists = [List::new(format, &counts, &segments).unwrap()];
     let pool = Pool::new(NonZeroUsize::MIN).unwrap();
     assert_eq!(join::common(&lists, &pool, &|| true), Ok(None));
+    assert_eq!(join::common_in(&lists, 0..1, &|| true), Ok(None));
 }
 
 /// Without the key, every order of the items is equally likely: over many keys, each of four items takes each order

@@ -163,8 +163,8 @@ fn backend(error: &BackendError, at: &HelperPlaces) -> Message {
                      sign and two hexadecimal digits"
                 }
                 _ => {
-                    "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
-                      postgres://USER@HOST/DATABASE"
+                    "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0, \
+                     postgres://USER@HOST/DATABASE or cluster:DIRECTORY"
                 }
             },
         ),
@@ -215,8 +215,8 @@ pub fn settings(error: &SettingsError, say: Speech) -> Message {
         SettingsFault::Table(fault) => written.words(fault),
         SettingsFault::Backend(error) => (
             error.to_string(),
-            "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0 or \
-             postgres://USER@HOST/DATABASE"
+            "a backend is memory:, disk:DIRECTORY, redis://HOST:PORT/0, \
+             postgres://USER@HOST/DATABASE or cluster:DIRECTORY"
                 .to_owned(),
         ),
         SettingsFault::PartyName { name } => (

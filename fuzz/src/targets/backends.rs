@@ -1,4 +1,4 @@
-//! The answers of database servers.
+//! The answers of database servers and clusters, and what clusters are asked.
 
 use super::{Target, scratch};
 use crate::input::Input;
@@ -206,4 +206,37 @@ fn postgres(bytes: &[u8]) {
     let server = &servers[usize::from(input.byte() & 1)];
     server.says(input.rest());
     query(&*server.backend);
+}
+
+pub(super) const CLUSTER: Target = Target {
+    name: "cluster",
+    run: cluster,
+    seeds: cluster_files,
+    tokens: &[
+        b"vesica join request 1\n",
+        &[0; 8],
+        &[0, 0, 0, 0, 1, 0, 0, 0],
+        &[1, 0, 0, 0, 2, 0, 0, 0],
+    ],
+    max_len: 1024,
+};
+
+/// A request and an answer to it, each with its length.
+fn cluster_files() -> Vec<Vec<u8>> {
+    let request = vesica_backends::fuzzing::request_body();
+    let parts = [&[0, 0, 0, 0, 1, 0, 0, 0][..], &[7; 32], &[1, 0, 0, 0, 2, 0, 0, 0], &[8; 32]];
+    [[&[0][..], &parts.concat()].concat(), vec![1, 1, 0, 0, 0]]
+        .map(|answer| [&(request.len() as u16).to_le_bytes(), &request[..], &answer].concat())
+        .to_vec()
+}
+
+fn cluster(bytes: &[u8]) {
+    let Some((len, rest)) = bytes.split_first_chunk() else { return };
+    let len = usize::from(u16::from_le_bytes(*len)).min(rest.len());
+    let (request, answer) = rest.split_at(len);
+    let _ = vesica_backends::JoinRequest::decode(request);
+    if let Some(request) = vesica_backends::fuzzing::request(request) {
+        let parts = vesica_backends::fuzzing::answer(&request, answer);
+        assert!(parts.is_none_or(|parts| parts as u64 <= u64::from(request.ranges())));
+    }
 }

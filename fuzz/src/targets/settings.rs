@@ -59,6 +59,7 @@ pub(super) const BACKEND_URL: Target = Target {
     tokens: &[
         b"memory:",
         b"disk:",
+        b"cluster:",
         b"redis://",
         b"redis+unix://",
         b"rediss://",

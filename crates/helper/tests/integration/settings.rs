@@ -66,6 +66,7 @@ fn the_backend_determines_where_lists_are_stored() {
         ("backend = \"disk:/data/x\"", "disk", "/data/x"),
         ("backend = \"redis://localhost\"", "redis", "vesica-helper"),
         ("backend = \"postgres://a:b@localhost\"", "postgres", "vesica-helper"),
+        ("backend = \"cluster:/mnt/join\"", "cluster", "vesica-helper"),
     ] {
         let settings = Settings::parse(&format!("[helper]\n{backend}\n{}", party("a", 1)));
         let options = settings.unwrap().options(Identity::generate().unwrap()).unwrap();

@@ -1,0 +1,213 @@
+"""The comparison of a helper's lists as jobs of Spark.
+
+A helper with `backend = "cluster:FOLDER"` writes its lists there, cut by the leading bits of labels, and a request. For
+each request a job compares them: a task reads some ranges of leading bits from all lists, and writes the bits of these
+ranges. The driver writes what the helper waits for: the digests of what the tasks wrote. So no machine holds a list.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from vesica import _vesica
+from vesica._errors import DataError, SettingsError
+from vesica._executors import check_packages
+from vesica._frames import quietly
+from vesica._work import Work
+
+log = logging.getLogger("vesica")
+
+#: Labels of all lists that a task compares, about: some 80 MB to read, and a second of work.
+TASK_LABELS = 1 << 23
+#: Of what a task gives: its ranges, and the digest of their bits or the index of a malformed list.
+COMPARED = "first int, past int, digest binary, malformed int"
+#: Between two looks for requests, in seconds.
+LOOK_EVERY = 1.0
+
+FAILED = (
+    "the comparison of a helper's lists failed",
+    "Spark's log says why: executors need this package and must read and write the folder, and nobody may cancel the "
+    "job; call it again: the helper still waits",
+)
+
+
+def helper_join(
+    spark: Any, folder: str | os.PathLike[str], *, files: Any = None, wait: float = 0
+) -> int:
+    """Compare the lists of a helper whose backend is ``cluster:`` and this folder.
+
+    Answers all requests that are outstanding in `folder`, each by a job of Spark, and further ones that come
+    within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it has answered.
+
+        from vesica import spark as vs
+
+        vs.helper_join(spark, "/mnt/shared/join", wait=math.inf)
+
+    `folder` is a URL, or a path, that the driver and executors can reach, and `files` a file system of pyarrow
+    for it if the URL is not enough. Run it on a cluster of the helper's own operator alone: whoever can read the
+    folder sees what the helper sees, and whoever can write there can change what parties receive.
+    """
+    if not wait >= 0:
+        raise SettingsError("wait is a number of seconds from 0 on", "for example wait=600")
+    check_packages()
+    work = Work(folder, files, name="folder", example="/mnt/shared/join")
+    until = time.monotonic() + wait
+    answered = 0
+    if wait:
+        log.info("requests of a helper in %s are answered", work.url)
+    while True:
+        for name in outstanding(work):
+            answered += answer(spark, work, name)
+        left = until - time.monotonic()
+        if left <= 0:
+            return answered
+        time.sleep(min(LOOK_EVERY, left))
+
+
+def outstanding(work: Work) -> list[str]:
+    """The folders of requests without an answer, by their names."""
+    from pyarrow import fs
+
+    def names() -> list[str]:
+        found = work.files.get_file_info(fs.FileSelector(work.path))
+        return sorted(one.base_name for one in found if is_of_request(one.base_name))
+
+    def is_outstanding(name: str) -> bool:
+        request = _vesica.JoinRequest
+        paths = [f"{work.path}/{name}/{file}" for file in (request.FILE, request.ANSWER_FILE)]
+        asked, done = (one.type == fs.FileType.File for one in work.files.get_file_info(paths))
+        return bool(asked and not done)
+
+    unread = (
+        f"the folder of the helper's lists, {work.url}, cannot be read",
+        "it must exist, and the driver must have the right to list and to read it",
+    )
+    return quietly(unread, lambda: [name for name in names() if is_outstanding(name)])
+
+
+def is_of_request(name: str) -> bool:
+    return name.startswith(_vesica.JoinRequest.FOLDER_PREFIX)
+
+
+def answer(spark: Any, work: Work, name: str) -> bool:
+    """Answer a request; returns whether the helper still wanted the answer."""
+    start = time.monotonic()
+    folder = f"{work.path}/{name}"
+    path = f"{folder}/{_vesica.JoinRequest.FILE}"
+    try:
+        with work.files.open_input_stream(path) as file:
+            data = file.read()
+    except FileNotFoundError:
+        return False
+    request = _vesica.JoinRequest.decode(data)
+    # One that was copied elsewhere has files with the right digests, but nobody waits for it.
+    if request is None or request.folder != name:
+        raise DataError(
+            f"{work.url}/{name}/request is not a request of a helper of this version",
+            "install the same version of vesica for the helper and here, or delete the folder",
+        )
+    tasks = min(request.ranges, max(slots(spark), -(-sum(request.lens) // TASK_LABELS)))
+    cuts = [request.ranges * one // tasks for one in range(tasks + 1)]
+    lens = ", ".join(str(one) for one in request.lens)
+    log.info("%s: lists of %s labels are compared in %d tasks", name, lens, tasks)
+    numbers = spark.range(0, tasks, 1, tasks)
+    try:
+        compared = numbers.mapInArrow(compared_by(work.files, folder, data, cuts), COMPARED)
+        found = quietly(FAILED, compared.collect)
+        malformed = [one[3] for one in found if one[3] is not None]
+        if malformed:
+            said = request.answer_malformed(min(malformed))
+        else:
+            said = request.answer(
+                [(first, past, bytes(digest)) for first, past, digest, _ in found]
+            )
+        unwritten = (
+            f"the answer to a helper cannot be written below {work.url}",
+            "the driver must have the right to write there; call it again: the helper still waits",
+        )
+        file = _vesica.JoinRequest.ANSWER_FILE
+        quietly(unwritten, lambda: write_whole(work.files, folder, file, said))
+    except Exception:
+        if not is_there(work.files, path):
+            log.info("%s: the helper has withdrawn its request", name)
+            return False
+        raise
+    log.info("%s: answered after %.1f s", name, time.monotonic() - start)
+    return True
+
+
+def is_there(files: Any, path: str) -> bool:
+    """Whether there is such a file; so it is too if nobody can say."""
+    from pyarrow import fs
+
+    with contextlib.suppress(Exception):
+        return bool(files.get_file_info(path).type != fs.FileType.NotFound)
+    return True
+
+
+def compared_by(
+    files: Any, folder: str, data: bytes, cuts: list[int]
+) -> Callable[[Iterator[Any]], Iterator[Any]]:
+    """What compares the lists of a request in the ranges between two cuts, whose number a row has."""
+
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow
+
+        request = _vesica.JoinRequest.decode(data)
+        assert request is not None
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                first, past = cuts[number], cuts[number + 1]
+                digest, malformed = compare(files, folder, request, first, past)
+                columns = [
+                    pyarrow.array([first], "int32"),
+                    pyarrow.array([past], "int32"),
+                    pyarrow.array([digest], "binary"),
+                    pyarrow.array([malformed], "int32"),
+                ]
+                names = [field.split()[0] for field in COMPARED.split(", ")]
+                yield pyarrow.record_batch(columns, names)
+
+    return work
+
+
+def compare(
+    files: Any, folder: str, request: _vesica.JoinRequest, first: int, past: int
+) -> tuple[bytes | None, int | None]:
+    """Compare lists in these ranges: the digest of the bits, which are written, or which list is malformed."""
+    with contextlib.ExitStack() as opened:
+        lists = [
+            opened.enter_context(files.open_input_file(f"{folder}/{request.list_file(list)}"))
+            for list in range(len(request.lens))
+        ]
+        found, malformed = request.compare(lists, first, past)
+    if found is None:
+        return None, malformed
+    bits, digest = found
+    write_whole(files, folder, request.bits_file(first, past), bits)
+    return digest, None
+
+
+def write_whole(files: Any, folder: str, name: str, data: bytes) -> None:
+    """Write a file that appears whole; each attempt writes the same bytes."""
+    path = f"{folder}/{name}"
+    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
+    appears_whole = files.type_name in ("s3", "gcs", "abfs")
+    written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
+    with files.open_output_stream(written) as file:
+        file.write(data)
+    if not appears_whole:
+        files.move(written, path)
+
+
+def slots(spark: Any) -> int:
+    """How many tasks run at a time, about."""
+    with contextlib.suppress(Exception):
+        return int(spark.sparkContext.defaultParallelism)
+    return 8
