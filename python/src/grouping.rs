@@ -6,10 +6,9 @@ use crate::away::away;
 use crate::export::Column;
 use crate::failure::{Failed, Kind};
 use crate::input::Input;
-use crate::stream::{Stream, guarded};
+use crate::stream::Stream;
 use arrow_array::builder::{Int64Builder, ListBuilder};
 use arrow_array::cast::AsArray;
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::Int64Type;
 use arrow_array::{FixedSizeBinaryArray, Int64Array, RecordBatch};
 use pyo3::prelude::*;
@@ -43,13 +42,10 @@ pub(crate) fn collect<T: Default + Send>(
     capsule: &Bound<'_, PyCapsule>,
     add: impl Fn(&RecordBatch, &mut T) -> Option<()> + Send + Sync,
 ) -> PyResult<T> {
-    let pointer = capsule.pointer_checked(Some(c"arrow_array_stream"))?;
-    let pointer = pointer.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
-    let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+    let stream = Stream::of_capsule(py, capsule)?;
     let read = away(py, || {
         let mut all = T::default();
-        for batch in guarded(|| Stream::new(stream)).ok()? {
+        for batch in stream.ok()? {
             add(&batch.ok()?, &mut all)?;
         }
         Some(all)

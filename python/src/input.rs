@@ -5,7 +5,6 @@ use crate::failure::{Failed, Kind};
 use crate::stream::{Stream, batch_of, guarded};
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
-use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::{ArrowError, Schema};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
@@ -14,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_records::{Batches, Format, ReadOptions, Source};
 
-const STREAM: &CStr = c"arrow_array_stream";
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
@@ -74,10 +72,7 @@ impl Input {
     /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
     #[staticmethod]
     fn stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>, rows: Option<u64>) -> PyResult<Self> {
-        let pointer = capsule.pointer_checked(Some(STREAM))?.cast::<FFI_ArrowArrayStream>();
-        // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
-        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
-        let reader = away(py, || guarded(|| Stream::new(stream)));
+        let reader = Stream::of_capsule(py, capsule)?;
         let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
         Self::of(py, Source::of_batches(Box::new(reader), rows))
     }

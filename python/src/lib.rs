@@ -1,19 +1,15 @@
-//! The native module of the Python package, `vesica._vesica`.
-//!
-//! The package in `python/vesica` is what people use; this module has what it stands on.
+//! The native module `vesica._vesica`: what the package in `python/vesica` stands on.
 //!
 //! * [`identity`], [`agreement`] — key files and agreements.
 //! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces; [`stream`] — its batches. The
 //!   unsafe code is in both.
 //! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
 //! * [`checking`] — what can be looked at before a run.
-//! * [`outcome`] — what a run gave; [`tables`] — results that are tables; [`export`] — columns and tables for other
-//!   libraries.
+//! * [`outcome`] — what a run gave; [`tables`], [`export`] — tables and columns for other libraries.
 //! * [`service`] — the helper of runs with one; [`join`] — what a cluster does for it; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
-//! * [`hands`] — what a run asks of programs elsewhere; [`grouping`] — how they group rows; [`tasks`] — how they take turns.
-//! * [`away`] — threads outside Python, and its end.
-//! * [`failure`] — errors as the exceptions of the package.
+//! * [`hands`] — what a run asks of programs elsewhere; [`grouping`], [`tasks`] — what they do.
+//! * [`away`] — threads outside Python, and its end; [`failure`] — errors as the exceptions of the package.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 

@@ -4,13 +4,20 @@
 //! structures that contradict their schema, where that can be seen. The length of a buffer cannot be checked: the
 //! interface does not have it.
 
+use crate::away::away;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{Array, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray};
 use arrow_data::layout;
 use arrow_schema::{ArrowError, DataType, Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+/// Of capsules with streams.
+const NAME: &CStr = c"arrow_array_stream";
 
 /// Most rows of a batch: more than any memory holds, and few enough for lengths in bits.
 const MAX_ROWS: usize = 1 << 48;
@@ -34,7 +41,21 @@ pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result
 }
 
 impl Stream {
-    pub(crate) fn new(mut stream: FFI_ArrowArrayStream) -> Result<Self, ArrowError> {
+    /// The batches of a capsule from `__arrow_c_stream__`.
+    ///
+    /// # Errors
+    /// The outer one if it is no such capsule, the inner one if its producer is broken.
+    pub(crate) fn of_capsule(
+        py: Python<'_>,
+        capsule: &Bound<'_, PyCapsule>,
+    ) -> PyResult<Result<Self, ArrowError>> {
+        let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
+        // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
+        let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
+        Ok(away(py, || guarded(|| Self::new(stream))))
+    }
+
+    fn new(mut stream: FFI_ArrowArrayStream) -> Result<Self, ArrowError> {
         let get_schema = stream.get_schema.filter(|_| stream.release.is_some());
         let get_schema = get_schema.ok_or_else(unusable)?;
         let mut schema = FFI_ArrowSchema::empty();

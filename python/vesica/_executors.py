@@ -21,6 +21,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._errors import DataError, InternalError, SettingsError
 from vesica._frames import quietly
+from vesica._work import write_whole
 
 log = logging.getLogger("vesica")
 
@@ -272,7 +273,7 @@ def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
 
     pieces, words, common = bits.take()
     table = pyarrow.table({PIECE: pyarrow.array(pieces), WORDS: pyarrow.array(words)})
-    write_whole(files, folder, f"part-{number:05}.parquet", table)
+    write_whole(files, folder, f"part-{number:05}.parquet", parquet_of(table))
     return common
 
 
@@ -310,7 +311,8 @@ def turns_of(
                 # After all that the other side can see.
                 for part, rows in over:
                     # The same by each attempt, and in as many bytes whatever was found.
-                    write_whole(files, f"{folder}/marks", f"part-{part:05}.parquet", rows)
+                    name = f"part-{part:05}.parquet"
+                    write_whole(files, f"{folder}/marks", name, parquet_of(rows))
                 columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "string")]
                 yield pyarrow.record_batch(columns, ["part", "taken"])
 
@@ -355,32 +357,13 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
     return table
 
 
-def write_whole(files: Any, folder: str, name: str, rows: Any) -> None:
-    """Write a file whole or not at all."""
+def parquet_of(rows: Any) -> Callable[[Any], None]:
+    """What writes these rows to a file, in as many bytes whatever they are."""
     import pyarrow.parquet
 
-    path = f"{folder}/{name}"
-    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
-    appears_whole = files.type_name in ("s3", "gcs", "abfs")
-    written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
-    with files.open_output_stream(written) as file:
-        pyarrow.parquet.write_table(rows, file, compression="none", use_dictionary=False)
-    if files.type_name == "local":
-        # The driver keeps that it is there: after a crash it must be.
-        synced(written)
-    if not appears_whole:
-        files.move(written, path)
-    if files.type_name == "local":
-        synced(folder)
-
-
-def synced(path: str) -> None:
-    """Wait until a local file or folder is on the disk."""
-    opened = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
+    return lambda file: pyarrow.parquet.write_table(
+        rows, file, compression="none", use_dictionary=False
+    )
 
 
 @functools.cache
@@ -447,7 +430,7 @@ class Executors:
         rows = self.rows
         rows.forget_stale()
         total = sum(count for _, count in rows.parts)
-        tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), self.slots())))
+        tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), slots(self.rows.spark))))
         log.info("executors group %d rows into %d files", total, tasks)
         from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
 
@@ -505,7 +488,7 @@ class Executors:
             with_items.append((task, buckets))
         # From public figures alone: the other side sees how long this takes.
         items = len(tasks) * self.agreement.partition_rows
-        most = max(1, min(len(tasks), max(self.slots(), -(-items // TASK_ITEMS))))
+        most = max(1, min(len(tasks), max(slots(self.rows.spark), -(-items // TASK_ITEMS))))
         groups = [with_items[number::most] for number in range(most)]
         log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
         work = turns_of(rows.work.files, folder, self.place, orders, groups)
@@ -522,7 +505,7 @@ class Executors:
         total = sum(count for _, count in rows.parts)
         tasks = max(1, min(-(-total // MARKED_ROWS), len(rows.parts)))
         names = rows.work.names(f"{rows.folder}/marks")
-        most = max(1, min(len(names), max(self.slots(), tasks)))
+        most = max(1, min(len(names), max(slots(self.rows.spark), tasks)))
         groups = [names[number::most] for number in range(most)]
         rows.work.files.create_dir(f"{folder}/common")
         read = marks_of(rows.work.files, f"{folder}/marks", groups, tasks)
@@ -536,12 +519,6 @@ class Executors:
         """Delete what nobody needs after the run."""
         for name in ("items", "heard", "marks"):
             self.rows.work.remove(f"{self.rows.folder}/{name}")
-
-    def slots(self) -> int:
-        """How many tasks run at a time, about."""
-        with contextlib.suppress(Exception):
-            return int(self.rows.spark.sparkContext.defaultParallelism)
-        return 8
 
 
 @contextlib.contextmanager
@@ -568,6 +545,13 @@ def described(spark: Any, what: str) -> Iterator[None]:
         with contextlib.suppress(Exception):
             context.removeJobTag(tag)
             context.setLocalProperty(DESCRIPTION, before)
+
+
+def slots(spark: Any) -> int:
+    """How many tasks run at a time, about."""
+    with contextlib.suppress(Exception):
+        return int(spark.sparkContext.defaultParallelism)
+    return 8
 
 
 def quoted(name: str) -> str:

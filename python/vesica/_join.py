@@ -11,15 +11,14 @@ import contextlib
 import logging
 import os
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from vesica import _vesica
 from vesica._errors import DataError, SettingsError
-from vesica._executors import check_packages
+from vesica._executors import batch_of, check_packages, slots
 from vesica._frames import quietly
-from vesica._work import Work
+from vesica._work import Work, write_whole
 
 log = logging.getLogger("vesica")
 
@@ -132,7 +131,9 @@ def answer(spark: Any, work: Work, name: str) -> bool:
             "the driver must have the right to write there; call it again: the helper still waits",
         )
         file = _vesica.JoinRequest.ANSWER_FILE
-        quietly(unwritten, lambda: write_whole(work.files, folder, file, said))
+        quietly(
+            unwritten, lambda: write_whole(work.files, folder, file, lambda out: out.write(said))
+        )
     except Exception:
         if not is_there(work.files, path):
             log.info("%s: the helper has withdrawn its request", name)
@@ -157,22 +158,14 @@ def compared_by(
     """What compares the lists of a request in the ranges between two cuts, whose number a row has."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow
-
         request = _vesica.JoinRequest.decode(data)
         assert request is not None
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 first, past = cuts[number], cuts[number + 1]
                 digest, malformed = compare(files, folder, request, first, past)
-                columns = [
-                    pyarrow.array([first], "int32"),
-                    pyarrow.array([past], "int32"),
-                    pyarrow.array([digest], "binary"),
-                    pyarrow.array([malformed], "int32"),
-                ]
-                names = [field.split()[0] for field in COMPARED.split(", ")]
-                yield pyarrow.record_batch(columns, names)
+                columns = [[first], [past], [digest], [malformed]]
+                yield batch_of(COMPARED, columns, ["int32", "int32", "binary", "int32"])
 
     return work
 
@@ -190,24 +183,5 @@ def compare(
     if found is None:
         return None, malformed
     bits, digest = found
-    write_whole(files, folder, request.bits_file(first, past), bits)
+    write_whole(files, folder, request.bits_file(first, past), lambda out: out.write(bits))
     return digest, None
-
-
-def write_whole(files: Any, folder: str, name: str, data: bytes) -> None:
-    """Write a file that appears whole; each attempt writes the same bytes."""
-    path = f"{folder}/{name}"
-    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
-    appears_whole = files.type_name in ("s3", "gcs", "abfs")
-    written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
-    with files.open_output_stream(written) as file:
-        file.write(data)
-    if not appears_whole:
-        files.move(written, path)
-
-
-def slots(spark: Any) -> int:
-    """How many tasks run at a time, about."""
-    with contextlib.suppress(Exception):
-        return int(spark.sparkContext.defaultParallelism)
-    return 8

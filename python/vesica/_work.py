@@ -7,7 +7,8 @@ import json
 import logging
 import os
 import re
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from vesica._errors import SettingsError
@@ -131,3 +132,28 @@ def path_in(scheme: str, rest: str) -> str:
         return f"/{path}"
     # The container comes before the account.
     return f"{place.partition('@')[0]}/{path}"
+
+
+def write_whole(files: Any, folder: str, name: str, write: Callable[[Any], None]) -> None:
+    """Have a file written that appears whole or not at all, and is on the disk of a local folder."""
+    path = f"{folder}/{name}"
+    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
+    appears_whole = files.type_name in ("s3", "gcs", "abfs")
+    written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
+    with files.open_output_stream(written) as file:
+        write(file)
+    if files.type_name == "local":
+        synced(written)
+    if not appears_whole:
+        files.move(written, path)
+    if files.type_name == "local":
+        synced(folder)
+
+
+def synced(path: str) -> None:
+    """Wait until a local file or folder is on the disk."""
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
