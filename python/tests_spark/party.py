@@ -215,10 +215,14 @@ def answer(spark: SparkSession, call: dict[str, Any]) -> dict[str, Any]:
         with with_fault(spark, call["wrong"], settings):
             return {"value": plain(function(df, call["agreement"], *call["more"], **settings))}
     except KeyboardInterrupt:
-        tracker, until = spark.sparkContext.statusTracker(), time.monotonic() + 20
-        while tracker.getActiveJobsIds() and time.monotonic() < until:
+        tracker = spark.sparkContext.statusTracker()
+        latest = max(tracker.getJobIdsForGroup(None))
+        until = time.monotonic() + 20
+        while (
+            status := tracker.getJobInfo(latest).status
+        ) == "RUNNING" and time.monotonic() < until:
             time.sleep(0.05)
-        return {"interrupted": len(tracker.getActiveJobsIds())}
+        return {"interrupted": status}
     except v.VesicaError as error:
         took = time.monotonic() - start
         said = {"error": type(error).__name__, "message": str(error), "hint": error.hint}

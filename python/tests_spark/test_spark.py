@@ -245,7 +245,8 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
 
 def test_the_code_on_the_page_runs(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:
     page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
-    [code] = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    # The second one is for helpers: test_join.py has it.
+    code, _ = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     deal = scene.agree()
     shutil.copy(deal, scene.folder / "agreement.toml")
     code = code.replace("/mnt/partner", str(scene.folder / "between"))

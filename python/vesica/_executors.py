@@ -39,9 +39,11 @@ TASK_ITEMS = 1 << 17
 EMPTY, REFUSED = -1, -2
 #: Bytes that a task holds of what goes to other tasks, about, before it passes them on.
 HELD_BYTES = 32 << 20
-#: Most bytes of a row between the halves of a job, so that 10,000 of them are one batch of Arrow: a multiple of what
-#: one row of the DataFrame takes there.
-PACKED_BYTES = 26 * 8 * 1000
+#: Most bytes of a row between the halves of a job: a multiple of what one row of the DataFrame takes there. Spark makes
+#: batches of spark.sql.execution.arrow.maxRecordsPerBatch rows, by default 10,000, and Arrow's have at most 2^31 bytes.
+PACKED_BYTES = 26 * 8 * 100
+#: Most rows of a group of rows in a file of items. The library makes groups of at most 2^26 rows, whatever it is told.
+GROUP_ROWS = 1 << 20
 #: Of the rows between the two halves of the grouping.
 ITEMS = "task int, packed binary, empty long, refused long"
 #: Of the rows between the two halves of the marking.
@@ -90,25 +92,29 @@ def check_packages() -> None:
     )
 
 
-def check_place(exchange: Any) -> None:
-    """Refuse a place where the sides cannot meet before the cluster writes any row."""
+def check_place(exchange: Any, side: int) -> None:
+    """Refuse a place where the sides cannot meet before the cluster writes any row. `side` is the place of this party
+    among both, by their names.
+    """
     if not isinstance(exchange, (str, os.PathLike)):
         return
     place = os.fspath(exchange)
     try:
         opened = _vesica.Place(place)
         if place.partition("://")[0] in BUCKETS:
-            opened.check(f"check/{uuid.uuid4().hex}")
+            # A party may need no more rights than for its own objects, whose names begin like this.
+            opened.check(f"check/{side}-{uuid.uuid4().hex}")
         return
     except SettingsError as error:
         refused = error
     if place.startswith("s3://"):
         bucket, _, prefix = place.removeprefix("s3://").partition("/")
-        names = "/".join(filter(None, (bucket, prefix.rstrip("/"), "*")))
+        names = "/".join(filter(None, (bucket, prefix.rstrip("/"))))
         refused = SettingsError(
             str(refused),
-            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, and s3:GetObject, "
-            f"s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}: docs/exchange.md has a policy that says so",
+            f"{refused.hint}; the driver and executors need s3:ListBucket on arn:aws:s3:::{bucket}, s3:GetObject on "
+            f"arn:aws:s3:::{names}/*, and s3:PutObject and s3:DeleteObject on arn:aws:s3:::{names}/*/{side}-*: "
+            "docs/exchange.md has a policy that says so",
         )
     raise refused
 
@@ -218,16 +224,22 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
                     file, schema, compression="none", use_dictionary=False
                 ) as writer,
             ):
-                first = 0
-                for position, (bucket, entries, distinct, digest) in enumerate(buckets):
+                first = position = 0
+                for bucket, entries, distinct, digest in buckets:
                     part = ordered.slice(first, entries)
                     first += entries
-                    writer.write_table(part, row_group_size=entries)
+                    writer.write_table(part, row_group_size=GROUP_ROWS)
                     found.append((bucket, name, position, entries, distinct, digest))
+                    position += groups_of(entries)
         types = ["int32", "string", "int32", "int64", "int64", "binary"]
         yield batch_of(GROUPED, list(zip(*found, strict=True)), types)
 
     return work
+
+
+def groups_of(entries: int) -> int:
+    """How many groups of rows so many entries of a bucket have in its file."""
+    return -(-entries // GROUP_ROWS)
 
 
 def marks_of(
@@ -258,9 +270,10 @@ def bits_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         bits, task = _vesica.Bits(), None
         for batch in batches:
-            for row in batch.to_pylist():
-                task = row["task"]
-                bits.add(row["packed"])
+            for packed in batch.column(1):
+                bits.add(packed.as_py())
+            if len(batch):
+                task = batch.column(0)[0].as_py()
         if task is not None:
             yield batch_of(BITS, [[write_bits(files, folder, task, bits)]], ["int64"])
 
@@ -347,7 +360,8 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
     import pyarrow.parquet
 
     with files.open_input_file(f"{folder}/items/{bucket.file}") as file:
-        table = pyarrow.parquet.ParquetFile(file).read_row_group(bucket.position)
+        groups = range(bucket.position, bucket.position + groups_of(bucket.entries))
+        table = pyarrow.parquet.ParquetFile(file).read_row_groups(groups)
     digest = _vesica.digest(table.__arrow_c_stream__())
     if len(table) != bucket.entries or digest != bucket.digest:
         raise DataError(
@@ -435,16 +449,19 @@ class Executors:
         from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
 
         folder = f"{rows.work.path}/{rows.folder}"
-        rows.work.files.create_dir(f"{folder}/items")
-        rows.work.files.create_dir(f"{folder}/marks")
+        for name in ("items", "marks"):
+            rows.work.create(f"{rows.folder}/{name}")
         make = items_of(
             self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets, tasks
         )
         used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
         keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
-        grouped = spread(keyed, tasks).drop("task")
-        grouped = grouped.mapInArrow(grouped_into(rows.work.files, f"{folder}/items"), GROUPED)
-        found = self.job("group rows by partition", grouped.collect)
+        write = grouped_into(rows.work.files, f"{folder}/items")
+
+        def grouped() -> Any:
+            return spread(keyed, tasks).drop("task").mapInArrow(write, GROUPED).collect()
+
+        found = self.job("group rows by partition", grouped)
         self.buckets = [None] * buckets
         self.counts = (0, 0)
         for bucket, file, position, entries, distinct, digest in found:
@@ -473,7 +490,7 @@ class Executors:
         """Have all these turns taken."""
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
-        rows.work.files.create_dir(f"{folder}/heard")
+        rows.work.create(f"{rows.folder}/heard")
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
             self.job("keep what was heard", put)
@@ -500,20 +517,22 @@ class Executors:
 
     def write_common(self) -> int:
         """Have bits written that say which rows are common. Returns how many are."""
+        return int(self.job("mark common rows", self.marked))
+
+    def marked(self) -> int:
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
         total = sum(count for _, count in rows.parts)
-        tasks = max(1, min(-(-total // MARKED_ROWS), len(rows.parts)))
+        tasks = max(1, -(-total // MARKED_ROWS))
         names = rows.work.names(f"{rows.folder}/marks")
-        most = max(1, min(len(names), max(slots(self.rows.spark), tasks)))
+        most = max(1, min(len(names), max(slots(rows.spark), tasks)))
         groups = [names[number::most] for number in range(most)]
-        rows.work.files.create_dir(f"{folder}/common")
+        rows.work.create_anew(f"{rows.folder}/common")
         read = marks_of(rows.work.files, f"{folder}/marks", groups, tasks)
         marks = rows.spark.range(0, most, 1, most).mapInArrow(read, MARKS)
-        written = spread(marks, tasks).mapInArrow(
-            bits_into(rows.work.files, f"{folder}/common"), BITS
-        )
-        return sum(common for (common,) in self.job("mark common rows", written.collect))
+        write = bits_into(rows.work.files, f"{folder}/common")
+        written = spread(marks, tasks).mapInArrow(write, BITS)
+        return sum(common for (common,) in written.collect())
 
     def clean(self) -> None:
         """Delete what nobody needs after the run."""

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from vesica import _vesica
-from vesica._errors import DataError, SettingsError
-from vesica._executors import batch_of, check_packages, slots
+from vesica._errors import DataError, SettingsError, VesicaError
+from vesica._executors import batch_of, check_packages, described, slots
 from vesica._frames import quietly
 from vesica._work import Work, write_whole
 
@@ -28,6 +28,8 @@ TASK_LABELS = 1 << 23
 COMPARED = "first int, past int, digest binary, malformed int"
 #: Between two looks for requests, in seconds.
 LOOK_EVERY = 1.0
+#: Between two tries to answer a request, in seconds.
+TRY_EVERY = 30.0
 
 FAILED = (
     "the comparison of a helper's lists failed",
@@ -42,7 +44,8 @@ def helper_join(
     """Compare the lists of a helper whose backend is ``cluster:`` and this folder.
 
     Answers all requests that are outstanding in `folder`, each by a job of Spark, and further ones that come
-    within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it has answered.
+    within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it has answered. One that
+    fails does not keep others waiting: it is tried again every 30 seconds, and its error is raised at the end.
 
         from vesica import spark as vs
 
@@ -58,15 +61,30 @@ def helper_join(
     work = Work(folder, files, name="folder", example="/mnt/shared/join")
     until = time.monotonic() + wait
     answered = 0
+    #: The requests that could not be answered: why, and when they get their next try.
+    failed: dict[str, tuple[VesicaError, float]] = {}
     if wait:
         log.info("requests of a helper in %s are answered", work.url)
     while True:
-        for name in outstanding(work):
-            answered += answer(spark, work, name)
+        there = outstanding(work)
+        failed = {name: why for name, why in failed.items() if name in there}
+        for name in there:
+            if name in failed and time.monotonic() < failed[name][1]:
+                continue
+            try:
+                answered += answer(spark, work, name)
+                failed.pop(name, None)
+            except VesicaError as error:
+                # Others may be of other helpers.
+                log.warning("%s: %s (%s)", name, error, error.hint)
+                failed[name] = (error, time.monotonic() + TRY_EVERY)
         left = until - time.monotonic()
         if left <= 0:
-            return answered
+            break
         time.sleep(min(LOOK_EVERY, left))
+    for why, _ in failed.values():
+        raise why
+    return answered
 
 
 def outstanding(work: Work) -> list[str]:
@@ -118,7 +136,8 @@ def answer(spark: Any, work: Work, name: str) -> bool:
     numbers = spark.range(0, tasks, 1, tasks)
     try:
         compared = numbers.mapInArrow(compared_by(work.files, folder, data, cuts), COMPARED)
-        found = quietly(FAILED, compared.collect)
+        with described(spark, "compare the lists of a helper"):
+            found = quietly(FAILED, compared.collect)
         malformed = [one[3] for one in found if one[3] is not None]
         if malformed:
             said = request.answer_malformed(min(malformed))

@@ -21,8 +21,10 @@ log = logging.getLogger("vesica")
 PRIVATE_ID = "private_id"
 #: Rows that the driver reads at a time.
 BATCH_ROWS = 64 << 10
-#: Rows whose bits every executor can hold: 128 MB.
-BROADCAST_ROWS = 1 << 30
+#: Rows of a piece of bits. A file of rows begins a new one.
+PIECE_ROWS = 1 << 16
+#: Bits that every executor can hold: 128 MiB.
+BROADCAST_BITS = 1 << 30
 
 
 class Rows(Frame):
@@ -46,6 +48,8 @@ class Rows(Frame):
         self.note: str | None = None
         #: The rows of runs that do not go on.
         self.stale: list[str] = []
+        #: Whether the bits of all rows are written.
+        self.has_bits = False
         #: Why the driver could not read the rows.
         self.unreadable: str | None = None
         if data.isStreaming:
@@ -223,11 +227,13 @@ class Rows(Frame):
 
     def keep(self, result: Result) -> None:
         """Write what the DataFrames of the result need, if executors have not written it."""
+        if result._is_elsewhere:
+            # Where it fails, the same call goes on: the run has not forgotten its state.
+            self.check_common(result)
+            return
         kept = None
         try:
-            if result._is_elsewhere:
-                self.check_common(result)
-            elif result.kind == "rows":
+            if result.kind == "rows":
                 self.write_common(result.mask)
             elif result.kind == "ids":
                 self.write_ids(result.ids)
@@ -236,7 +242,7 @@ class Rows(Frame):
             kept = type(error).__name__
         failed = DataError(
             f"the driver cannot write the result to {self.work.url} ({kept})",
-            "the attribute `result` of this exception has it; both sides have finished the run",
+            "`result` of this exception has it as `mask`, `positions` or `ids`; both sides have finished the run",
         )
         failed.result = result  # type: ignore[attr-defined]
         raise failed
@@ -250,6 +256,7 @@ class Rows(Frame):
                 f"files of the rows in common are missing below {self.work.url}",
                 "nobody else may write to work; both sides must run again",
             )
+        self.has_bits = True
 
     def close(self, result: Result) -> None:
         """Delete what the result does not need, after the state: a process that finds both goes on."""
@@ -266,7 +273,7 @@ class Rows(Frame):
         """Write bits that say which rows are common."""
         import pyarrow
 
-        self.work.files.create_dir(self.path("common"))
+        self.work.create_anew(f"{self.folder}/common")
         bits, first = _vesica.Bits(), 0
         for batch in self.batches([ROW]):
             marks = pyarrow.table([batch.column(0), mask[first : first + len(batch)]], MARKED)
@@ -276,13 +283,14 @@ class Rows(Frame):
         if first != len(mask):
             raise InternalError(*OTHER_ROWS)
         write_bits(self.work.files, self.path("common"), 0, bits)
+        self.has_bits = True
 
     def write_ids(self, ids: Any) -> None:
         """Write the numbers of the rows, with their identifiers."""
         import pyarrow
         import pyarrow.parquet
 
-        self.work.files.create_dir(self.path("ids"))
+        self.work.create(f"{self.folder}/ids")
         first, waiting, waiting_rows = 0, [], 0
         schema = pyarrow.schema([(ROW, "int64"), (PRIVATE_ID, ids.type)])
         with (
@@ -309,12 +317,15 @@ class Rows(Frame):
     def elsewhere(self) -> Any:
         from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
 
+        if not self.has_bits:
+            raise DataError("the rows in common were not written", "see `mask` and `positions`")
         rows = self.read("rows")
         columns = [quoted(name) for name in rows.columns if name != ROW]
         # With its schema, as there is no file if no row has a key.
         files = self.spark.read.schema(f"{PIECE} long, {WORDS} array<long>")
         bits = files.parquet(self.url("common"))
-        if sum(count for _, count in self.parts) <= BROADCAST_ROWS:
+        pieces = sum(-(-count // PIECE_ROWS) for _, count in self.parts)
+        if pieces * PIECE_ROWS <= BROADCAST_BITS:
             bits = functions.broadcast(bits)
         joined = rows.join(bits, functions.expr(f"shiftright({ROW}, 16) = {PIECE}"))
         word = f"{WORDS}[int(shiftright({ROW}, 6) & 1023)]"

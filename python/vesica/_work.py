@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import logging
 import os
@@ -104,6 +105,18 @@ class Work:
         if self.is_local:
             os.makedirs(f"{self.path}/{name}", mode=0o700)
 
+    def create(self, name: str) -> None:
+        """Make a folder, so that it is there after a crash too."""
+        self.files.create_dir(f"{self.path}/{name}")
+        if self.is_local:
+            synced(os.path.dirname(f"{self.path}/{name}"))
+
+    def create_anew(self, name: str) -> None:
+        """Make an empty folder."""
+        with contextlib.suppress(FileNotFoundError):
+            self.files.delete_dir(f"{self.path}/{name}")
+        self.create(name)
+
     def forget(self, name: str) -> None:
         with contextlib.suppress(Exception):
             self.files.delete_file(f"{self.path}/{name}")
@@ -140,8 +153,11 @@ def write_whole(files: Any, folder: str, name: str, write: Callable[[Any], None]
     # There a file appears when it is closed. Elsewhere it is there from the first byte on.
     appears_whole = files.type_name in ("s3", "gcs", "abfs")
     written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
+    whole = io.BytesIO()
+    write(whole)
+    # At once: a file that is closed after an error would appear too.
     with files.open_output_stream(written) as file:
-        write(file)
+        file.write(whole.getbuffer())
     if files.type_name == "local":
         synced(written)
     if not appears_whole:

@@ -185,7 +185,7 @@ def run_rows(
     if on_executors:
         check_packages()
     if exchange is not None:
-        check_place(exchange)
+        check_place(exchange, sorted(one.name for one in agreement.parties).index(party))
     is_kept = state is not None or exchange is not None or agreement.helper is not None
     folder = ""
     if is_kept:

@@ -29,7 +29,7 @@ use request::digest_of_segment;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::ops::Range;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -133,9 +133,17 @@ struct Call<'a> {
     stop: Stop<'a>,
 }
 
+/// Adds the group's permissions in `mode`, which the usual umask takes away.
+fn open_for_group(path: &Path, mode: u32) -> io::Result<()> {
+    let mut permissions = fs::metadata(path)?.permissions();
+    permissions.set_mode(permissions.mode() | mode & 0o070);
+    fs::set_permissions(path, permissions)
+}
+
 impl Call<'_> {
     fn common(&self) -> Answers {
         DirBuilder::new().mode(FOLDER_MODE).create(self.folder)?;
+        open_for_group(self.folder, FOLDER_MODE)?;
         let mut copied = Vec::with_capacity(self.lists.len());
         for at in 0..self.lists.len() {
             match self.copy(at)? {
@@ -185,6 +193,7 @@ impl Call<'_> {
         let written = self.folder.join(format!(".{name}"));
         let mut file =
             OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&written)?;
+        open_for_group(&written, FILE_MODE)?;
         if write(&mut file)?.is_none() {
             return Ok(None);
         }
