@@ -161,10 +161,11 @@ def cancel_all(spark: SparkSession, work: str, ended: threading.Event) -> None:
             spark.sparkContext.cancelAllJobs()
 
 
-def interrupt(work: str, ended: threading.Event) -> None:
-    """Press Ctrl-C once the cluster groups its rows."""
-    while not ended.wait(0.02):
-        if glob.glob(f"{work}/rows-*/items"):
+def interrupt(spark: SparkSession, work: str, ended: threading.Event) -> None:
+    """Press Ctrl-C while a job groups rows."""
+    tracker = spark.sparkContext.statusTracker()
+    while not ended.wait(0.01):
+        if glob.glob(f"{work}/rows-*/items") and tracker.getActiveJobsIds():
             os.kill(os.getpid(), signal.SIGINT)
             return
 
@@ -186,7 +187,8 @@ def with_fault(
         arguments = (spark, settings["work"], ended)
         threading.Thread(target=cancel_all, args=arguments, daemon=True).start()
     if "interrupted" in wrong:
-        threading.Thread(target=interrupt, args=(settings["work"], ended), daemon=True).start()
+        arguments = (spark, settings["work"], ended)
+        threading.Thread(target=interrupt, args=arguments, daemon=True).start()
     try:
         yield
     finally:
