@@ -164,10 +164,17 @@ def cancel_all(spark: SparkSession, work: str, ended: threading.Event) -> None:
 def interrupt(spark: SparkSession, work: str, ended: threading.Event) -> None:
     """Press Ctrl-C while a job groups rows."""
     tracker = spark.sparkContext.statusTracker()
+
+    def is_grouping(stage: int) -> bool:
+        # Not the job that looks at the columns of a file.
+        info = tracker.getStageInfo(stage)
+        return info is not None and info.name.startswith("collect")
+
     while not ended.wait(0.01):
-        if glob.glob(f"{work}/rows-*/items") and tracker.getActiveJobsIds():
-            os.kill(os.getpid(), signal.SIGINT)
-            return
+        if glob.glob(f"{work}/rows-*/items"):
+            if any(is_grouping(stage) for stage in tracker.getActiveStageIds()):
+                os.kill(os.getpid(), signal.SIGINT)
+                return
 
 
 @contextlib.contextmanager

@@ -455,10 +455,10 @@ class Executors:
             self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets, tasks
         )
         used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
-        keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
         write = grouped_into(rows.work.files, f"{folder}/items")
 
         def grouped() -> Any:
+            keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
             return spread(keyed, tasks).drop("task").mapInArrow(write, GROUPED).collect()
 
         found = self.job("group rows by partition", grouped)
