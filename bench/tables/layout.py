@@ -5,10 +5,22 @@ import math
 MB = 2**20
 
 
+class Failed:
+    """In place of figures that could not be measured: says so in each cell that needs them."""
+
+    def __init__(self, reason):
+        self.reason = reason
+
+    def __bool__(self):
+        return False
+
+
 def number(value):
     """Three significant digits, as in the papers."""
     if value is None:
         return "–"
+    if isinstance(value, Failed):
+        return f"failed: {value.reason}"
     digits = max(0, 2 - int(math.floor(math.log10(value)))) if value > 0 else 0
     return f"{value:,.{min(digits, 3)}f}"
 
