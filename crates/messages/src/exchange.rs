@@ -30,12 +30,15 @@ pub(crate) fn error(
                     _ => format!(" (waited {})", duration(after)),
                 },
             ),
-            hint: match waiting {
-                Waiting::Hello => format!(
-                    "{again} when {peer} has run: it goes on where it stopped; if {peer} waits too, it has \
-                     another agreement (compare the hashes) or another place"
-                ),
-                _ => format!("{again} when {peer} has run: it goes on where it stopped"),
+            hint: {
+                let hint = format!("{again} when {peer} has run: it goes on where it stopped");
+                match waiting {
+                    Waiting::Hello => format!(
+                        "{hint}; if {peer} waits too, it has another agreement (compare the \
+                         hashes) or another place"
+                    ),
+                    _ => hint,
+                }
             },
             who: Who::Later,
         },
