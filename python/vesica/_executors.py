@@ -42,7 +42,7 @@ HELD_BYTES = 32 << 20
 #: Most bytes of a row between the halves of a job: a multiple of what one row of the DataFrame takes there. Spark makes
 #: batches of spark.sql.execution.arrow.maxRecordsPerBatch rows, by default 10,000, and Arrow's have at most 2^31 bytes.
 PACKED_BYTES = 26 * 8 * 100
-#: Most rows of a group of rows in a file of items. The library makes groups of at most 2^26 rows, whatever it is told.
+#: Most rows of a row group in a file of items. pyarrow cuts row groups at 2^26 rows, even if it is told otherwise.
 GROUP_ROWS = 1 << 20
 #: Of the rows between the two halves of the grouping.
 ITEMS = "task int, packed binary, empty long, refused long"
@@ -102,7 +102,7 @@ def check_place(exchange: Any, side: int) -> None:
     try:
         opened = _vesica.Place(place)
         if place.partition("://")[0] in BUCKETS:
-            # A party may need no more rights than for its own objects, whose names begin like this.
+            # A policy may let a party write only objects whose names begin with its number.
             opened.check(f"check/{side}-{uuid.uuid4().hex}")
         return
     except SettingsError as error:

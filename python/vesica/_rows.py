@@ -44,9 +44,9 @@ class Rows(Frame):
         self.parts: list[tuple[str, int]] = []
         #: Whether an earlier process had executors do the work; None if there was none.
         self.were_for_executors: bool | None = None
-        #: The name of the note, if the run may go on in another process.
+        #: The name of the note; None if another process cannot continue the run.
         self.note: str | None = None
-        #: The rows of runs that do not go on.
+        #: The folders with the rows of abandoned runs.
         self.stale: list[str] = []
         #: Whether the bits of all rows are written.
         self.has_bits = False
@@ -107,7 +107,7 @@ class Rows(Frame):
         self.folder = f"rows-{uuid.uuid4().hex}"
         log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
         if self.note is not None:
-            # Before the rows: whoever finds it can delete them.
+            # Before the rows are written, so that a later call can find and delete them.
             self.work.keep_note(self.note, {"rows": self.folder, "stale": self.stale})
         try:
             self.parts = self.write_parts_of(self.data)
@@ -228,7 +228,7 @@ class Rows(Frame):
     def keep(self, result: Result) -> None:
         """Write what the DataFrames of the result need, if executors have not written it."""
         if result._is_elsewhere:
-            # Where it fails, the same call goes on: the run has not forgotten its state.
+            # If this fails, the same call can be made again: the run still has its state.
             self.check_common(result)
             return
         kept = None
@@ -254,7 +254,7 @@ class Rows(Frame):
         if rows is None or common != rows[0]:
             raise SettingsError(
                 f"files of the rows in common are missing below {self.work.url}",
-                "nobody else may write to work; both sides must run again",
+                "nobody else may write to work; add restart=True: both sides must run again",
             )
         self.has_bits = True
 

@@ -12,9 +12,9 @@
 //! renamed. Nothing needs to survive a crash: the next call for the run begins anew. The helper removes the
 //! request's folder when it has the answer, or none is needed any more.
 //!
-//! Whoever can read the folder sees the labels, and whoever can write there can make the answer: a cluster
-//! is as trusted as the helper. Digests detect answers to other requests and damaged files, not a cluster
-//! that lies.
+//! A user who can read the folder sees the labels. A user who can write there can forge the answer, so the
+//! cluster must be as trusted as the helper. Digests detect answers to other requests and damaged files,
+//! not a cluster that lies.
 
 mod request;
 

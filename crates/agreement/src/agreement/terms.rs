@@ -33,7 +33,7 @@ pub struct Terms {
     /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
     /// and private ids only.
     pub partition_counts: bool,
-    /// The most keys that a partition of a large set has on average. A set with no more keys is not split. Sets that would
+    /// The most keys that a partition of a large set has on average. A set of at most so many keys is not split. Sets that would
     /// need more than [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS) have larger partitions. With a helper there are
     /// no partitions, and this is the default.
     pub partition_rows: u64,
