@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -60,15 +60,21 @@ bench: dist ## Measure, print the tables, draw the figures (BENCH=--quick is sho
 	$(CARGO) build --profile dist --locked --package vesica-records --examples
 	@bench/run $(BENCH)
 
+reproduce: dist ## Measure all tables and figures of the five papers, and write target/reproduction/index.html (BENCH=--quick is short).
+	@scripts/need python3
+	$(CARGO) build --profile dist --locked --package vesica-bench
+	@bench/reproduce $(BENCH)
+
 bench-phasing: dist ## Measure the tables of "Phasing" again (BENCH="--largest 20" is shorter).
 	@scripts/need python3
+	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/papers phasing $(BENCH)
 
 bench-bloom: dist ## Measure the tables of the garbled Bloom filter paper again (BENCH="--largest 16" is shorter).
 	@scripts/need python3
 	@bench/papers bloom $(BENCH)
 
-bench-circuits: dist ## Count and measure the protocols on circuits beside two papers (BENCH="--largest 16" is shorter).
+bench-circuits: dist ## Measure the tables of the paper on garbled circuits again (BENCH="--largest 16" is shorter).
 	@scripts/need python3
 	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/papers circuits $(BENCH)
@@ -78,9 +84,9 @@ bench-switching: dist ## Measure the tables of the oblivious switching paper aga
 	$(CARGO) build --profile dist --locked --package vesica-bench
 	@bench/papers switching $(BENCH)
 
-bench-helper: dist ## Measure the tables of the server-aided paper again (BENCH=--big goes to 10^8; --only table_1 is shorter).
+bench-helper: dist ## Measure the tables of the server-aided paper again (BENCH="--largest 20" is shorter, 27 goes to 10^8).
 	@scripts/need python3
-	@bench/helper $(BENCH)
+	@bench/papers helper $(BENCH)
 
 bench-scale: dist ## Measure how an intersection grows up to 10^9 by 10^9 (BENCH="--largest 1e8" is shorter).
 	@scripts/need python3

@@ -2,50 +2,141 @@
 
 import math
 
-from tables.layout import MB, cell, number, of_paper, print_table
+from tables.layout import MB, Pair, number, of_paper
+from tables.report import Paper, Part
+
+# The paper's two machines had Gigabit Ethernet between them.
+NETWORK = "gigabit"
+
+# The only level here.
+LEVEL = 128
+
+# Names of rows, their keys in the paper's table, rows of the catalogue, threads of a party.
+ROWS = [
+    ("Huang's SCS-WN, ours garbled", "huang_java", "scs_wn", 1),
+    ("De Cristofaro's, RSA-2048 (112 bit)", "de_cristofaro", "rsa_dt10", 1),
+    ("De Cristofaro's, RSA-3072", "de_cristofaro", "rsa_dt10_3072", 1),
+    ("one-more-DH of the same paper, 2048", None, "dl_dt10", 1),
+    ("pipelined: gbf_paper, one thread", "gbf_pipelined", "gbf_paper", 1),
+    ("parallel: gbf_paper, two threads", "gbf_parallel", "gbf_paper", 2),
+    ("pipelined: gbf_iknp, one thread", "gbf_pipelined", "gbf_iknp", 1),
+    ("pipelined: gbf, one thread", "gbf_pipelined", "gbf", 1),
+    ("parallel: gbf, two threads", "gbf_parallel", "gbf", 2),
+    ("beside: gbf_malicious", None, "gbf_malicious", 1),
+    ("beside: dh", None, "dh", 1),
+    ("beside: psz14", None, "psz14", 1),
+    ("beside: OT-Phasing", None, "ot_phasing", 1),
+    ("beside: KKRT16", None, "kkrt16", 1),
+    ("beside: RR22 VOLE-PSI", None, "rr22", 1),
+    ("beside: naive hashing (insecure)", None, "naive_hash", 1),
+]
 
 
-def bloom(bench, paper, largest):
-    """Table 3 and Figure 5."""
-    logs = [log for log in [10, 12, 14, 16, 18, 20] if log <= largest]
-    ours = [
-        ("De Cristofaro's, RSA-2048 (112 bit)", "de_cristofaro", "rsa_dt10", 1),
-        ("De Cristofaro's, RSA-3072", "de_cristofaro", "rsa_dt10_3072", 1),
-        ("one-more-DH of the same paper, 2048", None, "dl_dt10", 1),
-        ("pipelined: gbf_paper, one thread", "gbf_pipelined", "gbf_paper", 1),
-        ("parallel: gbf_paper, two threads", "gbf_parallel", "gbf_paper", 2),
-        ("pipelined: gbf_iknp, one thread", "gbf_pipelined", "gbf_iknp", 1),
-        ("pipelined: gbf, one thread", "gbf_pipelined", "gbf", 1),
-        ("parallel: gbf, two threads", "gbf_parallel", "gbf", 2),
-        ("beside: gbf_malicious", None, "gbf_malicious", 1),
-        ("beside: dh", None, "dh", 1),
-        ("beside: psz14", None, "psz14", 1),
-        ("beside: OT-Phasing", None, "ot_phasing", 1),
-        ("beside: KKRT16", None, "kkrt16", 1),
-        ("beside: RR22 VOLE-PSI", None, "rr22", 1),
-        ("beside: naive hashing (insecure)", None, "naive_hash", 1),
-    ]
-    for bits, table in paper["table_3"].items():
-        rows = [
-            [f"Huang's (Java)"] + [f"{number(value)} / –" for value in table["huang_java"][: len(logs)]]
-        ]
-        for name, key, protocol, threads in ours:
+def powers(largest):
+    """The paper's sizes, at least the smallest."""
+    return [log for log in [10, 12, 14, 16, 18, 20] if log <= max(10, largest)]
+
+
+def seconds(bench, protocol, log, threads):
+    found = bench.measure(protocol, 2**log, 2**log, 128, NETWORK, threads)
+    return found and found["wall_s"]
+
+
+def table_3(bench, papers, largest):
+    """Times beside other protocols."""
+    logs = powers(largest)
+    for bits, table in papers["dcw13"]["table_3"].items():
+        rows = []
+        for name, key, protocol, threads in ROWS:
             row = [name]
             for i, log in enumerate(logs):
-                found = bench.measure(protocol, 2**log, 2**log, 128, "lan", threads)
-                row.append(cell(of_paper(table, key, i), found and found["wall_s"]))
+                row.append(Pair(of_paper(table, key, i), seconds(bench, protocol, log, threads)))
             rows.append(row)
         header = [f"Table 3, the paper at {bits} bit"] + [f"2^{log}" for log in logs]
-        print_table("Seconds, paper / ours at 128 bit (times less)", header, rows)
+        bench.report.table(f"Seconds, paper / ours at {LEVEL} bit (times less)", header, rows)
 
+
+def figure_4(bench, papers, largest):
+    """The modes by size; the steps at the largest."""
+    logs = powers(largest)
+    table = papers["dcw13"]["table_3"]
+    modes = [("pipelined", 1), ("parallel", 2)]
+    for letter, (mode, threads) in zip("ac", modes):
+        paper = {
+            f"paper, {bits} bit": {2**log: of_paper(table[bits], f"gbf_{mode}", i) for i, log in enumerate(logs)}
+            for bits in table
+        }
+        ours = {
+            f"{protocol}, {LEVEL} bit": {2**log: seconds(bench, protocol, log, threads) for log in logs}
+            for protocol in ["gbf_paper", "gbf"]
+        }
+        title = f"Figure 4{letter}: {mode}, {threads} thread(s) of each party here"
+        bench.report.figure(f"bloom-figure-4{letter}", title, ours, paper)
+
+    log = logs[-1]
+    found = bench.measure("gbf_paper", 2**log, 2**log, 128, NETWORK, 1)
+    if found:
+        rows = [
+            [party] + [number(1e3 * phase["wall_s"]) for phase in found[f"phases_{party}"]]
+            for party in ["sender", "receiver"]
+        ]
+        names = [phase["name"] for phase in found["phases_sender"]]
+        # The parties' steps have the same names in the same order.
+        header = [f"Figure 4b: gbf_paper, 2^{log}"] + names
+        if all(len(row) == len(header) for row in rows):
+            bench.report.table("Milliseconds of each step, ours; the paper has a plot only", header, rows)
+
+    plain = papers["dcw13"]["plain_pairwise_s"]
     rows = []
-    for bits in [80, 256]:
+    for name, key, protocol, threads in ROWS:
+        if protocol in ["gbf_paper", "gbf"]:
+            told = of_paper(table["80"], key, logs.index(20)) if 20 in logs else None
+            rows.append([name, Pair(told, seconds(bench, protocol, log, threads))])
+    rows.append(["comparing all pairs in clear, one thread (paper)", f"{plain['best']} to {plain['worst']}"])
+    header = ["Figure 4d", f"2^{log}"]
+    bench.report.table(f"Seconds, the paper at 80 bit and 2^20 / ours at {LEVEL} bit", header, rows)
+
+
+def figure_5(bench, papers, largest):
+    """Bytes."""
+    logs = powers(largest)
+    formula = {
         # The paper's figure has no numbers; these follow its formula, 2·λ·m bits, m = 1.44·k·n, k = λ.
-        sizes = [2 * bits * math.log2(math.e) * bits * 2**log / 8 / MB for log in logs]
-        rows.append([f"paper's formula, {bits} bit"] + [number(size) for size in sizes])
-    for name, _, protocol, threads in ours:
+        f"paper's formula, {bits} bit": {
+            2**log: 2 * bits * math.log2(math.e) * bits * 2**log / 8 / MB for log in logs
+        }
+        for bits in [80, 256]
+    }
+    ours = {}
+    for name, _, protocol, threads in ROWS:
         if threads == 1:
-            found = [bench.measure(protocol, 2**log, 2**log, 128, "lan", 1) for log in logs]
-            sizes = [number(one and one["bytes_total"] / MB) for one in found]
-            rows.append([name] + sizes)
-    print_table("MB of 2^20 bytes", ["Figure 5"] + [f"2^{log}" for log in logs], rows)
+            found = {2**log: bench.measure(protocol, 2**log, 2**log, 128, NETWORK) for log in logs}
+            ours[name] = {n: one and one["bytes_total"] / MB for n, one in found.items()}
+    rows = [[name, *map(number, points.values())] for name, points in {**formula, **ours}.items()]
+    header = ["Figure 5"] + [f"2^{log}" for log in logs]
+    bench.report.table("MB of 2^20 bytes", header, rows)
+    shown = {name: points for name, points in ours.items() if not name.startswith("beside")}
+    title = "Figure 5: bytes, ours at 128 bit"
+    bench.report.figure("bloom-figure-5", title, shown, formula, y_label="MB of 2^20 bytes")
+
+
+PAPER = Paper(
+    title='C. Dong, L. Chen, Z. Wen, "When private set intersection meets big data", ACM CCS 2013',
+    parts={
+        "table_3": Part(
+            "Table 3",
+            table_3,
+            "The paper: a server of 12 cores and a client of 4 over Gigabit Ethernet, at 80 and at 256 bits. Ours: one"
+            " machine, a relay of 1 Gbit/s with 1 ms, at 128 bits, the only level here: labels, transfers and curves"
+            " have it built in. \"Parallel\" is two threads of each party. \"Huang's\" is SCS-WN with garbled gates.",
+        ),
+        "figure_4": Part("Figure 4", figure_4, "Points of the paper are those of its Table 3."),
+        "figure_5": Part("Figure 5", figure_5),
+    },
+    left_out={
+        "Table 1": "compares costs asymptotically",
+        "Table 2": "lists groups and hash functions by level; ours has Curve25519 and SHA-2 or BLAKE3 at 128 bits",
+        "Figures 1 to 3": "describe protocols",
+        "Figure 6": "describes a deployment by MapReduce",
+    },
+)

@@ -1,5 +1,6 @@
 """Formats numbers and tables."""
 
+import dataclasses
 import math
 
 MB = 2**20
@@ -15,6 +16,42 @@ class Failed:
         return False
 
 
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """A cell: the paper's figure and ours. Less is better. Either may be unknown."""
+
+    paper: float | None
+    ours: float | Failed | None
+    whole: bool = False
+
+    def times(self):
+        """How many times less ours is; None unless both are known."""
+        return self.paper / self.ours if self.paper and self.ours else None
+
+    def shown(self):
+        """Both figures as text."""
+        if not self.whole:
+            return number(self.paper), number(self.ours)
+        return tuple("–" if one is None else f"{round(one):,}" for one in [self.paper, self.ours])
+
+    def __str__(self):
+        paper, ours = self.shown()
+        if self.whole:
+            return f"= {paper}" if paper == ours else f"{paper} / {ours}"
+        times = self.times()
+        return f"{paper} / {ours}" + (f" ({ratio(times)})" if times else "")
+
+
+def ratio(times):
+    """How many times less, as text."""
+    return f"{times:.1f}×" if times >= 1 else f"{times:.2g}×"
+
+
+def beside(paper, ours):
+    """A cell of two whole numbers of which neither is better."""
+    return f"= {paper:,}" if paper == ours else f"{paper:,} / {'–' if ours is None else f'{ours:,}'}"
+
+
 def number(value):
     """Three significant digits, as in the papers."""
     if value is None:
@@ -25,12 +62,6 @@ def number(value):
     return f"{value:,.{min(digits, 3)}f}"
 
 
-def cell(paper, ours):
-    """`paper / ours (times)`."""
-    times = f" ({paper / ours:.1f}×)" if paper and ours else ""
-    return f"{number(paper)} / {number(ours)}{times}"
-
-
 def size_name(n):
     """A power of two, written as one."""
     log = n.bit_length() - 1
@@ -38,6 +69,7 @@ def size_name(n):
 
 
 def print_table(title, header, rows):
+    rows = [[str(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     print(f"\n{title}")
     for row in [header, ["-" * width for width in widths], *rows]:

@@ -4,17 +4,15 @@ import dataclasses
 import json
 import math
 import os
-import pathlib
 import subprocess
-import sys
 
+import tables
 from tables.layout import Failed, size_name
+from tables.report import Report
+from tables.store import PRIMITIVES, ROOT, VESICA, Store
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-# Tests measure a build that is there anyway.
-VESICA = pathlib.Path(os.environ.get("VESICA", TARGET / "dist" / "vesica"))
-PRIMITIVES = pathlib.Path(os.environ.get("VESICA_BENCH", TARGET / "dist" / "vesica-bench"))
+# What the papers print.
+FIGURES = ROOT / "bench" / "papers.json"
 
 PARTIES = ["sender", "receiver"]
 
@@ -72,16 +70,43 @@ class Cell:
         return options
 
 
-class Bench:
-    """Measures cells, each once, and stores the results."""
+def measure(bench, paper, part, largest):
+    """Measures a part of a paper and adds it to the report. Returns why it could not, or None."""
+    papers = json.loads(FIGURES.read_text())
+    bench.report.begin(paper, part)
+    try:
+        tables.PAPERS[paper].parts[part].measure(bench, papers, largest)
+    except Unmeasured as why:
+        if why.failed:
+            bench.failed_parts.append(f"{part}: {why}")
+        return str(why)
+    return None
 
-    def __init__(self, limit_s, runs):
+
+class Unmeasured(Exception):
+    """A part needs the output of a command that failed, or that did not start because the time was up."""
+
+    def __init__(self, command, failed):
+        super().__init__(f"{command} failed" if failed else f"{command} was left out, as the time was up")
+        self.failed = failed
+
+
+class Bench:
+    """Measures each cell once, and has the report that tables and figures go to."""
+
+    def __init__(self, limit_s, runs, store=None):
+        """`limit_s`: how long one run may take; `runs`: those of a cell, whose median counts."""
         self.limit_s = limit_s
         self.runs = runs
-        self.known = {row["id"] for row in json.loads(run([VESICA, "protocols", "--json"]))}
+        self.store = store or Store()
+        listed = subprocess.run([VESICA, "protocols", "--json"], check=True, stdout=subprocess.PIPE)
+        self.known = {row["id"] for row in json.loads(listed.stdout)}
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
         self.memory = 0.8 * memory
         self.cells = {}
+        self.with_helper = []
+        self.failed_parts = []
+        self.report = Report()
 
     def measure(self, protocol, sender, receiver, bits, network, threads=1, **question):
         """The medians of one cell, None if it is skipped, or why it `Failed`; the other cells go on."""
@@ -122,16 +147,12 @@ class Bench:
         once = max(cell.sender, cell.receiver) >= 2**22 or expected_s > LONG_S
         command = [VESICA, "bench", cell.protocol, *cell.options()]
         command += ["--runs", 1 if once else self.runs, "--json"]
-        print(f"  … {' '.join(str(part) for part in command[1:])}", file=sys.stderr, flush=True)
-        command = [str(part) for part in command]
-        try:
-            limit_s = 3 * self.limit_s * self.runs
-            done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit_s)
-        except subprocess.TimeoutExpired:
+        status, output = self.store.run(command, 3 * self.limit_s * self.runs)
+        if status is None:
             return None
-        if done.returncode:
-            return Failed(f"exit code {done.returncode}")
-        result = json.loads(done.stdout)
+        if status:
+            return Failed(f"exit code {status}")
+        result = json.loads(output)
         if not result["result_ok"]:
             return Failed("a wrong result")
         if not bytes_are_right(result):
@@ -141,13 +162,60 @@ class Bench:
         peaks = {f"peak_rss_bytes_{party}": found["peak_rss_bytes"] for party in PARTIES}
         return {**peaks, **found, "flights": result.get("flights")}
 
+    def once(self, protocol, n, options, turn):
+        """One run with a helper, whole; None if it is left out, or why it `Failed`."""
+        command = [VESICA, "bench", protocol, "--size", n, "--runs", 1, "--json", *options]
+        status, output = self.store.run(command, 3 * self.limit_s, turn)
+        if status == 0:
+            result = json.loads(output)
+            if result["result_ok"] and bytes_are_right(result):
+                self.with_helper.append(result)
+                return result
+            status = "a wrong result" if not result["result_ok"] else "other bytes than the formula says"
+        elif status:
+            status = f"exit code {status}"
+        if status:
+            named = " ".join(str(part) for part in [protocol, "--size", n, *options])
+            self.failed_parts.append(f"{named}: {status}")
+        return status and Failed(status)
+
+    def output(self, command):
+        """What a command prints that takes no time worth a limit."""
+        status, output = self.store.run(command)
+        if status != 0:
+            raise Unmeasured(" ".join(str(part) for part in command), failed=status is not None)
+        return output
+
+    def count_gates(self, bits, sizes, only):
+        """The gates of circuits, by (circuit, engine, n)."""
+        command = [PRIMITIVES, "circuits", "--item-bits", bits, "--only", only]
+        command += ["--sizes", ",".join(str(n) for n in sizes)]
+        return {(c["circuit"], c["engine"], c["n"]): c for c in json.loads(self.output(command))}
+
+    def primitives(self, only, largest):
+        """The measurements of `vesica-bench` under these names, of small sizes where sets are small."""
+        command = [PRIMITIVES, "primitives", "--only", only, "--runs", self.runs]
+        command += ["--quick"] * (largest < 16)
+        return json.loads(self.output(command))["figures"]
+
+    def stashes(self, sizes, tables):
+        """What so many random cuckoo tables of each size needed."""
+        command = [PRIMITIVES, "stashes", "--sizes", ",".join(str(n) for n in sizes)]
+        command += ["--tables", tables, "--threads", os.cpu_count()]
+        return json.loads(self.output(command))
+
+    def switching(self, form, n, bits):
+        """Permute and share: `n` rows through the network of switches, both parties in one process, one thread each."""
+        command = [PRIMITIVES, "switching", "--form", form, "--inputs", n, "--bits", bits, "--runs", self.runs]
+        return json.loads(self.output(command))
+
     def failures(self):
         """What failed, a line each."""
         return [
             f"{cell.protocol} {' '.join(str(one) for one in cell.options())}: {found.reason}"
             for cell, found in self.cells.items()
             if isinstance(found, Failed)
-        ]
+        ] + self.failed_parts
 
 
 def bytes_are_right(result):
@@ -157,30 +225,3 @@ def bytes_are_right(result):
         # With a helper the formula counts what goes into slots. Requests and letters come on top.
         return formula <= sent
     return sent == formula or (sent < formula and result["bytes_depend_on_result"])
-
-
-def count_gates(bits, sizes, only):
-    """The gates of circuits, by (circuit, engine, n)."""
-    command = [PRIMITIVES, "circuits", "--item-bits", bits, "--only", only]
-    command += ["--sizes", ",".join(str(n) for n in sizes)]
-    return {(c["circuit"], c["engine"], c["n"]): c for c in json.loads(run(command))}
-
-
-def primitives(only, runs):
-    """The measurements of `vesica-bench` under these names."""
-    return json.loads(run([PRIMITIVES, "primitives", "--only", only, "--runs", runs]))["figures"]
-
-
-def switching(form, n, bits, runs):
-    """Permute and share: `n` rows through the network of switches, both parties in one process, one thread each."""
-    command = [PRIMITIVES, "switching", "--form", form, "--inputs", n, "--bits", bits, "--runs", runs]
-    return json.loads(run(command))
-
-
-def run(command, timeout=None):
-    """The standard output of a command; its errors go to the terminal."""
-    command = [str(part) for part in command]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=timeout)
-    if done.returncode:
-        sys.exit(f"error: {' '.join(command)} ended with {done.returncode}")
-    return done.stdout

@@ -1,13 +1,12 @@
-"""The benchmark of the package runs, and those of papers whose protocols the command has, at a tiny size."""
+"""The benchmark of the package and those of papers run, at tiny sizes."""
 
 from __future__ import annotations
 
+import json
 import os
 import pathlib
 import subprocess
 import sys
-
-import pytest
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "python"
 
@@ -28,36 +27,82 @@ def test_the_benchmark_measures_the_command_and_a_frame(tmp_path: pathlib.Path) 
     assert (tmp_path / "bench" / "python.json").exists()
 
 
-@pytest.mark.parametrize(
-    ("paper", "largest", "tables", "row"),
-    [("phasing", "8", 10, "Server-aided"), ("bloom", "10", 3, "paper's formula, 80 bit")],
-)
-def test_the_tables_of_a_paper(
-    tmp_path: pathlib.Path, paper: str, largest: str, tables: int, row: str
-) -> None:
+PAPERS = BENCH.with_name("papers")
+ROOT = BENCH.parents[1]
+
+
+def environment(tmp_path: pathlib.Path, **programs: str) -> dict[str, str]:
+    """With the builds that are measured; what is written goes to `tmp_path`."""
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    primitives = os.environ.get("VESICA_BENCH", str(target / "debug" / "vesica-bench"))
+    assert pathlib.Path(primitives).exists(), "scripts/python-tests builds vesica-bench"
     command = str(pathlib.Path(sys.executable).with_name("vesica"))
+    variables = {"CARGO_TARGET_DIR": str(tmp_path), "VESICA": command, "VESICA_BENCH": primitives}
+    return {**os.environ, **variables, **programs}
+
+
+def test_every_table_and_figure_of_the_papers_is_measured(tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, str(BENCH.with_name("reproduce")), "--quick", "--largest", "8"]
     done = subprocess.run(
-        [
-            sys.executable,
-            str(BENCH.with_name("papers")),
-            paper,
-            "--largest",
-            largest,
-            "--runs",
-            "1",
-        ],
-        env={**os.environ, "CARGO_TARGET_DIR": str(tmp_path), "VESICA": command},
-        capture_output=True,
-        text=True,
-        timeout=240,
+        command, env=environment(tmp_path), capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
     assert "failed" not in done.stdout
-    found = done.stdout.strip().split("\n\n")
-    assert len(found) >= tables, found
-    # A table has a title, a head, a line and rows.
-    for table in found[:tables]:
-        title, head, line, *_ = table.splitlines()
-        assert title and head.startswith("  ") and set(line) <= {" ", "-"}, table
-    assert row in done.stdout
-    assert (tmp_path / "bench" / f"{paper}.json").exists()
+    out = tmp_path / "reproduction"
+    page = (out / "index.html").read_text()
+    first = (out / "README.md").read_text()
+    assert "Not measured this time" not in page and "not measured this time" not in first
+    for title in ("Table 12", "Figure 2", "Figure 5", "Server-aided", "SCS-WN on shares"):
+        assert title in page, title
+    assert page.count("<svg") == first.count(".svg)") == len(list(out.glob("*.svg"))) >= 6
+    # Again, nothing is measured: all of it is remembered.
+    again = subprocess.run(
+        command, env=environment(tmp_path), capture_output=True, text=True, timeout=120
+    )
+    assert again.returncode == 0, again.stderr[-2000:]
+    assert "…" not in again.stderr, again.stderr[-2000:]
+
+
+def test_a_cell_that_fails_says_so_and_the_others_go_on(tmp_path: pathlib.Path) -> None:
+    real = pathlib.Path(sys.executable).with_name("vesica")
+    failing = tmp_path / "vesica"
+    # Runs of one protocol fail, those of another have a wrong result.
+    failing.write_text(
+        f"""#!/bin/sh
+case "$*" in
+  *"bench dh "*) exit 7 ;;
+  *"bench kkrt16 "*) "{real}" "$@" | sed 's/"result_ok": *true/"result_ok": false/' ;;
+  *) exec "{real}" "$@" ;;
+esac
+"""
+    )
+    failing.chmod(0o755)
+    command = [sys.executable, str(PAPERS), "phasing", "--largest", "8", "--runs", "1"]
+    done = subprocess.run(
+        [*command, "--only", "table_8"],
+        env=environment(tmp_path, VESICA=str(failing)),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert "failed: exit code 7" in done.stdout
+    assert "failed: a wrong result" in done.stdout
+    assert done.stderr.count("exit code 7") == 1 and done.stderr.count("a wrong result") == 1
+    measured = json.loads((tmp_path / "bench" / "phasing.json").read_text())["cells"]
+    assert {"naive_hash", "rr22"} <= {one["protocol"] for one in measured}
+    assert not {"dh", "kkrt16"} & {one["protocol"] for one in measured}
+
+
+def test_measurements_stop_when_the_time_is_up(tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, str(BENCH.with_name("reproduce")), "--quick", "--largest", "8"]
+    done = subprocess.run(
+        [*command, "--papers", "bloom", "--minutes", "0"],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "The time is up" in done.stdout
+    assert (tmp_path / "reproduction" / "index.html").exists()

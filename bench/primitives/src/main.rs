@@ -13,6 +13,7 @@ mod kernels;
 mod measure;
 mod plot;
 mod silent;
+mod stashes;
 mod stores;
 mod switching;
 mod transfers;
@@ -83,6 +84,19 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         runs: usize,
     },
+    /// Count the stash places that random cuckoo tables need, name those that runs have, and print JSON
+    Stashes {
+        /// Items of a table
+        #[arg(long, value_delimiter = ',', default_values_t = [2048, 4096, 8192, 16384],
+            value_parser = clap::value_parser!(u32).range(1..=1 << 24))]
+        sizes: Vec<u32>,
+        /// Tables of each size
+        #[arg(long, default_value_t = 1 << 16)]
+        tables: u64,
+        /// Threads that fill tables
+        #[arg(long, default_value_t = NonZeroUsize::MIN)]
+        threads: NonZeroUsize,
+    },
     /// Plot the measurements of protocols as SVG
     Plot {
         /// The measurements of `bench/run`
@@ -123,6 +137,10 @@ fn main() -> Result<(), BenchError> {
             let (inputs, outputs) = (inputs as usize, outputs.unwrap_or(inputs) as usize);
             let shape = Sizes { inputs, outputs, bits };
             println!("{}", switching::to_json(form, shape, threads, runs)?);
+            Ok(())
+        }
+        Command::Stashes { sizes, tables, threads } => {
+            println!("{}", stashes::to_json(&sizes, tables, threads)?);
             Ok(())
         }
         Command::Plot { psi, peers, out } => plot::draw(&psi, &peers, &out),

@@ -64,7 +64,8 @@ type Line = BTreeMap<u64, f64>;
 /// The lines of one figure by name, ours first.
 struct Figure {
     title: String,
-    y_label: &'static str,
+    x_label: String,
+    y_label: String,
     ours: BTreeMap<String, Line>,
     theirs: BTreeMap<String, Line>,
 }
@@ -85,7 +86,8 @@ pub(crate) fn draw(psi: &Path, peers: &Path, out: &Path) -> Result<(), BenchErro
         let peers = peers.psi.iter().filter(|peer| peer.network == network && threads == 1);
         let figure = Figure {
             title: format!("Set intersection over {network}, threads a party: {threads}"),
-            y_label: "seconds",
+            x_label: set_size(),
+            y_label: "seconds".to_owned(),
             ours: lines(runs.map(|run| (&*run.protocol, run.n, Some(run.wall_s)))),
             theirs: lines(peers.map(|peer| (&*peer.name, peer.n, peer.wall_s))),
         };
@@ -96,7 +98,8 @@ pub(crate) fn draw(psi: &Path, peers: &Path, out: &Path) -> Result<(), BenchErro
     let theirs = peers.psi.iter();
     let figure = Figure {
         title: "Payload of a set intersection, both ways".to_owned(),
-        y_label: "bytes an item of one side",
+        x_label: set_size(),
+        y_label: "bytes an item of one side".to_owned(),
         ours: lines(ours.map(|run| (&*run.protocol, run.n, Some(an_item(run.bytes, run.n))))),
         theirs: lines(
             theirs
@@ -106,19 +109,34 @@ pub(crate) fn draw(psi: &Path, peers: &Path, out: &Path) -> Result<(), BenchErro
     figure.write(&out.join("bytes.svg"))
 }
 
-/// Lines of any figures over set sizes.
+/// Lines of any figures, set sizes by default.
 #[derive(Deserialize)]
 struct Given {
     title: String,
+    #[serde(default = "set_size")]
+    x_label: String,
+    #[serde(default = "as_named")]
+    y_label: String,
     lines: BTreeMap<String, Line>,
+    /// Those of others, as in a paper.
+    #[serde(default)]
+    others: BTreeMap<String, Line>,
+}
+
+fn set_size() -> String {
+    "items of each side".to_owned()
+}
+
+fn as_named() -> String {
+    "as named".to_owned()
 }
 
 /// Draws the lines in `figures` into the file `out`.
 pub(crate) fn draw_lines(figures: &Path, out: &Path) -> Result<(), BenchError> {
     let text = fs::read_to_string(figures);
     let text = text.map_err(|_| BenchError::File(figures.to_path_buf()))?;
-    let Given { title, lines } = serde_json::from_str(&text)?;
-    Figure { title, y_label: "as named", ours: lines, theirs: BTreeMap::new() }.write(out)
+    let Given { title, x_label, y_label, lines, others } = serde_json::from_str(&text)?;
+    Figure { title, x_label, y_label, ours: lines, theirs: others }.write(out)
 }
 
 fn lines<'a>(points: impl Iterator<Item = (&'a str, u64, Option<f64>)>) -> BTreeMap<String, Line> {
@@ -156,8 +174,8 @@ impl Figure {
             .light_line_style(WHITE)
             .bold_line_style(RGBColor(225, 225, 225))
             .x_labels(16)
-            .x_desc("items of each side")
-            .y_desc(self.y_label)
+            .x_desc(&self.x_label)
+            .y_desc(&self.y_label)
             .x_label_formatter(&|log| format!("2^{log:.0}"))
             .y_label_formatter(&|value| short(*value))
             .draw()
@@ -214,7 +232,8 @@ mod tests {
         let points = ours.iter().map(|(n, value)| ("rr22", *n, Some(*value)));
         Figure {
             title: "a title".to_owned(),
-            y_label: "seconds",
+            x_label: set_size(),
+            y_label: "seconds".to_owned(),
             ours: lines(points),
             theirs: lines([("a peer", 1 << 20, Some(0.9))].into_iter()),
         }

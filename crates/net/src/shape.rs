@@ -20,6 +20,12 @@ impl Shape {
     /// 1 Gbit/s, 1 ms round trip.
     pub const GIGABIT: Shape =
         Shape { bits_per_second: Some(1_000_000_000), one_way_delay: Duration::from_micros(500) };
+    /// 100 Mbit/s, 1 ms round trip.
+    pub const FAST_ETHERNET: Shape =
+        Shape { bits_per_second: Some(100_000_000), one_way_delay: Duration::from_micros(500) };
+    /// 400 Mbit/s, which are 50 MB/s, and 96 ms round trip.
+    pub const TRANSATLANTIC: Shape =
+        Shape { bits_per_second: Some(400_000_000), one_way_delay: Duration::from_millis(48) };
     /// 50 Mbit/s, 80 ms round trip.
     pub const WAN: Shape =
         Shape { bits_per_second: Some(50_000_000), one_way_delay: Duration::from_millis(40) };

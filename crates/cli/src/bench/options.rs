@@ -118,6 +118,10 @@ pub(crate) enum Network {
     Lan,
     /// 1 Gbit/s, 1 ms round trip.
     Gigabit,
+    /// 100 Mbit/s, 1 ms round trip.
+    FastEthernet,
+    /// 400 Mbit/s, 96 ms round trip.
+    Transatlantic,
     /// 50 Mbit/s, 80 ms round trip.
     Wan,
 }
@@ -128,6 +132,8 @@ impl Network {
             Network::Loopback => Shape::LOOPBACK,
             Network::Lan => Shape::LAN,
             Network::Gigabit => Shape::GIGABIT,
+            Network::FastEthernet => Shape::FAST_ETHERNET,
+            Network::Transatlantic => Shape::TRANSATLANTIC,
             Network::Wan => Shape::WAN,
         }
     }
@@ -137,6 +143,8 @@ impl Network {
             Network::Loopback => "loopback",
             Network::Lan => "lan",
             Network::Gigabit => "gigabit",
+            Network::FastEthernet => "fast-ethernet",
+            Network::Transatlantic => "transatlantic",
             Network::Wan => "wan",
         }
     }
