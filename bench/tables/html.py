@@ -40,12 +40,13 @@ def summary(report, name):
         return "nothing compared", failed
     better = sum(times >= 1 for times, _ in compared)
     worst, where = min(compared)
+    median = statistics.median(times for times, _ in compared)
     line = (
-        f"{better} of {len(compared)} figures at most the paper's; ours is {statistics.median(t for t, _ in compared):.1f} times"
-        f" less in the median, {worst:.2f} times in the worst case ({PAPERS[name].parts[where].of})"
+        f"{better} of {len(compared)} figures are the paper's or less; the paper's over ours is {ratio(median)} in the"
+        f" median, {ratio(worst)} at worst ({PAPERS[name].parts[where].of})"
     )
     if missing:
-        line += f"; {missing} of the paper's not measured"
+        line += f"; {missing} were left out"
     if failed:
         line += f"; {failed} failed"
     return line, failed
@@ -74,11 +75,13 @@ def first_page(report, facts):
 
 
 def state(found):
-    if not found:
+    if found is None:
         return "not measured this time"
+    if not found:
+        return "nothing at these sizes"
     pairs = [cell for table in found if isinstance(table, Table) for cell in table.pairs()]
     if any(isinstance(cell.ours, Failed) for cell in pairs):
-        return "measured; cells failed"
+        return "cells failed"
     told = [cell for cell in pairs if cell.paper]
     measured = sum(cell.ours is not None for cell in told)
     if told and measured < len(told):
@@ -111,7 +114,7 @@ def page(report, facts, svgs):
             if described.about:
                 out.append(f"<p class=about>{escape(described.about)}</p>")
             if not found:
-                out.append("<p class=failed>Not measured this time.</p>")
+                out.append(f"<p class=failed>{state(found).capitalize()}.</p>")
             for one in found or []:
                 out.append(table(one) if isinstance(one, Table) else f"<figure>{svgs.get(one.name, '')}</figure>")
         if paper.left_out:

@@ -106,3 +106,26 @@ def test_measurements_stop_when_the_time_is_up(tmp_path: pathlib.Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "The time is up" in done.stdout
     assert (tmp_path / "reproduction" / "index.html").exists()
+
+
+def test_the_tables_of_protocols_and_of_growing_sets(tmp_path: pathlib.Path) -> None:
+    # A protocol of each kind: fast, on a domain, on pairs, with an operation of its own.
+    protocols = "rr22 bwa pwc gmrss21_union"
+    command = [str(BENCH.with_name("run")), "--quick", "--only", "protocols"]
+    command += ["--protocols", protocols, "--sizes", "2^6", "--networks", "loopback"]
+    growing = [str(BENCH.with_name("scale")), "--sizes", "100,300", "--runs", "1"]
+    for one, titles, figure in [
+        (command, [f"{name} over loopback" for name in protocols.split()], "bytes.svg"),
+        (growing, ["items each", "300"], "scale.svg"),
+    ]:
+        done = subprocess.run(
+            [sys.executable, *one],
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+        for title in titles:
+            assert title in done.stdout, done.stdout
+        assert (tmp_path / "bench" / figure).exists()

@@ -176,7 +176,7 @@ impl Figure {
             .x_labels(16)
             .x_desc(&self.x_label)
             .y_desc(&self.y_label)
-            .x_label_formatter(&|log| format!("2^{log:.0}"))
+            .x_label_formatter(&|log| power(*log))
             .y_label_formatter(&|value| short(*value))
             .draw()
             .ok()?;
@@ -215,11 +215,21 @@ fn around(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     (most > 0.0).then(|| least / 1.5..most * 1.5)
 }
 
+/// A power of two; nothing between two of them.
+fn power(log: f64) -> String {
+    match log {
+        _ if (log - log.round()).abs() > 0.01 => String::new(),
+        ..6.5 => format!("{:.0}", log.exp2()),
+        _ => format!("2^{log:.0}"),
+    }
+}
+
 fn short(value: f64) -> String {
     match value {
         value if value >= 1e6 => format!("{:.0} M", value / 1e6),
         value if value >= 1e4 => format!("{:.0} k", value / 1e3),
         value if value >= 10.0 => format!("{value:.0}"),
+        value if value < 1e-3 => format!("{value:e}"),
         value => format!("{value}"),
     }
 }
@@ -250,6 +260,12 @@ mod tests {
         for word in ["a title", "seconds", "items of each side", "rr22", "a peer", "polyline"] {
             assert!(text.contains(word), "{word}");
         }
+    }
+
+    #[test]
+    fn labels_are_short() {
+        assert_eq!([3.0, 3.5, 20.0, -0.001].map(power), ["8", "", "2^20", "1"]);
+        assert_eq!([1e-12, 0.01, 250.0, 3e4].map(short), ["1e-12", "0.01", "250", "30 k"]);
     }
 
     #[test]

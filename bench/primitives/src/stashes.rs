@@ -6,8 +6,8 @@ use rand_chacha::ChaCha12Rng;
 use serde::Serialize;
 use std::num::NonZeroUsize;
 use std::thread;
-use vesica_hashing::locations::Bins;
 use vesica_core::Runs;
+use vesica_hashing::locations::Bins;
 use vesica_hashing::{Cuckoo, Table, max_load};
 
 /// Larger stashes are counted together.
