@@ -50,6 +50,7 @@ class Store:
             return None, ""
         print(f"  … {' '.join(named)}", file=sys.stderr, flush=True)
         command = [str(part) for part in command]
+        started = time.monotonic()
         try:
             done = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=limit_s)
             status, output = done.returncode, done.stdout
@@ -57,12 +58,13 @@ class Store:
             status, output = None, ""
         # The next measurement tries again what failed.
         if not status:
-            self.keep(named, turn, limit_s, status, output)
+            seconds = round(time.monotonic() - started, 3)
+            self.keep(named, turn, limit_s, status, output, seconds)
         return status, output
 
-    def keep(self, named, turn, limit_s, status, output):
+    def keep(self, named, turn, limit_s, status, output, seconds):
         one = {"command": named, "turn": turn, "limit_s": limit_s, "status": status, "output": output}
-        one["build"] = self.builds[named[0]]
+        one |= {"seconds": seconds, "build": self.builds[named[0]]}
         self.known[key(named, turn)] = one
         if self.path:
             self.path.parent.mkdir(parents=True, exist_ok=True)
