@@ -117,8 +117,11 @@ impl Circuit for Pwc {
     }
 
     /// One for each tile. No tile matches more items than it has rows or columns, and none follows where the rows or
-    /// the columns are used up.
+    /// the columns are used up. A garbler that is far ahead waits for all at once.
     fn least_public_messages(params: &PsiParams, _messages: u64) -> u64 {
+        if params.early_reveal() == EarlyReveal::Paced {
+            return 1;
+        }
         let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
         let tiles = Tiles::new(n_x, n_y);
         let of_columns = n_y.div_ceil(tiles.rows.min(tiles.columns));
