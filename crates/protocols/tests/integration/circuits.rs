@@ -3,9 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{
-    EarlyReveal, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SemiHonest, SessionId,
+    Error, Item, Learns, ParameterError, PsiParams, Query, Role, SemiHonest, SessionId,
 };
-use vesica_net::Shape;
 use vesica_ot::silent::cot;
 use vesica_protocols::{Output, Protocol, catalogue, find};
 use vesica_testkit::sets::integers;
@@ -90,93 +89,6 @@ fn early_reveal_saves_comparisons_of_what_is_matched() {
     for (common, share) in [(n, 0.25), (n / 2, 0.5625)] {
         let found = sent(common) / none;
         assert!((share - 0.02..share + 0.12).contains(&found), "{common} common: {found} of all");
-    }
-}
-
-/// Two sets of `n` items, the first `common` of which are in both.
-fn sets(n: u64, common: u64) -> [Vec<Item>; 2] {
-    let y = [integers(32, 0..common), integers(32, n..2 * n - common)].concat();
-    [integers(32, 0..n), y]
-}
-
-const LEARNS: [Learns; 2] = [Learns::Receiver, Learns::Both];
-
-/// In step a tile waits for the matches of the last but one: some 60 round trips of 40 ms. A party that sends as many as
-/// the network holds waits for few.
-#[test]
-fn early_reveal_keeps_a_slow_network_busy() {
-    let protocol = find("pwc").unwrap();
-    let one_way_delay = Duration::from_millis(20);
-    let shape = Shape { bits_per_second: Some(200_000_000), one_way_delay };
-    let runner = Runner { shape, ..Runner::default() };
-    let timed = |learns, early_reveal, common: u64| {
-        let params = params(64, 32, learns).with_early_reveal(early_reveal);
-        let [x, y] = sets(64, common);
-        let sender = protocol.party(Role::Sender, params, Arc::new(x)).unwrap();
-        let receiver = protocol.party(Role::Receiver, params, Arc::new(y)).unwrap();
-        let start = Instant::now();
-        let run = runner.run(sender, receiver);
-        let expected = Output::Positions((0..common as usize).collect());
-        assert_eq!(run.receiver.output, Ok(expected.clone()));
-        let of_sender = if learns == Learns::Both { expected } else { Output::Nothing };
-        assert_eq!(run.sender.output, Ok(of_sender));
-        start.elapsed()
-    };
-    let in_step = timed(Learns::Both, EarlyReveal::InStep, 0);
-    assert!(in_step > 100 * one_way_delay, "{in_step:?}");
-    for learns in LEARNS {
-        for common in [0, 32] {
-            // A busy machine can make a run slow, but not each time.
-            let times = (0..5).map(|_| timed(learns, EarlyReveal::Paced, common));
-            let mut fast = times.filter(|time| *time * 3 < in_step);
-            assert!(fast.next().is_some(), "{learns:?}, {common} common: in step {in_step:?}");
-        }
-    }
-}
-
-#[test]
-fn a_paced_early_reveal_saves_comparisons_and_stays_below_the_formula() {
-    let protocol = find("pwc").unwrap();
-    let n = 200;
-    let params = params(n, 32, Learns::Both).with_early_reveal(EarlyReveal::Paced);
-    let formula = (protocol.bytes)(&params);
-    let sent = |common: u64| {
-        let [x, y] = sets(n, common);
-        let run = run(protocol, params, x, y);
-        let expected = Output::Positions((0..common as usize).collect());
-        assert_eq!(run.receiver.output, Ok(expected.clone()));
-        assert_eq!(run.sender.output, Ok(expected));
-        [run.sender_bytes(), run.receiver_bytes()]
-    };
-    assert_eq!(sent(0), [formula.sender_to_receiver, formula.receiver_to_sender]);
-    for (common, share) in [(n, 0.25), (n / 2, 0.5625)] {
-        let [sender, receiver] = sent(common);
-        assert!(receiver < formula.receiver_to_sender);
-        let found = sender as f64 / formula.sender_to_receiver as f64;
-        assert!((share - 0.02..share + 0.25).contains(&found), "{common} common: {found} of all");
-    }
-}
-
-#[test]
-fn without_the_early_reveal_the_number_of_bytes_does_not_depend_on_the_matches() {
-    for id in ["pwc", "pwc_gmw"] {
-        let protocol = find(id).unwrap();
-        for n in [5, 40, 100] {
-            let never = params(n, 32, Learns::Both).with_early_reveal(EarlyReveal::Never);
-            // On shares there is none.
-            let params = if id == "pwc" { never } else { params(n, 32, Learns::Both) };
-            let formula = (protocol.bytes)(&params);
-            for common in [0, n / 2, n] {
-                let [x, y] = sets(n, common);
-                let run = run(protocol, params, x, y);
-                let expected = Output::Positions((0..common as usize).collect());
-                assert_eq!(run.receiver.output, Ok(expected.clone()));
-                assert_eq!(run.sender.output, Ok(expected));
-                let sent = [run.sender_bytes(), run.receiver_bytes()];
-                assert_eq!(sent, [formula.sender_to_receiver, formula.receiver_to_sender], "{id}");
-                assert_eq!(run.flights(), (protocol.flights)(&params), "{id}, {n}");
-            }
-        }
     }
 }
 
