@@ -172,7 +172,8 @@ impl Pwc {
                 let rows = left.rows(first_row, tiles.rows);
                 let columns = left.columns(next_column, tiles.columns);
                 let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
-                next_column = last + 1;
+                // A short tile is the last of its rows.
+                next_column = if columns.len() < tiles.columns { n_y as u32 } else { last + 1 };
                 // 3. e_ij = (x_i = y_j), for some x_i and y_j that are left; e_ij to the receiver
                 let e = self.compare(c, x, y, &rows, &columns)?;
                 let e = c.reveal(&[e], Reveal::Receiver)?;

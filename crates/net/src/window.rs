@@ -10,8 +10,8 @@ use vesica_core::Result;
 /// nothing from the answers. In between is the number of messages that the network holds: a *measured* window is half
 /// as large again. It begins with the size that it is given, and follows the times after which the answers come:
 ///
-/// * If an answer was there before the party asked for it, the window shrinks by one.
-/// * Otherwise it moves to 1.5 · (shortest time to an answer) · (answers a second) + 1: it grows at once, to at most
+/// * If all answers of a window were there before the party asked for them, the window shrinks by one.
+/// * If an answer was not, the window moves to 1.5 · (shortest time to an answer) · (answers a second) + 1: it grows at once, to at most
 ///   twice its size and one, and shrinks one by one.
 #[derive(Debug)]
 pub struct Window {
@@ -25,6 +25,8 @@ struct Measured {
     sent: VecDeque<Instant>,
     /// When the last answers came.
     came: VecDeque<Instant>,
+    /// How many answers in a row were there already.
+    were_there: usize,
     /// The shortest time to an answer for which the party waited.
     shortest: Option<Duration>,
 }
@@ -76,8 +78,13 @@ impl Window {
         let (response, waited) = (now - sent, now - asked);
         let worked = measured.came.back().map_or(Duration::ZERO, |before| asked - *before);
         if waited <= WAS_THERE.max(worked / SHARE) {
-            self.ahead = (self.ahead - 1).max(1);
+            measured.were_there += 1;
+            if measured.were_there > self.ahead {
+                measured.were_there = 0;
+                self.ahead = (self.ahead - 1).max(1);
+            }
         } else {
+            measured.were_there = 0;
             let shortest = measured.shortest.map_or(response, |shortest| shortest.min(response));
             measured.shortest = Some(shortest);
             if let Some(first) = measured.came.front() {
