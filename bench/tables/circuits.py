@@ -177,7 +177,7 @@ def figure_10(bench, papers, largest):
     paper = papers["hek12"]["figure_10"]
     sizes = powers(range(7, 14), largest)
     names = [
-        ("PWC", "pwc"),
+        ("PWC, all pairs", "pwc"),
         ("SCS-WN", "scs_wn"),
         ("SCS-HE", "scs_he"),
         ("SCS-SORT", "scs_sort"),
@@ -189,8 +189,12 @@ def figure_10(bench, papers, largest):
         ("beside: Circuit-Phasing garbled", "circuit_phasing_yao"),
     ]
     measured = lambda protocol, n: bench.measure(protocol, n, n, SIGMA, NETWORK)
+    # The paper's PWC reveals matches early, so both parties learn them.
+    early = lambda n: bench.measure("pwc", n, n, SIGMA, NETWORK, common=n // 2, both=True)
+    with_early = lambda rows, of: [["PWC, early reveal: both learn"] + [number(of(n)) for n in sizes]] + rows
     header = ["Figure 10, σ = 32, n̂ = n/2"] + [f"n = {size_name(n)}" for n in sizes]
     rows = rows_of_measured(names, sizes, lambda protocol, n: wall(measured(protocol, n)))
+    rows = with_early(rows, lambda n: wall(early(n)))
     for name, protocol, told in [
         ("PWC over SCS-WN: paper 10 to 70", "pwc", paper["pwc_over_scs_wn"]),
         ("SCS-HE over SCS-WN: paper over 7", "scs_he", paper["scs_he_over_scs_wn"]),
@@ -198,13 +202,15 @@ def figure_10(bench, papers, largest):
         ratio = lambda n: times(wall(measured(protocol, n)), wall(measured("scs_wn", n)))
         rows.append([name] + [number(ratio(n)) for n in sizes])
     bench.report.table("Seconds, ours; the paper has a plot only", header, rows)
-    sent = lambda protocol, n: (found := measured(protocol, n)) and found["bytes_total"] / MB
-    rows = rows_of_measured(names, sizes, sent)
+    sent = lambda found: found and found["bytes_total"] / MB
+    rows = rows_of_measured(names, sizes, lambda protocol, n: sent(measured(protocol, n)))
+    rows = with_early(rows, lambda n: sent(early(n)))
     bench.report.table("MB of 2^20 bytes, ours; the paper has a plot only", header, rows)
-    lines = lambda value: {name: {n: value(protocol, n) for n in sizes} for name, protocol in names[:4]}
     title = "Figure 10: larger sets, half in common"
-    bench.report.figure("circuits-figure-10-time", title, lines(lambda protocol, n: wall(measured(protocol, n))))
-    bench.report.figure("circuits-figure-10-bytes", title, lines(sent), y_label="MB of 2^20 bytes")
+    for name, of, label in [("time", wall, "seconds"), ("bytes", sent, "MB of 2^20 bytes")]:
+        lines = {shown: {n: of(measured(protocol, n)) for n in sizes} for shown, protocol in names[:4]}
+        lines["PWC, early reveal"] = {n: of(early(n)) for n in sizes}
+        bench.report.figure(f"circuits-figure-10-{name}", title, lines, y_label=label)
 
     # At 2^20 the paper's network would need more than an hour for the bytes alone.
     measured = lambda protocol, n: bench.measure(protocol, n, n, SIGMA, "loopback")

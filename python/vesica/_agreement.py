@@ -93,6 +93,7 @@ class Agreement:
         hide_sizes: bool = False,
         key_bytes: int | None = None,
         partition_counts: bool = False,
+        early_reveal: bool = True,
         partition_rows: int | None = None,
         max_repeats: int | None = None,
     ) -> Agreement:
@@ -134,6 +135,7 @@ class Agreement:
             "max_matches": max_matches,
             "hide_sizes": hide_sizes or None,
             "partition_counts": partition_counts or None,
+            "early_reveal": None if early_reveal else False,
             "partition_rows": partition_rows,
             "max_repeats": max_repeats,
         }

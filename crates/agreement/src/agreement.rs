@@ -47,7 +47,7 @@ use jiff::civil::Date;
 use limits::AUTO;
 use selection::Selection;
 use std::ops::Deref;
-use vesica_core::{Learns, PsiParams, Query, Role, SessionId, TextLen};
+use vesica_core::{EarlyReveal, Learns, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{Protocol, Security};
 
@@ -177,7 +177,11 @@ impl Agreement {
             .with_bounds(self.bounds.shifted(check_items)?)
             .with_shared(check_items)?
             .with_partition_counts(self.partition_counts)
-            .with_partition_len(self.partition_rows);
+            .with_partition_len(self.partition_rows)
+            .with_early_reveal(match self.early_reveal {
+                true => EarlyReveal::Paced,
+                false => EarlyReveal::Never,
+            });
         match self.integer_items() {
             Some(integers) => params.with_item_bits(integers.item_bits()),
             None => Ok(params),

@@ -113,12 +113,12 @@ pub(crate) trait Circuit: Sized + Send + 'static {
     }
 
     /// Flights that `messages` public messages of the receiver add, each about what was just revealed to it.
-    fn public_flights<E: Engine>(messages: u64) -> u64 {
+    fn public_flights(messages: u64) -> u64 {
         messages
     }
 
     /// The fewest public messages of a run that has `messages` at most.
-    fn least_public_messages<E: Engine>(_params: &PsiParams, messages: u64) -> u64 {
+    fn least_public_messages(_params: &PsiParams, messages: u64) -> u64 {
         messages
     }
 

@@ -19,10 +19,11 @@
 //!
 //!   1. x_1 … x_n_x, X in random order                1. y_1 … y_n_y, Y in random order
 //!
-//!   Algorithm 1, where both learn the intersection, without bounds; for tile after tile:
-//!   2. e_ij = (x_i = y_j) in the circuit, for some x_i and y_j not matched yet
-//!   3.                ── e_ij ──▶                    which pairs match
-//!   4.                ◀── e_ij ──                    a tile later; matched x_i and y_j are not compared again
+//!   Algorithm 1 [pwc], where both learn the intersection, without bounds; for tile after tile:
+//!   2.                ── t ──▶                       matched x_i and y_j of the first t tiles are not compared again
+//!   3. e_ij = (x_i = y_j) in the circuit, for some x_i and y_j that are left
+//!                     ── e_ij ──▶                    which pairs match
+//!   4.                ◀── e_ij ──                    some tiles later
 //!   5. the matched x_i                               5. the matched y_j
 //!
 //!   all comparisons, otherwise:
@@ -34,27 +35,33 @@
 //!
 //! # Early reveal
 //!
-//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again:
-//! which items are compared next depends on the matches found so far, and on nothing else. The
-//! sender continues while the reveals of two tiles are under way. Both parties permute first, so
-//! the order reveals nothing.
+//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again. The paper has two
+//! threads: the reveals come back while the circuit goes on. Here the garbler sends as many tiles ahead as the network
+//! holds ([`Window`]): so the network is never idle, and few comparisons are made in vain. It says before each tile of
+//! how many tiles it has the matches by now, so both parties always leave out the same. Which items are compared next
+//! depends on these numbers, which follow from times, and on the matches of these tiles, which both parties know.
+//! Both parties permute first, so the order reveals nothing.
 //!
 //! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
+//!
+//! On shares all comparisons are made in any case: most bytes are those of the transfers, which are made before, and each
+//! tile would take some round trips.
 
 mod rows;
 #[cfg(test)]
 mod tests;
+mod tiles;
 
-use crate::computed::{self, Circuit, Engine, reveal_to, sums_of_groups, value_bits};
+use crate::computed::{self, Circuit, reveal_to, sums_of_groups, value_bits};
 use rand::seq::SliceRandom;
 pub use rows::{GMW_ROW, ROW};
-use std::collections::VecDeque;
+use tiles::{Left, Tile, Tiles};
 use vesica_circuit::gadgets::{equal, mask};
-use vesica_circuit::{Computation, Gates, Lanes, Reveal, word};
-use vesica_core::{Item, Learns, Misbehaviour, ParameterError, PsiParams, Query, Result, Role};
+use vesica_circuit::{Computation, Lanes, Reveal, word};
+use vesica_core::{EarlyReveal, Item, Learns, ParameterError, PsiParams, Query, Result, Role};
 use vesica_hashing::ShortItems;
-use vesica_net::Context;
+use vesica_net::{Context, Window};
 use vesica_ot::Bits;
 use vesica_party::answer::positions_of_flags;
 use vesica_party::{Input, Output};
@@ -92,11 +99,8 @@ impl Circuit for Pwc {
         let bits = |role| own(role).map(|own| &own.bits[..]);
         let x = c.input(Role::Sender, bits(Role::Sender), width, n_x)?;
         let y = c.input(Role::Receiver, bits(Role::Receiver), width, n_y)?;
-        let params = &self.params;
-        let reveals_early = params.learns() == Learns::Both
-            && params.query() == Query::Intersection
-            && params.bounds().are_none();
-        if reveals_early { self.algorithm_1(c, &x, &y) } else { self.all(c, &x, &y) }
+        let is_early = !c.prefers_depth() && reveals_early(&self.params);
+        if is_early { self.algorithm_1(c, &x, &y) } else { self.all(c, &x, &y) }
     }
 
     fn public(params: &PsiParams) -> Self {
@@ -105,19 +109,21 @@ impl Circuit for Pwc {
 
     /// The matches of a tile answer what was revealed of it. A garbler that is a tile ahead waits for those of the last
     /// two at once, and the first tile goes with what comes before.
-    fn public_flights<E: Engine>(messages: u64) -> u64 {
+    fn public_flights(messages: u64) -> u64 {
         match messages {
             0 => 0,
-            _ if E::counting().prefers_depth() => messages,
             _ => (2 * messages).saturating_sub(3).max(1),
         }
     }
 
     /// One for each tile. No tile matches more items than it has rows or columns, and none follows where the rows or
-    /// the columns are used up.
-    fn least_public_messages<E: Engine>(params: &PsiParams, _messages: u64) -> u64 {
+    /// the columns are used up. A garbler that is far ahead waits for all at once.
+    fn least_public_messages(params: &PsiParams, _messages: u64) -> u64 {
+        if params.early_reveal() == EarlyReveal::Paced {
+            return 1;
+        }
         let [n_x, n_y] = [params.sender_len(), params.receiver_len()];
-        let tiles = Tiles::new(E::counting().prefers_depth(), n_x, n_y);
+        let tiles = Tiles::new(n_x, n_y);
         let of_columns = n_y.div_ceil(tiles.rows.min(tiles.columns));
         n_x.div_ceil(tiles.rows).min(of_columns) as u64
     }
@@ -142,53 +148,59 @@ impl Pwc {
         y: &[C::Wires],
     ) -> Result<Output> {
         let [n_x, n_y] = [self.params.sender_len(), self.params.receiver_len()];
-        let tiles = Tiles::new(c.prefers_depth(), n_x, n_y);
-        let mut left = Left {
-            rows: (0..n_x as u32).collect(),
-            columns: (0..n_y as u32).collect(),
-            matches: Vec::new(),
+        let tiles = Tiles::new(n_x, n_y);
+        let mut window = match self.params.early_reveal() {
+            EarlyReveal::Paced if c.role() == Role::Sender => {
+                Window::measured(tiles.first_ahead(x.len()))
+            }
+            _ => Window::fixed(1),
         };
-        let mut pending = VecDeque::new();
+        let mut left = Left::new(n_x, n_y);
         for first_row in (0..n_x).step_by(tiles.rows) {
             let mut next_column = 0;
-            loop {
-                // 4. e_ij of the tiles before: matched x_i and y_j are not compared again
-                while pending.len() > tiles.ahead {
-                    settle(c, &mut pending, &mut left)?;
+            while (next_column as usize) < n_y {
+                // 2. t; matched x_i and y_j of the first t tiles are not compared again
+                if c.role() == Role::Receiver {
+                    let t = c.receive_number()?;
+                    left.settle_until(c, t)?;
+                } else {
+                    while left.unsettled() > window.ahead() {
+                        left.settle(c, &mut window)?;
+                    }
+                    c.send_number(left.settled())?;
                 }
-                let rows = between(&left.rows, first_row as u32, tiles.rows);
-                let rows: Vec<u32> = rows
-                    .iter()
-                    .copied()
-                    .take_while(|row| (*row as usize) < first_row + tiles.rows)
-                    .collect();
-                let columns = between(&left.columns, next_column, tiles.columns).to_vec();
+                let rows = left.rows(first_row, tiles.rows);
+                let columns = left.columns(next_column, tiles.columns);
                 let Some(last) = columns.last().filter(|_| !rows.is_empty()) else { break };
-                next_column = last + 1;
-                // 2. e_ij = (x_i = y_j), for some x_i and y_j not matched yet
+                // A short tile is the last of its rows.
+                next_column = if columns.len() < tiles.columns { n_y as u32 } else { last + 1 };
+                // 3. e_ij = (x_i = y_j), for some x_i and y_j that are left; e_ij to the receiver
                 let e = self.compare(c, x, y, &rows, &columns)?;
-                // 3. e_ij to the receiver
                 let e = c.reveal(&[e], Reveal::Receiver)?;
                 let e = e.and_then(|mut bits| bits.pop());
                 // 4. e_ij back to the sender
                 if let Some(e) = &e {
                     c.send_public(e)?;
                 }
-                pending.push_back(Tile { rows, columns, e });
+                if let Some(ctx) = c.context() {
+                    ctx.peer()?.flush()?;
+                }
+                window.sent();
+                left.add(Tile { rows, columns, e });
             }
             if let Some(ctx) = c.context() {
                 ctx.progress((first_row + tiles.rows).min(n_x) as u64, n_x as u64);
             }
         }
-        while !pending.is_empty() {
-            settle(c, &mut pending, &mut left)?;
+        while left.unsettled() > 0 {
+            left.settle(c, &mut window)?;
         }
         // 5. The matched x_i, the matched y_j.
         let Some(own) = &self.own else { return Ok(Output::Nothing) };
         let side = usize::from(own.role != Role::Sender);
         let position = |found: &[u32; 2]| own.order[found[side] as usize] as usize;
         let mut is_common = vec![false; own.order.len()];
-        left.matches.iter().for_each(|found| is_common[position(found)] = true);
+        left.matches().iter().for_each(|found| is_common[position(found)] = true);
         Ok(positions_of_flags(&is_common))
     }
 
@@ -285,6 +297,14 @@ impl Pwc {
     }
 }
 
+/// Whether both parties may learn the matches one after the other.
+fn reveals_early(params: &PsiParams) -> bool {
+    params.early_reveal() != EarlyReveal::Never
+        && params.learns() == Learns::Both
+        && params.query() == Query::Intersection
+        && params.bounds().are_none()
+}
+
 /// Which items match.
 struct Sums<W> {
     /// Of the sender.
@@ -299,80 +319,4 @@ struct Own {
     order: Vec<u32>,
     bits: Vec<Bits>,
     values: Option<Vec<u64>>,
-}
-
-/// How Algorithm 1 goes through the comparisons.
-struct Tiles {
-    rows: usize,
-    columns: usize,
-    /// Tiles that are compared before the matches of the first of them are known.
-    ahead: usize,
-}
-
-impl Tiles {
-    /// For garbled circuits, whose gates wait for no message: small tiles, as only known matches save comparisons.
-    fn garbled(n_x: usize, n_y: usize) -> Self {
-        Self { rows: (n_x / 32).clamp(4, 32), columns: (n_y / 16).clamp(8, 64), ahead: 1 }
-    }
-
-    /// For shares if `prefers_depth`.
-    fn new(prefers_depth: bool, n_x: usize, n_y: usize) -> Self {
-        if prefers_depth { Self::SHARED } else { Self::garbled(n_x, n_y) }
-    }
-
-    /// For shares, where every layer of gates is a round: large tiles, one after another.
-    const SHARED: Self = Self { rows: 256, columns: 512, ahead: 0 };
-}
-
-/// Comparisons whose matches are not known to both parties yet.
-struct Tile {
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    /// At the receiver, e of each.
-    e: Option<Bits>,
-}
-
-/// What both parties know of the matches while they compare.
-struct Left {
-    /// Rows and columns that are not matched yet, ascending.
-    rows: Vec<u32>,
-    columns: Vec<u32>,
-    /// (row, column) of each match.
-    matches: Vec<[u32; 2]>,
-}
-
-/// The next `count` of ascending numbers, from `first` on.
-fn between(numbers: &[u32], first: u32, count: usize) -> &[u32] {
-    let rest = &numbers[numbers.partition_point(|number| *number < first)..];
-    &rest[..count.min(rest.len())]
-}
-
-/// Step 4 of Algorithm 1: takes the matches of the oldest tile, which both parties know now.
-fn settle<C: Computation>(c: &mut C, pending: &mut VecDeque<Tile>, left: &mut Left) -> Result<()> {
-    let Some(Tile { rows, columns, e }) = pending.pop_front() else { return Ok(()) };
-    let e = match e {
-        Some(e) => e,
-        None => c.receive_public(rows.len() * columns.len())?,
-    };
-    let before = left.matches.len();
-    for (lane, _) in e.iter().enumerate().filter(|(_, is_match)| *is_match) {
-        left.matches.push([rows[lane / columns.len()], columns[lane % columns.len()]]);
-        // A row and a column match once.
-        if left.matches.len() - before > rows.len().min(columns.len()) {
-            return Err(Misbehaviour::InvalidValue.into());
-        }
-    }
-    if left.matches.len() == before {
-        return Ok(());
-    }
-    for (side, of) in [&mut left.rows, &mut left.columns].into_iter().enumerate() {
-        let mut matched: Vec<u32> = left.matches[before..].iter().map(|pair| pair[side]).collect();
-        matched.sort_unstable();
-        let count = of.len();
-        of.retain(|number| matched.binary_search(number).is_err());
-        if count - of.len() != matched.len() {
-            return Err(Misbehaviour::InvalidValue.into());
-        }
-    }
-    Ok(())
 }

@@ -1,10 +1,10 @@
 //! Counts what a circuit costs, without any input.
 
 use crate::bit_lanes::paired;
-use crate::party::equal_in_bins_by_gates;
+use crate::party::{NUMBER_LEN, equal_in_bins_by_gates};
 use crate::{Bins, Computation, EachBins, Gates, InBins, Known, Lanes, Reveal, gmw};
 use vesica_core::{Block, Result, Role};
-use vesica_ot::Bits;
+use vesica_ot::{Bits, Traffic};
 
 /// The cost of a circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,6 +40,8 @@ pub struct Cost {
     pub checked_results: Vec<u64>,
     /// Bits in each public message of the receiver.
     pub public_messages: Vec<u64>,
+    /// Public numbers of the sender.
+    pub public_numbers: u64,
     /// Comparisons in bins that do not consist of gates alone.
     pub bins: Vec<Bins>,
 }
@@ -74,9 +76,12 @@ impl Counted {
 }
 
 impl Cost {
-    /// Payload bytes of the receiver's public messages.
-    pub fn public_bytes(&self) -> u64 {
-        self.public_messages.iter().map(|bits| bits.div_ceil(8)).sum()
+    /// Payload bytes of public messages and numbers.
+    pub fn public_bytes(&self) -> Traffic {
+        Traffic {
+            sender_to_receiver: self.public_numbers * NUMBER_LEN as u64,
+            receiver_to_sender: self.public_messages.iter().map(|bits| bits.div_ceil(8)).sum(),
+        }
     }
 }
 
@@ -201,6 +206,11 @@ impl Computation for Counting {
 
     fn send_public(&mut self, bits: &Bits) -> Result<()> {
         self.cost.public_messages.push(bits.len() as u64);
+        Ok(())
+    }
+
+    fn send_number(&mut self, _: u32) -> Result<()> {
+        self.cost.public_numbers += 1;
         Ok(())
     }
 

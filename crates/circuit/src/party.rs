@@ -6,6 +6,9 @@ use vesica_core::{Error, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
 
+/// Bytes of a public number of the sender.
+pub(crate) const NUMBER_LEN: usize = 4;
+
 /// One of two parties that evaluate a circuit together.
 ///
 /// The **sender** of a protocol is the *generator*: it garbles the circuit, and [`Gates::and_known`] takes its bits.
@@ -67,6 +70,30 @@ pub trait Computation: Gates + Sized {
             Some(ctx) => Ok(Bits::from_bytes(&ctx.peer()?.recv(Bits::bytes_len(len))?, len)),
             None => Ok((0..len).map(|_| false).collect()),
         }
+    }
+
+    /// Sends a public number from the sender to the receiver, which reads it with
+    /// [`receive_number`](Computation::receive_number).
+    ///
+    /// # Errors
+    /// Connection errors.
+    fn send_number(&mut self, number: u32) -> Result<()> {
+        match self.context() {
+            Some(ctx) => ctx.peer()?.send(&number.to_le_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// The next number that the sender sent with [`send_number`](Computation::send_number); 0 if there is no peer.
+    ///
+    /// # Errors
+    /// Connection errors.
+    fn receive_number(&mut self) -> Result<u32> {
+        let mut bytes = [0; NUMBER_LEN];
+        if let Some(ctx) = self.context() {
+            ctx.peer()?.recv_into(&mut bytes)?;
+        }
+        Ok(u32::from_le_bytes(bytes))
     }
 
     /// The context, for progress; `None` if there is no peer.

@@ -291,6 +291,10 @@ fn bench(error: &BenchError) -> Message {
             "leave out --min-matches and --max-matches, or choose another protocol: `vesica \
              protocols ID` shows whether it offers bounds",
         ),
+        BenchError::NoEarlyReveal(id) => Message::here(
+            format!("{id} reveals matches only at the end in any case"),
+            "leave out --no-early-reveal",
+        ),
         BenchError::PlainValues(id) => Message::here(
             format!("{id} takes only one value per item, without a sign"),
             "leave out --value-columns and --value-signed, or choose a protocol that takes several",

@@ -52,7 +52,7 @@ pub mod tags;
 
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};
 pub use item::Item;
-pub use params::{Learns, PsiParams, Runs, SessionId};
+pub use params::{EarlyReveal, Learns, PsiParams, Runs, SessionId};
 pub use query::{Bounds, Operation, Query, TextLen, Values};
 pub use refusal::Refusal;
 pub use role::Role;

@@ -80,6 +80,19 @@ pub enum Learns {
     Both,
 }
 
+/// When a protocol that compares items pair by pair tells both parties which pairs match.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EarlyReveal {
+    /// At the end. All pairs are compared, so that the number of bytes does not depend on the matches.
+    Never,
+    /// While other pairs are compared: those of one step during the next. What the parties send does not depend on time.
+    #[default]
+    InStep,
+    /// While other pairs are compared: as many steps later as keep the network busy, by the times of the run itself. Not
+    /// for a party that runs again on what it has received.
+    Paced,
+}
+
 /// Public parameters of one two-party set operation, the same at both parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PsiParams {
@@ -94,6 +107,7 @@ pub struct PsiParams {
     runs: Runs,
     partition_counts: bool,
     partition_len: u64,
+    early_reveal: EarlyReveal,
 }
 
 impl PsiParams {
@@ -124,6 +138,7 @@ impl PsiParams {
             runs: Runs::ONE,
             partition_counts: false,
             partition_len: WHOLE_SET_LEN,
+            early_reveal: EarlyReveal::default(),
         })
     }
 
@@ -188,6 +203,16 @@ impl PsiParams {
     /// See [`PsiParams::with_partition_len`].
     pub fn partition_len(&self) -> u64 {
         self.partition_len
+    }
+
+    /// Sets when matches are revealed, where the protocol can reveal them early; the default is [`EarlyReveal::InStep`].
+    pub fn with_early_reveal(self, early_reveal: EarlyReveal) -> Self {
+        Self { early_reveal, ..self }
+    }
+
+    /// See [`PsiParams::with_early_reveal`].
+    pub fn early_reveal(&self) -> EarlyReveal {
+        self.early_reveal
     }
 
     /// How many runs make one result together, this one among them.

@@ -179,6 +179,10 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("\"partition_counts\" is for unions and private ids, not for {operation}"),
             show("remove it: large sets are split without it where that reveals nothing"),
         ),
+        AgreementFault::NoEarlyReveal => (
+            show("\"early_reveal\" is for intersections with protocol = \"pwc\""),
+            show("remove it: matches are revealed only at the end in any case"),
+        ),
         AgreementFault::PartitionCountsShowSizes => (
             show("\"partition_counts\" reveals sizes, which \"hide_sizes\" hides"),
             show("remove one of them"),

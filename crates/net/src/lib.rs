@@ -6,6 +6,7 @@
 //! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on its
 //!   own thread, counts every byte, stays closed after an error.
 //! * [`Giver`], [`Taker`] — what parts of a protocol that work side by side hand to each other.
+//! * [`Window`] — how many messages may wait for their answers.
 //! * [`Meter`] — bytes, flights and time by label.
 //! * [`Pool`] — the CPU threads a party may use.
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
@@ -50,6 +51,7 @@ mod replay;
 mod run_both;
 pub mod shape;
 mod stream;
+mod window;
 mod write_queue;
 
 pub use apart::{Apart, Heard, Parcel};
@@ -63,3 +65,4 @@ pub use replay::{Flight, Replay, Said, Turn, Turned};
 pub use run_both::run_both;
 pub use shape::{Pacer, Shape};
 pub use stream::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};
+pub use window::Window;

@@ -98,6 +98,19 @@ impl Compared {
     }
 }
 
+/// Whether a protocol compares each item with each, which is for small sets, and when both parties learn the matches if both
+/// learn the intersection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pairwise {
+    /// It makes fewer comparisons.
+    No,
+    /// At the end.
+    AtEnd,
+    /// While it compares, so that it skips what is matched, unless there are bounds.
+    /// [`EarlyReveal`](vesica_core::EarlyReveal) turns it off.
+    Early,
+}
+
 /// Who enforces the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundsKept {
@@ -241,6 +254,8 @@ pub struct Protocol {
     pub wide_values: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
+    /// Whether it compares each item with each.
+    pub pairwise: Pairwise,
     /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
     pub partitions: Partitions,
     /// How it answers with a number about sets that are split into parts, if it can.

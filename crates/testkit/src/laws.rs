@@ -11,7 +11,8 @@ use crate::{Cases, Outcomes, Runner};
 use std::sync::Arc;
 use vesica_core::params::ceil_log2;
 use vesica_core::{
-    Bounds, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId, TextLen, Values,
+    Bounds, EarlyReveal, Error, Item, Learns, ParameterError, PsiParams, Query, Role, SessionId,
+    TextLen, Values,
 };
 use vesica_party::{Compared, Input, Operation, Output, Partitions, Protocol};
 
@@ -337,7 +338,13 @@ pub fn psi_is_the_same_everywhere(protocol: &Protocol, cases: Cases) {
         let (threads, shape, learns) = (THREADS[threads], SHAPES[shape], LEARNS[learns]);
         let (x, y) = affordable(protocol, SIZES[sizes]);
         let runner = Runner { threads, shape, ..Runner::default() };
-        let run = run_psi(protocol, &runner, learns, &x, &y);
+        let session = SessionId::from_bytes([runner.seed; 32]);
+        let params = PsiParams::new(session, x.len() as u64, y.len() as u64, learns)
+            .and_then(|params| params.with_item_bits(law_bits(protocol)))
+            .expect("test sets are small");
+        // As parties with a connection run.
+        let params = params.with_early_reveal(EarlyReveal::Paced);
+        let run = run_with(protocol, &runner, params, &x, &y, None);
         let case = format!("{}, {threads} threads, {shape:?}, {learns:?}", protocol.id);
         let expected = Output::Positions(plain_intersection(&y, &x));
         assert_eq!(run.receiver.output, Ok(expected), "{case}");

@@ -51,7 +51,7 @@ impl fmt::Debug for AgreementHash {
 
 impl Agreement {
     /// The agreement in its canonical form: fields in a fixed order, with every default but those of
-    /// `partition_counts`, `partition_rows` and `max_repeats`, and the version of each profile. Parsing it gives the same
+    /// `partition_counts`, `early_reveal`, `partition_rows` and `max_repeats`, and the version of each profile. Parsing it gives the same
     /// agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
@@ -77,6 +77,9 @@ impl Agreement {
             line("hide_sizes", &self.hide_sizes);
             if self.partition_counts {
                 line("partition_counts", &true);
+            }
+            if !self.early_reveal {
+                line("early_reveal", &false);
             }
             if self.partition_rows != PARTITION_ROWS_MAX {
                 line("partition_rows", &self.partition_rows);

@@ -218,6 +218,9 @@ pub enum AgreementFault {
         /// The operation.
         operation: Operation,
     },
+    /// The protocol does not reveal matches while it compares.
+    #[error("\"early_reveal\" needs a named protocol that reveals matches early")]
+    NoEarlyReveal,
     /// `partition_counts` and `hide_sizes` contradict each other.
     #[error("\"partition_counts\" reveals sizes that \"hide_sizes\" hides")]
     PartitionCountsShowSizes,

@@ -27,9 +27,10 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 10] = [
+const OTHER_FIELDS: [&str; 11] = [
     "hide_sizes",
     "partition_counts",
+    "early_reveal",
     "partition_rows",
     "max_repeats",
     "threshold",

@@ -14,7 +14,7 @@ use super::{Agreement, helper, question, selection};
 use jiff::civil::Date;
 use std::path::Path;
 use toml::de::DeValue;
-use vesica_protocols::{Operation, Security};
+use vesica_protocols::{Operation, Pairwise, Security};
 use vesica_records::Profile;
 use vesica_tables::document;
 
@@ -44,6 +44,7 @@ const FIELD_NAMES: &[&str] = &[
     "self_check",
     "hide_sizes",
     "partition_counts",
+    "early_reveal",
     "partition_rows",
     "max_repeats",
     "threshold",
@@ -116,6 +117,7 @@ impl Agreement {
             self_check: 0,
             hide_sizes: table.flag("hide_sizes")?.is_some_and(|flag| flag.value),
             partition_counts,
+            early_reveal: true,
             partition_rows: partition_rows(&table)?,
             max_repeats: max_repeats(&table)?,
             helper: None,
@@ -125,6 +127,7 @@ impl Agreement {
         let Some((helper, variant, at)) = helper else {
             terms.self_check = self_check(&table, operation)?;
             let (selection, integers) = selection::read(&table, &terms)?;
+            terms.early_reveal = early_reveal(&table, &selection, operation)?;
             return Ok(Self { terms, selection, integers });
         };
         helper::refuse_receivers(&table, variant, &terms)?;
@@ -174,6 +177,21 @@ fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, Agre
     match flag.value && hides {
         true => Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes)),
         false => Ok(flag.value),
+    }
+}
+
+/// Whether matches are revealed early, where the named protocol can do that.
+fn early_reveal(
+    table: &Table<'_>,
+    selection: &Selection,
+    operation: Operation,
+) -> Result<bool, AgreementError> {
+    let Some(flag) = table.flag("early_reveal")? else { return Ok(true) };
+    let can = operation == Operation::Intersection
+        && matches!(selection, Selection::Named(row) if row.pairwise == Pairwise::Early);
+    match can {
+        true => Ok(flag.value),
+        false => Err(table.error(flag.span, AgreementFault::NoEarlyReveal)),
     }
 }
 

@@ -7,7 +7,7 @@ use super::table::{At, Table, unknown_word};
 use super::terms::Terms;
 use vesica_core::{Item, Role};
 use vesica_protocols::kmrs14::Variant;
-use vesica_protocols::{BoundsKept, Operation, Protocol, Security, catalogue};
+use vesica_protocols::{BoundsKept, Operation, Pairwise, Protocol, Security, catalogue};
 
 /// What an agreement says about the protocol.
 #[derive(Clone, Debug)]
@@ -117,12 +117,14 @@ fn auto(
 }
 
 /// The protocols among `rows` that `auto` may choose. It may choose one for comparison only if no other gives the
-/// answer and its bytes do not depend on the result.
+/// answer, its bytes do not depend on the result, and it takes large sets.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     let rows = rows.iter().copied();
     let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
     match leading.is_empty() {
-        true => rows.filter(|row| !row.bytes_depend_on_result).collect(),
+        true => {
+            rows.filter(|row| !row.bytes_depend_on_result && row.pairwise == Pairwise::No).collect()
+        }
         false => leading,
     }
 }

@@ -33,6 +33,9 @@ pub struct Terms {
     /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
     /// and private ids only.
     pub partition_counts: bool,
+    /// Whether a protocol that compares all pairs of keys reveals matches while it compares, so that it skips what is
+    /// matched, and the number of bytes depends on how many keys are common.
+    pub early_reveal: bool,
     /// The most keys that a partition of a large set has on average. A set of at most so many keys is not split. Sets that would
     /// need more than [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS) have larger partitions. With a helper there are
     /// no partitions, and this is the default.

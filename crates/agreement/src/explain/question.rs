@@ -3,7 +3,7 @@
 use super::words::Words;
 use crate::agreement::{Question, ValueTerms};
 use crate::figures::grouped;
-use vesica_protocols::{BoundsKept, Condition, Fact, Protocol};
+use vesica_protocols::{BoundsKept, Condition, Fact, Pairwise, Protocol};
 use vesica_records::Duplicates;
 
 /// The columns of values, as text.
@@ -165,7 +165,8 @@ impl Words<'_> {
 
     /// Whether the bytes of a run of `row` depend on the common keys.
     pub(super) fn bytes_depend_on_result(&self, row: &Protocol) -> bool {
-        row.bytes_depend_on_result && self.agreement.all_receive()
+        let can_be = row.pairwise != Pairwise::Early || self.agreement.early_reveal;
+        row.bytes_depend_on_result && self.agreement.all_receive() && can_be
     }
 
     /// Whether `who` receives a union.

@@ -1,8 +1,10 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
+use vesica_agreement::explain::explain;
 use vesica_agreement::{
     Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, ValueTerms,
 };
+use vesica_core::{EarlyReveal, SessionId};
 use vesica_link::PublicIdentity;
 use vesica_protocols::{BoundsKept, catalogue};
 use vesica_records::Duplicates;
@@ -112,6 +114,42 @@ fn unions_and_private_ids_alone_may_reveal_the_counts_of_partitions() {
         "",
         "agreement, line 6, column 20: cardinality has no \"partition_counts\"",
     );
+}
+
+#[test]
+fn only_intersections_by_a_protocol_with_an_early_reveal_can_turn_it_off() {
+    let parse = |head: &str| {
+        let text = agreement(head, "").replace("receives = \"shop\"", "receives = \"all\"");
+        Agreement::parse(&text)
+    };
+    let pwc = "operation = \"intersection\"\nprotocol = \"pwc\"\n";
+    let of = |text: &str| {
+        let agreement = parse(&format!("{pwc}{text}")).unwrap();
+        let params = agreement.params(SessionId::from_bytes([1; 32]), 9, 9).unwrap();
+        assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
+        (agreement, params.early_reveal())
+    };
+    let (with, by_default) = (of("early_reveal = true"), of(""));
+    assert_eq!(with, by_default);
+    assert_eq!(with.1, EarlyReveal::Paced);
+    let without = of("early_reveal = false");
+    assert_eq!(without.1, EarlyReveal::Never);
+    assert_ne!(with.0.hash(), without.0.hash());
+    let depends = |agreement: &Agreement| {
+        let text = explain(agreement).to_string();
+        text.split_whitespace().collect::<Vec<_>>().join(" ").contains("bytes and flights of pwc")
+    };
+    assert!(depends(&with.0) && !depends(&without.0));
+    for head in [
+        "operation = \"intersection\"",
+        "operation = \"intersection\"\nprotocol = \"pwc_gmw\"",
+        "operation = \"cardinality\"\nprotocol = \"pwc\"",
+    ] {
+        for flag in [true, false] {
+            let refused = parse(&format!("{head}\nearly_reveal = {flag}")).unwrap_err();
+            assert_eq!(*refused.fault, AgreementFault::NoEarlyReveal, "{head}");
+        }
+    }
 }
 
 #[test]

@@ -4,8 +4,8 @@ use super::{Bwa, MAX_ITEM_BITS};
 use crate::computed::{self, Gmw, Yao};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, UsableSetLen,
-    assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    UsableSetLen, assumptions,
 };
 
 /// The row of `bwa`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |params| Compared::items(params.item_bits()),

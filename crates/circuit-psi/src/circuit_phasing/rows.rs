@@ -4,7 +4,8 @@ use super::Phasing;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    assumptions,
 };
 
 /// The row of `circuit_phasing`.
@@ -31,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |params| Compared::items(ShortItems::new(params).bits()),

@@ -20,7 +20,7 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
     let cost = cost::<P, E>(params);
-    let bytes = E::bytes(&cost, P::CHOOSER);
+    let bytes = E::bytes(&cost, P::CHOOSER) + cost.public_bytes();
     let (private, finish) = (P::private_bytes(params), P::finish_bytes(params));
     Traffic {
         sender_to_receiver: private.sender_to_receiver
@@ -28,8 +28,7 @@ pub(crate) fn bytes<P: Circuit, E: Engine>(params: &PsiParams) -> Traffic {
             + finish.sender_to_receiver,
         receiver_to_sender: private.receiver_to_sender
             + bytes.receiver_to_sender
-            + finish.receiver_to_sender
-            + cost.public_bytes(),
+            + finish.receiver_to_sender,
     }
 }
 
@@ -50,7 +49,7 @@ pub(crate) fn least_flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
     let most = cost.public_messages.len() as u64;
     if most > 0 {
         // The gates and the results between two messages are the same for all.
-        let least = P::least_public_messages::<E>(params, most);
+        let least = P::least_public_messages(params, most);
         cost.count.rounds = cost.count.rounds / most * least;
         cost.results.truncate(cost.results.len() / most as usize * least as usize);
         cost.public_messages.truncate(least as usize);
@@ -61,7 +60,7 @@ pub(crate) fn least_flights<P: Circuit, E: Engine>(params: &PsiParams) -> u64 {
 fn flights_of<P: Circuit, E: Engine>(params: &PsiParams, cost: &Cost) -> u64 {
     P::private_flights(params)
         + E::flights(cost, P::CHOOSER)
-        + P::public_flights::<E>(cost.public_messages.len() as u64)
+        + P::public_flights(cost.public_messages.len() as u64)
         + P::finish_flights(params)
 }
 

@@ -4,7 +4,8 @@ use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    assumptions,
 };
 
 /// The row of `psty19`.
@@ -32,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: Some(computed::addend_runs::<Opprf, Gmw>()),
     compared: |params| Compared::outputs(Plan::new(params).bits),

@@ -4,7 +4,8 @@ use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    assumptions,
 };
 
 /// The row of `pwc`.
@@ -30,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: true,
+    pairwise: Pairwise::Early,
     partitions: Partitions::No,
     addends: None,
     compared: |params| Compared::items(ShortItems::new(params).bits()),
@@ -38,16 +40,17 @@ pub const ROW: Protocol = Protocol {
     receiver: computed::receiver::<Pwc, Yao>,
 };
 
-/// The row of `pwc_gmw`.
+/// The row of `pwc_gmw`, which makes all comparisons: the early reveal would save none of the transfers.
 pub const GMW_ROW: Protocol = Protocol {
     id: "pwc_gmw",
     name: "PWC: pairwise comparisons, on shares",
     flights: computed::flights::<Pwc, Gmw>,
-    least_flights: Some(computed::least_flights::<Pwc, Gmw>),
-    bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates, fewer when both learn; \
-                    transfers besides",
+    least_flights: None,
+    bytes_formula: "4 bits for each of (sigma - 1) * n_x * n_y gates; transfers besides",
     bytes: computed::bytes::<Pwc, Gmw>,
     seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Pwc, Gmw>(params),
+    bytes_depend_on_result: false,
+    pairwise: Pairwise::AtEnd,
     sender: computed::sender::<Pwc, Gmw>,
     receiver: computed::receiver::<Pwc, Gmw>,
     ..ROW

@@ -1,8 +1,12 @@
-//! The places at which matches are revealed.
+//! The early reveal: what it shows, what it saves, and that it does not wait for the network.
 
-use super::Pwc;
-use crate::computed::spy::shown;
-use vesica_core::{Item, Learns, PsiParams, SessionId};
+use super::{GMW_ROW, Pwc, ROW};
+use crate::computed::spy::{context, shown};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use vesica_core::{EarlyReveal, Item, Learns, PsiParams, Role, SessionId};
+use vesica_net::{Shape, memory};
+use vesica_party::{Output, Protocol};
 
 /// The early reveal shows both parties which row matches which column, of lists in an order that each drew itself: it
 /// reveals nothing of the places of items in the other party's file.
@@ -22,5 +26,112 @@ fn the_early_reveal_shows_places_of_lists_that_both_have_shuffled() {
     assert!(first == shown([1, 100]), "nothing else makes the places");
     for seeds in [[2, 100], [3, 100], [1, 101], [1, 102]] {
         assert!(first != shown(seeds), "{seeds:?}");
+    }
+}
+
+/// What was seen of a run of two sets of `n` items of 32 bits, the first `common` of which are in both.
+struct Seen {
+    time: Duration,
+    /// Of the sender and of the receiver.
+    sent: [u64; 2],
+    /// The fewer changes of direction.
+    flights: u64,
+}
+
+fn params(n: u64, learns: Learns, early_reveal: EarlyReveal) -> PsiParams {
+    PsiParams::new(SessionId::from_bytes([1; 32]), n, n, learns)
+        .and_then(|params| params.with_item_bits(32))
+        .unwrap()
+        .with_early_reveal(early_reveal)
+}
+
+/// Runs `protocol` over a network of `shape`. The parties give the right answer.
+fn run(protocol: &Protocol, params: &PsiParams, common: u64, shape: Shape) -> Seen {
+    let n = params.sender_len() as u64;
+    let item = |i: u64| Item::from_integer(u128::from(i) * 0x9e37 + 1);
+    let x: Vec<Item> = (0..n).map(item).collect();
+    let y: Vec<Item> = (0..common).chain(n..2 * n - common).map(item).collect();
+    let (one, two) = memory::pair_with(shape, Duration::from_secs(60));
+    let end = |role: Role, items: Vec<Item>, streams| {
+        let party = protocol.party(role, *params, Arc::new(items)).unwrap();
+        let mut ctx = context(role.other().unwrap(), streams, role as u8 + 1);
+        let output = party.run(&mut ctx).unwrap();
+        ctx.finish().unwrap();
+        let expected = match (role, params.learns()) {
+            (Role::Sender, Learns::Receiver) => Output::Nothing,
+            _ => Output::Positions((0..common as usize).collect()),
+        };
+        assert_eq!(output, expected, "{role:?} of {}, {params:?}", protocol.id);
+        (ctx.meter().bytes_under("").0, ctx.direction_changes())
+    };
+    let start = Instant::now();
+    let [sender, receiver] = std::thread::scope(|scope| {
+        let sending = scope.spawn(|| end(Role::Sender, x, one));
+        let receiver = end(Role::Receiver, y, two);
+        [sending.join().unwrap(), receiver]
+    });
+    let flights = sender.1.min(receiver.1);
+    Seen { time: start.elapsed(), sent: [sender.0, receiver.0], flights }
+}
+
+/// In step a tile waits for the matches of the last but one: some 60 round trips of 40 ms. A party that sends as many as
+/// the network holds waits for few.
+#[test]
+fn early_reveal_keeps_a_slow_network_busy() {
+    let one_way_delay = Duration::from_millis(20);
+    let shape = Shape { bits_per_second: Some(200_000_000), one_way_delay };
+    let timed = |learns, early_reveal, common| {
+        run(&ROW, &params(64, learns, early_reveal), common, shape).time
+    };
+    let in_step = timed(Learns::Both, EarlyReveal::InStep, 0);
+    assert!(in_step > 100 * one_way_delay, "{in_step:?}");
+    for learns in [Learns::Receiver, Learns::Both] {
+        for common in [0, 32] {
+            // A busy machine can make a run slow, but not each time.
+            let mut times = (0..5).map(|_| timed(learns, EarlyReveal::Paced, common));
+            assert!(times.any(|time| time * 3 < in_step), "{learns:?}, {common}: {in_step:?}");
+        }
+    }
+}
+
+#[test]
+fn a_paced_early_reveal_saves_comparisons_and_stays_below_the_formula() {
+    let n = 200;
+    let params = params(n, Learns::Both, EarlyReveal::Paced);
+    let formula = (ROW.bytes)(&params);
+    let formula = [formula.sender_to_receiver, formula.receiver_to_sender];
+    let of = |common| {
+        let seen = run(&ROW, &params, common, Shape::LOOPBACK);
+        assert!(ROW.flights_range(&params).contains(&seen.flights), "{} flights", seen.flights);
+        seen.sent
+    };
+    assert_eq!(of(0), formula);
+    // ((2n − n̂)² + n̂)/4 comparisons of n², and some that were on their way.
+    for (common, share) in [(n, 0.25), (n / 2, 0.5625)] {
+        let [sender, receiver] = of(common);
+        assert!(receiver < formula[1]);
+        let found = sender as f64 / formula[0] as f64;
+        assert!((share - 0.02..share + 0.25).contains(&found), "{common} common: {found} of all");
+    }
+}
+
+#[test]
+fn without_an_early_reveal_the_traffic_does_not_depend_on_the_matches() {
+    // On shares there is none.
+    for (protocol, early_reveal) in [
+        (&ROW, EarlyReveal::Never),
+        (&GMW_ROW, EarlyReveal::InStep),
+        (&GMW_ROW, EarlyReveal::Paced),
+    ] {
+        for n in [5, 40, 100] {
+            let params = params(n, Learns::Both, early_reveal);
+            let formula = (protocol.bytes)(&params);
+            for common in [0, n / 2, n] {
+                let seen = run(protocol, &params, common, Shape::LOOPBACK);
+                let formula = [formula.sender_to_receiver, formula.receiver_to_sender];
+                assert_eq!(seen.sent, formula, "{}, {n}", protocol.id);
+                assert_eq!(seen.flights, (protocol.flights)(&params), "{}, {n}", protocol.id);
+            }
+        }
     }
 }

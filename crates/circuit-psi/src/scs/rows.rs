@@ -5,7 +5,8 @@ use super::shuffle::{Homomorphic, Sorted, Waksman};
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    assumptions,
 };
 
 /// The row of `scs_wn`.
@@ -31,6 +32,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByComputation,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),

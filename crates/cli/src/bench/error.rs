@@ -24,6 +24,8 @@ pub(crate) enum BenchError {
     },
     /// The protocol does not offer bounds.
     NoBounds(&'static str),
+    /// The protocol does not reveal matches early.
+    NoEarlyReveal(&'static str),
     /// The protocol takes one column of values without a sign only.
     PlainValues(&'static str),
     /// The smallest number of common items is above the largest.

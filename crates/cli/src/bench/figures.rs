@@ -3,7 +3,7 @@
 use super::subject::{Row, Subject};
 use serde::Serialize;
 use std::io::{self, Write};
-use vesica_core::{Item, PsiParams, Query, Role, SessionId};
+use vesica_core::{EarlyReveal, Item, PsiParams, Query, Role, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
@@ -174,7 +174,10 @@ impl AskedReport {
         let params = PsiParams::new(session, rows[0], rows[1], question.learns())
             .and_then(|params| params.with_item_bits(args.item_bits));
         let bounds = question.bounds().unwrap_or_default();
-        let params = params.map(|params| params.with_query(query).with_bounds(bounds));
+        let early_reveal = question.early_reveal();
+        let params = params.map(|params| {
+            params.with_query(query).with_bounds(bounds).with_early_reveal(early_reveal)
+        });
         let (min_matches, max_matches) = question.matches();
         Self {
             operation: query.operation().name(),
@@ -186,7 +189,8 @@ impl AskedReport {
             min_matches,
             max_matches,
             item_bits: args.item_bits,
-            bytes_depend_on_result: protocol.bytes_depend_on_result,
+            bytes_depend_on_result: protocol.bytes_depend_on_result
+                && early_reveal != EarlyReveal::Never,
             flights: params.map_or(0, |params| (protocol.flights)(&params)),
         }
     }

@@ -4,8 +4,8 @@ use super::error::BenchError;
 use super::sizes::{Sizes, size};
 use crate::asked::OperationName;
 use clap::Args;
-use vesica_core::{Bounds, Learns, Query, Role, TextLen, Values};
-use vesica_protocols::{Operation, Protocol};
+use vesica_core::{Bounds, EarlyReveal, Learns, Query, Role, TextLen, Values};
+use vesica_protocols::{Operation, Pairwise, Protocol};
 
 /// The question about the common items.
 #[derive(Args, Clone, Debug)]
@@ -19,6 +19,10 @@ pub(super) struct QuestionArgs {
     /// result
     #[arg(long)]
     both: bool,
+    /// With --both, in a protocol that reveals matches while it still compares: reveal them at the end, and compare
+    /// all pairs
+    #[arg(long)]
+    no_early_reveal: bool,
     /// How many items are common [default: half of the smaller set]
     #[arg(long, value_name = "N", value_parser = size)]
     common: Option<u64>,
@@ -64,6 +68,10 @@ impl QuestionArgs {
             true => Learns::Both,
             false => Learns::Receiver,
         }
+    }
+
+    pub(super) fn early_reveal(&self) -> EarlyReveal {
+        if self.no_early_reveal { EarlyReveal::Never } else { EarlyReveal::Paced }
     }
 
     pub(super) fn common(&self, sizes: Sizes) -> u64 {
@@ -113,6 +121,9 @@ impl QuestionArgs {
         let (id, operation) = (protocol.id, self.operation());
         if !protocol.operations.contains(&operation) {
             return Err(BenchError::NotOffered { id, operation });
+        }
+        if self.no_early_reveal && protocol.pairwise != Pairwise::Early {
+            return Err(BenchError::NoEarlyReveal(id));
         }
         let bounds = self.bounds()?;
         if !protocol.bounds.are_kept() && !bounds.are_none() {

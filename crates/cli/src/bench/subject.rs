@@ -97,6 +97,7 @@ impl<'a> Subject<'a> {
                     learns: self.question.learns(),
                     query: self.question.query(self.args.size),
                     bounds: self.question.bounds().ok()?,
+                    early_reveal: self.question.early_reveal(),
                     item_bits: self.args.item_bits,
                     peer: *identities.get(1 - party.min(1))?,
                     memory_bytes: self.args.memory.bytes(),

@@ -11,7 +11,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_agreement::split::{self, Joined};
-use vesica_core::{Bounds, Learns, PsiParams, Query, Role, SessionId};
+use vesica_core::{Bounds, EarlyReveal, Learns, PsiParams, Query, Role, SessionId};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
@@ -41,6 +41,8 @@ pub struct TwoParties {
     pub query: Query,
     /// How many common items there must be for an answer.
     pub bounds: Bounds,
+    /// When both parties learn the matches, if the protocol can reveal them early.
+    pub early_reveal: EarlyReveal,
     /// σ: 128 for digests, less for integers of a small domain. The domain must have room for the
     /// items of both sets together, and for zero if the protocol reserves it.
     pub item_bits: u32,
@@ -141,7 +143,8 @@ fn plan(bench: &TwoParties, id: SessionId) -> vesica_core::Result<(PsiParams, Pl
     let params = PsiParams::new(id, bench.sender_len, bench.receiver_len, bench.learns)?
         .with_item_bits(bench.item_bits)?
         .with_query(bench.query)
-        .with_bounds(bench.bounds);
+        .with_bounds(bench.bounds)
+        .with_early_reveal(bench.early_reveal);
     let plan = match split::joined(bench.protocol, &params) {
         Some(Joined::Sets) => split::plan(bench.protocol, &params),
         _ => Plan::WHOLE,

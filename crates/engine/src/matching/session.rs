@@ -23,7 +23,7 @@ use vesica_agreement::choice::{Candidates, Choice};
 use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
-use vesica_core::{Item, Learns, Operation, PsiParams, Role, SessionId};
+use vesica_core::{EarlyReveal, Item, Learns, Operation, PsiParams, Role, SessionId};
 use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
@@ -211,7 +211,12 @@ impl<'a> OverSession<'a> {
             };
             Ok(candidates.choose(measured))
         });
-        let choice = choice.map_err(at)?;
+        let mut choice = choice.map_err(at)?;
+        let params = choice.roles.params;
+        if self.peer.is_through_a_store() && params.early_reveal() == EarlyReveal::Paced {
+            // A party that runs again must send the same, and each flight takes long.
+            choice.roles.params = params.with_early_reveal(EarlyReveal::Never);
+        }
         self.run.event(&Event::Chosen(&choice));
         Ok(choice)
     }

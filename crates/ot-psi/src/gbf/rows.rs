@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, SEED_LEN};
 use super::{run_receiver, run_sender, transfers};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
-    Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
+    Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `gbf`.
@@ -32,6 +32,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |params| compared(Mode::Silent, params),

@@ -6,8 +6,8 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
-    answer, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    Traffic, answer, assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |_| Compared::outputs(TAG_BITS),

@@ -4,8 +4,8 @@ use super::{check_sizes, comparisons, run_receiver, run_sender, table, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
-    answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |params| Compared::tags(tags(params).tag_bits()),

@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, check};
 use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
-    Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
+    Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),

@@ -4,8 +4,8 @@ use super::{Mode, run_receiver, run_sender, tags};
 use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
-    Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
+    Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `rr22`.
@@ -32,6 +32,7 @@ pub const FAST_ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |params| Compared::tags(tags(params).tag_bits()),

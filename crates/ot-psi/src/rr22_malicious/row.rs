@@ -7,8 +7,8 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
-    UsableSetLen, answer, assumptions,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    Traffic, UsableSetLen, answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -38,6 +38,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |_| Compared::outputs(OUTPUT_BITS),

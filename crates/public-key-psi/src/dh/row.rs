@@ -3,8 +3,8 @@
 use super::{POINT_LEN, run_receiver, run_sender};
 use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Parameter, Partitions, Protocol, Security, Traffic,
-    answer, of_set,
+    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
+    Traffic, answer, of_set,
 };
 
 /// The row of `dh`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     compared: |params| Compared::tags(8 * params.tag_len_bytes() as u32),

@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
-    Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
+    Security, Traffic, answer, of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -33,6 +33,7 @@ pub const ROW: Protocol = Protocol {
     bounds: BoundsKept::No,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |params| Compared::tags(tag_shape(params).tag_bits()),

@@ -5,7 +5,7 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Fact, Input, Operation, Parameter, Partitions, Party, Protocol, Security,
+    BoundsKept, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol, Security,
     assumptions,
 };
 
@@ -62,6 +62,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bounds: BoundsKept::ByReceiver,
     wide_values: false,
     bytes_depend_on_result: false,
+    pairwise: Pairwise::No,
     partitions: Partitions::No,
     addends: None,
     compared: |params| compared(SILENT, params),
@@ -116,6 +117,7 @@ pub const UNION_ROW: Protocol = Protocol {
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     ..CARDINALITY_ROW
@@ -143,6 +145,7 @@ pub const SHARES_ROW: Protocol = Protocol {
                     1)/8 for each switch from n_x to the common items",
     wide_values: true,
     bytes_depend_on_result: true,
+    pairwise: Pairwise::No,
     addends: None,
     least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
@@ -176,6 +179,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
     bytes_depend_on_result: true,
+    pairwise: Pairwise::No,
     partitions: Partitions::Sets,
     addends: None,
     named_only: true,

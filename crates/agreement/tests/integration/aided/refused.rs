@@ -10,6 +10,7 @@ fn fields_of_agreements_between_two_are_refused_as_such() {
         ("hide_sizes", "hide_sizes = 1"),
         ("max_repeats", "max_repeats = 3"),
         ("partition_counts", "partition_counts = true"),
+        ("early_reveal", "early_reveal = false"),
         ("partition_rows", "partition_rows = 1_572_864"),
         ("threshold", "threshold = 5"),
         ("min_matches", "min_matches = 5"),
