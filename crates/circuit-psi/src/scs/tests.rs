@@ -162,7 +162,9 @@ fn returned(
     let (end, _other) = memory::pair();
     let mut keys = context(Role::Sender, end, [100; 32]);
     let key = KeyPair::generate(SIZE, keys.rng());
-    let masks = encrypt_masks(&key, &vec![Share::default(); found.len()], keys.rng());
+    let zero = Share::default();
+    let masks: Vec<_> = found.iter().map(|_| (&zero, key.noise(keys.rng()))).collect();
+    let masks = encrypt_masks(&key, &masks);
     let packing = Packing::new(SIZE, params.item_bits());
     let once = |seed: &[u8; 32]| {
         let (sender_end, receiver_end) =
