@@ -47,6 +47,10 @@ pub const fn ciphertext_len(size: KeySize) -> usize {
     2 * size.len_bytes()
 }
 
+/// The random bytes of one encryption; wiped when dropped. They are drawn apart from it, so that threads can share
+/// encryptions and what is sent still depends on the generator alone.
+pub struct Noise(Secret<Vec<u8>>);
+
 /// An integer, which encryption reduces modulo N; wiped when dropped.
 pub struct Plaintext(Secret<BoxedUint>);
 
@@ -151,7 +155,17 @@ impl PublicKey {
 
     /// A ciphertext of `m` modulo N, independent of all others.
     pub fn encrypt(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
-        let random = self.n_squared.reduce(random_bytes(2 * self.size.len_bytes(), rng).expose());
+        self.encrypt_with(m, &self.noise(rng))
+    }
+
+    /// The random bytes of an encryption with this key.
+    pub fn noise(&self, rng: &mut impl CryptoRng) -> Noise {
+        random_bytes(2 * self.size.len_bytes(), rng)
+    }
+
+    /// [`encrypt`](Self::encrypt) with the [`noise`](Self::noise) of this key, which no other encryption may use.
+    pub fn encrypt_with(&self, m: &Plaintext, noise: &Noise) -> Ciphertext {
+        let random = self.n_squared.reduce(noise.0.expose());
         // The N-th power depends only on the number modulo N, which is coprime to N with overwhelming probability.
         let power = random.pow(&Exponent::new(self.n.integer().clone()));
         Ciphertext(self.one_plus(m).mul(&power))
@@ -177,8 +191,8 @@ impl PublicKey {
 }
 
 /// `len` random bytes plus the extra bytes for a uniform reduction.
-fn random_bytes(len: usize, rng: &mut impl CryptoRng) -> Secret<Vec<u8>> {
+fn random_bytes(len: usize, rng: &mut impl CryptoRng) -> Noise {
     let mut bytes = Secret::new(vec![0; len + UNIFORM_EXTRA_BYTES]);
     rng.fill_bytes(bytes.expose_mut());
-    bytes
+    Noise(bytes)
 }

@@ -1,6 +1,8 @@
 //! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
 
 use super::Scs;
+use std::num::NonZeroUsize;
+use std::slice::from_ref;
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_circuit::gadgets::{add, permute, sort};
 use vesica_circuit::{Computation, Reveal, word};
@@ -8,7 +10,7 @@ use vesica_core::{Error, Item, Learns, Misbehaviour, Result, Role};
 use vesica_modular::paillier::shuffle::{
     Packing, Share, decrypt_unpack, encrypt_masks, mask_bits, random_mask, subtract_permute_pack,
 };
-use vesica_modular::paillier::{KeyPair, PublicKey, ciphertext_len};
+use vesica_modular::paillier::{Ciphertext, KeyPair, PublicKey, ciphertext_len};
 use vesica_modular::rsa::KeySize;
 use vesica_net::Context;
 use vesica_ot::Bits;
@@ -19,6 +21,9 @@ use zeroize::Zeroize;
 
 /// Ciphertexts of a message.
 const PER_MESSAGE: usize = 256;
+
+/// Ciphertexts of the masks that a thread makes or reads at once.
+const MASKS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// A party's private input, and its random choices for the shuffle.
 pub(super) struct Own {
@@ -194,7 +199,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 let key = KeyPair::generate(size, ctx.rng());
                 ctx.peer()?.send(&key.public().encode())?;
                 for (done, masks) in masks.chunks(PER_MESSAGE).enumerate() {
-                    let bytes = encrypt_masks(&key, masks, ctx.rng());
+                    let bytes = encrypted(ctx, &key, masks);
                     ctx.peer()?.send(&bytes)?;
                     ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.windows() as u64);
                 }
@@ -202,8 +207,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 let mut items = Vec::with_capacity(masks.len());
                 for count in parts(&packing, masks.len()) {
                     let bytes = ctx.peer()?.recv(packing.packed_len(count))?;
-                    let part = decrypt_unpack(&key, &packing, &bytes, count);
-                    items.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                    items.extend(decrypted(ctx, &key, &packing, &bytes, count)?);
                 }
                 positions_of(scs, items)
             }
@@ -216,16 +220,14 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 let mut masks = Vec::with_capacity(shares.len());
                 for part in shares.chunks(PER_MESSAGE) {
                     let bytes = ctx.peer()?.recv(part.len() * ciphertext_len(size))?;
-                    let part = key.decode_all(&bytes);
-                    masks.extend(part.map_err(|_| Error::from(Misbehaviour::InvalidValue))?);
+                    masks.extend(decoded(ctx, &key, &bytes)?);
                 }
                 // π([r' − r]).
                 let mut order = permutation.sources();
                 for count in parts(&packing, shares.len()) {
                     let (now, later) = order.split_at(count);
                     order = later;
-                    let bytes =
-                        subtract_permute_pack(&key, &packing, &masks, &shares, now, ctx.rng());
+                    let bytes = packed(ctx, &key, &packing, (&masks, &shares), now);
                     ctx.peer()?.send(&bytes)?;
                 }
                 Ok(output)
@@ -253,6 +255,58 @@ impl Drop for Secrets {
             _ => {}
         }
     }
+}
+
+/// [r], made on all threads.
+fn encrypted(ctx: &mut Context, key: &KeyPair, masks: &[Share]) -> Vec<u8> {
+    let masks: Vec<_> = masks.iter().map(|mask| (mask, key.noise(ctx.rng()))).collect();
+    ctx.map(&masks, MASKS_PER_TASK, |masks| encrypt_masks(key, masks)).concat()
+}
+
+/// [r], read on all threads.
+fn decoded(ctx: &Context, key: &PublicKey, bytes: &[u8]) -> Result<Vec<Ciphertext>> {
+    let encoded: Vec<&[u8]> = bytes.chunks(key.ciphertext_len()).collect();
+    let parts = ctx.map(&encoded, MASKS_PER_TASK, |encoded| key.decode_all(&encoded.concat()));
+    let parts: Result<Vec<_>, _> = parts.into_iter().collect();
+    Ok(parts.map_err(|_| Misbehaviour::InvalidValue)?.into_iter().flatten().collect())
+}
+
+/// π([r' − r]) of the items at the places `order`, made on all threads, a ciphertext at a time.
+fn packed(
+    ctx: &mut Context,
+    key: &PublicKey,
+    packing: &Packing,
+    (masks, shares): (&[Ciphertext], &[Share]),
+    order: &[u32],
+) -> Vec<u8> {
+    let tasks = order.chunks(packing.slots()).map(|order| (order, key.noise(ctx.rng())));
+    let tasks: Vec<_> = tasks.collect();
+    let parts = ctx.map(&tasks, NonZeroUsize::MIN, |tasks| {
+        let each = tasks.iter().map(|(order, noise)| {
+            subtract_permute_pack(key, packing, masks, shares, order, from_ref(noise))
+        });
+        each.collect::<Vec<_>>().concat()
+    });
+    parts.concat()
+}
+
+/// The `count` items of a message back, read on all threads, a ciphertext at a time.
+fn decrypted(
+    ctx: &Context,
+    key: &KeyPair,
+    packing: &Packing,
+    bytes: &[u8],
+    count: usize,
+) -> Result<Vec<u128>> {
+    let slots = packing.slots();
+    let counts = (0..count).step_by(slots).map(|first| slots.min(count - first));
+    let tasks: Vec<_> = bytes.chunks(key.public().ciphertext_len()).zip(counts).collect();
+    let parts = ctx.map(&tasks, NonZeroUsize::MIN, |tasks| {
+        let each = tasks.iter().map(|(bytes, count)| decrypt_unpack(key, packing, bytes, *count));
+        each.collect::<Result<Vec<_>, _>>()
+    });
+    let parts: Result<Vec<_>, _> = parts.into_iter().collect();
+    Ok(parts.map_err(|_| Misbehaviour::InvalidValue)?.into_iter().flatten().flatten().collect())
 }
 
 /// How many items are in each message back: whole ciphertexts.

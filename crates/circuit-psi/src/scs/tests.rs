@@ -1,9 +1,9 @@
 //! The order in which matches are revealed.
 
 use super::Scs;
-use super::shuffle::{Homomorphic, Secrets, Shuffle, Waksman};
-use crate::computed::Circuit;
-use crate::computed::spy::{context, shown};
+use super::shuffle::{Homomorphic, Secrets, Shuffle, Sorted, Waksman};
+use crate::computed::spy::{assert_are_uniform, context, runs, shown};
+use crate::computed::{Circuit, Engine, Gmw, Yao};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::PoisonError;
@@ -57,45 +57,147 @@ fn the_network_shows_matches_in_an_order_that_the_sender_draws() {
     assert_is_random(&(1..=RUNS).map(order).collect::<Vec<Vec<u128>>>());
 }
 
+/// Two pairs of sets of four with three common items: these are the lowest of all, or the highest.
+const PAIRS: [[[u128; 4]; 2]; 2] = [[[1, 2, 3, 10], [1, 2, 3, 11]], [[1, 7, 8, 9], [2, 7, 8, 9]]];
+
+/// Orders of three matches among four windows.
+const ORDERS: usize = 24;
+
+fn few(learns: Learns) -> PsiParams {
+    PsiParams::new(SessionId::from_bytes([1; 32]), 4, 4, learns)
+        .and_then(|params| params.with_item_bits(4))
+        .unwrap()
+}
+
+fn items(numbers: &[u128]) -> Vec<Item> {
+    numbers.iter().copied().map(Item::from_integer).collect()
+}
+
+/// The common items, ascending.
+fn common([x, y]: [&[u128]; 2]) -> Vec<u128> {
+    x.iter().copied().filter(|item| y.contains(item)).collect()
+}
+
+/// Where each match is, from the lowest to the highest.
+#[track_caller]
+fn places(shown: &[u128], sets: [&[u128]; 2]) -> Vec<usize> {
+    let common = common(sets);
+    assert_eq!(shown.iter().filter(|number| **number != 0).count(), common.len());
+    common.iter().map(|item| shown.iter().position(|number| number == item).unwrap()).collect()
+}
+
+/// The values shown in `N` runs, with randomness of this moment.
+fn numbers_shown<S: Shuffle, E: Engine, const N: usize>(
+    learns: Learns,
+    [x, y]: [&[u128]; 2],
+) -> Vec<Vec<u128>> {
+    let seeds = [rand::random(), rand::random()];
+    let runs = runs::<Scs<S>, E, N>(&few(learns), [&items(x), &items(y)], seeds);
+    runs.iter().map(|run| word::numbers(&run.shown)).collect()
+}
+
+#[track_caller]
+fn assert_leaves_in_any_order<E: Engine, const N: usize>() {
+    for [x, y] in &PAIRS {
+        let shown = numbers_shown::<Waksman, E, N>(Learns::Receiver, [x, y]);
+        assert_are_uniform(shown.iter().map(|shown| places(shown, [x, y])), ORDERS);
+    }
+}
+
+#[test]
+fn matches_leave_the_garbled_network_in_any_order_equally_often() {
+    assert_leaves_in_any_order::<Yao, 2000>();
+}
+
+#[test]
+fn matches_leave_the_network_on_shares_in_any_order_equally_often() {
+    assert_leaves_in_any_order::<Gmw, 300>();
+}
+
+#[track_caller]
+fn assert_leaves_sorted<E: Engine>() {
+    for learns in [Learns::Receiver, Learns::Both] {
+        for [x, y] in &PAIRS {
+            let sorted = [vec![0], common([x, y])].concat();
+            let shown = numbers_shown::<Sorted, E, 2>(learns, [x, y]);
+            assert!(shown.iter().all(|shown| *shown == sorted), "{shown:?}");
+        }
+    }
+}
+
+/// The order is made by the matches alone.
+#[test]
+fn matches_leave_the_sort_in_ascending_order_after_the_windows_without_a_match() {
+    assert_leaves_sorted::<Yao>();
+    assert_leaves_sorted::<Gmw>();
+}
+
+#[test]
+fn matches_leave_the_homomorphic_shuffle_in_any_order_equally_often() {
+    const RUNS: usize = 50;
+    for [x, y] in &PAIRS {
+        let found = [common([x, y]), vec![0]].concat();
+        let seeds: Vec<[u8; 32]> = (0..RUNS).map(|_| rand::random()).collect();
+        let shown = returned(&few(Learns::Receiver), &items(x), &found, &seeds);
+        assert_are_uniform(shown.iter().map(|shown| places(shown, [x, y])), ORDERS);
+    }
+}
+
 #[test]
 fn ciphertexts_come_back_in_an_order_that_the_sender_draws() {
+    let found: Vec<u128> = (1..=u128::from(N)).collect();
+    let seeds: Vec<[u8; 32]> = (1..=RUNS).map(|seed| [seed; 32]).collect();
+    assert_is_random(&returned(&params(), &set(), &found, &seeds));
+}
+
+/// What a sender with this set sends back where the circuit finds `found`: once for each seed of its randomness, under
+/// one key.
+fn returned(
+    params: &PsiParams,
+    set: &[Item],
+    found: &[u128],
+    seeds: &[[u8; 32]],
+) -> Vec<Vec<u128>> {
     const SIZE: KeySize = KeySize::Bits2048;
-    let order = |seed| {
-        let params = params();
+    let (end, _other) = memory::pair();
+    let mut keys = context(Role::Sender, end, [100; 32]);
+    let key = KeyPair::generate(SIZE, keys.rng());
+    let zero = Share::default();
+    let masks: Vec<_> = found.iter().map(|_| (&zero, key.noise(keys.rng()))).collect();
+    let masks = encrypt_masks(&key, &masks);
+    let packing = Packing::new(SIZE, params.item_bits());
+    let once = |seed: &[u8; 32]| {
         let (sender_end, receiver_end) =
             memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
         std::thread::scope(|scope| {
-            let sending = scope.spawn(move || {
-                let mut ctx = context(Role::Receiver, sender_end, seed);
-                let input = Arc::new(set()).into();
+            let sending = scope.spawn(|| {
+                let mut ctx = context(Role::Receiver, sender_end, *seed);
+                let input = Arc::new(set.to_vec()).into();
                 let scs: Scs<Homomorphic<false>> =
-                    Scs::private(&mut ctx, &params, Role::Sender, input).unwrap();
+                    Scs::private(&mut ctx, params, Role::Sender, input).unwrap();
                 // What the circuit would have shown: the items under masks that are zero here.
                 let Some(Secrets::Masked(_, shares)) = scs.own.as_ref().map(|own| &own.secret)
                 else {
                     panic!("the sender permutes");
                 };
-                let masked = (1..=N).map(|item| {
+                let masked = found.iter().map(|item| {
                     let mut share = Share::default();
-                    share[0] = item;
+                    share[0] = *item as u64;
                     share
                 });
                 *shares.lock().unwrap_or_else(PoisonError::into_inner) = masked.collect();
                 Homomorphic::finish(&mut ctx, &scs, Output::Nothing).unwrap();
                 ctx.finish().unwrap();
             });
-            let mut ctx = context(Role::Sender, receiver_end, 100);
-            let key = KeyPair::generate(SIZE, ctx.rng());
+            let mut ctx = context(Role::Sender, receiver_end, [100; 32]);
             ctx.peer().unwrap().send(&key.public().encode()).unwrap();
-            let masks = encrypt_masks(&key, &[Share::default(); N as usize], ctx.rng());
             ctx.peer().unwrap().send(&masks).unwrap();
-            let packing = Packing::new(SIZE, 32);
-            let bytes = ctx.peer().unwrap().recv(packing.packed_len(N as usize)).unwrap();
-            let items = decrypt_unpack(&key, &packing, &bytes, N as usize).unwrap();
+            let bytes = ctx.peer().unwrap().recv(packing.packed_len(found.len())).unwrap();
+            let items = decrypt_unpack(&key, &packing, &bytes, found.len()).unwrap();
             ctx.finish().unwrap();
             sending.join().unwrap();
             items
         })
     };
-    assert_is_random(&(1..=RUNS).map(order).collect::<Vec<Vec<u128>>>());
+    seeds.iter().map(once).collect()
 }

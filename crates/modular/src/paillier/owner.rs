@@ -1,4 +1,4 @@
-use super::{Ciphertext, Plaintext, PublicKey, random_bytes};
+use super::{Ciphertext, Noise, Plaintext, PublicKey, random_bytes};
 use crate::rsa::{KeySize, Prime};
 use crate::{Exponent, FixedBase, Modulus, Residue};
 use crypto_bigint::{BoxedUint, ConcatenatingMul, NonZero, Resize};
@@ -43,7 +43,7 @@ impl Factor {
         // The logarithm of (1 + N)^(p − 1) to the base 1 + p is (p − 1)·q, or −q modulo p.
         let minus_q = Residue(-&modulus.residue(q).0);
         // The p-th power of a random number is also a random N-th power: q is prime to p − 1.
-        let random = square.reduce(random_bytes(square.len_bytes(), rng).expose());
+        let random = square.reduce(random_bytes(square.len_bytes(), rng).0.expose());
         let h = random.pow(&Exponent::new(p.clone()));
         let order = p.wrapping_sub(BoxedUint::one());
         Some(Self {
@@ -116,23 +116,24 @@ impl KeyPair {
 
     /// A ciphertext of `m` modulo N, independent of all others. Several times faster than with the public key.
     pub fn encrypt(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
-        self.encrypt_residues(rng, |prime| prime.square.residue(m.0.expose()))
+        self.encrypt_residues(&self.noise(rng), |prime| prime.square.residue(m.0.expose()))
     }
 
-    /// A ciphertext of −`m` modulo N.
-    pub fn encrypt_negated(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
-        self.encrypt_residues(rng, |prime| Residue(-&prime.square.residue(m.0.expose()).0))
+    /// The random bytes of an encryption by the key's owner.
+    pub fn noise(&self, rng: &mut impl CryptoRng) -> Noise {
+        random_bytes(self.public.size.len_bytes(), rng)
+    }
+
+    /// A ciphertext of −`m` modulo N, with the [`noise`](Self::noise) of this key, which no other encryption may use.
+    pub fn encrypt_negated(&self, m: &Plaintext, noise: &Noise) -> Ciphertext {
+        self.encrypt_residues(noise, |prime| Residue(-&prime.square.residue(m.0.expose()).0))
     }
 
     /// A ciphertext of the plaintext with these residues modulo p² and q².
-    fn encrypt_residues(
-        &self,
-        rng: &mut impl CryptoRng,
-        m: impl Fn(&Factor) -> Residue,
-    ) -> Ciphertext {
-        let bytes = random_bytes(self.public.size.len_bytes(), rng);
-        let bits = 8 * bytes.expose().len() as u32;
-        let a = Secret::new(BoxedUint::from_be_slice_truncated(bytes.expose(), bits));
+    fn encrypt_residues(&self, noise: &Noise, m: impl Fn(&Factor) -> Residue) -> Ciphertext {
+        let bytes = noise.0.expose();
+        let bits = 8 * bytes.len() as u32;
+        let a = Secret::new(BoxedUint::from_be_slice_truncated(bytes, bits));
         let [c_p, c_q] = [&self.p, &self.q].map(|prime| prime.encrypt(&m(prime), a.expose()));
         let (p, q) = (&self.p.square, &self.q.square);
         let c = recombine(p, q, &self.q_squared_inverse, [&c_p, &c_q]);

@@ -27,10 +27,11 @@
 //! enough that this happens with probability 2^-40 for all values together. Masks modulo 2^w would not need this
 //! length, but the slots would then show Alice which sums wrapped around and, with her r_i, something of the order.
 //!
-//! All functions work on parts of a list, so callers can distribute it over threads.
+//! All functions work on parts of a list, so callers can distribute it over threads: they draw the [`Noise`] of all
+//! parts before.
 
 use super::{Ciphertext, ciphertext_len};
-use super::{InvalidCiphertext, KeyPair, Plaintext, PublicKey};
+use super::{InvalidCiphertext, KeyPair, Noise, Plaintext, PublicKey};
 use crate::rsa::KeySize;
 use rand::CryptoRng;
 use vesica_core::Secret;
@@ -111,11 +112,12 @@ impl Packing {
     }
 }
 
-/// Alice's first step: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each.
-pub fn encrypt_masks(key: &KeyPair, masks: &[Share], rng: &mut impl CryptoRng) -> Vec<u8> {
+/// Alice's first step: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each. With each mask comes the
+/// [noise](KeyPair::noise) of its encryption.
+pub fn encrypt_masks(key: &KeyPair, masks: &[(&Share, Noise)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(masks.len() * key.public().ciphertext_len());
-    for mask in masks {
-        key.encrypt_negated(&Plaintext::from_words(mask), rng).encode(&mut bytes);
+    for (mask, noise) in masks {
+        key.encrypt_negated(&Plaintext::from_words(*mask), noise).encode(&mut bytes);
     }
     bytes
 }
@@ -123,20 +125,22 @@ pub fn encrypt_masks(key: &KeyPair, masks: &[Share], rng: &mut impl CryptoRng) -
 /// Bob's step: packs the values at the places `order` of the whole list, in that order.
 ///
 /// `order` is the whole permutation or a part of it. Each part starts a new ciphertext, so the length of each part but
-/// the last should be a multiple of [`Packing::slots`].
+/// the last should be a multiple of [`Packing::slots`]. `noise` is the [public key's](PublicKey::noise), for
+/// each of the [`Packing::ciphertexts`].
 ///
 /// # Panics
-/// If a place has no mask or share.
+/// If a place has no mask or share, or the numbers of ciphertexts and noises differ.
 pub fn subtract_permute_pack(
     key: &PublicKey,
     packing: &Packing,
     masks: &[Ciphertext],
     shares: &[Share],
     order: &[u32],
-    rng: &mut impl CryptoRng,
+    noise: &[Noise],
 ) -> Vec<u8> {
+    assert_eq!(packing.ciphertexts(order.len()), noise.len(), "noise for each ciphertext");
     let mut bytes = Vec::with_capacity(packing.packed_len(order.len()));
-    for places in order.chunks(packing.slots()) {
+    for (places, noise) in order.chunks(packing.slots()).zip(noise) {
         let places = || places.iter().map(|place| *place as usize).enumerate();
         let words = (packing.size.bits() / u64::BITS) as usize + SHARE_WORDS;
         let mut sum = Secret::new(vec![0; words]);
@@ -150,7 +154,7 @@ pub fn subtract_permute_pack(
                 Some(above) => key.add(&key.shift(&above, packing.value_bits), &masks[place]),
             });
         }
-        let fresh = key.encrypt(&Plaintext::from_words(sum.expose()), rng);
+        let fresh = key.encrypt_with(&Plaintext::from_words(sum.expose()), noise);
         let packed = packed.map_or_else(|| fresh.clone(), |packed| key.add(&packed, &fresh));
         packed.encode(&mut bytes);
     }

@@ -119,7 +119,7 @@ fn ciphertexts_add_and_shift_their_plaintexts() {
     assert_eq!(key.decrypt(&key.public().add(&a, &b)).words()[..2], [4, 4]);
     let shifted = key.public().shift(&b, 68);
     assert_eq!(key.decrypt(&shifted).words()[..4], [0, !15, 63, 0]);
-    let negated = key.encrypt_negated(&Plaintext::from_words(&[5]), &mut rng);
+    let negated = key.encrypt_negated(&Plaintext::from_words(&[5]), &key.noise(&mut rng));
     let zero = key.public().add(&a, &negated);
     assert!(key.decrypt(&zero).words().iter().all(|word| *word == 0));
 }

@@ -2,14 +2,14 @@
 
 use nix::sys::resource::{UsageWho, getrusage};
 use rand::seq::SliceRandom;
-use rand::{Rng, RngExt, SeedableRng};
+use rand::{CryptoRng, Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::LazyLock;
 use vesica_modular::paillier::shuffle::{
     MAX_VALUE_BITS, Packing, Share, decrypt_unpack, encrypt_masks, mask_bits, random_mask,
     subtract_permute_pack,
 };
-use vesica_modular::paillier::{InvalidCiphertext, KeyPair, Plaintext};
+use vesica_modular::paillier::{Ciphertext, InvalidCiphertext, KeyPair, Plaintext, PublicKey};
 use vesica_modular::rsa::KeySize;
 
 const SIZE: KeySize = KeySize::Bits2048;
@@ -44,9 +44,9 @@ struct Shuffle<'a> {
 impl Shuffle<'_> {
     fn packed(&self, shares: &[Share]) -> Vec<u8> {
         let (key, mut rng) = (&*KEY, rng(1));
-        let sent = encrypt_masks(key, self.masks, &mut rng);
+        let sent = sent(key, self.masks, &mut rng);
         let masks = key.public().decode_all(&sent).unwrap();
-        subtract_permute_pack(key.public(), &self.packing, &masks, shares, self.order, &mut rng)
+        packed(key.public(), &self.packing, &masks, shares, self.order, &mut rng)
     }
 
     fn shares(&self) -> Vec<Share> {
@@ -65,7 +65,26 @@ impl Shuffle<'_> {
     }
 }
 
-fn random_masks(bits: u32, count: usize, rng: &mut impl rand::CryptoRng) -> Vec<Share> {
+/// [`encrypt_masks`] with noise drawn from `rng`.
+fn sent(key: &KeyPair, masks: &[Share], rng: &mut impl CryptoRng) -> Vec<u8> {
+    let masks: Vec<_> = masks.iter().map(|mask| (mask, key.noise(rng))).collect();
+    encrypt_masks(key, &masks)
+}
+
+/// [`subtract_permute_pack`] with noise drawn from `rng`.
+fn packed(
+    key: &PublicKey,
+    packing: &Packing,
+    masks: &[Ciphertext],
+    shares: &[Share],
+    order: &[u32],
+    rng: &mut impl CryptoRng,
+) -> Vec<u8> {
+    let noise: Vec<_> = (0..packing.ciphertexts(order.len())).map(|_| key.noise(rng)).collect();
+    subtract_permute_pack(key, packing, masks, shares, order, &noise)
+}
+
+fn random_masks(bits: u32, count: usize, rng: &mut impl CryptoRng) -> Vec<Share> {
     (0..count).map(|_| random_mask(mask_bits(bits, count), rng)).collect()
 }
 
@@ -157,11 +176,11 @@ fn packed_ciphertexts_are_fresh() {
     let packing = Packing::new(SIZE, 32);
     let shuffle = Shuffle { values: &[1, 2], masks: &masks, order: &[0, 1], packing };
     let (key, mut rng) = (&*KEY, rng(4));
-    let sent = key.public().decode_all(&encrypt_masks(key, &masks, &mut rng)).unwrap();
+    let sent = key.public().decode_all(&sent(key, &masks, &mut rng)).unwrap();
     let shares = shuffle.shares();
     let mut pack = || {
         let public = key.public();
-        subtract_permute_pack(public, &packing, &sent, &shares, shuffle.order, &mut rng)
+        packed(public, &packing, &sent, &shares, shuffle.order, &mut rng)
     };
     let (first, second) = (pack(), pack());
     assert_ne!(first, second);
@@ -266,14 +285,14 @@ fn times_of_the_operations() {
             let masks = random_masks(bits, count, &mut rng);
             let shares: Vec<Share> = masks.iter().map(|mask| masked(1, mask)).collect();
             let order = random_order(count, &mut rng);
-            let (sent, encrypting) = timed(1, || encrypt_masks(&key, &masks, &mut rng));
-            let (ciphertexts, reading) = timed(1, || key.public().decode_all(&sent).unwrap());
-            let (packed, packing_time) = timed(1, || {
+            let (bytes, encrypting) = timed(1, || sent(&key, &masks, &mut rng));
+            let (ciphertexts, reading) = timed(1, || key.public().decode_all(&bytes).unwrap());
+            let (packed_bytes, packing_time) = timed(1, || {
                 let public = key.public();
-                subtract_permute_pack(public, &packing, &ciphertexts, &shares, &order, &mut rng)
+                packed(public, &packing, &ciphertexts, &shares, &order, &mut rng)
             });
             let (values, opening) =
-                timed(1, || decrypt_unpack(&key, &packing, &packed, count).unwrap());
+                timed(1, || decrypt_unpack(&key, &packing, &packed_bytes, count).unwrap());
             assert_eq!(values, vec![1; count]);
             let each = [encrypting, reading, packing_time, opening].map(|ms| ms / count as f64);
             println!(
