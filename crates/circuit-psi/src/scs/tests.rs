@@ -201,3 +201,41 @@ fn returned(
     };
     seeds.iter().map(once).collect()
 }
+
+#[test]
+fn one_item_among_many_takes_a_comparator_and_half_a_window_for_each_and_no_shuffle() {
+    const BITS: u64 = 32;
+    for k in [0, 1, 5, 12_u32] {
+        let n = 1 << k;
+        for [n_x, n_y] in [[1, n], [n, 1]] {
+            let params = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, Learns::Receiver)
+                .and_then(|params| params.with_item_bits(BITS as u32))
+                .unwrap();
+            let mut counting = Yao::counting();
+            Scs::<Waksman>::public(&params).evaluate(&mut counting).unwrap();
+            let count = counting.cost().count;
+            // The last window of an even number of lanes has no lane after it.
+            let windows = n.div_ceil(2) * (3 * BITS - 1) - if n == 1 { BITS } else { 0 };
+            assert_eq!(count.ands, 2 * BITS * n + windows, "{n_x} and {n_y}");
+            assert_eq!(count.one_sided, 0);
+        }
+    }
+}
+
+#[test]
+fn a_set_of_one_item_is_found_in_any_place_of_the_other() {
+    fn assert_is_found<S: Shuffle, E: Engine>() {
+        let params = PsiParams::new(SessionId::from_bytes([1; 32]), 1, 6, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(4))
+            .unwrap();
+        let others = items(&[2, 4, 6, 8, 10, 12]);
+        for item in 1..14 {
+            let seeds = [rand::random(), rand::random()];
+            let runs = runs::<Scs<S>, E, 1>(&params, [&items(&[item]), &others], seeds);
+            let shown = word::numbers(&runs[0].shown);
+            assert_eq!(shown, [if item % 2 == 0 && item < 13 { item } else { 0 }]);
+        }
+    }
+    assert_is_found::<Waksman, Yao>();
+    assert_is_found::<Sorted, Gmw>();
+}
