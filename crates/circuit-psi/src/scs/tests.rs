@@ -3,8 +3,9 @@
 use super::Scs;
 use super::shuffle::{Homomorphic, Secrets, Shuffle, Sorted, Waksman};
 use crate::computed::spy::{assert_are_uniform, context, runs, shown};
-use crate::computed::{Circuit, Engine, Gmw, Yao};
+use crate::computed::{Circuit, Engine, Gmw, Yao, receiver, sender};
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
 use vesica_modular::paillier::KeyPair;
 use vesica_modular::paillier::shuffle::{Packing, Share, decrypt_unpack, encrypt_masks};
 use vesica_modular::rsa::KeySize;
-use vesica_net::{Shape, memory};
-use vesica_party::Output;
+use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
+use vesica_party::{Output, Party};
 
 /// Items of each set.
 const N: u64 = 24;
@@ -141,6 +142,27 @@ fn matches_leave_the_homomorphic_shuffle_in_any_order_equally_often() {
         let shown = returned(&few(Learns::Receiver), &items(x), &found, &seeds);
         assert_are_uniform(shown.iter().map(|shown| places(shown, [x, y])), ORDERS);
     }
+}
+
+/// Both sides of the homomorphic shuffle share its work over threads.
+#[test]
+fn a_homomorphic_shuffle_on_two_threads_finds_what_is_common() {
+    let params = params();
+    let others: Vec<Item> = (13..13 + u128::from(N)).map(Item::from_integer).collect();
+    let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
+    let run = |peer: Role, streams, party: Box<dyn Party>| {
+        let pool = Pool::new(NonZeroUsize::new(2).unwrap()).unwrap();
+        let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(peer, streams)];
+        party.run(&mut Context::new(peers, rand::random(), pool, Meter::new()).unwrap()).unwrap()
+    };
+    let sender = sender::<Scs<Homomorphic<false>>, Yao>(params, Arc::new(others).into()).unwrap();
+    let receiver =
+        receiver::<Scs<Homomorphic<false>>, Yao>(params, Arc::new(set()).into()).unwrap();
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| run(Role::Receiver, sender_end, sender));
+        run(Role::Sender, receiver_end, receiver)
+    });
+    assert_eq!(found, Output::Positions((12..N as usize).collect()));
 }
 
 #[test]
