@@ -23,7 +23,7 @@
 //!   1. sort     X, falling                           1. Y, rising
 //!
 //!      in the circuit:
-//!   2. merge    X ‖ Y is bitonic: n·log(2n) two-sorters
+//!   2. merge    X ‖ Y is bitonic: n·log(2n) two-sorters; lists of different lengths by Batcher's odd-even merger
 //!   3. filter   m = of three neighbours, the middle one if it is equal to another, else 0
 //!   4. audit    count what the filter found, check the bounds; answer other queries
 //!   5. shuffle  wn: a Waksman network that the sender sets     sort: Batcher's odd-even merge sort
@@ -37,9 +37,12 @@
 //!
 //! # Sizes
 //!
-//! The merger is the one for the next power of two, without the comparators that would meet no element; so
-//! sets of any and of different sizes are merged as they are, and nothing is padded. The filter has ⌊(n_x + n_y)/2⌋
-//! windows.
+//! Sets of any sizes are merged as they are, and nothing is padded: those of one size by the paper's bitonic merger for
+//! the next power of two, without the comparators that would meet no element; those of different sizes by Batcher's
+//! odd-even merger, which takes n comparators for one item and n. The filter has ⌊(n_x + n_y)/2⌋ windows, and all are
+//! shuffled: they could be compacted first to as many as the smaller set has items, but a network for that takes more
+//! gates than it saves until the sizes differ by some dozen times. Where a set has one item, only one window can have a
+//! match, so their sum is revealed, and nothing is shuffled.
 //!
 //! # Deviations
 //!
@@ -62,7 +65,7 @@ pub use rows::{
 use std::marker::PhantomData;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{
-    Windows, mask, match_neighbours, merge_bitonic, multiplex, select_matches,
+    Windows, mask, match_neighbours, merge_bitonic, merge_odd_even, multiplex, select_matches,
 };
 use vesica_circuit::{Computation, Lanes, word};
 use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role};
@@ -101,10 +104,10 @@ impl<S: Shuffle> Circuit for Scs<S> {
         }
         let values =
             input.values().map(|values| order.iter().map(|i| values[*i as usize]).collect());
-        let windows = public.windows();
+        let rows = public.rows();
         // What step 5 needs.
         let secret = match params.query() {
-            Query::Intersection => S::draw(ctx, role, public.items.bits(), windows),
+            Query::Intersection => S::draw(ctx, role, public.items.bits(), rows),
             _ => shuffle::Secrets::None,
         };
         let items = Arc::clone(input.items());
@@ -114,7 +117,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
 
     /// Steps 2 to 6.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
-        // 2. Merge X ‖ Y, which is bitonic: n·log(2n) two-sorters.
+        // 2. Merge X ‖ Y.
         let merged = self.merge(c)?;
         // 3. Filter: m = of three neighbours, the middle one if it is equal to another, else 0.
         let found = self.filter(c, &merged)?;
@@ -124,7 +127,11 @@ impl<S: Shuffle> Circuit for Scs<S> {
             return Ok(output);
         }
         // 5. Shuffle.  6. Reveal the m found.
-        S::shuffle(c, self, self.items.bits() as usize, found.items)
+        let items = match self.rows() {
+            1 => found.items.iter().map(|wires| sum(c, wires)).collect(),
+            _ => found.items,
+        };
+        S::shuffle(c, self, self.items.bits() as usize, items)
     }
 
     /// Step 6 of `he`, and step 7.
@@ -174,7 +181,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
             return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
         }
         let public = Self::public(params);
-        let mut bytes = S::finish_bytes(public.items.bits(), public.windows());
+        let mut bytes = S::finish_bytes(public.items.bits(), public.rows());
         if !S::ORDER_HIDES_FROM_BOTH {
             bytes.receiver_to_sender += computed::send_common_bytes(params).receiver_to_sender;
         }
@@ -195,6 +202,14 @@ impl<S: Shuffle> Scs<S> {
     /// Windows of the filter.
     fn windows(&self) -> usize {
         (self.params.sender_len() + self.params.receiver_len()) / 2
+    }
+
+    /// Windows that are shuffled.
+    fn rows(&self) -> usize {
+        match self.params.sender_len().min(self.params.receiver_len()) {
+            1 => 1,
+            _ => self.windows(),
+        }
     }
 
     /// Step 2: both lists, merged; above each item its value, where values are summed.
@@ -222,7 +237,11 @@ impl<S: Shuffle> Scs<S> {
         }
         let mut merged = word::concat(&lists);
         drop(lists);
-        merge_bitonic(c, width, &mut merged)?;
+        match [params.sender_len(), params.receiver_len()] {
+            // It is bitonic: n·log(2n) two-sorters.
+            [n_x, n_y] if n_x == n_y => merge_bitonic(c, width, &mut merged)?,
+            [n_x, _] => merge_odd_even(c, width, &mut merged, n_x)?,
+        }
         Ok(merged)
     }
 
@@ -260,6 +279,20 @@ impl<S: Shuffle> Scs<S> {
             values: word::concat(&values),
         })
     }
+}
+
+/// The sum of all lanes: the only one that is not zero.
+fn sum<C: Computation>(c: &C, wires: &C::Wires) -> C::Wires {
+    let mut sum = wires.clone();
+    while sum.len() > 1 {
+        let half = sum.len() / 2;
+        let mut halved = c.xor(&sum.slice(0, half), &sum.slice(half, half));
+        if sum.len() % 2 == 1 {
+            halved = C::Wires::concat(&[halved, sum.slice(2 * half, 1)]);
+        }
+        sum = halved;
+    }
+    sum
 }
 
 /// The values of the matches of windows from lane `first` on: of the two that match, one has the value and the other

@@ -5,11 +5,13 @@
 mod add;
 mod compare;
 mod duplicates;
+mod merge;
 mod shuffle;
 mod sort;
 
 pub use add::{add, hamming_weight, sum_of_lanes};
 pub use compare::{all, and, at_least, equal, greater, mask, multiplex, or, sort_2, swap_if};
 pub use duplicates::{Windows, match_neighbours, select_matches};
+pub use merge::{merge_bitonic, merge_comparators, merge_odd_even, odd_even_comparators};
 pub use shuffle::permute;
-pub use sort::{merge_bitonic, merge_comparators, sort, sort_comparators};
+pub use sort::{sort, sort_comparators};

@@ -2,8 +2,8 @@
 
 use vesica_circuit::gadgets::{
     add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
-    merge_comparators, multiplex, permute, select_matches, sort, sort_2, sort_comparators,
-    sum_of_lanes, swap_if,
+    merge_comparators, merge_odd_even, multiplex, odd_even_comparators, permute, select_matches,
+    sort, sort_2, sort_comparators, sum_of_lanes, swap_if,
 };
 use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
 use vesica_switching::{Network, Permutation, Routing};
@@ -153,6 +153,24 @@ fn lists_that_fall_and_rise_are_merged_at_any_size() {
     }
 }
 
+/// A network of comparators merges all lists if it merges those of zeros and ones (Knuth, volume 3, §5.3.4).
+#[test]
+fn lists_of_any_lengths_are_merged_by_odd_and_even_numbers() {
+    for mut g in evaluators() {
+        for (falling, rising) in (0..12).flat_map(|m| (0..20).map(move |n| (m, n))) {
+            for (ones_x, ones_y) in (0..=falling).flat_map(|a| (0..=rising).map(move |b| (a, b))) {
+                let x = (0..falling).map(|i| u128::from(i < ones_x));
+                let y = (0..rising).map(|i| u128::from(i >= rising - ones_y));
+                let mut word = words(&x.chain(y).collect::<Vec<_>>(), 1);
+                merge_odd_even(&mut g, 1, &mut word, falling).unwrap();
+                let found = numbers(&word);
+                let ones = found.iter().filter(|number| **number == 1).count();
+                assert!(found.is_sorted() && ones == ones_x + ones_y, "{falling}, {rising}");
+            }
+        }
+    }
+}
+
 #[test]
 fn payloads_move_with_their_keys() {
     let keys = [9, 7, 3, 1, 2, 5, 8];
@@ -164,7 +182,10 @@ fn payloads_move_with_their_keys() {
         sort(&mut g, 4, &mut sorted).unwrap();
         let mut expected = all.clone();
         expected.sort_by_key(|x| x & 15);
+        let mut by_numbers = words(&all, 8);
+        merge_odd_even(&mut g, 4, &mut by_numbers, 4).unwrap();
         assert_eq!(numbers(&merged), expected);
+        assert_eq!(numbers(&by_numbers), expected);
         assert_eq!(numbers(&sorted), expected);
     }
 }
@@ -198,6 +219,25 @@ fn sorting_networks_have_the_comparator_counts_of_the_formulas() {
             let mut g = Counting::new(lanes_at_once, false);
             sort(&mut g, 5, &mut Counted::inputs(5, n)).unwrap();
             assert_eq!(g.count().ands, 10 * sort_comparators(n));
+        }
+    }
+}
+
+#[test]
+fn lists_of_different_lengths_take_few_comparators() {
+    for k in 0..12_u32 {
+        let n = 1_usize << k;
+        assert_eq!(odd_even_comparators([1, n]), n as u64);
+        assert_eq!(odd_even_comparators([n, n]), u64::from(k) * n as u64 + 1);
+    }
+    for (m, n) in (0..70).flat_map(|m| (0..70).map(move |n| (m, n))) {
+        let comparators = odd_even_comparators([m, n]);
+        assert_eq!(comparators, odd_even_comparators([n, m]));
+        assert!(comparators <= merge_comparators(m + n), "{m}, {n}");
+        for lanes_at_once in [usize::MAX, 10] {
+            let mut g = Counting::new(lanes_at_once, false);
+            merge_odd_even(&mut g, 5, &mut Counted::inputs(5, m + n), m).unwrap();
+            assert_eq!(g.count().ands, 10 * comparators, "{m}, {n}");
         }
     }
 }

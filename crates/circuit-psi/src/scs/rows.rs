@@ -2,7 +2,7 @@
 
 use super::Scs;
 use super::shuffle::{Homomorphic, Sorted, Waksman};
-use crate::computed::{self, Gmw, Yao};
+use crate::computed::{self, Circuit, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
     BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
@@ -98,8 +98,8 @@ pub const HE_ROW: Protocol = Protocol {
                     transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Yao>,
     seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Yao>(params)
+        let rows = <Scs<Homomorphic<false>>>::public(params).rows() as f64;
+        0.5 + 3.0e-3 * rows + 2.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Yao>(params)
     },
     parameters: HE_PARAMETERS,
     sender: computed::sender::<Scs<Homomorphic<false>>, Yao>,
@@ -116,8 +116,8 @@ pub const HE_3072_ROW: Protocol = Protocol {
     bytes_formula: "as scs_he; 768 for each of n + n/slots ciphertexts",
     bytes: computed::bytes::<Scs<Homomorphic<true>>, Yao>,
     seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        1.0 + 8.0e-3 * windows + 2.0e-8 * computed::gates::<Scs<Homomorphic<true>>, Yao>(params)
+        let rows = <Scs<Homomorphic<true>>>::public(params).rows() as f64;
+        1.0 + 8.0e-3 * rows + 2.0e-8 * computed::gates::<Scs<Homomorphic<true>>, Yao>(params)
     },
     parameters: HE_3072_PARAMETERS,
     sender: computed::sender::<Scs<Homomorphic<true>>, Yao>,
@@ -134,8 +134,8 @@ pub const HE_GMW_ROW: Protocol = Protocol {
                     n/slots ciphertexts; transfers besides",
     bytes: computed::bytes::<Scs<Homomorphic<false>>, Gmw>,
     seconds: |params| {
-        let windows = (params.sender_len() + params.receiver_len()) as f64 / 2.0;
-        0.5 + 3.0e-3 * windows + 6.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Gmw>(params)
+        let rows = <Scs<Homomorphic<false>>>::public(params).rows() as f64;
+        0.5 + 3.0e-3 * rows + 6.0e-8 * computed::gates::<Scs<Homomorphic<false>>, Gmw>(params)
     },
     sender: computed::sender::<Scs<Homomorphic<false>>, Gmw>,
     receiver: computed::receiver::<Scs<Homomorphic<false>>, Gmw>,

@@ -58,8 +58,8 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     /// Flights of [`finish`](Shuffle::finish), after what the circuit reveals.
     const FINISH_FLIGHTS: u64 = 0;
 
-    /// The random choices of the party in `role`, for `windows` items of `width` bits.
-    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets;
+    /// The random choices of the party in `role`, for `rows` items of `width` bits.
+    fn draw(ctx: &mut Context, role: Role, width: u32, rows: usize) -> Secrets;
 
     /// Steps 5 and 6: shuffles and reveals.
     fn shuffle<C: Computation>(
@@ -75,7 +75,7 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     }
 
     /// Payload bytes of [`finish`](Shuffle::finish).
-    fn finish_bytes(_width: u32, _windows: usize) -> Traffic {
+    fn finish_bytes(_width: u32, _rows: usize) -> Traffic {
         Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
     }
 }
@@ -96,10 +96,10 @@ impl<const IS_LONG: bool> Homomorphic<IS_LONG> {
 impl Shuffle for Waksman {
     const ORDER_HIDES_FROM_BOTH: bool = false;
 
-    fn draw(ctx: &mut Context, role: Role, _: u32, windows: usize) -> Secrets {
+    fn draw(ctx: &mut Context, role: Role, _: u32, rows: usize) -> Secrets {
         match role {
             Role::Sender => {
-                let permutation = Permutation::random(windows, ctx.rng());
+                let permutation = Permutation::random(rows, ctx.rng());
                 Secrets::Routing(Routing::waksman(&permutation))
             }
             _ => Secrets::None,
@@ -112,7 +112,7 @@ impl Shuffle for Waksman {
         _: usize,
         items: Vec<C::Wires>,
     ) -> Result<Output> {
-        let network = Network::waksman(scs.windows());
+        let network = Network::waksman(scs.rows());
         let routing = scs.own.as_ref().and_then(|own| match &own.secret {
             Secrets::Routing(routing) => Some(routing),
             _ => None,
@@ -151,14 +151,14 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
 
     const FINISH_FLIGHTS: u64 = 1;
 
-    fn draw(ctx: &mut Context, role: Role, width: u32, windows: usize) -> Secrets {
+    fn draw(ctx: &mut Context, role: Role, width: u32, rows: usize) -> Secrets {
         match role {
             Role::Sender => {
-                Secrets::Masked(Permutation::random(windows, ctx.rng()), Mutex::new(Vec::new()))
+                Secrets::Masked(Permutation::random(rows, ctx.rng()), Mutex::new(Vec::new()))
             }
             _ => {
-                let bits = mask_bits(width, windows);
-                Secrets::Masks((0..windows).map(|_| random_mask(bits, ctx.rng())).collect())
+                let bits = mask_bits(width, rows);
+                Secrets::Masks((0..rows).map(|_| random_mask(bits, ctx.rng())).collect())
             }
         }
     }
@@ -170,15 +170,15 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         width: usize,
         mut items: Vec<C::Wires>,
     ) -> Result<Output> {
-        let windows = scs.windows();
-        let mask_len = mask_bits(width as u32, windows) as usize;
+        let rows = scs.rows();
+        let mask_len = mask_bits(width as u32, rows) as usize;
         let secret = scs.own.as_ref().map(|own| &own.secret);
         let masks = match secret {
             Some(Secrets::Masks(masks)) => Some(bits_of_shares(masks, mask_len)),
             _ => None,
         };
-        let masks = c.input(Role::Receiver, masks.as_deref(), mask_len, windows)?;
-        let zero = c.constant(false, windows);
+        let masks = c.input(Role::Receiver, masks.as_deref(), mask_len, rows)?;
+        let zero = c.constant(false, rows);
         items.resize(mask_len, zero);
         let masked = add(c, &items, &masks)?;
         let revealed = c.reveal(&masked, Reveal::Sender)?;
@@ -201,7 +201,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 for (done, masks) in masks.chunks(PER_MESSAGE).enumerate() {
                     let bytes = encrypted(ctx, &key, masks);
                     ctx.peer()?.send(&bytes)?;
-                    ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.windows() as u64);
+                    ctx.progress((done * PER_MESSAGE + masks.len()) as u64, scs.rows() as u64);
                 }
                 // m = r' − r, permuted.
                 let mut items = Vec::with_capacity(masks.len());
@@ -236,11 +236,11 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         })
     }
 
-    fn finish_bytes(width: u32, windows: usize) -> Traffic {
+    fn finish_bytes(width: u32, rows: usize) -> Traffic {
         let size = Self::KEY;
         Traffic {
-            sender_to_receiver: Packing::new(size, width).packed_len(windows) as u64,
-            receiver_to_sender: (size.len_bytes() + windows * ciphertext_len(size)) as u64,
+            sender_to_receiver: Packing::new(size, width).packed_len(rows) as u64,
+            receiver_to_sender: (size.len_bytes() + rows * ciphertext_len(size)) as u64,
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::Scs;
 use super::shuffle::{Homomorphic, Secrets, Shuffle, Sorted, Waksman};
 use crate::computed::spy::{assert_are_uniform, context, runs, shown};
-use crate::computed::{Circuit, Engine, Gmw, Yao};
+use crate::computed::{Circuit, Engine, Gmw, Yao, receiver, sender};
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -13,8 +14,8 @@ use vesica_core::{Item, Learns, PsiParams, Role, SessionId};
 use vesica_modular::paillier::KeyPair;
 use vesica_modular::paillier::shuffle::{Packing, Share, decrypt_unpack, encrypt_masks};
 use vesica_modular::rsa::KeySize;
-use vesica_net::{Shape, memory};
-use vesica_party::Output;
+use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
+use vesica_party::{Output, Party};
 
 /// Items of each set.
 const N: u64 = 24;
@@ -143,6 +144,27 @@ fn matches_leave_the_homomorphic_shuffle_in_any_order_equally_often() {
     }
 }
 
+/// Both sides of the homomorphic shuffle share its work over threads.
+#[test]
+fn a_homomorphic_shuffle_on_two_threads_finds_what_is_common() {
+    let params = params();
+    let others: Vec<Item> = (13..13 + u128::from(N)).map(Item::from_integer).collect();
+    let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
+    let run = |peer: Role, streams, party: Box<dyn Party>| {
+        let pool = Pool::new(NonZeroUsize::new(2).unwrap()).unwrap();
+        let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(peer, streams)];
+        party.run(&mut Context::new(peers, rand::random(), pool, Meter::new()).unwrap()).unwrap()
+    };
+    let sender = sender::<Scs<Homomorphic<false>>, Yao>(params, Arc::new(others).into()).unwrap();
+    let receiver =
+        receiver::<Scs<Homomorphic<false>>, Yao>(params, Arc::new(set()).into()).unwrap();
+    let found = std::thread::scope(|scope| {
+        scope.spawn(|| run(Role::Receiver, sender_end, sender));
+        run(Role::Sender, receiver_end, receiver)
+    });
+    assert_eq!(found, Output::Positions((12..N as usize).collect()));
+}
+
 #[test]
 fn ciphertexts_come_back_in_an_order_that_the_sender_draws() {
     let found: Vec<u128> = (1..=u128::from(N)).collect();
@@ -200,4 +222,42 @@ fn returned(
         })
     };
     seeds.iter().map(once).collect()
+}
+
+#[test]
+fn one_item_among_many_takes_a_comparator_and_half_a_window_for_each_and_no_shuffle() {
+    const BITS: u64 = 32;
+    for k in [0, 1, 5, 12_u32] {
+        let n = 1 << k;
+        for [n_x, n_y] in [[1, n], [n, 1]] {
+            let params = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, Learns::Receiver)
+                .and_then(|params| params.with_item_bits(BITS as u32))
+                .unwrap();
+            let mut counting = Yao::counting();
+            Scs::<Waksman>::public(&params).evaluate(&mut counting).unwrap();
+            let count = counting.cost().count;
+            // The last window of an even number of lanes has no lane after it.
+            let windows = n.div_ceil(2) * (3 * BITS - 1) - if n == 1 { BITS } else { 0 };
+            assert_eq!(count.ands, 2 * BITS * n + windows, "{n_x} and {n_y}");
+            assert_eq!(count.one_sided, 0);
+        }
+    }
+}
+
+#[test]
+fn a_set_of_one_item_is_found_in_any_place_of_the_other() {
+    fn assert_is_found<S: Shuffle, E: Engine>() {
+        let params = PsiParams::new(SessionId::from_bytes([1; 32]), 1, 6, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(4))
+            .unwrap();
+        let others = items(&[2, 4, 6, 8, 10, 12]);
+        for item in 1..14 {
+            let seeds = [rand::random(), rand::random()];
+            let runs = runs::<Scs<S>, E, 1>(&params, [&items(&[item]), &others], seeds);
+            let shown = word::numbers(&runs[0].shown);
+            assert_eq!(shown, [if item % 2 == 0 && item < 13 { item } else { 0 }]);
+        }
+    }
+    assert_is_found::<Waksman, Yao>();
+    assert_is_found::<Sorted, Gmw>();
 }
