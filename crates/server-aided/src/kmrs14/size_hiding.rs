@@ -49,8 +49,8 @@ use super::board::Board;
 use super::helper::{Desk, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
-use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, exact, of_list};
-use super::slot::{Kind, Slot, answer_parts};
+use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
+use super::slot::{Kind, Slot};
 use super::stored::{self, Stored, is_whole};
 use lists::{Fetched, relabelled};
 use vesica_core::hash::{Transcript, derive};
@@ -124,7 +124,6 @@ impl PartySteps<'_> {
         let output = t_2_prime.common_rows(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
-        board.sync()?;
         // 13.
         Outcome::of(Some(Ok(output)), self.receive_sizes(&mut *board, len)?)
     }
@@ -254,19 +253,20 @@ impl PartySteps<'_> {
             let body = self.run.seal.seal(Kind::Found, part, body.to_vec())?;
             board.put(Slot::part(Kind::Found, 0, part), &body)?;
         }
-        board.sync()
+        Ok(())
     }
 
     /// Step 8 of P_2, for a list of `len` labels.
     fn receive_found(&self, board: &mut dyn Board, len: u64) -> Result<Bits> {
-        let mut bytes = Vec::new();
-        for part in 0..answer_parts(len) {
-            let rest = len.div_ceil(8) as usize - bytes.len();
-            let expected = rest.min(Slot::ANSWER_PART_LEN as usize) + SEAL_LEN;
-            let body = board.get(Slot::part(Kind::Found, 0, part), expected)?;
-            bytes.extend(self.run.seal.open(Kind::Found, part, body)?);
-        }
-        Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
+        let wanted: Vec<_> = bit_parts(len)
+            .map(|(part, len)| (Slot::part(Kind::Found, 0, part), len + SEAL_LEN))
+            .collect();
+        let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
+        board.get_each(&wanted, &mut |part, body| {
+            bytes.extend(self.run.seal.open(Kind::Found, part as u32, body)?);
+            Ok(())
+        })?;
+        bits(bytes, len)
     }
 
     /// Step 11 of P_1: receives π_3, the place in T_1 of each of the `len` labels of T'_1, and returns I over T_1, of
@@ -274,17 +274,20 @@ impl PartySteps<'_> {
     fn receive_places(&self, board: &mut dyn Board, i_1: &Bits, len: u64) -> Result<Bits> {
         let (mut i, mut named) = (Bits::new(len), Bits::new(len));
         let mut received = Transcript::new(PLACES_LABEL, &[]);
-        for part in 0..=(len / Slot::PLACES_PART_LEN) as u32 {
-            let first = u64::from(part) * Slot::PLACES_PART_LEN;
-            let count = (len - first).min(Slot::PLACES_PART_LEN);
-            let bytes = (count * Slot::PLACE_LEN) as usize;
-            let body = board.get(Slot::part(Kind::Places, 0, part), bytes)?;
-            if body.len() != bytes {
+        let first_of = |part: usize| part as u64 * Slot::PLACES_PART_LEN;
+        let wanted: Vec<_> = (0..=(len / Slot::PLACES_PART_LEN) as u32)
+            .map(|part| {
+                let count = (len - first_of(part as usize)).min(Slot::PLACES_PART_LEN);
+                (Slot::part(Kind::Places, 0, part), (count * Slot::PLACE_LEN) as usize)
+            })
+            .collect();
+        board.get_each(&wanted, &mut |part, body| {
+            if body.len() != wanted[part].1 {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             received.update(&body);
             let places = body.as_chunks::<{ Slot::PLACE_LEN as usize }>().0;
-            for (place, rank) in places.iter().zip(first..) {
+            for (place, rank) in places.iter().zip(first_of(part)..) {
                 let [a, b, c, d, e] = *place;
                 let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
                 // Two equal places would lose a label. All places are checked, not those of common
@@ -297,7 +300,8 @@ impl PartySteps<'_> {
                     i.set(place);
                 }
             }
-        }
+            Ok(())
+        })?;
         self.remember(Kind::Places, &received.finish(), Misbehaviour::InvalidValue)?;
         Ok(i)
     }
