@@ -14,8 +14,8 @@ use vesica_server_aided::kmrs14::{Board, Kind, Slot};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which a sync asks whether the helper has stored them.
-const SYNC_EVERY_BYTES: usize = 4 << 20;
+/// Bytes after which a sync asks whether the helper has stored them: it syncs a segment while the next one arrives.
+const SYNC_EVERY_BYTES: usize = 2 << 20;
 
 /// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;

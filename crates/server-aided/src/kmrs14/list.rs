@@ -2,11 +2,12 @@
 
 use super::board::{Board, Boards};
 use super::label_keys::Dummy;
+use super::side_by_side::{ROWS_FOR_THREADS, side_by_side};
 use super::slot::Slot;
 use super::spec::Spec;
 use std::io;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, mpsc};
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_labels::{Bits, Format, Label, Order, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
@@ -96,34 +97,33 @@ impl OwnList {
         let rows = items.rows();
         // The two numbers after the rows mark dummies.
         let number_bits = (rows + 2).next_power_of_two().ilog2();
-        // One thread reads the items, and those beside it label and sort them.
-        let beside = if rows < ROWS_FOR_THREADS { 0 } else { means.pool.len() - 1 };
-        let memory_bytes = means.memory_bytes / beside.max(1) as u64;
-        let spool = || {
+        let spool = |memory_bytes| {
             Spool::new(format, number_bits, memory_bytes, means.scratch)
                 .filter(|_| number_bits <= Order::NUMBER_BITS)
                 .ok_or(Error::Bug("a label and a row do not fit together"))
         };
-        let label = |spool: &mut Spool<'_>, piece: &Piece| {
-            make(&piece.items, &mut |label, at| spool.push(label, piece.rows[at]))
-        };
-        let each = |take: &mut dyn FnMut(Piece) -> io::Result<()>| {
-            items.each(&mut |first, items| {
-                pieces(first, items).try_for_each(&mut *take)?;
-                means.progress.step(LABELLING, first + items.len() as u64, rows);
-                Ok(())
-            })
-        };
-        let mut own = spool()?;
-        dummies(&mut |label, kind| own.push(label, rows + u64::from(kind == Dummy::Own)))
+        // Whether there is a spool depends on the formats alone: the next ones are there too.
+        let mut of_dummies = spool(0)?;
+        dummies(&mut |label, kind| of_dummies.push(label, rows + u64::from(kind == Dummy::Own)))
             .map_err(storage)?;
-        if beside == 0 {
-            each(&mut |piece| label(&mut own, &piece)).map_err(storage)?;
-        }
-        let sorted = own.finish().map_err(storage)?;
-        let spools = (0..beside).map(|_| spool()).collect::<Result<Vec<_>>>()?;
-        let others = side_by_side(spools, &each, &label).map_err(storage)?;
-        let sorted = others.into_iter().try_fold(sorted, Sorted::and);
+        let of_dummies = of_dummies.finish().map_err(storage)?;
+        let threads = if rows < ROWS_FOR_THREADS { 1 } else { means.pool.len() };
+        let of_items = side_by_side(
+            threads,
+            |count| (0..count).flat_map(|_| spool(means.memory_bytes / count as u64)).collect(),
+            &|take| {
+                items.each(&mut |first, items| {
+                    pieces(first, items).try_for_each(&mut *take)?;
+                    means.progress.step(LABELLING, first + items.len() as u64, rows);
+                    Ok(())
+                })
+            },
+            &|spool, piece: &Piece| {
+                make(&piece.items, &mut |label, at| spool.push(label, piece.rows[at]))
+            },
+        );
+        let mut all = of_items.map_err(storage)?.into_iter();
+        let sorted = all.try_fold(of_dummies, Sorted::and);
         let sorted = sorted.ok_or(Error::Bug("the spools of a list differ"))?;
         let order = Order::new(format.segments(), means.scratch).map_err(storage)?;
         Ok(Self { sorted, order: Mutex::new(order), rows })
@@ -210,9 +210,6 @@ impl SentList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
-/// Rows of a list from which threads are worth their start.
-const ROWS_FOR_THREADS: u64 = 1 << 16;
-
 /// Items with a key, and the row of each.
 struct Piece {
     items: Vec<Item>,
@@ -225,47 +222,6 @@ fn pieces(first: u64, items: &[Item]) -> impl Iterator<Item = Piece> {
         let keyed = piece.iter().zip(first..).filter(|(item, _)| item.integer() != 0);
         let (items, rows) = keyed.unzip();
         Piece { items, rows }
-    })
-}
-
-/// Calls `label` with all pieces that `each` gives, and one of `spools`, on a thread for each spool.
-fn side_by_side(
-    spools: Vec<Spool<'_>>,
-    each: &dyn Fn(&mut dyn FnMut(Piece) -> io::Result<()>) -> io::Result<()>,
-    label: &(dyn Fn(&mut Spool<'_>, &Piece) -> io::Result<()> + Sync),
-) -> io::Result<Vec<Sorted>> {
-    if spools.is_empty() {
-        return Ok(Vec::new());
-    }
-    let (sender, receiver) = mpsc::sync_channel::<Piece>(2 * spools.len());
-    // Gone with the last thread that takes pieces.
-    let receiver = Arc::new(Mutex::new(receiver));
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = spools
-            .into_iter()
-            .map(|mut spool| {
-                let receiver = Arc::clone(&receiver);
-                let next = move || {
-                    receiver.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv().ok()
-                };
-                scope.spawn(move || {
-                    while let Some(piece) = next() {
-                        label(&mut spool, &piece)?;
-                    }
-                    spool.finish()
-                })
-            })
-            .collect();
-        drop(receiver);
-        let read = each(&mut |piece| sender.send(piece).map_err(|_| io::ErrorKind::Other.into()));
-        drop(sender);
-        // A thread that failed says more than the one that could not pass its pieces on.
-        let sorted = threads.into_iter().map(|thread| match thread.join() {
-            Ok(sorted) => sorted,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        let sorted = sorted.collect::<Vec<_>>().into_iter().collect::<io::Result<Vec<_>>>()?;
-        read.map(|()| sorted)
     })
 }
 
@@ -330,48 +286,6 @@ pub(super) fn storage(error: io::Error) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::AtomicUsize;
-    use vesica_scratch::MemoryScratch;
-
-    const MANY: usize = 100;
-
-    fn spools() -> Vec<Spool<'static>> {
-        (0..3).map(|_| Spool::new(Format::new(8, 60), 20, 0, &MemoryScratch).unwrap()).collect()
-    }
-
-    fn piece() -> Piece {
-        Piece { items: vec![Item::from_integer(7)], rows: vec![1] }
-    }
-
-    #[test]
-    fn every_piece_is_labelled_once() {
-        let labelled = AtomicUsize::new(0);
-        let sorted = side_by_side(
-            spools(),
-            &|take| (0..MANY).try_for_each(|_| take(piece())),
-            &|spool, piece| {
-                labelled.fetch_add(1, Ordering::Relaxed);
-                spool.push(0, piece.rows[0])
-            },
-        );
-        let labels: u64 = sorted.unwrap().iter().map(Sorted::len).sum();
-        assert_eq!((labels, labelled.into_inner()), (MANY as u64, MANY));
-    }
-
-    #[test]
-    fn a_full_disk_or_a_lost_file_ends_all_threads() {
-        let full =
-            side_by_side(spools(), &|take| (0..MANY).try_for_each(|_| take(piece())), &|_, _| {
-                Err(io::ErrorKind::StorageFull.into())
-            });
-        assert_eq!(full.err().map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
-        let lost = side_by_side(
-            spools(),
-            &|take| take(piece()).and(Err(io::ErrorKind::NotFound.into())),
-            &|spool, piece| spool.push(0, piece.rows[0]),
-        );
-        assert_eq!(lost.err().map(|error| error.kind()), Some(io::ErrorKind::NotFound));
-    }
 
     #[test]
     fn pieces_leave_out_rows_without_a_key() {
