@@ -65,11 +65,10 @@ pub fn meet(
 
     let len = 1 + HELLO_LEN + 1;
     let (mut scales, mut hellos) = (Vec::new(), Vec::new());
-    for other in parties.clone() {
-        let mut body = match other == party {
-            true => hello.clone(),
-            false => board.get(Slot::new(Kind::Hello, other), len)?,
-        };
+    let others = of_others(board, spec, party, (Kind::Hello, len))?;
+    for (other, body) in parties.zip(others) {
+        // One's own.
+        let mut body = if other == party { hello.clone() } else { body };
         if body.len() != len {
             return Err(LetterError::Malformed { party: usize::from(other) }.into());
         }
@@ -88,14 +87,28 @@ pub fn meet(
     let shares = state.shares(|| met.shares())?;
     board.put(Slot::new(Kind::Share, party), &shares)?;
     let most = LETTER_LEN * (spec.parties.len() - 1);
-    let bodies: Result<Vec<_>> = parties
-        .map(|other| match other == party {
-            // The toss does not look at one's own.
-            true => Ok(Vec::new()),
-            false => board.get(Slot::new(Kind::Share, other), most),
-        })
-        .collect();
-    Ok(Common { scales, secret: met.toss(&bodies?)? })
+    // The toss does not look at one's own.
+    let bodies = of_others(board, spec, party, (Kind::Share, most))?;
+    Ok(Common { scales, secret: met.toss(&bodies)? })
+}
+
+/// What the other parties put into their slots of a kind, at most so many bytes each, in the order of the parties; of
+/// `party` itself nothing.
+fn of_others(
+    board: &mut dyn Board,
+    spec: &Spec,
+    party: u8,
+    (kind, max_len): (Kind, usize),
+) -> Result<Vec<Vec<u8>>> {
+    let others = (0..spec.parties.len() as u8).filter(|other| *other != party);
+    let wanted: Vec<_> = others.map(|other| (Slot::new(kind, other), max_len)).collect();
+    let mut bodies = Vec::with_capacity(spec.parties.len());
+    board.get_each(&wanted, &mut |_, body| {
+        bodies.push(body);
+        Ok(())
+    })?;
+    bodies.insert(usize::from(party), Vec::new());
+    Ok(bodies)
 }
 
 /// Seals the messages between the two parties of a size-hiding run.

@@ -51,9 +51,9 @@ pub struct BenchFigures {
     pub wire_sent: u64,
     /// All bytes received over TCP, TLS included.
     pub wire_received: u64,
-    /// Times this party changed between sending and receiving, pipelined blocks included; `None` with a helper.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub direction_changes: Option<u64>,
+    /// Times this party changed between sending and receiving, pipelined blocks included. With a helper on its busiest
+    /// connection, from the opening to the result.
+    pub direction_changes: u64,
     /// The most bytes that were in files of intermediate data at a time.
     #[serde(default)]
     pub peak_scratch_bytes: u64,

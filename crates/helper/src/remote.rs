@@ -17,6 +17,9 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkError, LinkOptions, Publi
 use vesica_net::{Meter, Pool};
 use vesica_server_aided::kmrs14::{Board, Boards, Spec};
 
+/// Bytes for which one more connection is worth making.
+const LANE_BYTES: u64 = 4 << 20;
+
 /// The options of a [`Remote`].
 pub struct RemoteOptions {
     /// The party's identity.
@@ -56,6 +59,7 @@ pub struct RemoteOptions {
 pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
+    is_new: bool,
 }
 
 /// The helper's answer to a party that only asks about a run.
@@ -71,7 +75,9 @@ impl Remote {
     /// Access to the helper; connects later.
     pub fn new(options: RemoteOptions) -> Self {
         let lanes = options.lanes.max(1);
-        Self { connections: Connections::new(options), lanes }
+        // A party stores the instance before it puts anything.
+        let is_new = options.instance.is_none();
+        Self { connections: Connections::new(options), lanes, is_new }
     }
 
     /// The instance of the run in which this party takes part, once it has connected. Store it with the
@@ -135,8 +141,13 @@ impl Remote {
 }
 
 impl Boards for Remote {
-    fn lanes(&self) -> usize {
-        self.lanes
+    fn lanes(&self, bytes: u64) -> usize {
+        // One more connection takes some round trips to make.
+        usize::try_from(bytes / LANE_BYTES + 1).map_or(self.lanes, |useful| useful.min(self.lanes))
+    }
+
+    fn is_new(&self) -> bool {
+        self.is_new
     }
 
     fn open(&self) -> Result<Box<dyn Board>> {

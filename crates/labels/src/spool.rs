@@ -132,15 +132,21 @@ impl<'a> Spool<'a> {
         };
         let len = self.len + records.len() as u64;
         let Self { format, number_bits, file, runs, .. } = self;
-        Ok(Sorted { format, number_bits, len, records, starts, file, runs })
+        let parts = vec![Part { records, starts, file, runs }];
+        Ok(Sorted { format, number_bits, len, parts })
     }
 }
 
-/// The labels of a [`Spool`], segment by segment in ascending order.
+/// The labels of a [`Spool`], or of several, segment by segment in ascending order.
 pub struct Sorted {
     format: Format,
     number_bits: u32,
     len: u64,
+    parts: Vec<Part>,
+}
+
+/// What one spool has collected.
+struct Part {
     records: Vec<u128>,
     starts: Vec<u64>,
     file: Option<Box<dyn ScratchFile>>,
@@ -167,6 +173,17 @@ impl Sorted {
         self.format
     }
 
+    /// These labels and those of another spool, of the same format and with numbers of as many bits. `None` if they
+    /// differ in that.
+    pub fn and(mut self, mut other: Self) -> Option<Self> {
+        if (self.format, self.number_bits) != (other.format, other.number_bits) {
+            return None;
+        }
+        self.len += other.len;
+        self.parts.append(&mut other.parts);
+        Some(self)
+    }
+
     /// Number of labels, including repeated ones.
     pub fn len(&self) -> u64 {
         self.len
@@ -179,8 +196,11 @@ impl Sorted {
 
     /// Number of labels of segment `index`, including repeated ones.
     pub fn segment_len(&self, index: u32) -> u64 {
-        let runs = self.runs.iter().map(|run| &run.starts).chain([&self.starts]);
-        runs.filter_map(|starts| range_of(starts, index)).map(|(start, end)| end - start).sum()
+        let all = self
+            .parts
+            .iter()
+            .flat_map(|part| part.runs.iter().map(|run| &run.starts).chain([&part.starts]));
+        all.filter_map(|starts| range_of(starts, index)).map(|(start, end)| end - start).sum()
     }
 
     /// Reads and sorts segment `index`. Threads may read segments in any order.
@@ -188,19 +208,20 @@ impl Sorted {
     /// # Errors
     /// I/O errors of the scratch file.
     pub fn segment(&self, index: u32) -> io::Result<Segment> {
-        let mut records = Vec::new();
-        if let Some((start, end)) = range_of(&self.starts, index) {
-            records.extend_from_slice(&self.records[start as usize..end as usize]);
-        }
-        let mut bytes = Vec::new();
-        for (run, file) in self.runs.iter().zip(std::iter::repeat(&self.file)) {
-            let (Some((start, end)), Some(file)) = (range_of(&run.starts, index), file) else {
-                continue;
-            };
-            bytes.resize((end - start) as usize * RECORD_LEN, 0);
-            file.read_exact_at(run.offset + start * RECORD_LEN as u64, &mut bytes)?;
-            let (whole, _) = bytes.as_chunks();
-            records.extend(whole.iter().map(|bytes| u128::from_le_bytes(*bytes)));
+        let (mut records, mut bytes) = (Vec::new(), Vec::new());
+        for part in &self.parts {
+            if let Some((start, end)) = range_of(&part.starts, index) {
+                records.extend_from_slice(&part.records[start as usize..end as usize]);
+            }
+            for (run, file) in part.runs.iter().zip(std::iter::repeat(&part.file)) {
+                let (Some((start, end)), Some(file)) = (range_of(&run.starts, index), file) else {
+                    continue;
+                };
+                bytes.resize((end - start) as usize * RECORD_LEN, 0);
+                file.read_exact_at(run.offset + start * RECORD_LEN as u64, &mut bytes)?;
+                let (whole, _) = bytes.as_chunks();
+                records.extend(whole.iter().map(|bytes| u128::from_le_bytes(*bytes)));
+            }
         }
         sort_uniform(&mut records, &mut Vec::new());
         Ok(self.split(index, &records))
@@ -267,13 +288,17 @@ mod tests {
                 expected.entry(format.truncated(label)).or_default().push(number);
             });
             expected.values_mut().for_each(|numbers| numbers.sort_unstable());
-            for memory_bytes in [1 << 30, 200_000, 0] {
-                let mut spool = Spool::new(format, 20, memory_bytes, &MemoryScratch).unwrap();
-                for (label, number) in labels(len) {
-                    spool.push(label, number).unwrap();
+            let ways = [1 << 30, 200_000, 0].into_iter().flat_map(|bytes| [(bytes, 1), (bytes, 3)]);
+            for (memory_bytes, spools) in ways {
+                let new = |_| Spool::new(format, 20, memory_bytes, &MemoryScratch).unwrap();
+                let mut several: Vec<_> = (0..spools).map(new).collect();
+                for (at, (label, number)) in labels(len).enumerate() {
+                    several[at / 100 % spools].push(label, number).unwrap();
                 }
-                assert_eq!(spool.len(), len);
-                let sorted = spool.finish().unwrap();
+                assert_eq!(several.iter().map(Spool::len).sum::<u64>(), len);
+                let finished = several.into_iter().map(|spool| spool.finish().unwrap());
+                let sorted = finished.reduce(|all, one| all.and(one).unwrap()).unwrap();
+                assert_eq!(sorted.len(), len);
                 let mut found: Vec<(Label, Vec<u64>)> = Vec::new();
                 for index in 0..format.segments() {
                     let segment = sorted.segment(index).unwrap();
@@ -287,9 +312,20 @@ mod tests {
                     }
                     assert_eq!(labels.next(), None);
                 }
-                assert!(found.into_iter().eq(expected.clone()), "{len} {memory_bytes}");
+                assert!(found.into_iter().eq(expected.clone()), "{len} {memory_bytes} {spools}");
             }
         }
+    }
+
+    #[test]
+    fn spools_of_other_labels_or_numbers_do_not_go_together() {
+        let sorted = |scale, number_bits| {
+            let format = Format::new(scale, 60);
+            Spool::new(format, number_bits, 0, &MemoryScratch).unwrap().finish().unwrap()
+        };
+        assert!(sorted(13, 20).and(sorted(13, 20)).is_some());
+        assert!(sorted(13, 20).and(sorted(14, 20)).is_none());
+        assert!(sorted(13, 20).and(sorted(13, 21)).is_none());
     }
 
     #[test]

@@ -34,8 +34,8 @@ pub use access::{Access, access_of_others};
 pub use cancel::CancelToken;
 pub use error::LinkError;
 pub use establish::{
-    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, OnEvent, check_address,
-    check_peer_address, establish, establish_mendable,
+    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, MAX_FIRST_LEN, OnEvent,
+    check_address, check_peer_address, establish, establish_mendable, establish_saying,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};

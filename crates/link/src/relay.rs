@@ -27,8 +27,8 @@ const UNLIMITED_BYTES: usize = 16 << 20;
 /// The system's timer cannot serve a shorter wait; the thread yields instead.
 const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
 
-/// How often an idle relay checks whether it was dropped.
-const ACCEPT_TICK: Duration = Duration::from_millis(10);
+/// Pause after an error of the open port.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// A TCP relay that forwards bytes like a network of a given [`Shape`].
 ///
@@ -64,7 +64,6 @@ impl ShapedRelay {
         let listener = TcpListener::bind(listen).map_err(|error| LinkError::listening(&error))?;
         let failed = |error: io::Error| LinkError::ListenFailed(error.kind());
         let address = listener.local_addr().map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
         let pacer = || Arc::new(Mutex::new(Pacer::new(shape)));
         let shared = Arc::new(Shared {
             target,
@@ -88,6 +87,8 @@ impl ShapedRelay {
 impl Drop for ShapedRelay {
     fn drop(&mut self) {
         self.shared.stopped.store(true, Ordering::Release);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
         for socket in lock(&self.shared.connections).drain(..) {
             let _ = socket.shutdown(Shutdown::Both);
         }
@@ -100,7 +101,11 @@ fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> io::Result<()> {
 
 fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     while !shared.stopped.load(Ordering::Acquire) {
-        match listener.accept() {
+        let accepted = listener.accept();
+        if shared.stopped.load(Ordering::Acquire) {
+            return;
+        }
+        match accepted {
             // To the other side, a target that does not listen yet looks like a peer that does not
             // listen yet.
             Ok((socket, _)) => {
@@ -108,14 +113,13 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
                     tracing::debug!(%error, "the relay could not forward a connection");
                 }
             }
-            Err(_) => std::thread::sleep(ACCEPT_TICK),
+            Err(_) => std::thread::sleep(ACCEPT_PAUSE),
         }
     }
 }
 
 fn forward(socket: TcpStream, shared: &Arc<Shared>) -> io::Result<()> {
     let target = TcpStream::connect(shared.target)?;
-    socket.set_nonblocking(false)?;
     socket.set_nodelay(true)?;
     target.set_nodelay(true)?;
     {

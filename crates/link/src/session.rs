@@ -137,12 +137,14 @@ impl Session {
         let root = Arc::new(root);
         let Authenticated { peer, address, initiator, .. } = authenticated;
         let (sent_bytes, received_bytes) = (authenticated.sent_bytes, authenticated.received_bytes);
+        let mut outbox = Outbox::new(mender.is_some());
+        outbox.was_said(StreamId::ROOT, authenticated.said_bytes);
         let core = Arc::new(Core {
             wire: Mutex::new(Arc::new(Wire::new(authenticated).map_err(no_resources)?)),
             mender: mender.clone(),
             root: Arc::clone(&root),
             inbox: Mutex::default(),
-            outbox: Mutex::new(Outbox::new(mender.is_some())),
+            outbox: Mutex::new(outbox),
             work: Condvar::new(),
             progress: Condvar::new(),
             ended: OnceLock::new(),

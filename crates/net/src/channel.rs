@@ -16,6 +16,11 @@ const EXCHANGED_AT_ONCE: usize = 1 << 20;
 /// Messages of an exchange that are sent before the first of the peer's is read.
 const EXCHANGED_AHEAD: usize = 3;
 
+/// A message as a channel writes it to its stream.
+pub fn framed(message: &[u8]) -> Vec<u8> {
+    [&(message.len() as u32).to_le_bytes(), message].concat()
+}
+
 /// Hard limits of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
@@ -86,6 +91,12 @@ impl Channel {
     /// [`Error::Transport`]; [`Error::Bug`] above the limits.
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
         self.guarded(|channel| channel.send_inner(message))
+    }
+
+    /// Counts a message of `len` bytes whose [frame](framed) went over the stream before there was a channel.
+    pub fn was_sent(&mut self, len: usize) {
+        self.turn(Direction::Sending);
+        self.span.count_sent(len);
     }
 
     /// Receives one message of exactly `len` bytes.

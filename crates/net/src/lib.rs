@@ -55,7 +55,7 @@ mod window;
 mod write_queue;
 
 pub use apart::{Apart, Heard, Parcel};
-pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN};
+pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN, framed};
 pub use connection::Connection;
 pub use context::{Context, OpenedStreams, Progress};
 pub use handover::{Giver, Taker};

@@ -78,6 +78,7 @@ mod learned;
 mod list;
 mod party;
 mod rows;
+mod side_by_side;
 mod slot;
 mod spec;
 mod stored;

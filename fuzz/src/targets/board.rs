@@ -194,7 +194,7 @@ struct Shown {
 }
 
 impl Boards for Shown {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         1
     }
 

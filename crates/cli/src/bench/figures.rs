@@ -149,7 +149,7 @@ impl RolesMedian {
             median(runs.iter().map(|run| of(&run.parties[party])), u64::cmp)
         };
         let changes = |run: &RunFigures| {
-            run.parties.iter().filter_map(|party| party.direction_changes).min().unwrap_or(0)
+            run.parties.iter().map(|party| party.direction_changes).min().unwrap_or(0)
         };
         let [sender, receiver] = [0, 1];
         Self {

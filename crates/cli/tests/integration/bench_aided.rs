@@ -36,6 +36,25 @@ fn every_protocol_with_a_helper_gives_the_right_result_and_sends_what_its_formul
     }
 }
 
+/// The round trips of each party to its result: the opening, the hello and the share of the coin toss, then those of the
+/// figure. A party far from its helper waits for each of them.
+#[test]
+fn a_party_waits_for_few_round_trips() {
+    for (protocol, round_trips) in [
+        ("server_aided", [4, 4]),
+        ("server_aided_malicious", [4, 4]),
+        ("server_aided_fair", [6, 6]),
+        ("server_aided_size_hiding", [7, 7]),
+    ] {
+        // The parts of the relayed list are fetched together.
+        let report = bench(&[protocol, "--size", "150000", "--copies", "2", "--dummies", "50"]);
+        let parties = report["runs"][0]["parties"].as_array().unwrap();
+        let waits: Vec<u64> =
+            parties.iter().map(|party| party["direction_changes"].as_u64().unwrap() / 2).collect();
+        assert_eq!(waits, round_trips, "{protocol}");
+    }
+}
+
 #[test]
 fn one_value_is_compared_and_five_parties_intersect() {
     assert_eq!(bench(&["pet", "--size", "1"])["result_ok"], true);

@@ -137,6 +137,8 @@ pub(super) fn run(
         MeetingError::Storage(error) => kept(error),
         MeetingError::Letter(kind) => Error::Letter { party: None, kind },
     })?;
+    // The run goes on with its connection.
+    drop(board);
     let scratch = FolderScratch::new(folder.to_path_buf());
     let means = Means {
         scratch: &scratch,
@@ -159,6 +161,8 @@ pub(super) fn run(
     };
     let outcome = outcome.map_err(at)?;
     let used = stopwatch.read();
+    let flights = meter.report().into_iter().map(|row| row.flights);
+    let direction_changes = flights.max().unwrap_or(0);
     remote.done().map_err(at)?;
 
     let result_ok = outcome.matched.is_some_and(|matched| {
@@ -181,7 +185,7 @@ pub(super) fn run(
         payload_received,
         wire_sent,
         wire_received,
-        direction_changes: None,
+        direction_changes,
         peak_scratch_bytes: scratch.peak_bytes(),
         result_ok,
         phases: Vec::new(),

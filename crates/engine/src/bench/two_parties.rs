@@ -131,7 +131,7 @@ pub(super) fn run(
         payload_received,
         wire_sent,
         wire_received,
-        direction_changes: Some(direction_changes),
+        direction_changes,
         peak_scratch_bytes: scratch.peak_bytes(),
         result_ok,
         phases: phases(&meter),

@@ -197,6 +197,8 @@ impl<'a> OverBoard<'a> {
         let common =
             meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
                 .map_err(|error| self.meeting_error(error))?;
+        // The run goes on with its connection.
+        drop(board);
         self.run.event(&Event::Agreed);
         // What was said when the connection was made belongs to it.
         let met = meter.bytes_under("");

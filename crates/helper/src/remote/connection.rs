@@ -13,8 +13,8 @@ use std::time::Duration;
 use vesica_core::{
     Error, Misbehaviour, ParameterError, Refusal, Result, Role, StopReason, TransportError,
 };
-use vesica_link::{LinkError, LinkEvent, Session, establish};
-use vesica_net::{Channel, Context, Streams};
+use vesica_link::{LinkError, LinkEvent, Session, establish_saying};
+use vesica_net::{Channel, Context, Streams, framed};
 
 /// Number of attempts to connect if the other end speaks another protocol.
 const TRIES: u32 = 3;
@@ -136,8 +136,8 @@ impl Connections {
     }
 
     pub(super) fn look(&self) -> Result<Seen> {
-        let mut connection = self.connect()?;
-        let welcome = connection.open(self, Purpose::Look, NO_INSTANCE)?;
+        let mut connection = self.connect(Purpose::Look, NO_INSTANCE)?;
+        let welcome = connection.welcome(self)?;
         self.close(connection);
         let other = Some(welcome.other_agreement).filter(|other| *other != [0; 32]);
         Ok(Seen { present: parties_of(welcome.present), other_agreement: other })
@@ -151,9 +151,9 @@ impl Connections {
             }
             self.close(connection);
         }
-        let mut connection = self.connect()?;
         let known = self.instance();
-        match connection.open(self, Purpose::TakePart, known) {
+        let mut connection = self.connect(Purpose::TakePart, known)?;
+        match connection.welcome(self) {
             Ok(welcome) => self.joined(known, welcome).map(|()| connection),
             Err(error) => {
                 self.close(connection);
@@ -215,14 +215,20 @@ impl Connections {
         state.wire_bytes.1 += received;
     }
 
-    fn connect(&self) -> Result<Connection> {
+    /// A connection on which the helper has been asked for its welcome.
+    fn connect(&self, purpose: Purpose, known: Instance) -> Result<Connection> {
         let options = &self.options;
+        let spec = options.spec.to_bytes();
+        let opening = Opening { purpose, spec_len: spec.len() }.encode();
+        let run = [&known[..], &spec].concat();
+        // With the handshake: the helper's answer comes a round trip earlier.
+        let first = [framed(&opening), framed(&run)].concat();
         let link = connecting(&options.link, &options.address);
         let on_event = |event| self.report(RemoteEvent::Link(event));
         let mut tries = 1;
         let session = loop {
-            match establish(&options.identity, &[options.helper], &link, &on_event, &options.cancel)
-            {
+            let ends = (&options.identity, &[options.helper][..]);
+            match establish_saying(&first, ends, &link, &on_event, &options.cancel) {
                 Ok(session) => break session,
                 // No helper of ours sends this; but one of its bytes may be damaged in transit.
                 Err(error @ (LinkError::OtherVersion | LinkError::OtherProtocol))
@@ -242,7 +248,9 @@ impl Connections {
             .try_fill_bytes(&mut seed)
             .map_err(|_| Error::Bug("the system gives no random numbers"))?;
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
-        let context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
+        let mut context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
+        let channel = context.with(Role::Helper)?;
+        [opening.len(), run.len()].into_iter().for_each(|len| channel.was_sent(len));
         let number = {
             let mut state = self.state();
             state.next += 1;
@@ -307,16 +315,8 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    fn open(
-        &mut self,
-        connections: &Connections,
-        purpose: Purpose,
-        known: Instance,
-    ) -> Result<Welcome> {
-        let spec = connections.options.spec.to_bytes();
-        let channel = self.channel()?;
-        channel.send(&Opening { purpose, spec_len: spec.len() }.encode())?;
-        channel.send(&[&known[..], &spec].concat())?;
+    /// Receives the answer to the opening.
+    fn welcome(&mut self, connections: &Connections) -> Result<Welcome> {
         self.expecting(connections, |connection| {
             loop {
                 let mut welcome = [0; WELCOME_LEN];

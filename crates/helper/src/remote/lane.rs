@@ -14,11 +14,16 @@ use vesica_server_aided::kmrs14::{Board, Kind, Slot};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which a sync asks whether the helper has stored them.
-const SYNC_EVERY_BYTES: usize = 4 << 20;
+/// Bytes after which a sync asks whether the helper has stored them: it syncs a segment while the next one arrives.
+const SYNC_EVERY_BYTES: usize = 2 << 20;
 
 /// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
+
+/// Requests, and bytes of their replies, that are asked for ahead of the one that is received: what a distant helper sends
+/// in a round trip.
+const AHEAD: usize = 64;
+const AHEAD_BYTES: usize = 8 << 20;
 
 /// A board of the run, with the puts that the helper has not confirmed.
 pub(super) struct Lane {
@@ -55,18 +60,82 @@ impl Lane {
 
     /// Sends a request that has an empty reply.
     pub(super) fn command(&mut self, request: Request) -> Result<()> {
-        self.confirm()?;
         self.request(request, 0).map(drop)
     }
 
     /// Sends a request and waits for the reply.
     fn request(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
-        let reply = self.persist(|connection, connections| {
-            connection.send(request, &[])?;
-            connection.receive(connections, max_len)
+        let mut reply = Vec::new();
+        self.request_each(&[(request, max_len)], &mut |_, body| {
+            reply = body;
+            Ok(())
         })?;
-        self.end_outage();
         Ok(reply)
+    }
+
+    /// Sends requests, several ahead of the replies, and calls `take` with the number and the reply of each, in order. What
+    /// was put before is confirmed first, in the same flight: the helper replies in order too.
+    fn request_each(
+        &mut self,
+        requests: &[(Request, usize)],
+        take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let (mut received, mut sent) = (0, 0);
+        while received < requests.len() {
+            let body = match self.next_reply(requests, received, &mut sent) {
+                Ok(body) => body,
+                Err(error) => {
+                    self.pause(error)?;
+                    continue;
+                }
+            };
+            self.end_outage();
+            if let Err(error) = take(received, body) {
+                // The replies that are still to come would be taken for others.
+                self.connection.take().into_iter().for_each(|one| self.connections.close(one));
+                return Err(error);
+            }
+            received += 1;
+        }
+        Ok(())
+    }
+
+    /// The reply to the request with the number `received`, of which `sent` are on their way on the current connection.
+    fn next_reply(
+        &mut self,
+        requests: &[(Request, usize)],
+        received: usize,
+        sent: &mut usize,
+    ) -> Result<Vec<u8>> {
+        if self.connection.is_none() {
+            *sent = received;
+        }
+        let connections = Arc::clone(&self.connections);
+        self.ready()?;
+        let Some(connection) = self.connection.as_mut() else {
+            return Err(Error::Bug("a connection is there"));
+        };
+        if !self.unsynced.puts.is_empty() {
+            connection.send(Request::Sync, &[])?;
+            self.syncing.push_back(std::mem::take(&mut self.unsynced));
+        }
+        let mut ahead: usize = requests[received..*sent].iter().map(|(_, len)| len).sum();
+        // Many at once: a request alone costs as much as many.
+        let is_low = *sent - received < AHEAD / 2 && ahead < AHEAD_BYTES / 2;
+        while is_low
+            && let Some((request, max_len)) = requests.get(*sent)
+            && (*sent == received || ahead + max_len <= AHEAD_BYTES)
+            && *sent - received < AHEAD
+        {
+            connection.send(*request, &[])?;
+            ahead += max_len;
+            *sent += 1;
+        }
+        while !self.syncing.is_empty() {
+            connection.receive(&connections, 0)?;
+            self.syncing.pop_front();
+        }
+        connection.receive(&connections, requests[received].1)
     }
 
     /// Ends the outage: the helper has replied.
@@ -208,14 +277,29 @@ impl Board for Lane {
     }
 
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>> {
-        self.confirm()?;
         let body = self.request(Request::Get { slot }, max_len)?;
         self.connections.moved(0, body.len());
         Ok(body)
     }
 
+    fn get_each(
+        &mut self,
+        wanted: &[(Slot, usize)],
+        take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        if wanted.is_empty() {
+            return self.confirm();
+        }
+        let gets: Vec<_> =
+            wanted.iter().map(|(slot, len)| (Request::Get { slot: *slot }, *len)).collect();
+        let connections = Arc::clone(&self.connections);
+        self.request_each(&gets, &mut |number, body| {
+            connections.moved(0, body.len());
+            take(number, body)
+        })
+    }
+
     fn filled(&mut self, kind: Kind, parts: u32) -> Result<Vec<bool>> {
-        self.confirm()?;
         let len = parts.div_ceil(8) as usize;
         let bits = self.request(Request::Filled { kind, parts }, len)?;
         if bits.len() != len {

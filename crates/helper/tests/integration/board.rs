@@ -398,3 +398,58 @@ fn cancelling_ends_a_get_that_waits() {
         assert_eq!(error, Error::Transport(TransportError::CancelledHere));
     });
 }
+
+/// What a party says and hears until it has the other parties' hellos takes two round trips, however many they are: the
+/// opening, and everything else.
+#[test]
+fn slots_that_are_got_together_take_one_round_trip() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let spec = fixture.spec(3);
+    let others: Vec<Remote> = (1..3).map(|party| fixture.remote(&service, party, &spec)).collect();
+    for (party, remote) in (1..).zip(&others) {
+        let mut board = remote.open().unwrap();
+        board.put(slot(Kind::Hello, party), &hello(party)).unwrap();
+        board.sync().unwrap();
+    }
+    let options = fixture.remote_options(&service, 0, &spec);
+    let meter = options.meter.clone();
+    let flights = || meter.report().into_iter().map(|row| row.flights).max().unwrap();
+    let remote = Remote::new(options);
+    let mut board = remote.open().unwrap();
+    assert_eq!(flights(), 2);
+    board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
+    let wanted = [1, 2, 0].map(|party| (slot(Kind::Hello, party), 101));
+    let mut received = Vec::new();
+    let take = &mut |number, body| {
+        received.push((number, body));
+        Ok(())
+    };
+    board.get_each(&wanted, take).unwrap();
+    assert_eq!(received, [(0, hello(1)), (1, hello(2)), (2, hello(0))]);
+    assert_eq!(flights(), 4);
+    // The hello was stored before the others' were given.
+    let mut again = fixture.remote(&service, 0, &spec).open().unwrap();
+    assert_eq!(again.filled(Kind::Hello, 1).unwrap(), [true]);
+}
+
+#[test]
+fn replies_that_nobody_took_are_not_taken_for_others() {
+    let fixture = Fixture::new(3);
+    let service = fixture.start();
+    let remotes: Vec<Remote> =
+        (0..3).map(|party| fixture.remote(&service, party, &fixture.spec(3))).collect();
+    let mut boards = put_hellos(&remotes);
+    let wanted = [0, 1].map(|party| (slot(Kind::Hello, party), 101));
+    let stops = boards[2].get_each(&wanted, &mut |_, _| Err(Error::Bug("enough")));
+    assert_eq!(stops, Err(Error::Bug("enough")));
+    assert_eq!(boards[2].get(slot(Kind::Hello, 2), 101).unwrap(), hello(2));
+    let short = [(slot(Kind::Hello, 0), 101), (slot(Kind::Hello, 1), 100)];
+    let mut taken = 0;
+    let longer = boards[2].get_each(&short, &mut |_, _| {
+        taken += 1;
+        Ok(())
+    });
+    let expected = Misbehaviour::WrongMessageLen { expected: 100, actual: 101 };
+    assert_eq!((longer, taken), (Err(expected.into()), 1));
+}

@@ -80,7 +80,7 @@ struct Bent {
 }
 
 impl Boards for Bent {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         1
     }
 

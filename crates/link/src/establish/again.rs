@@ -140,7 +140,7 @@ impl Mender {
         let Some(root) = lock(&self.root).clone() else { return };
         let caller = Caller { on_event: &*self.on_event, cancel: &self.cancel };
         let (tls, options) = (self.tls.clone(), &self.options);
-        let attempt = Attempt { tls, options, intent: Intent::Again(root), caller };
+        let attempt = Attempt { tls, options, intent: Intent::Again(root), first: &[], caller };
         self.put(connect::connect(&attempt, address).map(Box::new));
     }
 

@@ -109,7 +109,8 @@ fn try_once(
     let tls = attempt.tls.connecting(host)?;
     let (idle, intent) = (attempt.options.idle, attempt.intent.clone());
     let mut handshake = Handshake::new(socket, address, tls, idle, intent)
-        .map_err(|error| LinkError::ConnectFailed(error.kind()))?;
+        .map_err(|error| LinkError::ConnectFailed(error.kind()))?
+        .saying(attempt.first);
     loop {
         match handshake.advance(&attempt.tls) {
             Ok(true) => return handshake.into_authenticated(),

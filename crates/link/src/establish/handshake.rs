@@ -4,6 +4,7 @@ use super::HANDSHAKE_LIMIT;
 use super::Intent;
 use super::poll::{Interest, wait_ready};
 use crate::authenticated::Authenticated;
+use crate::frame::{Frame, MAX_DATA_LEN};
 use crate::sync::Deadline;
 use crate::tls::{self, Tls};
 use crate::{LinkError, PublicIdentity};
@@ -13,6 +14,7 @@ use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::AsFd;
 use std::time::Duration;
 use vesica_core::{Secret, hash};
+use vesica_net::StreamId;
 
 /// First bytes inside TLS, from each side: a magic, the idle limit in milliseconds, the intent, and a proof
 /// that the sender is in the session to mend. A side that receives them knows that the other accepted its
@@ -44,6 +46,8 @@ pub(super) struct Handshake {
     peer: Option<PublicIdentity>,
     greeting: [u8; GREETING_LEN],
     greeting_len: usize,
+    /// What this side says on the first stream without waiting for the other's greeting.
+    first: Vec<u8>,
     sent_bytes: u64,
     received_bytes: u64,
 }
@@ -69,9 +73,17 @@ impl Handshake {
             peer: None,
             greeting: [0; GREETING_LEN],
             greeting_len: 0,
+            first: Vec::new(),
             sent_bytes: 0,
             received_bytes: 0,
         })
+    }
+
+    /// Sends `first`, at most [`MAX_DATA_LEN`] bytes, on the first stream right behind the greeting: then the other side
+    /// is authenticated, and need not have accepted this one yet.
+    pub(super) fn saying(self, first: &[u8]) -> Self {
+        debug_assert!(first.len() <= MAX_DATA_LEN);
+        Self { first: first.to_vec(), ..self }
     }
 
     pub(super) fn address(&self) -> SocketAddr {
@@ -138,6 +150,7 @@ impl Handshake {
             peer,
             peer_idle: Duration::from_millis(u32::from_le_bytes([a, b, c, d]).into()),
             mendable,
+            said_bytes: self.first.len(),
             sent_bytes: self.sent_bytes,
             received_bytes: self.received_bytes,
         })
@@ -170,7 +183,13 @@ impl Handshake {
         if let Intent::Again(root) = &self.intent {
             greeting[PROOF_AT..].copy_from_slice(&self.proof(root, self.initiator)?);
         }
-        self.tls.writer().write_all(&greeting).map_err(|_| LinkError::Disconnected)
+        let mut message = greeting.to_vec();
+        if !self.first.is_empty() {
+            let (stream, len) = (StreamId::ROOT, self.first.len());
+            message.extend_from_slice(&Frame::Data { stream, len }.encode());
+            message.extend_from_slice(&self.first);
+        }
+        self.tls.writer().write_all(&message).map_err(|_| LinkError::Disconnected)
     }
 
     /// Reads the part of the other side's greeting that has arrived; returns whether it is complete.

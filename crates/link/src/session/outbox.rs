@@ -73,6 +73,16 @@ impl Outbox {
         Self { log: mendable.then(Log::default), ..Self::default() }
     }
 
+    /// So many bytes, fewer than the first window, were sent on the stream before the session began.
+    pub(super) fn was_said(&mut self, id: StreamId, bytes: usize) {
+        if bytes > 0 {
+            let stream = Outgoing::new();
+            let credit = stream.credit.saturating_sub(bytes);
+            self.unopened += 1;
+            self.streams.insert(id, Outgoing { credit, ..stream });
+        }
+    }
+
     /// Opens the stream here; the condition variable signals room.
     pub(super) fn open(&mut self, id: StreamId) -> Result<Arc<Condvar>, TransportError> {
         if self.finished.contains(&id) {

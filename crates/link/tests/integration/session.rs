@@ -1,12 +1,15 @@
 //! An established session: streams, flow control, and its ends in order.
 
-use crate::common::{SOON, open, pair, pair_with, root};
+use crate::common::{
+    SOON, connect_to, listen, listen_anywhere, open, options, pair, pair_with, root,
+};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
+use vesica_link::{CancelToken, Identity, LinkError, MAX_FIRST_LEN, establish_saying};
 use vesica_net::{StreamId, Streams};
 
 #[test]
@@ -427,4 +430,50 @@ fn a_writer_whose_peer_reads_nothing_is_woken_where_progress_is_expected() {
     a.expect(Some(limit));
     let result = a_out.write_all(&vec![1; 64 << 20]).and_then(|()| a_out.flush());
     assert_eq!(result, Err(TransportError::Idle(limit)));
+}
+
+#[test]
+fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
+    let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let listener = listen(&one, &[two.public()], options(listen_anywhere()));
+    let connecting = options(connect_to(listener.address));
+    let first: Vec<u8> = (0..MAX_FIRST_LEN).map(|at| at as u8).collect();
+    let ends = (&two, &[one.public()][..]);
+    let connected =
+        establish_saying(&first, ends, &connecting, &|_| (), &CancelToken::new()).unwrap();
+    let accepted = listener.result().unwrap();
+    let (_in, mut out) = root(&connected);
+    // As much as the first window has room for, and more: an end that forgot the first bytes would send too much.
+    let rest: Vec<u8> = (0..1 << 20).map(|at| (at / 7) as u8).collect();
+    std::thread::scope(|scope| {
+        let writing = scope.spawn(|| {
+            out.write_all(&rest).unwrap();
+            out.flush().unwrap();
+        });
+        // The other end has not opened the stream yet.
+        std::thread::sleep(Duration::from_millis(200));
+        let (mut inside, _out) = root(&accepted);
+        let mut received = vec![0; first.len() + rest.len()];
+        inside.read_exact(&mut received).unwrap();
+        assert_eq!(received, [&first[..], &rest].concat());
+        writing.join().unwrap();
+    });
+}
+
+#[test]
+fn only_a_side_that_connects_says_something_first_and_a_stranger_hears_nothing() {
+    let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
+    let say = |endpoint, peer: &Identity| {
+        let ends = (&two, &[peer.public()][..]);
+        establish_saying(b"x", ends, &options(endpoint), &|_| (), &CancelToken::new())
+    };
+    assert_eq!(say(listen_anywhere(), &one).err(), Some(LinkError::BadAddress));
+    // Another identity than the expected one listens there.
+    let listener = listen(&one, &[two.public()], options(listen_anywhere()));
+    let expected = Identity::generate().unwrap();
+    let presented = one.public();
+    let refused = say(connect_to(listener.address), &expected).err();
+    assert_eq!(refused, Some(LinkError::WrongIdentity { presented }));
+    listener.cancel.cancel();
+    assert_eq!(listener.result().err(), Some(LinkError::Cancelled));
 }

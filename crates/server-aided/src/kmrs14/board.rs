@@ -26,6 +26,22 @@ pub trait Board: Send {
     /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] if there are more.
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>>;
 
+    /// Gets `wanted`, slots with the most bytes that each may have, and calls `take` with the number and the bytes of each,
+    /// in order. All of them together cost one round trip where the board is far away.
+    ///
+    /// # Errors
+    /// As [`get`](Board::get), and those of `take`.
+    fn get_each(
+        &mut self,
+        wanted: &[(Slot, usize)],
+        take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        for (number, (slot, max_len)) in wanted.iter().enumerate() {
+            take(number, self.get(*slot, *max_len)?)?;
+        }
+        Ok(())
+    }
+
     /// Which of the first `parts` parts of `kind` of this party are filled; does not wait.
     ///
     /// # Errors
@@ -35,8 +51,14 @@ pub trait Board: Send {
 
 /// Opens boards of one run, for several threads.
 pub trait Boards: Sync {
-    /// How many are useful at once.
-    fn lanes(&self) -> usize;
+    /// How many are useful at once to put `bytes`.
+    fn lanes(&self, bytes: u64) -> usize;
+
+    /// Whether this party has put nothing on the board before these were made. Then it need not ask which parts of its
+    /// lists are there. False where this is not known.
+    fn is_new(&self) -> bool {
+        false
+    }
 
     /// Opens the board once more.
     ///

@@ -35,13 +35,13 @@ use super::board::Board;
 use super::helper::{Desk, Steps, is_by_all};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
-use super::party::{DIGEST_LEN, Outcome, PartySteps, exact};
+use super::party::{DIGEST_LEN, Outcome, PartySteps, bits, exact, get_all};
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
 use opened::Opened;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Format, LabelKey};
+use vesica_labels::{Bits, Format, LabelKey};
 
 const OUTER_LABEL: &str = "vesica kmrs14 2026 outer secret v1";
 const INNER: &str = "inner label";
@@ -62,16 +62,15 @@ impl PartySteps<'_> {
         let t_i = self.send(&mut *board, t_i)?;
         let len = t_i.len();
         // 6.
-        let commitments = self.receive_commitments(&mut *board)?;
-        let sizes = self.receive_sizes(&mut *board, len)?;
+        let (commitments, sizes) = self.receive_commitments(&mut *board, len)?;
         self.compare_seen(&mut *board, &commitments, &sizes)?;
         // 7. K_1 stays secret: the helper sees F_K1(S_i), which reveals no more than T_i did.
         self.open_list(&mut *board, k_1, s_i)?;
         board.put(Slot::new(Kind::OuterSecret, party), k_2.expose())?;
         // 9.
-        let nonce = exact(board.get(Slot::new(Kind::Opening, party), DIGEST_LEN)?)?;
+        let (nonce, i) = self.receive_opening(&mut *board, len)?;
         let mut com = Commitment::new(&nonce, party);
-        let i = self.receive_bits(&mut *board, len, |part| com.update(part))?;
+        com.update(i.as_bytes());
         if com.finish() != commitments[self.own()] {
             return Err(Misbehaviour::CommitmentBroken.into());
         }
@@ -202,13 +201,12 @@ impl PartySteps<'_> {
         s_i: &dyn Items,
     ) -> Result<OwnList> {
         let bits = inner_bits(&self.formats);
-        let mut values = Vec::new();
         OwnList::make(
             s_i,
             self.format(),
             self.means,
             |items, take| {
-                values.clear();
+                let mut values = Vec::with_capacity(items.len());
                 k_1.of_items(items, |_, label| values.push(truncated(label, bits)));
                 f_k2.of_inner_labels(&values, take)
             },
@@ -216,14 +214,35 @@ impl PartySteps<'_> {
         )
     }
 
-    /// The commitments to both parties' answers.
-    fn receive_commitments(&self, board: &mut dyn Board) -> Result<Vec<[u8; DIGEST_LEN]>> {
+    /// The commitments to both parties' answers, and the sizes of both lists, this party's own being `own_len`.
+    fn receive_commitments(
+        &self,
+        board: &mut dyn Board,
+        own_len: u64,
+    ) -> Result<(Vec<[u8; DIGEST_LEN]>, Vec<u64>)> {
         let len = self.run.spec.parties.len() * DIGEST_LEN;
-        let body = board.get(Slot::new(Kind::Commitment, self.run.party), len)?;
+        let commitments = (Slot::new(Kind::Commitment, self.run.party), len);
+        let mut bodies = get_all(board, &[vec![commitments], self.size_slots()].concat())?;
+        let body = bodies.remove(0);
         if body.len() != len {
             return Err(Misbehaviour::InvalidValue.into());
         }
-        Ok(body.as_chunks().0.to_vec())
+        Ok((body.as_chunks().0.to_vec(), self.sizes(bodies, own_len)?))
+    }
+
+    /// What opens the commitment to this party's answer, and the answer for each of the `len` labels of its list.
+    fn receive_opening(&self, board: &mut dyn Board, len: u64) -> Result<([u8; DIGEST_LEN], Bits)> {
+        let opening = (Slot::new(Kind::Opening, self.run.party), DIGEST_LEN);
+        let wanted = [vec![opening], self.answer_slots(len)].concat();
+        let (mut nonce, mut bytes) = (Vec::new(), Vec::with_capacity(len.div_ceil(8) as usize));
+        board.get_each(&wanted, &mut |number, body| {
+            match number {
+                0 => nonce = body,
+                _ => bytes.extend_from_slice(&body),
+            }
+            Ok(())
+        })?;
+        Ok((exact(nonce)?, bits(bytes, len)?))
     }
 
     /// Fails unless the other party has seen the same commitments and sizes, and this party the same at each visit.

@@ -213,10 +213,12 @@ impl Steps<'_> {
         })
     }
 
-    /// Sorts labels in `format`, each with a number of at most 40 bits.
-    pub(super) fn spool(&self, format: Format) -> Result<Spool<'_>, Refusal> {
+    /// Sorts labels in `format`, each with a number of at most 40 bits, on one of `threads`.
+    pub(super) fn spool(&self, format: Format, threads: usize) -> Result<Spool<'_>, Refusal> {
         let number_bits = 128 - (format.label_bits() - format.segment_bits());
-        Spool::new(format, number_bits.min(40), self.desk.memory_bytes(), self.desk.scratch())
+        // One of them has no spool.
+        let memory_bytes = self.desk.memory_bytes() / threads.saturating_sub(1).max(1) as u64;
+        Spool::new(format, number_bits.min(40), memory_bytes, self.desk.scratch())
             .ok_or(Refusal::Internal)
     }
 

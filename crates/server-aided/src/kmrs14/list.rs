@@ -2,6 +2,7 @@
 
 use super::board::{Board, Boards};
 use super::label_keys::Dummy;
+use super::side_by_side::{ROWS_FOR_THREADS, side_by_side};
 use super::slot::Slot;
 use super::spec::Spec;
 use std::io;
@@ -85,40 +86,45 @@ pub(super) struct EncodedSegment {
 }
 
 impl OwnList {
-    /// Sorts the labels that `make` gives for batches of items, and those that `dummies` gives.
+    /// Sorts the labels that `make` gives for batches of items, on all threads, and those that `dummies` gives.
     pub(super) fn make(
         items: &dyn Items,
         format: Format,
         means: &Means<'_>,
-        mut make: impl FnMut(&[Item], &mut Sink<'_, usize>) -> io::Result<()>,
+        make: impl Fn(&[Item], &mut Sink<'_, usize>) -> io::Result<()> + Sync,
         dummies: impl FnOnce(&mut Sink<'_, Dummy>) -> io::Result<()>,
     ) -> Result<Self> {
         let rows = items.rows();
         // The two numbers after the rows mark dummies.
         let number_bits = (rows + 2).next_power_of_two().ilog2();
-        let mut spool = Spool::new(format, number_bits, means.memory_bytes, means.scratch)
-            .filter(|_| number_bits <= Order::NUMBER_BITS)
-            .ok_or(Error::Bug("a label and a row do not fit together"))?;
-        let (mut keyed, mut batch) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
-        let mut take = |first: u64, items: &[Item]| {
-            for (piece, first) in items.chunks(PIECE).zip((first..).step_by(PIECE)) {
-                keyed.clear();
-                batch.clear();
-                for (item, row) in piece.iter().zip(first..) {
-                    if item.integer() != 0 {
-                        batch.push(*item);
-                        keyed.push(row);
-                    }
-                }
-                make(&batch, &mut |label, at| spool.push(label, keyed[at]))?;
-            }
-            means.progress.step(LABELLING, first + items.len() as u64, rows);
-            Ok(())
+        let spool = |memory_bytes| {
+            Spool::new(format, number_bits, memory_bytes, means.scratch)
+                .filter(|_| number_bits <= Order::NUMBER_BITS)
+                .ok_or(Error::Bug("a label and a row do not fit together"))
         };
-        items.each(&mut take).map_err(storage)?;
-        dummies(&mut |label, kind| spool.push(label, rows + u64::from(kind == Dummy::Own)))
+        // Whether there is a spool depends on the formats alone: the next ones are there too.
+        let mut of_dummies = spool(0)?;
+        dummies(&mut |label, kind| of_dummies.push(label, rows + u64::from(kind == Dummy::Own)))
             .map_err(storage)?;
-        let sorted = spool.finish().map_err(storage)?;
+        let of_dummies = of_dummies.finish().map_err(storage)?;
+        let threads = if rows < ROWS_FOR_THREADS { 1 } else { means.pool.len() };
+        let of_items = side_by_side(
+            threads,
+            |count| (0..count).flat_map(|_| spool(means.memory_bytes / count as u64)).collect(),
+            &|take| {
+                items.each(&mut |first, items| {
+                    pieces(first, items).try_for_each(&mut *take)?;
+                    means.progress.step(LABELLING, first + items.len() as u64, rows);
+                    Ok(())
+                })
+            },
+            &|spool, piece: &Piece| {
+                make(&piece.items, &mut |label, at| spool.push(label, piece.rows[at]))
+            },
+        );
+        let mut all = of_items.map_err(storage)?.into_iter();
+        let sorted = all.try_fold(of_dummies, Sorted::and);
+        let sorted = sorted.ok_or(Error::Bug("the spools of a list differ"))?;
         let order = Order::new(format.segments(), means.scratch).map_err(storage)?;
         Ok(Self { sorted, order: Mutex::new(order), rows })
     }
@@ -204,6 +210,21 @@ impl SentList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
+/// Items with a key, and the row of each.
+struct Piece {
+    items: Vec<Item>,
+    rows: Vec<u64>,
+}
+
+/// Items of consecutive rows, of which `first` is the first.
+fn pieces(first: u64, items: &[Item]) -> impl Iterator<Item = Piece> {
+    items.chunks(PIECE).zip((first..).step_by(PIECE)).map(|(piece, first)| {
+        let keyed = piece.iter().zip(first..).filter(|(item, _)| item.integer() != 0);
+        let (items, rows) = keyed.unzip();
+        Piece { items, rows }
+    })
+}
+
 /// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and returns the number of all
 /// labels. Later puts of `board` come after all of them.
 pub(super) fn send_segments(
@@ -215,7 +236,10 @@ pub(super) fn send_segments(
     keep: &(dyn Fn(u32, &Segment) -> Result<()> + Sync),
 ) -> Result<u64> {
     let segments = sorted.format().segments();
-    let filled = board.filled(place.kind, segments)?;
+    let filled = match boards.is_new() {
+        true => vec![false; segments as usize],
+        false => board.filled(place.kind, segments)?,
+    };
     let (next, total) = (AtomicU32::new(0), AtomicU64::new(0));
     let lane = |board: &mut dyn Board| -> Result<()> {
         loop {
@@ -233,7 +257,8 @@ pub(super) fn send_segments(
             means.progress.step(SENDING, u64::from(index) + 1, u64::from(segments));
         }
     };
-    let others = boards.lanes().min(segments as usize).saturating_sub(1);
+    let bytes = sorted.format().list_bytes(sorted.len());
+    let others = boards.lanes(bytes).min(segments as usize).saturating_sub(1);
     std::thread::scope(|scope| {
         // Each lane waits until its slots are kept. Nothing else orders them before the next put of `board`.
         let one = || {
@@ -256,4 +281,18 @@ pub(super) fn send_segments(
 /// The error of intermediate data on this machine.
 pub(super) fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_leave_out_rows_without_a_key() {
+        let items: Vec<Item> =
+            (0..2 * PIECE as u128).map(|at| Item::from_integer(at % 3)).collect();
+        let rows: Vec<u64> = pieces(5, &items).flat_map(|piece| piece.rows).collect();
+        let expected = (5..).zip(&items).filter(|(_, item)| item.integer() != 0);
+        assert_eq!(rows, expected.map(|(row, _)| row).collect::<Vec<_>>());
+    }
 }

@@ -185,40 +185,56 @@ impl PartySteps<'_> {
         board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())
     }
 
-    /// For each label of this party's list of `len` labels, whether it is in I. A party that does not receive waits
-    /// until the helper has stored its list.
-    pub(super) fn receive_answer(&self, board: &mut dyn Board, len: u64) -> Result<Option<Bits>> {
-        match self.run.spec.parties[self.own()].receives {
-            true => self.receive_bits(board, len, |_| {}).map(Some),
-            false => board.sync().map(|()| None),
-        }
-    }
-
-    /// The helper's answer to this party's list of `len` labels; calls `look` with each part.
-    pub(super) fn receive_bits(
+    /// For each label of this party's list of `len` labels, whether it is in I, and |T_j| of each party j, in one round
+    /// trip. A party that does not receive waits until the helper has stored its list.
+    pub(super) fn receive_answer(
         &self,
         board: &mut dyn Board,
         len: u64,
-        mut look: impl FnMut(&[u8]),
-    ) -> Result<Bits> {
-        let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
-        for part in 0..answer_parts(len) {
-            let rest = len.div_ceil(8) as usize - bytes.len();
-            let expected = rest.min(Slot::ANSWER_PART_LEN as usize);
-            let body = board.get(Slot::part(Kind::Answer, self.run.party, part), expected)?;
-            look(&body);
-            bytes.extend_from_slice(&body);
-        }
-        Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
+    ) -> Result<(Option<Bits>, Vec<u64>)> {
+        let receives = self.run.spec.parties[self.own()].receives;
+        let mut wanted = if receives { self.answer_slots(len) } else { Vec::new() };
+        let parts = wanted.len();
+        wanted.extend(self.size_slots());
+        let answer_len = if receives { len.div_ceil(8) as usize } else { 0 };
+        let (mut bytes, mut sizes) = (Vec::with_capacity(answer_len), Vec::new());
+        board.get_each(&wanted, &mut |number, body| {
+            match number < parts {
+                true => bytes.extend_from_slice(&body),
+                false => sizes.push(body),
+            }
+            Ok(())
+        })?;
+        let i = receives.then(|| bits(bytes, len)).transpose()?;
+        Ok((i, self.sizes(sizes, len)?))
     }
 
     /// |T_j| of each party j, this party's own being `own_len`.
     pub(super) fn receive_sizes(&self, board: &mut dyn Board, own_len: u64) -> Result<Vec<u64>> {
+        self.sizes(get_all(board, &self.size_slots())?, own_len)
+    }
+
+    /// The slots of the helper's answer to this party's list of `len` labels, with their lengths.
+    pub(super) fn answer_slots(&self, len: u64) -> Vec<(Slot, usize)> {
+        bit_parts(len)
+            .map(|(part, len)| (Slot::part(Kind::Answer, self.run.party, part), len))
+            .collect()
+    }
+
+    /// The slots of the sizes of the others' lists, with their lengths.
+    pub(super) fn size_slots(&self) -> Vec<(Slot, usize)> {
+        let others = (0..self.run.spec.parties.len()).filter(|party| *party != self.own());
+        others.map(|party| (Slot::new(Kind::Size, party as u8), 8)).collect()
+    }
+
+    /// |T_j| of each party j, of what stands in the slots of the others.
+    pub(super) fn sizes(&self, of_others: Vec<Vec<u8>>, own_len: u64) -> Result<Vec<u64>> {
+        let mut of_others = of_others.into_iter();
         let one = |party: usize| {
             if party == self.own() {
                 return Ok(own_len);
             }
-            let body = board.get(Slot::new(Kind::Size, party as u8), 8)?;
+            let body = of_others.next().ok_or(Error::Bug("every slot was asked for"))?;
             let len = u64::from_le_bytes(exact(body)?);
             match self.run.spec.takes(party, self.formats[party], len) {
                 true => Ok(len),
@@ -245,6 +261,30 @@ impl PartySteps<'_> {
     pub(super) fn format(&self) -> Format {
         self.formats[self.own()]
     }
+}
+
+/// The bytes of all of `wanted`.
+pub(super) fn get_all(board: &mut dyn Board, wanted: &[(Slot, usize)]) -> Result<Vec<Vec<u8>>> {
+    let mut bodies = Vec::with_capacity(wanted.len());
+    board.get_each(wanted, &mut |_, body| {
+        bodies.push(body);
+        Ok(())
+    })?;
+    Ok(bodies)
+}
+
+/// Bits over a list of `len` labels, as somebody else wrote them.
+pub(super) fn bits(bytes: Vec<u8>, len: u64) -> Result<Bits> {
+    Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
+}
+
+/// The parts of the bits over a list of `len` labels, each with its bytes.
+pub(super) fn bit_parts(len: u64) -> impl Iterator<Item = (u32, usize)> {
+    let bytes = len.div_ceil(8);
+    (0..answer_parts(len)).map(move |part| {
+        let rest = bytes - u64::from(part) * Slot::ANSWER_PART_LEN;
+        (part, rest.min(Slot::ANSWER_PART_LEN) as usize)
+    })
 }
 
 /// The error of a list that another party or the helper wrote.

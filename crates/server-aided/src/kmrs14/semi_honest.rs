@@ -30,10 +30,10 @@ impl PartySteps<'_> {
         let t_i = self.send(&mut *board, t_i)?;
         // 3.
         let len = t_i.len();
-        let i = self.receive_answer(&mut *board, len)?;
+        let (i, sizes) = self.receive_answer(&mut *board, len)?;
         // 4.
         let output = i.map(|i| t_i.common_rows(self.run.spec, &i));
-        Outcome::of(output, self.receive_sizes(&mut *board, len)?)
+        Outcome::of(output, sizes)
     }
 }
 

@@ -49,13 +49,19 @@ use super::board::Board;
 use super::helper::{Desk, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
-use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, exact, of_list};
-use super::slot::{Kind, Slot, answer_parts};
+use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
+use super::side_by_side::{ROWS_FOR_THREADS, side_by_side};
+use super::slot::{Kind, Slot};
 use super::stored::{self, Stored, is_whole};
 use lists::{Fetched, relabelled};
+use std::cell::Cell;
+use std::io;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, LabelKey, List, Segment, Sorted, join};
+use vesica_labels::{Bits, Label, LabelKey, List, Segment, Sorted, join};
+
+/// Labels relabelled at once.
+const PIECE: usize = 1 << 12;
 
 const RELABELLED: &str = "label of a label";
 const PARTY_TOSS_LABEL: &str = "vesica kmrs14 2026 toss share of the party v1";
@@ -124,7 +130,6 @@ impl PartySteps<'_> {
         let output = t_2_prime.common_rows(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
-        board.sync()?;
         // 13.
         Outcome::of(Some(Ok(output)), self.receive_sizes(&mut *board, len)?)
     }
@@ -166,23 +171,57 @@ impl Steps<'_> {
         let stored = Stored { desk: self.desk, kind: Kind::Labels, party: 0 };
         let t_1 =
             List::new(format, &counts, &stored).map_err(|_| Refusal::Malformed { party: 0 })?;
-        let mut spool = self.spool(format)?;
-        let mut labels = Vec::new();
-        let mut kept = Ok(());
-        for index in 0..format.segments() {
-            if self.desk.stop() {
-                return Ok(false);
-            }
-            t_1.segment(index, &mut labels).map_err(|error| stored::of_list(error, 0))?;
-            let first = t_1.start(index);
-            f_k2.of_values(&labels, |at, label| {
-                kept = std::mem::replace(&mut kept, Ok(()))
-                    .and_then(|()| spool.push(label, first + at as u64));
-            });
-        }
-        kept.map_err(storage)?;
-        self.write_relabelled(&spool.finish().map_err(storage)?, t_1.len())?;
+        let Some(t_1_prime) = self.relabelled_by(&f_k2, &t_1)? else { return Ok(false) };
+        self.write_relabelled(&t_1_prime, t_1.len())?;
         Ok(true)
+    }
+
+    /// F_K2(T_1), on all threads, each label with its place in T_1. `None` when asked to stop.
+    fn relabelled_by(&self, f_k2: &LabelKey, t_1: &List<'_>) -> Result<Option<Sorted>, Refusal> {
+        let format = t_1.format();
+        let threads = if t_1.len() < ROWS_FOR_THREADS { 1 } else { self.desk.pool().len() };
+        let first = self.spool(format, threads)?;
+        // Whether there is a spool depends on the format alone.
+        let spools = |count| {
+            let others = (1..count).flat_map(|_| self.spool(format, threads));
+            [first].into_iter().chain(others).collect()
+        };
+        let (why, stops) = (Cell::new(None), Cell::new(false));
+        let each = |take: &mut dyn FnMut((u64, Vec<Label>)) -> io::Result<()>| {
+            let mut labels = Vec::new();
+            for index in 0..format.segments() {
+                if self.desk.stop() {
+                    stops.set(true);
+                    return Err(io::ErrorKind::Interrupted.into());
+                }
+                if let Err(error) = t_1.segment(index, &mut labels) {
+                    why.set(Some(stored::of_list(error, 0)));
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
+                let first = t_1.start(index);
+                for (piece, first) in labels.chunks(PIECE).zip((first..).step_by(PIECE)) {
+                    take((first, piece.to_vec()))?;
+                }
+            }
+            Ok(())
+        };
+        let sorted = side_by_side(threads, spools, &each, &|spool, (first, labels)| {
+            let mut kept = Ok(());
+            f_k2.of_values(labels, |at, label| {
+                if kept.is_ok() {
+                    kept = spool.push(label, first + at as u64);
+                }
+            });
+            kept
+        });
+        match sorted {
+            Err(_) if stops.get() => Ok(None),
+            Err(error) => Err(why.take().unwrap_or_else(|| storage(error))),
+            Ok(sorted) => {
+                let all = sorted.into_iter().map(Some).reduce(|all, one| all?.and(one?));
+                all.flatten().map(Some).ok_or(Refusal::Internal)
+            }
+        }
     }
 
     /// Writes T'_1 and, for step 11, π_3.
@@ -254,19 +293,20 @@ impl PartySteps<'_> {
             let body = self.run.seal.seal(Kind::Found, part, body.to_vec())?;
             board.put(Slot::part(Kind::Found, 0, part), &body)?;
         }
-        board.sync()
+        Ok(())
     }
 
     /// Step 8 of P_2, for a list of `len` labels.
     fn receive_found(&self, board: &mut dyn Board, len: u64) -> Result<Bits> {
-        let mut bytes = Vec::new();
-        for part in 0..answer_parts(len) {
-            let rest = len.div_ceil(8) as usize - bytes.len();
-            let expected = rest.min(Slot::ANSWER_PART_LEN as usize) + SEAL_LEN;
-            let body = board.get(Slot::part(Kind::Found, 0, part), expected)?;
-            bytes.extend(self.run.seal.open(Kind::Found, part, body)?);
-        }
-        Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
+        let wanted: Vec<_> = bit_parts(len)
+            .map(|(part, len)| (Slot::part(Kind::Found, 0, part), len + SEAL_LEN))
+            .collect();
+        let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
+        board.get_each(&wanted, &mut |part, body| {
+            bytes.extend(self.run.seal.open(Kind::Found, part as u32, body)?);
+            Ok(())
+        })?;
+        bits(bytes, len)
     }
 
     /// Step 11 of P_1: receives π_3, the place in T_1 of each of the `len` labels of T'_1, and returns I over T_1, of
@@ -274,17 +314,20 @@ impl PartySteps<'_> {
     fn receive_places(&self, board: &mut dyn Board, i_1: &Bits, len: u64) -> Result<Bits> {
         let (mut i, mut named) = (Bits::new(len), Bits::new(len));
         let mut received = Transcript::new(PLACES_LABEL, &[]);
-        for part in 0..=(len / Slot::PLACES_PART_LEN) as u32 {
-            let first = u64::from(part) * Slot::PLACES_PART_LEN;
-            let count = (len - first).min(Slot::PLACES_PART_LEN);
-            let bytes = (count * Slot::PLACE_LEN) as usize;
-            let body = board.get(Slot::part(Kind::Places, 0, part), bytes)?;
-            if body.len() != bytes {
+        let first_of = |part: usize| part as u64 * Slot::PLACES_PART_LEN;
+        let wanted: Vec<_> = (0..=(len / Slot::PLACES_PART_LEN) as u32)
+            .map(|part| {
+                let count = (len - first_of(part as usize)).min(Slot::PLACES_PART_LEN);
+                (Slot::part(Kind::Places, 0, part), (count * Slot::PLACE_LEN) as usize)
+            })
+            .collect();
+        board.get_each(&wanted, &mut |part, body| {
+            if body.len() != wanted[part].1 {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             received.update(&body);
             let places = body.as_chunks::<{ Slot::PLACE_LEN as usize }>().0;
-            for (place, rank) in places.iter().zip(first..) {
+            for (place, rank) in places.iter().zip(first_of(part)..) {
                 let [a, b, c, d, e] = *place;
                 let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
                 // Two equal places would lose a label. All places are checked, not those of common
@@ -297,7 +340,8 @@ impl PartySteps<'_> {
                     i.set(place);
                 }
             }
-        }
+            Ok(())
+        })?;
         self.remember(Kind::Places, &received.finish(), Misbehaviour::InvalidValue)?;
         Ok(i)
     }

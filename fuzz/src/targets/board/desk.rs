@@ -102,7 +102,7 @@ pub(super) struct Way {
 }
 
 impl Boards for Way {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         1
     }
 

@@ -4,7 +4,9 @@ use super::with_files;
 use crate::aided::scene::{Scene, TERMS, Terms};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use vesica_engine::{Finished, Job, RunResult, Silent, run};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use vesica_engine::{Event, Finished, Job, Observer, RunResult, Silent, run};
+use vesica_helper::RemoteEvent;
 use vesica_link::CancelToken;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -68,4 +70,34 @@ fn rows_in_memory_are_those_of_the_file_whoever_is_trusted() {
     let malicious = Terms { protocol: "server_aided_malicious", ..TERMS };
     check(&Terms { security: "malicious", ..malicious }, &["a", "b"]);
     check(&Terms { parties: &["a", "b", "c"], receives: "[\"a\", \"c\"]", ..TERMS }, &["a", "c"]);
+}
+
+/// Counts the connections of a party to its helper.
+struct Connections(AtomicUsize);
+
+impl Observer for Connections {
+    fn event(&self, event: &Event<'_>) {
+        if matches!(event, Event::Helper(RemoteEvent::Joined { .. })) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+#[test]
+fn a_small_run_makes_one_connection() {
+    let scene = Scene::new();
+    with_files(&scene, TERMS.parties, 10);
+    scene.agreement("agreement.toml", &TERMS);
+    let _helper = scene.helper(&[]);
+    std::thread::scope(|scope| {
+        for party in TERMS.parties {
+            let mut job = scene.job("agreement.toml", party);
+            job.threads = std::num::NonZeroUsize::new(4).unwrap();
+            scope.spawn(move || {
+                let made = Arc::new(Connections(AtomicUsize::new(0)));
+                run(job, Arc::clone(&made) as Arc<dyn Observer>, &CancelToken::new()).unwrap();
+                assert_eq!(made.0.load(Ordering::Relaxed), 1, "{party}");
+            });
+        }
+    });
 }

@@ -210,7 +210,7 @@ impl Memory for Way {
 }
 
 impl Boards for Way {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         self.lanes
     }
     fn open(&self) -> Result<Box<dyn Board>> {
@@ -330,7 +330,7 @@ pub(crate) fn run_party_over(
     items: &[Item],
     memory_bytes: u64,
 ) -> Result<Outcome> {
-    let pool = Pool::new(NonZeroUsize::MIN).unwrap();
+    let pool = Pool::new(NonZeroUsize::new(way.lanes).unwrap()).unwrap();
     let means = Means { scratch: &MemoryScratch, memory_bytes, pool: &pool, progress: &Quiet };
     let (secret, own_secret) = (Secret::new([secret; 32]), Secret::new([way.party; 32]));
     let spec = &way.helper.spec;

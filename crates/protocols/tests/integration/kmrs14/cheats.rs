@@ -360,7 +360,7 @@ struct Bent {
 }
 
 impl Boards for Bent {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         1
     }
     fn open(&self) -> Result<Box<dyn Board>> {
@@ -397,7 +397,7 @@ impl Lying {
         use vesica_protocols::kmrs14::{Items, Means, RunFacts, run};
         struct Liar(crate::kmrs14::board::Way, Kind);
         impl Boards for Liar {
-            fn lanes(&self) -> usize {
+            fn lanes(&self, _: u64) -> usize {
                 1
             }
             fn open(&self) -> Result<Box<dyn Board>> {

@@ -117,9 +117,9 @@ fn every_row_of_a_repeated_key_matches_and_rows_without_a_key_never_do() {
 }
 
 #[test]
-fn lanes_and_memory_change_nothing_that_is_sent() {
+fn lanes_threads_and_memory_change_nothing_that_is_sent() {
     let sets = [items(0..300_000), items(150_000..460_000)];
-    for variant in [Variant::SemiHonest, Variant::SizeHiding] {
+    for variant in [Variant::SemiHonest, Variant::Fair, Variant::SizeHiding] {
         let runs: Vec<_> = [1, 4]
             .into_iter()
             .map(|lanes| {

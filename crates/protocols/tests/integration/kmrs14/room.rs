@@ -112,7 +112,7 @@ struct Watching {
 }
 
 impl Boards for Watching {
-    fn lanes(&self) -> usize {
+    fn lanes(&self, _: u64) -> usize {
         1
     }
     fn open(&self) -> Result<Box<dyn Board>> {

@@ -84,7 +84,7 @@ impl Steps<'_> {
         if inner.len() > self.spec.items(most).max(1) {
             return Ok(Some(Opened::Other));
         }
-        let mut spool = self.spool(format)?;
+        let mut spool = self.spool(format, 1)?;
         let f_k2 = LabelKeys::new(k_2, self.spec, party);
         let mut values = Vec::new();
         for index in 0..inner_format.segments() {

@@ -24,14 +24,15 @@ impl PartySteps<'_> {
         let mut digest = Transcript::new(FETCHED_LABEL, &[]);
         let (mut places, mut counts) = (Vec::new(), Vec::new());
         let most = format.segment_bytes(format.segment_capacity()) as usize;
-        for index in 0..format.segments() {
-            let slot = Slot::part(Kind::Relabelled, 0, index);
-            let body = board.get(slot, most.min(Slot::MAX_LEN))?;
+        let wanted: Vec<_> = (0..format.segments())
+            .map(|index| (Slot::part(Kind::Relabelled, 0, index), most.min(Slot::MAX_LEN)))
+            .collect();
+        board.get_each(&wanted, &mut |_, body| {
             counts.push(count_segment(format, &body).map_err(of_list)?);
             places.push(Place { offset: file.len(), len: body.len() });
             digest.update(&body);
-            file.append(&body).map_err(storage)?;
-        }
+            file.append(&body).map_err(storage)
+        })?;
         let digest = digest.finish();
         Ok(Fetched { format, file: Mutex::new(file), places, counts, digest })
     }
@@ -39,7 +40,10 @@ impl PartySteps<'_> {
     /// Step 7 of P_2: sends T'_2 through the helper, sealed, in parts of one length.
     pub(super) fn relay(&self, board: &mut dyn Board, t_2_prime: OwnList) -> Result<SentList> {
         let most = relayed_parts(self.format(), self.format().list_capacity());
-        let filled = board.filled(Kind::Relayed, most)?;
+        let filled = match self.boards.is_new() {
+            true => Vec::new(),
+            false => board.filled(Kind::Relayed, most)?,
+        };
         let (mut part, mut total) = (0_u32, 0);
         let mut waiting: Vec<u8> = Vec::new();
         let part_len = Slot::RELAYED_PART_LEN as usize;
@@ -74,16 +78,20 @@ impl PartySteps<'_> {
     ) -> Result<Fetched> {
         let mut file = self.means.scratch.create().map_err(storage)?;
         let total = format.list_bytes(len);
-        for part in 0..relayed_parts(format, len) {
-            let rest = total - u64::from(part) * Slot::RELAYED_PART_LEN;
-            let expected = rest.min(Slot::RELAYED_PART_LEN) as usize;
-            let body = board.get(Slot::part(Kind::Relayed, 1, part), expected + SEAL_LEN)?;
-            let body = self.run.seal.open(Kind::Relayed, part, body)?;
-            if body.len() != expected {
+        let wanted: Vec<_> = (0..relayed_parts(format, len))
+            .map(|part| {
+                let rest = total - u64::from(part) * Slot::RELAYED_PART_LEN;
+                let expected = rest.min(Slot::RELAYED_PART_LEN) as usize;
+                (Slot::part(Kind::Relayed, 1, part), expected + SEAL_LEN)
+            })
+            .collect();
+        board.get_each(&wanted, &mut |part, body| {
+            let body = self.run.seal.open(Kind::Relayed, part as u32, body)?;
+            if body.len() + SEAL_LEN != wanted[part].1 {
                 return Err(Misbehaviour::InvalidValue.into());
             }
-            file.append(&body).map_err(storage)?;
-        }
+            file.append(&body).map_err(storage)
+        })?;
         let (mut places, mut counts, mut offset) = (Vec::new(), Vec::new(), 0);
         for _ in 0..format.segments() {
             let mut head = [0; 4];
