@@ -90,7 +90,7 @@ fn run(protocol: &Protocol, params: &PsiParams, common: u64, shape: Shape) -> Se
     let (one, two) = memory::pair_with(shape, Duration::from_secs(60));
     let end = |role: Role, items: Vec<Item>, streams| {
         let party = protocol.party(role, *params, Arc::new(items)).unwrap();
-        let mut ctx = context(role.other().unwrap(), streams, role as u8 + 1);
+        let mut ctx = context(role.other().unwrap(), streams, [role as u8 + 1; 32]);
         let output = party.run(&mut ctx).unwrap();
         ctx.finish().unwrap();
         let expected = match (role, params.learns()) {
