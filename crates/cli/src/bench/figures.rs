@@ -32,6 +32,9 @@ pub(super) struct BenchReport {
     pub(super) result_ok: bool,
     /// By the catalogue's formula, both ways: the most of any party, and the most if the bytes depend on the result.
     formula_bytes: u64,
+    /// What the formula does not count, of the party with the most: none between two parties, with a helper requests,
+    /// replies and the parties' meeting.
+    beside_formula_bytes: u64,
     /// Only between two parties.
     #[serde(flatten)]
     asked: Option<AskedReport>,
@@ -221,6 +224,10 @@ impl BenchReport {
         };
         let parties = || runs.iter().flat_map(|run| &run.parties);
         let formula = parties().map(|party| party.formula_sent + party.formula_received);
+        let beside = parties().map(|party| {
+            let payload = party.payload_sent + party.payload_received;
+            payload.saturating_sub(party.formula_sent + party.formula_received)
+        });
         Self {
             schema: "vesica-bench/2",
             vesica_version: env!("CARGO_PKG_VERSION"),
@@ -232,6 +239,10 @@ impl BenchReport {
             kernels: vesica_simd::Backend::active().name(),
             result_ok: parties().all(|party| party.result_ok),
             formula_bytes: formula.max().unwrap_or(0),
+            beside_formula_bytes: match subject.row {
+                Row::TwoParties(_) => 0,
+                Row::WithHelper(..) => beside.max().unwrap_or(0),
+            },
             asked,
             helper,
             median: Median::new(subject, &runs),
