@@ -302,12 +302,12 @@ mod tests {
 
     /// [x^ends] (e^x − 1 − x − x²/2)^v.
     fn kernels(v: usize, ends: usize) -> f64 {
-        let mut one = vec![0.0; ends + 1];
-        let mut inverse = 1.0_f64;
-        for i in 1..=ends {
-            inverse /= i as f64;
-            one[i] = if i >= 3 { inverse } else { 0.0 };
-        }
+        let mut factorial = 1.0_f64;
+        let coefficient = |i: usize| {
+            factorial *= i.max(1) as f64;
+            if i >= 3 { 1.0 / factorial } else { 0.0 }
+        };
+        let one: Vec<f64> = (0..=ends).map(coefficient).collect();
         let mut power = vec![0.0; ends + 1];
         power[0] = 1.0;
         for _ in 0..v {

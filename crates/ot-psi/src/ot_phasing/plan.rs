@@ -14,14 +14,14 @@ pub enum Mode {
     /// No stash: three functions, or two where that takes fewer bytes in all, or fewer hashes for
     /// hardly more bytes.
     Stashless,
-    /// As in the paper's experiments: three functions, 1.2·n_y bins and the stash of Table 4 (§8.2.1), or with n_y ≪ n_x two
-    /// functions, 2.4·n_y bins and no stash (§8.2.2). Without a stash placing fails often: once in 56 runs at n_y = 2^8, once
-    /// in 385 at 2^12.
+    /// As in the paper's experiments: three functions, 1.2·n_y bins and the stash of Table 4 (§8.2.1), or with n_y ≪ n_x
+    /// two functions, 2.4·n_y bins and no stash (§8.2.2). Without a stash placing fails often: once in 56 runs at n_y =
+    /// 2^8, once in 385 at 2^12.
     Paper,
 }
 
-/// Least size of the receiver's set, and how many times as large the sender's set is at least, in the paper's experiments
-/// with n_y ≪ n_x (Tables 9 and 10).
+/// Least size of the receiver's set, and how many times as large the sender's set is at least, in the paper's
+/// experiments with n_y ≪ n_x (Tables 9 and 10).
 const LEAST_UNEQUAL_LEN: usize = 1 << 8;
 const LEAST_RATIO: usize = 1 << 4;
 

@@ -51,8 +51,8 @@ pub const ROW: Protocol = Protocol {
     receiver: |params, input| receiver(Mode::Stashless, params, input),
 };
 
-/// The row of `ot_phasing_paper`. Between sets of very different sizes it has no stash, and placing fails in one of 56 runs at
-/// n_y = 2^8, which both parties see: an event of the receiver's set under the functions of the session.
+/// The row of `ot_phasing_paper`. Between sets of very different sizes it has no stash, and placing fails in one of 56
+/// runs at n_y = 2^8, which both parties see: an event of the receiver's set under the functions of the session.
 pub const PAPER_ROW: Protocol = Protocol {
     id: "ot_phasing_paper",
     name: "OT-Phasing, with the paper's table and stash",
@@ -74,8 +74,8 @@ pub const PAPER_ROW: Protocol = Protocol {
         },
         Parameter {
             name: "hash table where n_y ≥ 2^8 and n_x ≥ 16·n_y",
-            value: "2-way cuckoo, 2.4 bins an item, no stash: placing fails, and ends the run, once \
-                    in 56 runs at n_y = 2^8, in 385 at 2^12",
+            value: "2-way cuckoo, 2.4 bins an item, no stash: placing fails, and ends the run, \
+                    once in 56 runs at n_y = 2^8, in 385 at 2^12",
             source: "Pinkas, Schneider, Segev, Zohner 2015, §8.2.2; parameters/hashing",
         },
         CODE,
