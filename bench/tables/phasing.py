@@ -24,7 +24,7 @@ ROWS = [
     ("64 bit: OT-Phasing", "ot_phasing/64", "ot_phasing", 64),
     ("128 bit: OT PSI [PSZ14]", "psz14/128", "psz14", 128),
     ("128 bit: OT-Phasing", "ot_phasing/128", "ot_phasing", 128),
-    ("beside: OT-Phasing, paper's stash, 32 bit", None, "ot_phasing_paper", 32),
+    ("beside: OT-Phasing, paper's table, 32 bit", None, "ot_phasing_paper", 32),
     ("beside: KKRT16", None, "kkrt16", 128),
     ("beside: RR22 VOLE-PSI", None, "rr22", 128),
 ]

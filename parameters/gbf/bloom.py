@@ -28,6 +28,14 @@ def gbf_shape(n_x, n_y, lam=LAMBDA):
     return k, b, -(-slots // (1 << b))
 
 
+def paper_shape(n_x, n_y):
+    """k, b and s of `gbf_paper`: k = κ = 128 hash functions, m = k·n·log2(e) slots."""
+    slots = -(-128 * max(n_x, n_y) * 14427 // 10000)
+    blocks = -(-slots // (1 << 17))
+    b = ceil_log2(blocks)
+    return 128, b, -(-slots // (1 << b))
+
+
 def distinct(k, s):
     """The distribution of the number of distinct slots of k throws into s."""
     p = [1.0] + [0.0] * k
@@ -67,12 +75,12 @@ def false_positive(n, k, b, s):
     return math.log2(total)
 
 
-def margin(n_x, n_y, lam=LAMBDA):
+def margin(n_x, n_y, lam=LAMBDA, shape=None):
     """Bits beyond λ by which the union over all items of the sender stays below 2^-λ.
 
     Covers both failures: an item of the sender whose slots are all ones in the receiver's filter,
     and an item that finds no free slot among those before it in the sender's, whose number is at
     most n_x: both filters hold at most max(n_x, n_y) items.
     """
-    k, b, s = gbf_shape(n_x, n_y, lam)
+    k, b, s = shape or gbf_shape(n_x, n_y, lam)
     return -false_positive(max(n_x, n_y), k, b, s) - lam - math.log2(n_x)

@@ -1,7 +1,11 @@
-"""Checks that the filters of `gbf` fail with probability below 2^-40 at every size."""
+"""Checks that the filters of `gbf` and of `gbf_paper` fail with probability below 2^-40 at every size."""
 
 import sys
-from bloom import ceil_log2, gbf_shape, margin
+from pathlib import Path
+
+from bloom import LAMBDA, ceil_log2, false_positive, gbf_shape, margin, paper_shape
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/protocols/gbf.md"
 
 
 def sizes():
@@ -61,6 +65,23 @@ def main():
     for log in (0, 8, 12, 16, 20, 24):
         k, b, s = gbf_shape(1 << log, 1 << log)
         print(f"2^{log}: k = {k}, 2^{b} blocks of {s}, m = {s << b}, {40 + margin(1 << log, 1 << log):.2f} bits")
+    check_paper(n_max)
+
+
+def check_paper(n_max):
+    """`gbf_paper`: the error of one item of the sender, at most 2^-128 by the paper, and of all of them."""
+    of_all = lambda n: LAMBDA + margin(n, n, shape=paper_shape(n, n))
+    worst = min((of_all(n), n) for n in sizes() if n <= n_max)
+    assert worst[0] > LAMBDA, f"gbf_paper, n = {worst[1]}: {worst[0]:.2f} bits"
+    print(f"gbf_paper: at least {worst[0]:.2f} bits over all items, worst at n = {worst[1]}")
+    told = PAGE.read_text()
+    for log in (0, 8, 12, 16, 20, 24):
+        n = 1 << log
+        k, b, s = shape = paper_shape(n, n)
+        one, every = -false_positive(n, *shape), of_all(n)
+        print(f"2^{log}: k = {k}, 2^{b} blocks of {s}, m = {s << b}, {one:.1f} bits an item, {every:.1f} for all")
+        row = f"| 2^{log} | {s << b:,} | 2^-{one:.1f} | 2^-{every:.1f} |"
+        assert n > n_max or row in told, f"docs/protocols/gbf.md lacks the row {row}"
 
 
 main()

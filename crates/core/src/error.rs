@@ -177,8 +177,8 @@ pub enum ParameterError {
     #[error("a selection of rows repeats a row or names one that does not exist")]
     NotAnInjection,
     /// The items do not fit into a hash table. If the hash functions are drawn after the items are fixed, the
-    /// probability is below 2^-40 over all runs that make one result.
-    #[error("the items do not fit into the hash table, which happens once in 2^40 runs")]
+    /// probability is below 2^-40 over all runs that make one result, but for tables of a paper that promise less.
+    #[error("the items do not fit into the hash table, which happens by chance")]
     HashingFailed,
     /// The catalogue has no protocol of this name.
     #[error("no such protocol in the catalogue")]

@@ -222,8 +222,8 @@ pub enum ConfigFault {
         /// Most that it takes.
         max: u64,
     },
-    /// The items found no place in a hash table. The probability is below 2^-40, unless somebody chose the
-    /// keys for it. The error does not name them.
+    /// The items found no place in a hash table. The probability is below 2^-40, unless somebody chose the keys for it, or
+    /// the protocol is `ot_phasing_paper` between sets of very different sizes. The error does not name them.
     #[error("the keys found no place in the protocol's hash table")]
     HashingFailed,
     /// Intermediate data cannot be kept.

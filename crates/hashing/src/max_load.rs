@@ -109,10 +109,29 @@ mod tests {
         (6..100).find(|k| bound(*k as f64) <= 2.0_f64.powi(-40)).unwrap()
     }
 
+    /// Smallest k ≥ max(6, 2e·log n/log log n): equation (6) of the paper.
+    fn equation_6(n: f64) -> usize {
+        let log = n.log2();
+        (2.0 * std::f64::consts::E * log / log.log2()).ceil().max(6.0) as usize
+    }
+
     #[test]
-    fn equation_5_gives_table_2_of_the_paper() {
-        let loads = [12, 16, 20, 24].map(|log| equation_5(f64::from(1 << log)));
-        assert_eq!(loads, [18, 19, 20, 21]);
+    fn equations_5_and_6_give_table_2_of_the_paper() {
+        let of =
+            |equation: fn(f64) -> usize| [12, 16, 20, 24].map(|log| equation(f64::from(1 << log)));
+        assert_eq!(of(equation_5), [18, 19, 20, 21]);
+        assert_eq!(of(equation_6), [19, 22, 26, 29]);
+    }
+
+    #[test]
+    fn the_exact_load_is_below_both_equations() {
+        for log in 4..25 {
+            let n = 1_usize << log;
+            let load = max_load(2 * n, (12 * n).div_ceil(5), Runs::ONE);
+            assert!(load < equation_5(n as f64), "2^{log}: {load}");
+            // (6) is for large n: it says nothing for 2^-40 below 2^12.
+            assert!(log < 12 || load < equation_6(n as f64), "2^{log}: {load}");
+        }
     }
 
     #[test]

@@ -46,6 +46,16 @@ fn small_stashless_tables_have_room() {
 }
 
 #[test]
+fn without_a_stash_the_papers_table_fails_as_often_as_computed() {
+    // Once in 55.9 tables of 2^8 items: `parameters/hashing`.
+    let runs = 1 << 13;
+    let table = Table::phasing_two_way(256).without_stash();
+    let failures = stashes(table, 256, runs)[7] as f64;
+    let expected = runs as f64 / 55.9;
+    assert!((failures - expected).abs() < 5.0 * expected.sqrt(), "{failures} of {runs}");
+}
+
+#[test]
 #[ignore = "slow: hundreds of thousands of tables"]
 fn stashes_are_needed_as_rarely_as_table_3_of_phasing_says() {
     // Table 3: of 2^30 tables, those that needed at least one place, and at least two.

@@ -110,7 +110,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::HashingFailed => Message::here(
             "the keys did not fit into the protocol's hash table, which happens by chance once in \
-             2^40 runs",
+             2^40 runs, or with ot_phasing_paper and one small set up to once in 56",
             "run again; if it happens again, agree on another protocol and report it",
         ),
         ConfigFault::OutOfMemory { items } => Message::here(

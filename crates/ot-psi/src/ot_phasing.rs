@@ -40,15 +40,17 @@
 //!
 //! The catalogue has two rows. `ot_phasing` has no stash: three functions and so many bins that placing fails with
 //! probability below 2^-40, or where n_y ≪ n_x two functions and still more bins, whichever takes fewer bytes.
-//! `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4.
+//! `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4, or with n_y ≪ n_x two functions, 2.4·n_y
+//! bins and no stash (§8.2.2).
 //!
 //! **Where we differ from the paper.** The index of the function is compared too, and functions are
 //! permutations of three rounds, see [`vesica_hashing::locations`]. Masks are sent as the
 //! Elias–Fano code of their set, which hides their order as a random permutation would, and ℓ
-//! counts all masks. With n_y ≪ n_x the paper uses two functions, 2.4·n_y bins and no stash; then
-//! placing fails about once in n_y runs, and the sender sees that. The wide table fails once in
-//! 2^40 runs. When both learn, the sender gets tags of the common *items*: which of its masks were
-//! found would show where the receiver placed them.
+//! counts all masks. With n_y ≪ n_x the paper, and `ot_phasing_paper` from n_y = 2^8 and n_x =
+//! 16·n_y on, uses two functions, 2.4·n_y bins and no stash; then placing fails once in 56 runs at
+//! n_y = 2^8, and the sender sees that. The wide table fails once in 2^40 runs. When both learn, the
+//! sender gets tags of the common *items*: which of its masks were found would show where the
+//! receiver placed them.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

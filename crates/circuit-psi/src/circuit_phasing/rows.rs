@@ -63,8 +63,9 @@ const PARAMETERS: &[Parameter] = &[
     },
     Parameter {
         name: "stash",
-        value: "12, 6, 4, 3, 2 places from 2^8, 2^12, 2^16, 2^20, 2^24 items on",
-        source: "Phasing, USENIX Security 2015, Table 4",
+        value: "12, 7, 6, 4, 3, 2 places from 2^8, 2^12, 2^13, 2^16, 2^20, 2^24 items on",
+        source: "Phasing, USENIX Security 2015, Table 4; one place more at 2^12 by \
+                 parameters/hashing",
     },
     Parameter {
         name: "slots of a bin",

@@ -41,9 +41,9 @@ pub const ROW: Protocol = Protocol {
     parameters: &[
         Parameter {
             name: "hash table",
-            value: "2-way cuckoo, 2.4 bins an item, stash of 12, 6, 4, 3, 2 at 2^8, 2^12, 2^16, \
-                    2^20, 2^24",
-            source: "Pinkas, Schneider, Segev, Zohner 2015, Table 4",
+            value: "2-way cuckoo, 2.4 bins an item, stash of 12, 7, 6, 4, 3, 2 from 2^8, 2^12, \
+                    2^13, 2^16, 2^20, 2^24 on",
+            source: "Pinkas, Schneider, Segev, Zohner 2015, Table 4; parameters/hashing",
         },
         Parameter {
             name: "places in a bin",

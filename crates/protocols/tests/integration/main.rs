@@ -11,6 +11,7 @@ mod kkrt16;
 mod kmrs14;
 mod large;
 mod laws;
+mod phasing;
 mod rr22_malicious;
 mod set_operations;
 mod wire;
