@@ -30,6 +30,16 @@ impl Shape {
     pub const WAN: Shape =
         Shape { bits_per_second: Some(50_000_000), one_way_delay: Duration::from_millis(40) };
 
+    /// The shapes by name, each with what it has in words.
+    pub const NAMED: [(&'static str, &'static str, Shape); 6] = [
+        ("loopback", "The machine's own loopback", Shape::LOOPBACK),
+        ("lan", "10 Gbit/s, 0.02 ms round trip", Shape::LAN),
+        ("gigabit", "1 Gbit/s, 1 ms round trip", Shape::GIGABIT),
+        ("fast-ethernet", "100 Mbit/s, 1 ms round trip", Shape::FAST_ETHERNET),
+        ("transatlantic", "400 Mbit/s, 96 ms round trip", Shape::TRANSATLANTIC),
+        ("wan", "50 Mbit/s, 80 ms round trip", Shape::WAN),
+    ];
+
     /// Whether the shape changes nothing.
     pub fn is_unshaped(&self) -> bool {
         self.bits_per_second.is_none() && self.one_way_delay.is_zero()

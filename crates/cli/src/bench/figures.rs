@@ -32,8 +32,7 @@ pub(super) struct BenchReport {
     pub(super) result_ok: bool,
     /// By the catalogue's formula, both ways: the most of any party, and the most if the bytes depend on the result.
     formula_bytes: u64,
-    /// What the formula does not count, of the party with the most: none between two parties, with a helper requests,
-    /// replies and the parties' meeting.
+    /// With a helper, requests, replies and the parties' meeting, which the formula does not count.
     beside_formula_bytes: u64,
     /// Only between two parties.
     #[serde(flatten)]
@@ -224,25 +223,20 @@ impl BenchReport {
         };
         let parties = || runs.iter().flat_map(|run| &run.parties);
         let formula = parties().map(|party| party.formula_sent + party.formula_received);
-        let beside = parties().map(|party| {
-            let payload = party.payload_sent + party.payload_received;
-            payload.saturating_sub(party.formula_sent + party.formula_received)
-        });
+        let payload = parties().map(|party| party.payload_sent + party.payload_received);
+        let beside = payload.zip(formula.clone()).map(|(sent, said)| sent.saturating_sub(said));
         Self {
             schema: "vesica-bench/2",
             vesica_version: env!("CARGO_PKG_VERSION"),
             protocol,
             rows: subject.rows.clone(),
             common: subject.common,
-            network: args.network.name(),
+            network: args.network.0,
             threads: args.threads.get(),
             kernels: vesica_simd::Backend::active().name(),
             result_ok: parties().all(|party| party.result_ok),
             formula_bytes: formula.max().unwrap_or(0),
-            beside_formula_bytes: match subject.row {
-                Row::TwoParties(_) => 0,
-                Row::WithHelper(..) => beside.max().unwrap_or(0),
-            },
+            beside_formula_bytes: helper.as_ref().and(beside.max()).unwrap_or(0),
             asked,
             helper,
             median: Median::new(subject, &runs),
@@ -285,10 +279,8 @@ impl BenchReport {
         let result = if self.result_ok { "exact in every run" } else { "WRONG" };
         writeln!(out, "  result        {result}")?;
         writeln!(out, "  wall          {:.3} s", m.wall_s)?;
-        let (mut cpu, mut memory) = (
-            format!("{:.3} s all parties", m.cpu_s),
-            format!("{:.1} MB a party", mb(m.peak_rss_bytes)),
-        );
+        let mut cpu = format!("{:.3} s all parties", m.cpu_s);
+        let mut memory = format!("{:.1} MB a party", mb(m.peak_rss_bytes));
         if let Some(of) = &m.roles {
             let (sender, receiver) = (of.cpu_s_sender, of.cpu_s_receiver);
             cpu = format!("{sender:.3} s sender, {receiver:.3} s receiver");
@@ -301,11 +293,8 @@ impl BenchReport {
         if let Some(bytes) = m.peak_rss_bytes_helper {
             memory += &format!(", {:.1} MB helper", mb(bytes));
         }
-        writeln!(
-            out,
-            "  CPU           {cpu}; {:.2} µs per item and party",
-            m.cpu_us_per_item_and_party
-        )?;
+        let each = m.cpu_us_per_item_and_party;
+        writeln!(out, "  CPU           {cpu}; {each:.2} µs per item and party")?;
         let formula = match self.formula_bytes {
             formula if formula == m.bytes_total => "equal to the formula".to_owned(),
             formula if self.asked.as_ref().is_some_and(AskedReport::is_upper_bound) => {

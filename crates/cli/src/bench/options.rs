@@ -4,6 +4,7 @@ use super::question::QuestionArgs;
 use super::sizes::Sizes;
 use crate::args::groups::MemoryArgs;
 use crate::settings::thread_count;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::num::{NonZeroU32, NonZeroUsize};
 use vesica_core::Item;
@@ -51,7 +52,7 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(super) paper: bool,
     /// The network between the two, emulated in user space
-    #[arg(long, default_value = "loopback", value_enum)]
+    #[arg(long, default_value = "loopback", value_parser = network())]
     pub(super) network: Network,
     /// Number of CPU threads of each party
     #[arg(long, default_value = "1", value_name = "K", value_parser = thread_count)]
@@ -109,45 +110,13 @@ impl HelperArgs {
     }
 }
 
-/// The emulated network between the two processes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Network {
-    /// The machine's own loopback.
-    Loopback,
-    /// 10 Gbit/s, 0.02 ms round trip.
-    Lan,
-    /// 1 Gbit/s, 1 ms round trip.
-    Gigabit,
-    /// 100 Mbit/s, 1 ms round trip.
-    FastEthernet,
-    /// 400 Mbit/s, 96 ms round trip.
-    Transatlantic,
-    /// 50 Mbit/s, 80 ms round trip.
-    Wan,
-}
+/// The name of an emulated network, what it has in words, and its shape.
+pub(crate) type Network = (&'static str, &'static str, Shape);
 
-impl Network {
-    pub(super) fn shape(self) -> Shape {
-        match self {
-            Network::Loopback => Shape::LOOPBACK,
-            Network::Lan => Shape::LAN,
-            Network::Gigabit => Shape::GIGABIT,
-            Network::FastEthernet => Shape::FAST_ETHERNET,
-            Network::Transatlantic => Shape::TRANSATLANTIC,
-            Network::Wan => Shape::WAN,
-        }
-    }
-
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Network::Loopback => "loopback",
-            Network::Lan => "lan",
-            Network::Gigabit => "gigabit",
-            Network::FastEthernet => "fast-ethernet",
-            Network::Transatlantic => "transatlantic",
-            Network::Wan => "wan",
-        }
-    }
+fn network() -> impl TypedValueParser<Value = Network> {
+    let values = Shape::NAMED.map(|(name, about, _)| PossibleValue::new(name).help(about));
+    let named = |asked: String| Shape::NAMED.into_iter().find(|(name, ..)| *name == asked);
+    PossibleValuesParser::new(values).map(move |asked| named(asked).unwrap_or(Shape::NAMED[0]))
 }
 
 /// Oblivious transfers below a protocol.

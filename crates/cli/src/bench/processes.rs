@@ -59,7 +59,7 @@ pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
             address
         }
     };
-    let shape = subject.args.network.shape();
+    let shape = subject.args.network.2;
     let (mut relays, mut running) = (Vec::new(), Vec::new());
     for number in 0..keys.len() - usize::from(listener.is_some()) {
         let mut target = address;
