@@ -1,8 +1,8 @@
 //! The early reveal: what it shows, what it saves, and that it does not wait for the network.
 
 use super::{GMW_ROW, Pwc, ROW};
-use crate::computed::spy::{assert_are_uniform, context, runs, shown};
 use crate::computed::Yao;
+use crate::computed::spy::{assert_are_uniform, context, runs, shown};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{EarlyReveal, Item, Learns, PsiParams, Role, SessionId};
