@@ -33,18 +33,19 @@ def summary(report, name):
         if isinstance(table, Table)
         for cell in table.pairs()
     ]
+    pairs = [(part, cell) for part, cell in pairs if cell.counts and not cell.whole]
     compared = [(cell.times(), part) for part, cell in pairs if cell.times()]
     failed = sum(isinstance(cell.ours, Failed) for _, cell in pairs)
     missing = sum(bool(cell.paper) and cell.ours is None for _, cell in pairs)
-    if not compared:
-        return "nothing compared", failed
-    better = sum(times >= 1 for times, _ in compared)
-    worst, where = min(compared)
-    median = statistics.median(times for times, _ in compared)
-    line = (
-        f"{better} of {len(compared)} figures are the paper's or less; the paper's over ours is {ratio(median)} in the"
-        f" median, {ratio(worst)} at worst ({PAPERS[name].parts[where].of})"
-    )
+    line = "nothing compared"
+    if compared:
+        better = sum(times >= 1 for times, _ in compared)
+        worst, where = min(compared)
+        median = statistics.median(times for times, _ in compared)
+        line = (
+            f"In {better} of {len(compared)} cells ours is no more than the paper's. The paper's figure over ours has the"
+            f" median {ratio(median)}, and is at least {ratio(worst)} ({PAPERS[name].parts[where].of})"
+        )
     if missing:
         line += f"; {missing} were left out"
     if failed:
@@ -62,7 +63,8 @@ def first_page(report, facts):
         lines += ["", f"## {paper.title}", "", "| what | state | what differs |", "|---|---|---|"]
         for part, described in paper.parts.items():
             found = report.parts.get((name, part))
-            lines.append(f"| {described.of} | {state(found)} | {described.about} |")
+            why = report.reasons.get((name, part))
+            lines.append(f"| {described.of} | {state(found, why)} | {described.about} |")
         lines += [f"| {what} | not measured: {why} | |" for what, why in paper.left_out.items()]
         lines += [
             f"\n![{one.title}]({one.name}.svg)"
@@ -74,7 +76,10 @@ def first_page(report, facts):
     return "\n".join(lines) + "\n"
 
 
-def state(found):
+def state(found, why):
+    """What there is of a part, of which `why` says what is missing."""
+    if why:
+        return f"not whole: {why}"
     if found is None:
         return "not measured this time"
     if not found:
@@ -82,6 +87,8 @@ def state(found):
     pairs = [cell for table in found if isinstance(table, Table) for cell in table.pairs()]
     if any(isinstance(cell.ours, Failed) for cell in pairs):
         return "cells failed"
+    if pairs and not any(cell.paper for cell in pairs):
+        return "measured at other sizes than the paper's, or the paper has a plot only: nothing to compare"
     told = [cell for cell in pairs if cell.paper]
     measured = sum(cell.ours is not None for cell in told)
     if told and measured < len(told):
@@ -113,8 +120,9 @@ def page(report, facts, svgs):
             out.append(f"<h3>{escape(described.of)}</h3>")
             if described.about:
                 out.append(f"<p class=about>{escape(described.about)}</p>")
-            if not found:
-                out.append(f"<p class=failed>{state(found).capitalize()}.</p>")
+            why = report.reasons.get((name, part))
+            if why or not found:
+                out.append(f"<p class=failed>{escape(state(found, why).capitalize())}.</p>")
             for one in found or []:
                 out.append(table(one) if isinstance(one, Table) else f"<figure>{svgs.get(one.name, '')}</figure>")
         if paper.left_out:

@@ -18,11 +18,13 @@ class Failed:
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """A cell: the paper's figure and ours. Less is better. Either may be unknown."""
+    """A cell: the paper's figure and ours. Less is better. Either may be unknown. Summaries leave out whole numbers, which
+    are counts, and what does not `count`: another network, another level of security, an estimate."""
 
     paper: float | None
     ours: float | Failed | None
     whole: bool = False
+    counts: bool = True
 
     def times(self):
         """How many times less ours is; None unless both are known."""

@@ -58,6 +58,8 @@ class Report:
 
     def __init__(self):
         self.parts = {}
+        # Why parts are not whole.
+        self.reasons = {}
         self.current = None
 
     def begin(self, paper, part):

@@ -7,6 +7,9 @@ use vesica_labels::{Sorted, Spool};
 /// Rows of a list from which threads are worth their start.
 pub(super) const ROWS_FOR_THREADS: u64 = 1 << 16;
 
+/// What is done with each piece.
+type Take<'a, P> = &'a mut dyn FnMut(P) -> io::Result<()>;
+
 /// Calls `label` with all pieces that `each` gives, on `threads` threads, and with a spool, of which `spool` gives so many
 /// as it is asked for; returns the labels of all of them. One thread takes what `each` gives, the others have a spool.
 ///
@@ -15,7 +18,7 @@ pub(super) const ROWS_FOR_THREADS: u64 = 1 << 16;
 pub(super) fn side_by_side<'a, P: Send>(
     threads: usize,
     spools: impl FnOnce(usize) -> Vec<Spool<'a>>,
-    each: &dyn Fn(&mut dyn FnMut(P) -> io::Result<()>) -> io::Result<()>,
+    each: &dyn Fn(Take<'_, P>) -> io::Result<()>,
     label: &(dyn Fn(&mut Spool<'_>, &P) -> io::Result<()> + Sync),
 ) -> io::Result<Vec<Sorted>> {
     let mut spools = spools(threads.saturating_sub(1).max(1));
