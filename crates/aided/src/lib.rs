@@ -2,6 +2,7 @@
 //!
 //! * [`State`] — the folder of an unfinished run, so that it can be interrupted and continue.
 //! * [`meet`] — the parties say hello through the helper and toss the coins that make their common secret.
+//! * [`Waits`] — for whom a party waits at the helper.
 //! * [`fuzzing`] — entry points for fuzzers.
 //! * [`Answer`] — what a party has learned, as it is kept before the helper hears that this party needs nothing more.
 
@@ -13,8 +14,10 @@ mod answer;
 pub mod fuzzing;
 mod meeting;
 mod state;
+mod waits;
 
 pub use answer::{Answer, Learned};
 pub use meeting::{Common, Envelopes, MeetingError, meet};
 pub use state::{State, StateError};
 pub use vesica_durable::FolderError;
+pub use waits::Waits;

@@ -85,7 +85,7 @@ impl Table {
     }
 
     /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40: Table 4 of the
-    /// paper, at the next smaller size of the table, where the stash is larger. From 2^12 to 2^13 there is a seventh place:
+    /// paper, at the next smaller size of the table, where the stash is larger. From 2^12 to below 2^13 there is a seventh place:
     /// six fail with probability 2^-36.6 at 2^12, seven with 2^-40.5, as `parameters/hashing` computes.
     pub fn stash_len(len: usize) -> usize {
         let stash = match len.checked_ilog2().unwrap_or(0) {

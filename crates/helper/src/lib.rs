@@ -4,7 +4,7 @@
 //! * [`ServiceOptions`], [`PartyLimits`] — its options.
 //! * [`Settings`] — its settings file.
 //! * [`Remote`] — a party's access to the board of a run over the network; survives the helper's
-//!   restarts. [`Waits`] — for whom it waits there.
+//!   restarts.
 //! * [`fuzzing`] — entry points for fuzzers.
 
 #![forbid(unsafe_code)]
@@ -25,7 +25,7 @@ mod common;
 #[cfg(test)]
 extern crate self as vesica_helper;
 
-pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen, Waits};
+pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use service::{Changed, MetricsOptions, PartyLimits, Service, ServiceOptions, StartError};
 pub use settings::{OptionsError, Settings, SettingsError, SettingsFault};
 pub use store::{Keeping, StoreError};

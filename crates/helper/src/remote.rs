@@ -2,10 +2,8 @@
 
 mod connection;
 mod lane;
-mod waits;
 
 pub use connection::RemoteEvent;
-pub use waits::Waits;
 
 use crate::wire::{Instance, NO_INSTANCE, Request};
 use connection::{Connection, Connections};

@@ -165,7 +165,10 @@ impl Words<'_> {
 
     /// Whether the bytes of a run of `row` depend on the common keys.
     pub(super) fn bytes_depend_on_result(&self, row: &Protocol) -> bool {
-        let can_be = row.pairwise != Pairwise::Early || self.agreement.early_reveal;
+        let is_plain = matches!(self.agreement.question, Question::Intersection);
+        let reveals_early =
+            self.agreement.early_reveal && is_plain && self.agreement.bounds.are_none();
+        let can_be = row.pairwise != Pairwise::Early || reveals_early;
         row.bytes_depend_on_result && self.agreement.all_receive() && can_be
     }
 

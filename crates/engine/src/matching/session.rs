@@ -212,11 +212,7 @@ impl<'a> OverSession<'a> {
             Ok(candidates.choose(measured))
         });
         let mut choice = choice.map_err(at)?;
-        let params = choice.roles.params;
-        if self.peer.is_through_a_store() && params.early_reveal() == EarlyReveal::Paced {
-            // A party that runs again must send the same, and each flight takes long.
-            choice.roles.params = params.with_early_reveal(EarlyReveal::Never);
-        }
+        choice.roles.params = of_link(choice.roles.params, self.peer.is_through_a_store());
         self.run.event(&Event::Chosen(&choice));
         Ok(choice)
     }
@@ -569,6 +565,15 @@ impl Match for OverSession<'_> {
 
     fn end(self) -> Result<(), Error> {
         self.peer.finish()
+    }
+}
+
+/// The parameters of a run over a connection or through a store, where a party that runs again must send the same, and
+/// each flight takes long.
+fn of_link(params: PsiParams, is_through_a_store: bool) -> PsiParams {
+    match params.early_reveal() {
+        EarlyReveal::Paced if is_through_a_store => params.with_early_reveal(EarlyReveal::Never),
+        _ => params,
     }
 }
 

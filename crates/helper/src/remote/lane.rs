@@ -120,7 +120,7 @@ impl Lane {
             self.syncing.push_back(std::mem::take(&mut self.unsynced));
         }
         let mut ahead: usize = requests[received..*sent].iter().map(|(_, len)| len).sum();
-        // Many at once: a request alone costs as much as many.
+        // Asks again only when half of them are answered, so that requests share packets.
         let is_low = *sent - received < AHEAD / 2 && ahead < AHEAD_BYTES / 2;
         while is_low
             && let Some((request, max_len)) = requests.get(*sent)
@@ -134,6 +134,9 @@ impl Lane {
         while !self.syncing.is_empty() {
             connection.receive(&connections, 0)?;
             self.syncing.pop_front();
+            if self.outage.take().is_some() {
+                connections.report(RemoteEvent::Resumed);
+            }
         }
         connection.receive(&connections, requests[received].1)
     }

@@ -2,7 +2,7 @@
 
 use super::board::{Board, Boards};
 use super::label_keys::Dummy;
-use super::side_by_side::{ROWS_FOR_THREADS, side_by_side};
+use super::side_by_side::{side_by_side, useful_threads};
 use super::slot::Slot;
 use super::spec::Spec;
 use std::io;
@@ -103,14 +103,16 @@ impl OwnList {
                 .ok_or(Error::Bug("a label and a row do not fit together"))
         };
         // Whether there is a spool depends on the formats alone: the next ones are there too.
-        let mut of_dummies = spool(0)?;
+        let for_dummies = means.memory_bytes / 8;
+        let mut of_dummies = spool(for_dummies)?;
         dummies(&mut |label, kind| of_dummies.push(label, rows + u64::from(kind == Dummy::Own)))
             .map_err(storage)?;
         let of_dummies = of_dummies.finish().map_err(storage)?;
-        let threads = if rows < ROWS_FOR_THREADS { 1 } else { means.pool.len() };
+        let for_items = means.memory_bytes - for_dummies;
+        let threads = useful_threads(means.pool.len(), rows, for_items);
         let of_items = side_by_side(
             threads,
-            |count| (0..count).flat_map(|_| spool(means.memory_bytes / count as u64)).collect(),
+            |count| (0..count).flat_map(|_| spool(for_items / count as u64)).collect(),
             &|take| {
                 items.each(&mut |first, items| {
                     pieces(first, items).try_for_each(&mut *take)?;

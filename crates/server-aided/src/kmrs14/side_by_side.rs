@@ -1,61 +1,107 @@
 //! Labels on several threads, each with a spool of its own.
 
 use std::io;
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, mpsc};
+use std::thread;
 use vesica_labels::{Sorted, Spool};
 
 /// Rows of a list from which threads are worth their start.
-pub(super) const ROWS_FOR_THREADS: u64 = 1 << 16;
+const ROWS_FOR_THREADS: u64 = 1 << 16;
+
+/// Memory with which a spool makes few runs. Each run has an index of all segments.
+const BYTES_OF_A_SPOOL: u64 = 32 << 20;
 
 /// What is done with each piece.
 type Take<'a, P> = &'a mut dyn FnMut(P) -> io::Result<()>;
 
-/// Calls `label` with all pieces that `each` gives, on `threads` threads, and with a spool, of which `spool` gives so many
-/// as it is asked for; returns the labels of all of them. One thread takes what `each` gives, the others have a spool.
+/// How many of `threads` label so many rows, with so much memory for their spools.
+pub(super) fn useful_threads(threads: usize, rows: u64, memory_bytes: u64) -> usize {
+    match rows {
+        0..ROWS_FOR_THREADS => 1,
+        _ => threads.min(usize::try_from(memory_bytes / BYTES_OF_A_SPOOL + 1).unwrap_or(threads)),
+    }
+}
+
+/// Calls `label` with each piece that `each` gives, and with a spool; returns the labels of all spools. The calling thread
+/// takes what `each` gives, and the others of `threads` label, with a spool each: `spools` gives as many as it is asked
+/// for. Fewer label where the system refuses threads; where there is no other, the calling thread does.
 ///
 /// # Errors
-/// Those of `label` and of the spools; those of `each`.
+/// Those of `label` and of the spools, after which `each` is stopped; those of `each`.
 pub(super) fn side_by_side<'a, P: Send>(
     threads: usize,
     spools: impl FnOnce(usize) -> Vec<Spool<'a>>,
     each: &dyn Fn(Take<'_, P>) -> io::Result<()>,
     label: &(dyn Fn(&mut Spool<'_>, &P) -> io::Result<()> + Sync),
 ) -> io::Result<Vec<Sorted>> {
-    let mut spools = spools(threads.saturating_sub(1).max(1));
-    if let ([spool], ..=1) = (&mut spools[..], threads) {
-        each(&mut |piece| label(spool, &piece))?;
-        return spools.into_iter().map(Spool::finish).collect();
-    }
-    let (sender, receiver) = mpsc::sync_channel::<P>(2 * spools.len());
+    let spools = Mutex::new(spools(threads.saturating_sub(1).max(1)));
+    let (sender, receiver) = mpsc::sync_channel::<P>(2 * threads);
     // Gone with the last thread that takes pieces.
     let receiver = Arc::new(Mutex::new(receiver));
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = spools
-            .into_iter()
-            .map(|mut spool| {
+    let has_failed = AtomicBool::new(false);
+    let labelled = |receiver: &Mutex<mpsc::Receiver<P>>| {
+        let mut end = End { is_early: true, has_failed: &has_failed };
+        let mut sorted = None;
+        if let Some(mut spool) = locked(&spools).pop() {
+            let next = || locked(receiver).recv().ok();
+            while let Some(piece) = next() {
+                label(&mut spool, &piece)?;
+            }
+            sorted = Some(spool.finish()?);
+        }
+        end.is_early = false;
+        Ok(sorted)
+    };
+    thread::scope(|scope| {
+        let started: Vec<_> = (1..threads)
+            .map_while(|_| {
                 let receiver = Arc::clone(&receiver);
-                let next = move || {
-                    receiver.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).recv().ok()
-                };
-                scope.spawn(move || {
-                    while let Some(piece) = next() {
-                        label(&mut spool, &piece)?;
-                    }
-                    spool.finish()
-                })
+                let labelled = &labelled;
+                thread::Builder::new().spawn_scoped(scope, move || labelled(&receiver)).ok()
             })
             .collect();
         drop(receiver);
-        let read = each(&mut |piece| sender.send(piece).map_err(|_| io::ErrorKind::Other.into()));
+        let mut own = if started.is_empty() { locked(&spools).pop() } else { None };
+        let read = each(&mut |piece| match &mut own {
+            Some(spool) => label(spool, &piece),
+            None if has_failed.load(Ordering::Relaxed) => Err(io::ErrorKind::Other.into()),
+            None => sender.send(piece).map_err(|_| io::ErrorKind::Other.into()),
+        });
         drop(sender);
         // A thread that failed says more than the one that could not pass its pieces on.
-        let sorted = threads.into_iter().map(|thread| match thread.join() {
-            Ok(sorted) => sorted,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        let sorted = sorted.collect::<Vec<_>>().into_iter().collect::<io::Result<Vec<_>>>()?;
-        read.map(|()| sorted)
+        let results: Vec<io::Result<Option<Sorted>>> = started
+            .into_iter()
+            .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect();
+        let mut sorted = Vec::with_capacity(results.len() + 1);
+        for one in results {
+            sorted.extend(one?);
+        }
+        read?;
+        if let Some(spool) = own {
+            sorted.push(spool.finish()?);
+        }
+        Ok(sorted)
     })
+}
+
+/// Tells the others when a thread ends early, by an error or a panic.
+struct End<'a> {
+    is_early: bool,
+    has_failed: &'a AtomicBool,
+}
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        if self.is_early {
+            self.has_failed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
 #[cfg(test)]
@@ -89,6 +135,36 @@ mod tests {
             numbers.sort_unstable();
             assert!(numbers.into_iter().eq(0..MANY), "{threads}");
         }
+    }
+
+    #[test]
+    fn one_thread_that_fails_stops_the_others() {
+        let given = std::cell::Cell::new(0_u64);
+        let failed = side_by_side(
+            4,
+            spools,
+            &|take| {
+                // Without an end.
+                loop {
+                    given.set(given.get() + 1);
+                    take(given.get())?;
+                }
+            },
+            &|spool, piece| match piece {
+                7 => Err(io::ErrorKind::StorageFull.into()),
+                _ => spool.push(0, *piece % MANY),
+            },
+        );
+        assert_eq!(failed.err().map(|error| error.kind()), Some(io::ErrorKind::StorageFull));
+    }
+
+    #[test]
+    fn spools_have_memory_for_few_runs() {
+        let rows = ROWS_FOR_THREADS;
+        assert_eq!(useful_threads(8, rows - 1, 1 << 30), 1);
+        assert_eq!(useful_threads(8, rows, 1 << 30), 8);
+        assert_eq!(useful_threads(8, rows, 3 * BYTES_OF_A_SPOOL), 4);
+        assert_eq!(useful_threads(8, rows, 0), 1);
     }
 
     #[test]

@@ -50,7 +50,7 @@ use super::helper::{Desk, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
 use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
-use super::side_by_side::{ROWS_FOR_THREADS, side_by_side};
+use super::side_by_side::{side_by_side, useful_threads};
 use super::slot::{Kind, Slot};
 use super::stored::{self, Stored, is_whole};
 use lists::{Fetched, relabelled};
@@ -179,7 +179,8 @@ impl Steps<'_> {
     /// F_K2(T_1), on all threads, each label with its place in T_1. `None` when asked to stop.
     fn relabelled_by(&self, f_k2: &LabelKey, t_1: &List<'_>) -> Result<Option<Sorted>, Refusal> {
         let format = t_1.format();
-        let threads = if t_1.len() < ROWS_FOR_THREADS { 1 } else { self.desk.pool().len() };
+        let threads = self.desk.pool().len();
+        let threads = useful_threads(threads, t_1.len(), self.desk.memory_bytes());
         let first = self.spool(format, threads)?;
         // Whether there is a spool depends on the format alone.
         let spools = |count| {

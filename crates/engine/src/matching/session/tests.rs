@@ -310,3 +310,14 @@ fn a_file_that_shrinks_gives_no_result() {
         no_leftovers(&place.0);
     }
 }
+
+#[test]
+fn nothing_that_a_store_has_depends_on_time() {
+    let params = PsiParams::new(SessionId::from_bytes([1; 32]), 5, 5, Learns::Both).unwrap();
+    for asked in [EarlyReveal::Never, EarlyReveal::InStep, EarlyReveal::Paced] {
+        let [live, stored] = [false, true]
+            .map(|stored| of_link(params.with_early_reveal(asked), stored).early_reveal());
+        assert_eq!(live, asked);
+        assert_ne!(stored, EarlyReveal::Paced);
+    }
+}
