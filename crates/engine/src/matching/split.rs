@@ -366,11 +366,27 @@ fn in_flight(
         *index += 1;
         Ok(Some((*index - 1, fork, opened)))
     };
-    let run = || -> Result<()> {
-        while let Some((index, mut ctx, opened)) = fork()? {
-            work(index, &mut ctx, &opened)?;
+    let fail = |error: Error| {
+        let mut first = failure();
+        if first.is_none() {
+            // The other threads end. The caller knows the reason and tells the peer.
+            session.abort(error.stop_reason());
+            *first = Some(error);
         }
-        Ok(())
+    };
+    let run = || {
+        loop {
+            match fork() {
+                Ok(Some((index, mut ctx, opened))) => {
+                    if let Err(error) = work(index, &mut ctx, &opened) {
+                        // Before the fork ends: the peer would notice, and stop this side for another reason.
+                        return fail(error);
+                    }
+                }
+                Ok(None) => return,
+                Err(error) => return fail(error),
+            }
+        }
     };
     let threads = at_once.get().min(usize::try_from(count).unwrap_or(usize::MAX));
     // This thread waits for them.
@@ -379,14 +395,7 @@ fn in_flight(
         for _ in 0..threads {
             scope.spawn(|| {
                 let _guard = StopOnPanic(session);
-                if let Err(error) = run() {
-                    let mut first = failure();
-                    if first.is_none() {
-                        // The other threads end. The caller knows the reason and tells the peer.
-                        session.abort(error.stop_reason());
-                        *first = Some(error);
-                    }
-                }
+                run();
                 session.parts(-1);
             });
         }
