@@ -111,8 +111,11 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ConfigFault::HashingFailed => Message::here(
             "the keys did not fit into the protocol's hash table, which happens by chance once in \
              2^40 runs, or with ot_phasing_paper and one small set up to once in 56",
-            "run again, with --restart if the run keeps a state; if it happens again, agree on \
-             another protocol",
+            format!(
+                "run again, with {} if the run keeps a state; if it happens again, agree on \
+                 another protocol",
+                say.restart()
+            ),
         ),
         ConfigFault::OutOfMemory { items } => Message::here(
             format!("a set of {} items does not fit in this machine's memory", grouped(*items)),
