@@ -261,8 +261,10 @@ PAPER = Paper(
             "The paper: three servers of 3 GHz, ten threads, no encryption. Ours: one thread a party; times include TLS"
             " handshakes, the parties' meeting at the helper and, without `memory:`, files that are synced.",
         ),
-        "table_3": Part("Table 3", table_3, "The paper gives no network; its times are those of its Table 1, over the Internet. Ours are over the loopback."),
-        "table_4": Part("Table 4", table_4, "The paper gives no network, and used a port of Redis to Windows. Ours: the loopback, one thread a party."),
+        "table_3": Part("Table 3", table_3, "The paper gives no network; its times are those of its Table 1,"
+        " over the Internet. Ours are over the loopback."),
+        "table_4": Part("Table 4", table_4, "The paper gives no network, and used a port of Redis to Windows."
+        " Ours: the loopback, one thread a party."),
         "figure_5": Part("Figure 5", figure_5, "The paper has plots only."),
         "fit": Part("beside: 10^9 items, estimated", fit),
     },

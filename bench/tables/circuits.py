@@ -378,7 +378,8 @@ PAPER = Paper(
         ),
         "figure_8": Part("Figure 8", figure_8, MACHINES + " Of plots, the numbers that the text gives are compared."),
         "figure_9": Part("Figure 9", figure_9, MACHINES + " Both parties learn the intersection: then PWC reveals early."),
-        "figure_10": Part("Figure 10", figure_10, MACHINES + " Only the receiver learns the intersection, but in the rows with an"
+        "figure_10": Part("Figure 10", figure_10, MACHINES + " Only the receiver learns the intersection, but"
+        " in the rows with an"
             " early reveal. 2^20 items run over the loopback: at 100 Mbit/s the bytes alone would take 78 minutes."),
         "figure_11": Part(
             "Figure 11",

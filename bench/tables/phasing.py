@@ -264,7 +264,8 @@ def table_6(bench, papers, largest):
                 row.append(Pair(of_paper(paper["gates"], key, i), ours))
             rows.append(row)
     header = ["Table 6: AND gates"] + [f"n = {size_name(n)}" for n in sizes]
-    bench.report.table("Paper / ours (times less). On shares, gates that transfers of tables replace are not counted", header, rows)
+    bench.report.table("Paper / ours (times less). On shares, gates that transfers of tables replace are not"
+        " counted", header, rows)
 
     rows = []
     for name, key, protocol in CIRCUIT_ROWS:
@@ -350,10 +351,12 @@ PAPER = Paper(
         "table_5": Part("Table 5", table_5, "The paper: Gigabit Ethernet, and 50 MB/s with 96 ms. Ours: relays of 1"
             " Gbit/s with 1 ms, and 400 Mbit/s with 96 ms. The paper ran GMW on two threads, ours have one."),
         "table_6": Part("Table 6", table_6),
-        "table_7": Part("Table 7", table_7, "Networks as for Table 5. One thread a party, in both. Times of the server-aided row include connections and"
+        "table_7": Part("Table 7", table_7, "Networks as for Table 5. One thread a party, in both. Times of the"
+        " server-aided row include connections and"
             " the parties' meeting; the others start when both parties are ready."),
         "table_8": Part("Table 8", table_8),
-        "table_9": Part("Table 9", table_9, "Networks and clocks as for Table 7. Two-way tables without a stash have more bins here than in the paper,"
+        "table_9": Part("Table 9", table_9, "Networks and clocks as for Table 7. Two-way tables without a stash"
+        " have more bins here than in the paper,"
             " so that they do not fail; `ot_phasing_paper` has the paper's."),
         "table_10": Part("Table 10", table_10, "Bins as for Table 9."),
         "table_11": Part("Table 11", table_11, "Two steps between the first and the last exist in no protocol here."),

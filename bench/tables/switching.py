@@ -152,7 +152,8 @@ PAPER = Paper(
         "table_2": Part("Table 2", table_2, NETWORKS_DIFFER + " Items have 16 bytes here, 60 bits in the paper."),
         "table_3": Part("Table 3", table_3, NETWORKS_DIFFER),
         "table_4": Part("Table 4", table_4, NETWORKS_DIFFER),
-        "network": Part("beside: the network alone", network, "Not of this paper: S. Peceny and others, ePrint 2024/547, measured the network alone."),
+        "network": Part("beside: the network alone", network, "Not of this paper: S. Peceny and others, ePrint"
+        " 2024/547, measured the network alone."),
     },
     left_out={"Figures 1 to 15": "describe functionalities and protocols"},
 )
