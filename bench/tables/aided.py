@@ -174,7 +174,9 @@ class Redis:
     def __enter__(self):
         places = subprocess.run([ROOT / "scripts" / "databases"], stdout=subprocess.PIPE, text=True, check=True)
         program = next(
-            path for place in places.stdout.strip().split(":") if (path := pathlib.Path(place) / "redis-server").exists()
+            path
+            for place in places.stdout.strip().split(":")
+            if (path := pathlib.Path(place) / "redis-server").exists()
         )
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
@@ -239,7 +241,9 @@ def fit(bench, papers, largest):
         ["GB that each party sends and the helper keeps of it", number(growth * found[-1]["formula_bytes"] / 1e9)],
         ["GB of intermediate files of each party", number((16 + 5) * billion / 1e9)],
     ]
-    title = f"An estimate from {', '.join(f'{n:,}' for n in chosen)} items; the paper measured three machines of 8 cores"
+    title = (
+        f"An estimate from {', '.join(f'{n:,}' for n in chosen)} items; the paper measured three machines of 8 cores"
+    )
     bench.report.table(title, ["n", f"{billion:,}"], rows)
 
 
@@ -261,10 +265,17 @@ PAPER = Paper(
             "The paper: three servers of 3 GHz, ten threads, no encryption. Ours: one thread a party; times include TLS"
             " handshakes, the parties' meeting at the helper and, without `memory:`, files that are synced.",
         ),
-        "table_3": Part("Table 3", table_3, "The paper gives no network; its times are those of its Table 1,"
-        " over the Internet. Ours are over the loopback."),
-        "table_4": Part("Table 4", table_4, "The paper gives no network, and used a port of Redis to Windows."
-        " Ours: the loopback, one thread a party."),
+        "table_3": Part(
+            "Table 3",
+            table_3,
+            "The paper gives no network; its times are those of its Table 1,"
+            " over the Internet. Ours are over the loopback.",
+        ),
+        "table_4": Part(
+            "Table 4",
+            table_4,
+            "The paper gives no network, and used a port of Redis to Windows. Ours: the loopback, one thread a party.",
+        ),
         "figure_5": Part("Figure 5", figure_5, "The paper has plots only."),
         "fit": Part("beside: 10^9 items, estimated", fit),
     },

@@ -107,9 +107,7 @@ def figure_5(bench, papers, largest):
     logs = powers(largest)
     formula = {
         # The paper's figure has no numbers; these follow its formula, 2·λ·m bits, m = 1.44·k·n, k = λ.
-        f"paper's formula, {bits} bit": {
-            2**log: 2 * bits * math.log2(math.e) * bits * 2**log / 8 / MB for log in logs
-        }
+        f"paper's formula, {bits} bit": {2**log: 2 * bits * math.log2(math.e) * bits * 2**log / 8 / MB for log in logs}
         for bits in [80, 256]
     }
     ours = {}
@@ -134,7 +132,7 @@ PAPER = Paper(
             table_3,
             "The paper: a server of 12 cores and a client of 4 over Gigabit Ethernet, at 80 and at 256 bits. Ours: one"
             " machine, a relay of 1 Gbit/s with 1 ms, at 128 bits, the only level here: labels, transfers and curves"
-            " have it built in. \"Parallel\" is two threads of each party. De Cristofaro's code has two threads"
+            ' have it built in. "Parallel" is two threads of each party. De Cristofaro\'s code has two threads'
             " a side and leaves out the"
             " last step, and RSA of 1024 and 15360 bits; ours has one thread and 2048 or 3072 bits. The summary counts"
             " `gbf_paper` beside the paper's 80 bits alone. Java's rows of the paper are left out.",

@@ -43,11 +43,11 @@ def counts(bench, papers, largest):
     # With all of them common, 2·n̂ = 2n; Batcher's sort of n has about a quarter of that.
     sorting = lambda n: 2 * SIGMA * n * (log(n) + 1) ** 2
     found = bench.count_gates(SIGMA, sizes, "scs")
-    part = lambda circuit, name, key: lambda n: next(
-        part[key] for part in found[circuit, "yao", n]["parts"] if part["name"] == name
+    part = lambda circuit, name, key: (
+        lambda n: next(part[key] for part in found[circuit, "yao", n]["parts"] if part["name"] == name)
     )
-    whole = lambda circuit, share: lambda n: (
-        found[circuit, "yao", n]["ands"] + found[circuit, "yao", n]["one_sided"] / share
+    whole = lambda circuit, share: (
+        lambda n: found[circuit, "yao", n]["ands"] + found[circuit, "yao", n]["one_sided"] / share
     )
     lines = [
         ("merge: 2σ·n·log 2n", merge, part("scs_wn", "merge", "ands")),
@@ -224,16 +224,26 @@ def figure_10(bench, papers, largest):
         is_told = n == 2**20
         weighed = ours["ands"] + ours["one_sided"] / 3
         all_gates = ours["ands"] + ours["one_sided"]
-        rows.append([
-            size_name(n),
-            Pair(paper["scs_wn_2^20_s"] if is_told else None, wall(found), counts=False),
-            Pair(paper["scs_wn_2^20_gates"] if is_told else None, weighed, counts=False),
-            number(found and found["bytes_total"] / MB),
-            number(found and found["peak_rss_bytes_sender"] / 1e6),
-            number(found and found["peak_rss_bytes_receiver"] / 1e6),
-            number(found and all_gates / found["wall_s"] / 1e6),
-        ])
-    header = ["SCS-WN, n, loopback", "seconds", "gates, one-sided as ⅓", "MB", "sender's peak, 10^6 bytes", "receiver's", "10^6 gates/s"]
+        rows.append(
+            [
+                size_name(n),
+                Pair(paper["scs_wn_2^20_s"] if is_told else None, wall(found), counts=False),
+                Pair(paper["scs_wn_2^20_gates"] if is_told else None, weighed, counts=False),
+                number(found and found["bytes_total"] / MB),
+                number(found and found["peak_rss_bytes_sender"] / 1e6),
+                number(found and found["peak_rss_bytes_receiver"] / 1e6),
+                number(found and all_gates / found["wall_s"] / 1e6),
+            ]
+        )
+    header = [
+        "SCS-WN, n, loopback",
+        "seconds",
+        "gates, one-sided as ⅓",
+        "MB",
+        "sender's peak, 10^6 bytes",
+        "receiver's",
+        "10^6 gates/s",
+    ]
     bench.report.table("Paper / ours (times less)", header, rows)
 
 
@@ -277,7 +287,11 @@ def table_2(bench, papers, largest):
     hashes = 6 * gates["ands"] + 3 * gates["one_sided"]
     # Each of the 128 base transfers takes five at both parties together, and one serves all.
     rows = [
-        ["exponentiations of the base transfers", f"{paper['scs_wn']['exponentiations_per_k'] * 80:,}", f"{5 * 128 + 1:,}"],
+        [
+            "exponentiations of the base transfers",
+            f"{paper['scs_wn']['exponentiations_per_k'] * 80:,}",
+            f"{5 * 128 + 1:,}",
+        ],
         ["hashes of blocks", f"{paper['scs_wn']['hashes'] / 1e6:.2f} M", f"{hashes / 1e6:.2f} M"],
     ]
     header = ["Table 2: SCS-WN", "paper, σ = 160, 80 bit", f"ours, {bits} bits compared, 128 bit"]
@@ -324,10 +338,7 @@ def auditing(bench, papers, largest):
 def rates(bench, papers, largest):
     """Gates and comparisons per second of CPU time, and of runs over the loopback."""
     figures = [one for name in ["gates", "comparisons"] for one in bench.primitives(name, largest)]
-    rows = [
-        [figure["name"], number(figure["per_s"] / 1e6), number(bytes_each(figure))]
-        for figure in figures
-    ]
+    rows = [[figure["name"], number(figure["per_s"] / 1e6), number(bytes_each(figure))] for figure in figures]
     header = ["gates", "10^6 a CPU second", "bytes each"]
     bench.report.table("One core for what is named: a party, or both together", header, rows)
 
@@ -346,13 +357,15 @@ def rates(bench, papers, largest):
         found = bench.measure(protocol, n, n, SIGMA, NETWORK)
         count = gates[circuit, engine, n]
         total = count["ands"] + count["one_sided"]
-        rows.append([
-            name,
-            f"{total:,}",
-            number(wall(found)),
-            number(found and total / found["wall_s"] / 1e6),
-            number(found and total / found["cpu_s"] / 1e6),
-        ])
+        rows.append(
+            [
+                name,
+                f"{total:,}",
+                number(wall(found)),
+                number(found and total / found["wall_s"] / 1e6),
+                number(found and total / found["cpu_s"] / 1e6),
+            ]
+        )
     header = [f"n = {size_name(n)}, σ = 32", "gates", "seconds", "10^6 a second", "10^6 a CPU second"]
     bench.report.table("Whole runs: inputs, transfers and setup included", header, rows)
 
@@ -377,10 +390,16 @@ PAPER = Paper(
             " counting matches, more in the masks of SCS-HE.",
         ),
         "figure_8": Part("Figure 8", figure_8, MACHINES + " Of plots, the numbers that the text gives are compared."),
-        "figure_9": Part("Figure 9", figure_9, MACHINES + " Both parties learn the intersection: then PWC reveals early."),
-        "figure_10": Part("Figure 10", figure_10, MACHINES + " Only the receiver learns the intersection, but"
-        " in the rows with an"
-            " early reveal. 2^20 items run over the loopback: at 100 Mbit/s the bytes alone would take 78 minutes."),
+        "figure_9": Part(
+            "Figure 9", figure_9, MACHINES + " Both parties learn the intersection: then PWC reveals early."
+        ),
+        "figure_10": Part(
+            "Figure 10",
+            figure_10,
+            MACHINES + " Only the receiver learns the intersection, but"
+            " in the rows with an"
+            " early reveal. 2^20 items run over the loopback: at 100 Mbit/s the bytes alone would take 78 minutes.",
+        ),
         "figure_11": Part(
             "Figure 11",
             figure_11,
@@ -392,7 +411,7 @@ PAPER = Paper(
         "rates": Part("beside: rates of gates", rates),
     },
     left_out={
-        "Table 3": "recommendations of NIST; ours is the level \"medium\", with ffdhe2048 and RSA of 2048 bits at \"short\"",
+        "Table 3": 'recommendations of NIST; ours is the level "medium", with ffdhe2048 and RSA of 2048 bits at "short"',
         "Figures 1 to 7": "describe circuits and protocols",
     },
 )

@@ -131,9 +131,7 @@ class Bench:
         long."""
         if cell.protocol not in self.known:
             raise ValueError(f"no protocol is called {cell.protocol}")
-        smaller = [
-            other for other in self.cells if other.kind() == cell.kind() and other.work() < cell.work()
-        ]
+        smaller = [other for other in self.cells if other.kind() == cell.kind() and other.work() < cell.work()]
         if any(self.cells[other] is None and other.is_equal() == cell.is_equal() for other in smaller):
             return None
         smaller = [other for other in smaller if self.cells[other]]

@@ -119,12 +119,14 @@ def table_1(bench, papers, largest):
         if ours and largest >= 20:
             found = bench.measure("ot_phasing", 2**20, 2 ** ours[0], 32, "gigabit")
             cells[0 if ours[0] == 20 else 1] = found and found["bytes_total"] / MB
-        rows.append([
-            h,
-            f"{used}",
-            f"{number(equal)} / {number(formula / 8 / MB)} / {number(cells[0])}",
-            f"{number(unequal)} / {number(cells[1])}",
-        ])
+        rows.append(
+            [
+                h,
+                f"{used}",
+                f"{number(equal)} / {number(formula / 8 / MB)} / {number(cells[0])}",
+                f"{number(unequal)} / {number(cells[1])}",
+            ]
+        )
     header = ["Table 1: h", "utilisation %", "n_1 = n_2 = 2^20", "n_2 = 2^8, n_1 = 2^20"]
     bench.report.table("MB for 32 bits: paper / the paper's formula / ours, and paper / ours", header, rows)
 
@@ -264,8 +266,9 @@ def table_6(bench, papers, largest):
                 row.append(Pair(of_paper(paper["gates"], key, i), ours))
             rows.append(row)
     header = ["Table 6: AND gates"] + [f"n = {size_name(n)}" for n in sizes]
-    bench.report.table("Paper / ours (times less). On shares, gates that transfers of tables replace are not"
-        " counted", header, rows)
+    bench.report.table(
+        "Paper / ours (times less). On shares, gates that transfers of tables replace are not counted", header, rows
+    )
 
     rows = []
     for name, key, protocol in CIRCUIT_ROWS:
@@ -342,22 +345,42 @@ PAPER = Paper(
     title='B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing", USENIX Security 2015',
     has_primitives=True,
     parts={
-        "table_1": Part("Table 1", table_1, "The paper calculates; ours is measured for two and three functions. Four"
-            " and five functions exist in no protocol here. The two-way protocol sends no stash."),
+        "table_1": Part(
+            "Table 1",
+            table_1,
+            "The paper calculates; ours is measured for two and three functions. Four"
+            " and five functions exist in no protocol here. The two-way protocol sends no stash.",
+        ),
         "table_2": Part("Table 2", table_2, "The bound here is not an equation: it sums the binomial distribution."),
-        "stashes": Part("Table 3, Figure 2 and Table 4", stashes, "The paper filled 2^30 tables of each size. Few of"
+        "stashes": Part(
+            "Table 3, Figure 2 and Table 4",
+            stashes,
+            "The paper filled 2^30 tables of each size. Few of"
             " ours need more than two places, so lines for larger stashes have no points. The paper's own counts, regressed,"
-            " give 2^-38.0 for four places at 2^16, where its Table 4 has four: a dash stands there."),
-        "table_5": Part("Table 5", table_5, "The paper: Gigabit Ethernet, and 50 MB/s with 96 ms. Ours: relays of 1"
-            " Gbit/s with 1 ms, and 400 Mbit/s with 96 ms. The paper ran GMW on two threads, ours have one."),
+            " give 2^-38.0 for four places at 2^16, where its Table 4 has four: a dash stands there.",
+        ),
+        "table_5": Part(
+            "Table 5",
+            table_5,
+            "The paper: Gigabit Ethernet, and 50 MB/s with 96 ms. Ours: relays of 1"
+            " Gbit/s with 1 ms, and 400 Mbit/s with 96 ms. The paper ran GMW on two threads, ours have one.",
+        ),
         "table_6": Part("Table 6", table_6),
-        "table_7": Part("Table 7", table_7, "Networks as for Table 5. One thread a party, in both. Times of the"
-        " server-aided row include connections and"
-            " the parties' meeting; the others start when both parties are ready."),
+        "table_7": Part(
+            "Table 7",
+            table_7,
+            "Networks as for Table 5. One thread a party, in both. Times of the"
+            " server-aided row include connections and"
+            " the parties' meeting; the others start when both parties are ready.",
+        ),
         "table_8": Part("Table 8", table_8),
-        "table_9": Part("Table 9", table_9, "Networks and clocks as for Table 7. Two-way tables without a stash"
-        " have more bins here than in the paper,"
-            " so that they do not fail; `ot_phasing_paper` has the paper's."),
+        "table_9": Part(
+            "Table 9",
+            table_9,
+            "Networks and clocks as for Table 7. Two-way tables without a stash"
+            " have more bins here than in the paper,"
+            " so that they do not fail; `ot_phasing_paper` has the paper's.",
+        ),
         "table_10": Part("Table 10", table_10, "Bins as for Table 9."),
         "table_11": Part("Table 11", table_11, "Two steps between the first and the last exist in no protocol here."),
         "table_12": Part("Table 12", table_12, "Columns of the paper are added where ours are not apart."),

@@ -83,7 +83,6 @@ class Report:
 def known(lines):
     """The lines without unknown values, and without lines that have no point."""
     kept = {
-        name: {x: y for x, y in points.items() if y and not isinstance(y, Failed)}
-        for name, points in lines.items()
+        name: {x: y for x, y in points.items() if y and not isinstance(y, Failed)} for name, points in lines.items()
     }
     return {name: points for name, points in kept.items() if points}

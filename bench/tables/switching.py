@@ -127,13 +127,15 @@ def network(bench, papers, largest):
             found = bench.switching(form, n, 128)
             told = paper["permute_and_share_2^20_128_bit_s"] if n == 2**20 else None
             sent = found["bytes_holder_to_router"] + found["bytes_router_to_holder"]
-            rows.append([
-                f"{name}, n = {size_name(n)}",
-                Pair(told, found["seconds"]),
-                number(found["cpu_s"]),
-                f"{found['switches']:,}",
-                number(sent / MB),
-            ])
+            rows.append(
+                [
+                    f"{name}, n = {size_name(n)}",
+                    Pair(told, found["seconds"]),
+                    number(found["cpu_s"]),
+                    f"{found['switches']:,}",
+                    number(sent / MB),
+                ]
+            )
     header = ["rows of 128 bits", "seconds, PRRS24 / ours", "CPU s of both", "switches", "MB of 10^6 bytes"]
     bench.report.table("Oblivious switching alone, both parties in one process", header, rows)
 
@@ -152,8 +154,11 @@ PAPER = Paper(
         "table_2": Part("Table 2", table_2, NETWORKS_DIFFER + " Items have 16 bytes here, 60 bits in the paper."),
         "table_3": Part("Table 3", table_3, NETWORKS_DIFFER),
         "table_4": Part("Table 4", table_4, NETWORKS_DIFFER),
-        "network": Part("beside: the network alone", network, "Not of this paper: S. Peceny and others, ePrint"
-        " 2024/547, measured the network alone."),
+        "network": Part(
+            "beside: the network alone",
+            network,
+            "Not of this paper: S. Peceny and others, ePrint 2024/547, measured the network alone.",
+        ),
     },
     left_out={"Figures 1 to 15": "describe functionalities and protocols"},
 )
