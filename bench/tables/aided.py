@@ -3,7 +3,7 @@ Cryptography 2014: a helper and two parties as three processes on this machine, 
 needed.
 
 Table 4 needs redis-server; scripts/databases finds it, or installs the databases of the tests with apt. Intermediate data
-goes to the folder for temporary files: some 50 bytes for each item of each party.
+goes to the target folder: some 50 bytes for each item of each party.
 """
 
 import math
@@ -114,7 +114,7 @@ def table_2(bench, papers, largest):
         ("server_aided", "server_aided", math.inf),
         ("server_aided_size_hiding", "server_aided_size_hiding", math.inf),
     ]:
-        # The paper's helper keeps lists in memory. Ours writes them to its disk, unless it is told otherwise.
+        # The paper's helper keeps lists in memory. Ours writes them to its disk without `--backend memory:`.
         backends = [[]] if key == "dt10" else [["--backend", "memory:"], []]
         for backend in backends:
             row = [" ".join([protocol, *backend])]

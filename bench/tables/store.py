@@ -63,8 +63,9 @@ class Store:
             seconds = round(time.time() - started, 3)
             one = {"command": named, "turn": turn, "build": self.builds[named[0]]}
             one |= {"limit_s": limit_s, "status": status, "output": output}
+            one |= {"started": started, "seconds": seconds}
             self.known[key(named, turn)] = one
-            self.write({**one, "started": round(started), "seconds": seconds})
+            self.write(one)
         return status, output
 
     def forget(self, command, turn=0):
@@ -85,8 +86,9 @@ class Store:
 def run_whole(command, limit_s):
     """The exit status and the output of a command that may start others: all of them end with it. The status is None after
     `limit_s`."""
-    # What an ended run leaves in its directory goes with it.
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as directory:
+    TARGET.mkdir(parents=True, exist_ok=True)
+    # What an ended run leaves in its directory goes with it. The system's folder for this may be in memory.
+    with tempfile.TemporaryDirectory(dir=TARGET, ignore_cleanup_errors=True) as directory:
         options = {"cwd": directory, "stdout": subprocess.PIPE, "text": True, "start_new_session": True}
         with subprocess.Popen(command, **options) as process:
             try:

@@ -42,7 +42,7 @@ HELD_BYTES = 32 << 20
 #: Most bytes of a row between the halves of a job: a multiple of what one row of the DataFrame takes there. Spark makes
 #: batches of spark.sql.execution.arrow.maxRecordsPerBatch rows, by default 10,000, and Arrow's have at most 2^31 bytes.
 PACKED_BYTES = 26 * 8 * 100
-#: Most rows of a row group in a file of items. pyarrow cuts row groups at 2^26 rows, even if it is told otherwise.
+#: Most rows of a row group in a file of items. pyarrow never makes larger ones than 2^26 rows.
 GROUP_ROWS = 1 << 20
 #: Of the rows between the two halves of the grouping.
 ITEMS = "task int, packed binary, empty long, refused long"

@@ -137,7 +137,7 @@ pub(super) fn run(
         MeetingError::Storage(error) => kept(error),
         MeetingError::Letter(kind) => Error::Letter { party: None, kind },
     })?;
-    // The run goes on with its connection.
+    // The run takes over the connection of the meeting.
     drop(board);
     let scratch = FolderScratch::new(folder.to_path_buf());
     let means = Means {

@@ -197,7 +197,7 @@ impl<'a> OverBoard<'a> {
         let common =
             meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
                 .map_err(|error| self.meeting_error(error))?;
-        // The run goes on with its connection.
+        // The run takes over the connection of the meeting.
         drop(board);
         self.run.event(&Event::Agreed);
         // What was said when the connection was made belongs to it.
