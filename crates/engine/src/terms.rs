@@ -3,7 +3,7 @@
 use crate::answer::text_limit;
 use crate::{ConfigFault, Error};
 use std::collections::BTreeMap;
-use vesica_agreement::{Agreement, PartyTerms};
+use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
 use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, ValueColumns};
@@ -73,8 +73,14 @@ pub fn value_columns(
 /// What a run reads beside the keys under `agreement`; `values` are this party's.
 pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
     let texts = text_limit(agreement);
-    // A result that names keys also names their rows.
-    Beside { values, texts, rows: texts.is_some() }
+    // A result that names keys also names their rows, and so does the order of shares: without values either party may
+    // turn out to be the one whose rows are shared.
+    let has_order = match &agreement.question {
+        Question::Shares(None) => true,
+        Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
+        _ => false,
+    };
+    Beside { values, texts, rows: texts.is_some() || has_order }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {

@@ -265,7 +265,7 @@ fn result_report(
             _ => None,
         },
         shared_entries: match output {
-            RunResult::Shares(shares) => Some(shares.entries as u64),
+            RunResult::Shares { file, .. } => Some(file.entries as u64),
             _ => None,
         },
         rows_written,
