@@ -122,11 +122,14 @@ impl Agreement {
         self.0.helper.as_ref().map(|helper| (&*helper.name, helper.identity.to_string()))
     }
 
-    /// The party whose values it is about, and the columns of the values.
+    /// The party whose values it is about, their columns, the column of the groups, and the groups.
     #[getter]
-    fn values(&self) -> Option<(&str, Vec<&str>)> {
+    fn values(&self) -> Option<(&str, Vec<&str>, Option<&str>, Vec<&str>)> {
         let values = self.0.question.values()?;
-        Some((&*values.of, values.columns.iter().map(String::as_str).collect()))
+        let columns = values.columns.iter().map(String::as_str).collect();
+        let groups = values.groups.as_ref();
+        let names = groups.map_or(Vec::new(), |one| one.names.iter().map(String::as_str).collect());
+        Some((&*values.of, columns, groups.map(|one| &*one.by), names))
     }
 
     /// The last day, as `2027-06-30`.

@@ -51,7 +51,7 @@ impl Outcome {
             RunResult::Sums { .. } => "sums",
             RunResult::Union(_) => "union",
             RunResult::Ids(_) => "ids",
-            RunResult::Shares(_) => "shares",
+            RunResult::Shares { .. } => "shares",
         }
     }
 
@@ -129,10 +129,17 @@ impl Outcome {
 
     /// The shares, as the JSON document that the command writes.
     fn shares(&self) -> Option<String> {
-        let RunResult::Shares(file) = &self.result else { return None };
+        let RunResult::Shares { file, .. } = &self.result else { return None };
         let mut text = Vec::new();
         file.write(&mut text).ok()?;
         String::from_utf8(text).ok()
+    }
+
+    /// What this party knows of the order of its shares.
+    fn order(&self, py: Python<'_>) -> PyResult<Option<Table>> {
+        let Some(order) = self.result.order() else { return Ok(None) };
+        let batch = away(py, || tables::order(order));
+        Ok(Some(Table(batch.map_err(|_| Failed::panic().raise(py))?)))
     }
 
     /// Writes the file that the command would write. Not for rows of a frame.

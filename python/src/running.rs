@@ -160,6 +160,7 @@ impl Running {
             source: input.take(py)?,
             columns,
             output: output.map(|path| OutputOptions { path, force }),
+            order: None,
             link,
             store,
             hands,

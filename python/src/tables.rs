@@ -4,8 +4,8 @@ use arrow_array::builder::{BooleanBuilder, Int64Builder, ListBuilder, StringBuil
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, Field, Schema};
 use std::sync::Arc;
-use vesica_engine::RunResult;
 use vesica_engine::shares::Combined;
+use vesica_engine::{OrderLine, RunResult, SharesOrder};
 use vesica_records::distinct_columns;
 
 /// 32 hexadecimal digits.
@@ -80,6 +80,27 @@ pub(crate) fn ids(ids: &vesica_engine::Ids) -> Result<RecordBatch, ArrowError> {
     columns.extend(keys.finish());
     columns.push(Arc::new(rows.finish()));
     batch(&names, columns)
+}
+
+/// The order of shares: `entry` or `place`, and the own `rows`, the `place`, or whether it is `common`.
+pub(crate) fn order(order: &SharesOrder) -> Result<RecordBatch, ArrowError> {
+    let (mut rows, mut common) = (ListBuilder::new(Int64Builder::new()), BooleanBuilder::new());
+    let mut places = Int64Builder::new();
+    for line in order.lines() {
+        match line {
+            OrderLine::Rows(own) => push_rows(&mut rows, Some(&own)),
+            OrderLine::Place(place) => places.append_value(place as i64),
+            OrderLine::Common(is_common) => common.append_value(is_common),
+        }
+    }
+    let names = order.columns().map(str::to_owned);
+    let said: ArrayRef = match &*names[1] {
+        "rows" => Arc::new(rows.finish()),
+        "place" => Arc::new(places.finish()),
+        _ => Arc::new(common.finish()),
+    };
+    let numbers = Int64Array::from_iter_values(0..order.len() as i64);
+    batch(&names, vec![Arc::new(numbers), said])
 }
 
 /// One row with the figures of a result that is a count, a yes or no, or sums.

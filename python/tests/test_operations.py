@@ -123,6 +123,73 @@ def check_shares(operation: str, table: Any) -> None:
     assert len(pl.DataFrame(table)) == len(combined)
 
 
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_order_of_shared_values_has_the_rows_of_each_entry(library: str, tmp_path: Any) -> None:
+    agreement = deal(operation="shared-values", security="semi-honest", **OPERATIONS["shared-values"])
+    shop, club = pair(
+        agreement,
+        frame_of(library, {"email": SHOP_KEYS, "n": SHOP_N}, tmp_path),
+        pd.DataFrame({"email": CLUB_KEYS}),
+    )
+    values = pa.table(v.combine(shop.shares, club.shares)).column("n").to_pylist()
+    rows = listed(column_of(shop.order, "rows"))
+    common = listed(club.order["common"])
+    assert listed(column_of(shop.order, "entry")) == listed(club.order["entry"]) == [0, 1, 2, 3]
+    assert sorted(list(one) for one in rows) == [[0], [1, 4], [3], [6]]
+    for own, value, is_common in zip(rows, values, common, strict=True):
+        assert is_common == (list(own) in ([1, 4], [3]))
+        assert value == (sum(SHOP_N[row] for row in own) if is_common else 0)
+
+
+def test_both_parts_of_the_order_of_shares_give_the_rows() -> None:
+    agreement = deal(operation="shares", security="semi-honest", **OPERATIONS["shares"])
+    shop, club = pair(
+        agreement,
+        pl.DataFrame({"email": SHOP_KEYS, "n": SHOP_N}),
+        pl.DataFrame({"email": CLUB_KEYS}),
+    )
+    values = pl.DataFrame(v.combine(shop.shares, club.shares))["n"].to_list()
+    assert (shop.order.columns, club.order.columns) == (["place", "rows"], ["entry", "place"])
+    assert sorted(shop.order["rows"].to_list()) == [[0], [1, 4], [3], [6]]
+    rows = [shop.order["rows"][place].to_list() for place in club.order["place"]]
+    assert sorted(rows) == [[1, 4], [3]]
+    assert values == [sum(SHOP_N[row] for row in own) for own in rows]
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("values", [None, "n", ["n", "m"]])
+def test_each_group_has_its_sums(library: str, values: Any, tmp_path: Any) -> None:
+    regions = ["north", "south", "south", None, "north", "west", "west"]
+    agreement = deal(
+        operation="sum", values_of="shop", values=values, by="region", groups=["north", "south", "west"]
+    )
+    assert agreement.values == ("shop", [values] if values == "n" else values or [], "region", ["north", "south", "west"])
+    ms = [2 * n for n in SHOP_N]
+    columns = {"email": SHOP_KEYS, "n": SHOP_N, "m": ms, "region": regions}
+    shop, club = pair(
+        agreement, frame_of(library, columns, tmp_path), pd.DataFrame({"email": CLUB_KEYS})
+    )
+    assert shop.kind == "nothing"
+    # b@x.org spends 10 in the south and 10,000 in the north; c@x.org 1,000 without a region.
+    if values is None:
+        assert club.sums == {"north": 1, "south": 1, "west": 0}
+    else:
+        expected = {"n[north]": 10_000, "n[south]": 10, "n[west]": 0}
+        more = {"m[north]": 20_000, "m[south]": 20, "m[west]": 0} if values != "n" else {}
+        assert club.sums == expected | more
+    assert club.count == 2
+
+
+def test_other_results_have_no_order() -> None:
+    shop, _ = pair(deal(), pl.DataFrame({"email": SHOP_KEYS}), pl.DataFrame({"email": CLUB_KEYS}))
+    assert shop.order is None
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """A column of a frame of any library, or of the table of a run from a file."""
+    return pa.table(frame).column(name)
+
+
 def test_identifiers_of_common_keys_are_equal_on_both_sides() -> None:
     shop, club = pair(
         deal(operation="private-id"),

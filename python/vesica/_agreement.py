@@ -45,7 +45,11 @@ class Values(NamedTuple):
     of: str
     """The party that has them."""
     columns: list[str]
-    """Their columns, as the agreement names them."""
+    """Their columns, as the agreement names them. None where the rows of groups are counted."""
+    by: str | None
+    """The column that names the group of each row, if there is a sum for each group."""
+    groups: list[str]
+    """The groups."""
 
 
 class Agreement:
@@ -86,6 +90,8 @@ class Agreement:
         bits: int = 32,
         signed: bool = False,
         duplicates: str = "sum",
+        by: str | None = None,
+        groups: Iterable[str] | None = None,
         default: int = 0,
         threshold: int | None = None,
         min_matches: int | None = None,
@@ -106,6 +112,9 @@ class Agreement:
         all of them with a helper or where the operation gives each party its own. The security is
         the strongest that there is.
 
+        With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
+        the texts in it. Without `values` the rows of each group are counted.
+
         >>> shop, club = Identity.generate(), Identity.generate()
         >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
         >>> deal.operation, [party.name for party in deal.parties]
@@ -113,7 +122,8 @@ class Agreement:
         """
         names = list(parties)
         for_all = helper is not None or _vesica.is_for_both(operation)
-        if values is not None and values_of is None and names:
+        has_values = values is not None or by is not None
+        if has_values and values_of is None and names:
             values_of = names[0]
         if receives is None and names:
             # Who has the values knows them already.
@@ -142,12 +152,14 @@ class Agreement:
         parts = [fields(top)]
         if key_bytes is not None:
             parts.append(section("union", {"key_bytes": key_bytes}))
-        if values is not None:
-            columns = [values] if isinstance(values, str) else list(values)
+        if has_values:
+            columns = [values] if isinstance(values, str) else list(values or [])
             shared = operation == "shared-values"
             terms = {
                 "of": values_of,
-                "columns": columns,
+                "columns": columns or None,
+                "by": by,
+                "groups": None if groups is None else list(groups),
                 "bits": bits,
                 "signed": signed or None,
                 "duplicates": duplicates,
@@ -274,7 +286,9 @@ class Agreement:
             *((party.name, party.identity) for party in self.parties),
         ]
         if self.values is not None:
-            rows.insert(2, ("values", f"{', '.join(self.values.columns)} of {self.values.of}"))
+            columns = ", ".join(self.values.columns) or "rows"
+            by = "" if self.values.by is None else f" by {self.values.by}"
+            rows.insert(2, ("values", f"{columns} of {self.values.of}{by}"))
         if self.helper is not None:
             rows.append(("helper", self.helper))
         if self.expires is not None:

@@ -115,7 +115,10 @@ class Result:
 
     @property
     def sums(self) -> dict[str, int] | None:
-        """The sum of each column of values over the common keys."""
+        """The sum of each column of values over the common keys.
+
+        With groups, the name is that of the group, or ``column[group]``.
+        """
         sums = self._outcome.sums
         return None if sums is None else dict(sums)
 
@@ -133,6 +136,19 @@ class Result:
         """This party's shares. `combine` takes those of both parties."""
         document = self._outcome.shares()
         return None if document is None else Shares(document)
+
+    @property
+    def order(self) -> Any:
+        """What this party knows of the order of its `shares`: a frame of the input's kind.
+
+        With ``shared-values`` the party with the values has ``entry`` and ``rows``, the own rows that
+        each entry is from, and the other one ``entry`` and ``common``. With ``shares`` neither knows
+        which row an entry is from: one party has ``place`` and ``rows``, its rows in a random order,
+        and the other ``entry`` and ``place``, where the entries are in it. All count from 0. Keep it to
+        yourself: with both parties' parts anyone knows which rows are in common.
+        """
+        order = self._outcome.order()
+        return None if order is None else self._frame.table(order)
 
     def rows(self) -> Any:
         """The result as a frame of the input's kind.

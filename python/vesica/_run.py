@@ -366,6 +366,8 @@ def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) 
     values = agreement.values
     if values is not None and party in (None, values.of):
         names += values.columns
+        if values.by is not None:
+            names.append(values.by)
     return [columns.get(name, name) for name in names]
 
 

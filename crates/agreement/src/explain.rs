@@ -83,9 +83,9 @@ impl Words<'_> {
             (_, Some(values)) => format!(
                 "No row leaves either side. Of the columns outside the key only {} of {} take{} \
                  part, in encrypted form.",
-                question::columns(values).trim_start_matches("the column "),
+                question::all_columns(values).trim_start_matches("the column "),
                 values.of,
-                if values.columns.len() == 1 { "s" } else { "" },
+                if values.all_columns().len() == 1 { "s" } else { "" },
             ),
             (Question::Union { .. }, _) => "No row, and no column outside the key, leaves either \
                                             side; keys do, as described above."

@@ -158,7 +158,7 @@ impl<'a> Check<'a> {
                 .zip(shapes)
                 .map(|(key, shapes)| CheckedKey::new(key, shapes))
                 .collect(),
-            value_columns: self.values.as_ref().map_or(Vec::new(), |values| values.columns.clone()),
+            value_columns: self.values.iter().flat_map(ValueColumns::all).cloned().collect(),
             faults,
             limits: terms
                 .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),

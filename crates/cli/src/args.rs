@@ -254,6 +254,11 @@ pub(crate) struct RunArgs {
     /// The file for the result, such as your matching rows; its ending sets the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    /// The file for what you know of the order of your shares, for "shares" and "shared-values": the rows of your
+    /// input that the entries are from, if they are yours. Keep it to yourself: with both sides' files anyone
+    /// knows which rows are in common
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) order: Option<PathBuf>,
     /// Replace an existing output file
     #[arg(long)]
     pub(crate) force: bool,

@@ -60,6 +60,12 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: a column with values; repeatable [default: amount]
     #[arg(long = "sum-column", value_name = "COLUMN")]
     sum_columns: Vec<String>,
+    /// With --operation sum: a sum for each group of rows, by this column; without --sum-column the number of rows
+    #[arg(long, value_name = "COLUMN", requires = "groups")]
+    sum_by: Option<String>,
+    /// With --sum-by: the groups, as that column names them, separated by commas
+    #[arg(long, value_name = "GROUP", value_delimiter = ',', requires = "sum_by")]
+    groups: Vec<String>,
     /// With --operation sum: the value of a key is below 2^BITS [default: 32]
     #[arg(long, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(VALUE_MAX_BITS)))]
@@ -99,6 +105,8 @@ pub(crate) struct ValueFields {
     pub(crate) table: &'static str,
     pub(crate) of: String,
     pub(crate) columns: Vec<String>,
+    /// The column of groups, and the groups.
+    pub(crate) groups: Option<(String, Vec<String>)>,
     pub(crate) bits: u32,
     pub(crate) signed: bool,
 }
@@ -108,6 +116,7 @@ struct ValueOptions<'a> {
     table: &'static str,
     of: &'a Option<String>,
     columns: &'a [String],
+    groups: Option<(&'a String, &'a [String])>,
     bits: Option<u32>,
     signed: bool,
 }
@@ -142,6 +151,7 @@ impl AskedArgs {
             table: "sum",
             of: &self.sum_of,
             columns: &self.sum_columns,
+            groups: self.sum_by.as_ref().map(|by| (by, &self.groups[..])),
             bits: self.sum_bits,
             signed: self.sum_signed,
         };
@@ -149,6 +159,7 @@ impl AskedArgs {
             table: "shares",
             of: &self.shares_of,
             columns: &self.shares_columns,
+            groups: None,
             bits: self.shares_bits,
             signed: self.shares_signed,
         };
@@ -171,20 +182,22 @@ impl AskedArgs {
 
 impl ValueOptions<'_> {
     fn is_given(&self) -> bool {
-        self.of.is_some() || !self.columns.is_empty() || self.bits.is_some() || self.signed
+        let has_columns = !self.columns.is_empty() || self.groups.is_some();
+        self.of.is_some() || has_columns || self.bits.is_some() || self.signed
     }
 
     fn fields(&self, receives: &str, [first, second]: [&str; 2]) -> ValueFields {
-        // Several columns, or signed values, must not belong to the only receiver.
-        let is_wide = self.columns.len() > 1 || self.signed;
+        // Several sums, or signed values, must not belong to the only receiver.
+        let is_wide = self.columns.len() > 1 || self.groups.is_some() || self.signed;
         let holder = if is_wide && receives == first { second } else { first };
         ValueFields {
             table: self.table,
             of: self.of.as_deref().unwrap_or(holder).to_owned(),
             columns: match self.columns {
-                [] => vec![EXAMPLE_COLUMN.to_owned()],
+                [] if self.groups.is_none() => vec![EXAMPLE_COLUMN.to_owned()],
                 columns => columns.to_vec(),
             },
+            groups: self.groups.map(|(by, names)| (by.clone(), names.to_vec())),
             bits: self.bits.unwrap_or(EXAMPLE_BITS),
             signed: self.signed,
         }

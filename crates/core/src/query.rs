@@ -84,7 +84,7 @@ pub struct Values {
 
 impl Values {
     /// Maximum number of values per item.
-    pub const MAX_COLUMNS: u32 = 16;
+    pub const MAX_COLUMNS: u32 = 64;
 
     /// One value below 2^`bits` for each item of `holder`.
     ///

@@ -3,7 +3,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use vesica_agreement::{AgreementError, Difference};
 use vesica_aided::FolderError;
-use vesica_core::{Misbehaviour, ParameterError, Refusal, StopReason, TransportError};
+use vesica_core::{Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError};
 use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
@@ -303,6 +303,12 @@ pub enum ConfigFault {
     OutputNotLearned {
         /// This party's name.
         party: String,
+    },
+    /// A file is named for the order of shares, and the result is none.
+    #[error("a result of {} has no order", operation.name())]
+    NoOrder {
+        /// What is computed.
+        operation: Operation,
     },
     /// A column was given for a key the agreement does not have.
     #[error("the agreement has no key {given}")]

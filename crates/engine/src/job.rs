@@ -40,6 +40,9 @@ pub struct Job {
     /// The file for the result, if one is wanted; only if this side receives the result. The result is returned as an
     /// [`RunResult`](crate::RunResult) in any case.
     pub output: Option<OutputOptions>,
+    /// The file for what this side knows of the order of its shares, if one is wanted; only if the result is shares. See
+    /// [`SharesOrder`](crate::SharesOrder).
+    pub order: Option<OutputOptions>,
     /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
     /// whenever the helper cannot be reached.
     pub link: LinkOptions,
@@ -169,6 +172,7 @@ pub fn reach(
 ///         source: Source::open(path, &ReadOptions::default())?,
 ///         columns: BTreeMap::new(),
 ///         output: None,
+///         order: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
 ///         store: None,
 ///         hands: None,
@@ -266,12 +270,14 @@ pub(crate) fn follow<M: Match, R>(
     run.event(&Event::LastMessage);
     let checked = way.check(answer)?;
 
-    let (mut rows_written, start) = (None, Instant::now());
-    if let Some(options) = &job.output {
-        let options = OutputOptions { force: options.force || overwrites, ..options.clone() };
-        let go_on = || way.go_on();
-        rows_written = checked.output.keep(&job.source, &options, &**run.observer, go_on)?;
-    }
+    let start = Instant::now();
+    let files = [&job.output, &job.order].map(|file| {
+        let forced = |file: &OutputOptions| file.force || overwrites;
+        file.as_ref().map(|file| OutputOptions { force: forced(file), ..file.clone() })
+    });
+    let files = files.each_ref().map(Option::as_ref);
+    let go_on = || way.go_on();
+    let rows_written = checked.output.keep(&job.source, files, &**run.observer, go_on)?;
     run.clock.add(Phase::Writing, start.elapsed());
     let parts = Parts {
         agreement: &job.agreement,

@@ -42,7 +42,9 @@ pub use event::{Event, Observer, Silent};
 pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
 pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
-pub use output::{ColumnSum, Finished, IdEntry, Ids, RowSet, RunResult, Union, UnionEntry};
+pub use output::{
+    ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
+};
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
 pub use vesica_shares as shares;

@@ -1,9 +1,11 @@
 //! The result of a finished job, in memory: the same type for runs between two parties and with a helper.
 
 mod file;
+mod order;
 mod table;
 
-pub(crate) use file::check;
+pub(crate) use file::{check, check_order};
+pub use order::{OrderLine, SharesOrder};
 pub(crate) use table::KeyRows;
 pub use table::{IdEntry, Ids, Union, UnionEntry};
 pub use vesica_own_rows::RowSet;
@@ -59,13 +61,18 @@ pub enum RunResult {
     /// Private ids: identifiers of the keys that either party has, and those of the own rows.
     Ids(Ids),
     /// Shares and shared values: this party's shares. [`combine`](crate::shares::combine) takes those of both.
-    Shares(SharesFile),
+    Shares {
+        /// The shares.
+        file: SharesFile,
+        /// What this party knows of their order.
+        order: SharesOrder,
+    },
 }
 
-/// The sum of one column of values over the common keys.
+/// The sum of one column of values over the common keys, of all rows or those of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSum {
-    /// The column's name in the agreement.
+    /// The column's name in the agreement, the group's, or `column[group]`.
     pub column: String,
     /// The sum. A key counts once; a repeated key's value is as the agreement's `duplicates` says.
     pub sum: i128,
@@ -98,6 +105,14 @@ impl RunResult {
             _ => None,
         }
     }
+
+    /// What this party knows of the order of its shares, if the result is shares.
+    pub fn order(&self) -> Option<&SharesOrder> {
+        match self {
+            Self::Shares { order, .. } => Some(order),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Debug for RunResult {
@@ -114,7 +129,7 @@ impl fmt::Debug for RunResult {
             Self::Sums { columns, .. } => write!(f, "Sums({} columns)", columns.len()),
             Self::Union(union) => write!(f, "Union({} keys)", union.len()),
             Self::Ids(ids) => write!(f, "Ids({} identifiers)", ids.len()),
-            Self::Shares(shares) => write!(f, "Shares({} entries)", shares.entries),
+            Self::Shares { file, .. } => write!(f, "Shares({} entries)", file.entries),
         }
     }
 }

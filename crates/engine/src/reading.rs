@@ -6,7 +6,7 @@ use crate::terms::{beside, key_columns, key_items, key_limits, value_columns};
 use crate::{Error, Event, Job, Observer, Phase, output};
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
-use vesica_core::Item;
+use vesica_core::{Item, Operation};
 use vesica_protocols::Security;
 use vesica_records::{
     KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, Source, StreamError, Streamed,
@@ -34,7 +34,7 @@ impl<'a> Reader<'a> {
         may_overwrite: bool,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let Job { agreement, source, columns, output, .. } = job;
+        let Job { agreement, source, columns, output, order, .. } = job;
         let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
         if let (Some(row), false) = (insecure, job.allow_insecure) {
             return Err(ConfigFault::Insecure { protocol: row.id }.into());
@@ -45,6 +45,14 @@ impl<'a> Reader<'a> {
             }
             let force = output.force || may_overwrite;
             output::check(agreement, source, &OutputOptions { force, ..output.clone() })?;
+        }
+        if let Some(order) = order {
+            let operation = agreement.operation();
+            if !matches!(operation, Operation::Shares | Operation::SharedValues) {
+                return Err(ConfigFault::NoOrder { operation }.into());
+            }
+            let force = order.force || may_overwrite;
+            output::check_order(source, &OutputOptions { force, ..order.clone() })?;
         }
         let key = key_columns(agreement, Some(party), columns)?;
         let values = value_columns(agreement, party, columns);

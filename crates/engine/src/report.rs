@@ -82,6 +82,10 @@ pub struct AgreementReport {
     pub values_of: Option<String>,
     /// Their columns in the agreement.
     pub value_columns: Option<Vec<String>>,
+    /// The column that names the group of a row, if there is a sum for each group.
+    pub group_column: Option<String>,
+    /// The groups.
+    pub groups: Option<Vec<String>>,
     /// The bits of a value.
     pub value_bits: Option<u32>,
     /// Whether values may be below zero.

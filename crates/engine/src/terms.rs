@@ -3,10 +3,10 @@
 use crate::answer::text_limit;
 use crate::{ConfigFault, Error};
 use std::collections::BTreeMap;
-use vesica_agreement::{Agreement, PartyTerms};
+use vesica_agreement::{Agreement, PartyTerms, Question};
 use vesica_core::hash::ItemHash;
 use vesica_link::Identity;
-use vesica_records::{Beside, KeyColumn, KeyItems, KeyLimits, ValueColumns};
+use vesica_records::{Beside, Groups, KeyColumn, KeyItems, KeyLimits, ValueColumns};
 
 const ITEM_LABEL: &str = "vesica v1 item";
 
@@ -39,7 +39,7 @@ pub fn key_columns(
     if let Some(values) = agreement.question.values()
         && party.is_none_or(|party| party == values.of)
     {
-        known.extend(values.columns.iter().cloned());
+        known.extend(values.all_columns());
     }
     if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
         return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());
@@ -64,6 +64,10 @@ pub fn value_columns(
     let values = agreement.values_of(party)?;
     Some(ValueColumns {
         columns: values.columns.iter().map(|column| named_here(column, columns)).collect(),
+        groups: values.groups.as_ref().map(|groups| Groups {
+            by: named_here(&groups.by, columns),
+            names: groups.names.clone(),
+        }),
         bits: values.bits,
         signed: values.signed,
         duplicates: values.duplicates,
@@ -73,8 +77,14 @@ pub fn value_columns(
 /// What a run reads beside the keys under `agreement`; `values` are this party's.
 pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
     let texts = text_limit(agreement);
-    // A result that names keys also names their rows.
-    Beside { values, texts, rows: texts.is_some() }
+    // A result that names keys also names their rows, and so does the order of shares: without values either party may
+    // turn out to be the one whose rows are shared.
+    let has_order = match &agreement.question {
+        Question::Shares(None) => true,
+        Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
+        _ => false,
+    };
+    Beside { values, texts, rows: texts.is_some() || has_order }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {

@@ -164,6 +164,18 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::DuplicateColumn { name } => {
             (format!("the column {name:?} is listed twice"), show("remove one of them"))
         }
+        AgreementFault::OnlyOneOfGroups => (
+            "\"by\" and \"groups\" go together".to_owned(),
+            show(
+                "by names the column of the groups, for example by = \"region\", groups = [\"north\"]",
+            ),
+        ),
+        AgreementFault::DuplicateGroup { name } => {
+            (format!("the group {name:?} is listed twice"), show("remove one of them"))
+        }
+        AgreementFault::SumCount { .. } => {
+            (fault.to_string(), show("list fewer groups, or fewer columns"))
+        }
         AgreementFault::DoesNotFit { .. } => {
             (fault.to_string(), show("agree on more bits, or on another default"))
         }

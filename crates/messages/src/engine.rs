@@ -200,6 +200,14 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 "leave out `output=`",
             ),
         ),
+        ConfigFault::NoOrder { operation } => Message::here(
+            format!(
+                "{} is only for shares, and the operation is {}",
+                say.order(),
+                operation.name()
+            ),
+            format!("leave out {}", say.order()),
+        ),
         ConfigFault::UnknownKey { given, known } => Message::here(
             format!("{} names {given:?}, which is not a key of the agreement", say.column()),
             format!("write {}; keys of the agreement: {}", say.key_column(), list(known)),

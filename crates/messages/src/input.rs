@@ -344,6 +344,10 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                     "values are whole numbers from 0 up, unless the agreement has signed = true; \
                      an empty cell counts as 0"
                 }
+                ValueFault::NoGroup => {
+                    "agree on all groups, or correct the cell; a row with an empty cell is in no \
+                     group"
+                }
                 _ => {
                     "values are whole numbers in plain digits, for example cents in place of \
                      euros; an empty cell counts as 0"

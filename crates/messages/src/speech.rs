@@ -48,6 +48,7 @@ terms! {
     party:       "--as",                "`party=`";
     output:      "--output",            "`output=`";
     output_file: "--output FILE",       "`output=FILE`";
+    order:       "--order",             "`order`";
     force:       "--force",             "`force=True`";
     column:      "--column",            "`columns=`";
     key_column:  "--column KEY=COLUMN", "`columns={\"KEY\": \"COLUMN\"}`";

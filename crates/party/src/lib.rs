@@ -47,8 +47,8 @@ pub mod sorted_tags;
 
 pub use learned::{Condition, Fact};
 pub use party::{
-    Addends, Ids, Input, Output, Party, Shares, check_distinct, check_item_bits, check_set_len,
-    of_set,
+    Addends, Ids, Input, Order, Output, Party, Shares, check_distinct, check_item_bits,
+    check_set_len, of_set,
 };
 pub use protocol::{
     AddendRuns, BoundsKept, Compared, MakeOpening, MakeParty, Pairwise, Parameter, Partitions,

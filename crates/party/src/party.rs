@@ -150,8 +150,8 @@ pub struct Ids {
 
 /// One party's shares of a list.
 ///
-/// With [`vesica_core::Query::Shares`] nobody knows its order. With [`vesica_core::Query::SharedValues`] it is a random
-/// one that only the sender's side of the run knew, and that it has forgotten.
+/// With [`vesica_core::Query::Shares`] nobody knows its order; each party knows one half of it. With
+/// [`vesica_core::Query::SharedValues`] it is a random one that the sender knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// How many entries the list has.
@@ -161,6 +161,33 @@ pub struct Shares {
     /// Of the values, those of one entry following each other. With [`vesica_core::Query::Shares`] the XOR of
     /// both parties' shares is the value; with [`vesica_core::Query::SharedValues`] their sum modulo 2^64.
     pub values: Vec<u64>,
+    /// What this party knows of the order of the list.
+    pub order: Order,
+}
+
+/// What one party knows of the order of shared entries: its output of the permuted characteristic (Garimella et al., PKC
+/// 2021, Figures 5, 6 and 13). The sender has π, the receiver e.
+///
+/// # Leakage
+/// None to the party that has it. π is the sender's own choice, uniform and independent of both sets. Which places are
+/// common, and ρ, are in an order that π hides. **Both parts together say which of the sender's items are common**, so a
+/// party must not give its part to the other, nor to anyone who has the other's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Of the sender, π: the position in its list of the item at each place. With
+    /// [`vesica_core::Query::SharedValues`] the places are the entries; with [`vesica_core::Query::Shares`] there is a
+    /// place for each item, and only the receiver knows at which places the entries are.
+    Items(Vec<u32>),
+    /// Of the receiver with [`vesica_core::Query::Shares`], ρ: the place of each entry.
+    Places(Vec<u32>),
+    /// Of the receiver with [`vesica_core::Query::SharedValues`], e: whether each entry is of a common item.
+    Common(Vec<bool>),
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::Items(Vec::new())
+    }
 }
 
 /// One party's shares of what a part of a run answers, or of what several parts answer together.

@@ -277,6 +277,11 @@ impl Protocol {
         self.least_flights.map_or(most, |least| least(params))..=most
     }
 
+    /// Whether it has the components of its paper where another row has better ones: ids of such rows end in `_paper`.
+    pub fn is_as_published(&self) -> bool {
+        self.id.ends_with("_paper")
+    }
+
     /// [`Protocol::sender_learns`] in words.
     pub fn sender_learns(&self) -> String {
         Fact::all_words(self.sender_learns, "the receiver")

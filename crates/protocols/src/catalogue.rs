@@ -46,7 +46,9 @@ static CATALOGUE: &[Protocol] = &[
     gmrss21::CARDINALITY_SHORT_ROW,
     gmrss21::CARDINALITY_PAPER_ROW,
     gmrss21::SUM_ROW,
+    gmrss21::SUM_PAPER_ROW,
     gmrss21::INTERSECTION_ROW,
+    gmrss21::INTERSECTION_PAPER_ROW,
     gmrss21::UNION_ROW,
     gmrss21::UNION_SHORT_ROW,
     gmrss21::UNION_PAPER_ROW,
@@ -55,6 +57,7 @@ static CATALOGUE: &[Protocol] = &[
     gmrss21::PRIVATE_ID_ROW,
     gmrss21::PRIVATE_ID_PAPER_ROW,
     gmrss21::SHARES_ROW,
+    gmrss21::SHARES_PAPER_ROW,
     gmrss21::VALUES_ROW,
     naive_hash::ROW,
 ];

@@ -123,6 +123,8 @@ pub enum ValueFault {
     },
     /// Anything else.
     NotANumber,
+    /// The text of no group.
+    NoGroup,
 }
 
 impl fmt::Display for ValueFault {
@@ -137,6 +139,7 @@ impl fmt::Display for ValueFault {
                 write!(f, "holds a number outside -2^{0} to 2^{0} - 1", bits - 1)
             }
             ValueFault::NotANumber => f.write_str("holds something other than a whole number"),
+            ValueFault::NoGroup => f.write_str("holds the name of no group"),
         }
     }
 }

@@ -438,7 +438,7 @@ fn read<'a>(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
     let mut indices = source.key_indices(columns)?;
-    for column in beside.values.iter().flat_map(|values| &values.columns) {
+    for column in beside.values.iter().flat_map(|values| values.all()) {
         indices.push(source.value_index(column)?);
     }
     let mut collector = Collector {

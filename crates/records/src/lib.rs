@@ -72,4 +72,4 @@ pub use source::{FRAME, ReadOptions, Source};
 pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
-pub use values::{Duplicates, ValueColumns};
+pub use values::{Duplicates, Groups, ValueColumns};

@@ -38,6 +38,16 @@ impl fmt::Display for Duplicates {
     }
 }
 
+/// Groups of rows, by the text of a column. Blanks around it are ignored; a row with an empty cell is in no group.
+/// Another text than those of the groups is an error, never skipped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Groups {
+    /// The column's name in this party's file.
+    pub by: String,
+    /// The texts, without blanks around them, at least one and no two alike.
+    pub names: Vec<String>,
+}
+
 /// The columns of values.
 ///
 /// A value is a whole number in decimal digits; blanks around it are ignored, and a minus sign is
@@ -45,8 +55,10 @@ impl fmt::Display for Duplicates {
 /// `bits` too. Anything else is an error, never skipped: a sum over the rest would be silently wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueColumns {
-    /// Their names in this party's file, at least one.
+    /// Their names in this party's file. At least one, or none with `groups`: then a row has the value 1.
     pub columns: Vec<String>,
+    /// Groups of rows: a row has its values in its own group, and 0 in all others.
+    pub groups: Option<Groups>,
     /// The value of a key is below 2^`bits`, 1 to 64; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1.
     pub bits: u32,
     /// Whether values may be negative.
@@ -56,6 +68,26 @@ pub struct ValueColumns {
 }
 
 impl ValueColumns {
+    /// How many values a key has: one for each column in each group.
+    fn width(&self) -> usize {
+        self.columns.len().max(1) * self.groups()
+    }
+
+    fn groups(&self) -> usize {
+        self.groups.as_ref().map_or(1, |groups| groups.names.len())
+    }
+
+    /// The names of all columns, that of the groups last.
+    pub fn all(&self) -> impl Iterator<Item = &String> {
+        self.columns.iter().chain(self.groups.iter().map(|groups| &groups.by))
+    }
+
+    /// The column that value `index` of a key comes from.
+    fn column(&self, index: usize) -> &str {
+        let by = self.groups.as_ref().map_or("", |groups| &groups.by);
+        self.columns.get(index / self.groups()).map_or(by, String::as_str)
+    }
+
     fn contain(&self, value: i128) -> bool {
         let (min, max) = range(self.bits, self.signed);
         (min..=max).contains(&value)
@@ -83,12 +115,15 @@ pub(crate) struct Values<'a> {
     path: &'a Path,
     kept: Vec<u64>,
     scratch: Vec<u8>,
+    /// The values of one row, one a column.
+    row: Vec<u64>,
     pub(crate) empty: u64,
 }
 
 impl<'a> Values<'a> {
     pub(crate) fn new(columns: &'a ValueColumns, at: usize, path: &'a Path) -> Self {
-        Self { columns, at, path, kept: Vec::new(), scratch: Vec::new(), empty: 0 }
+        let (kept, scratch, row) = (Vec::new(), Vec::new(), Vec::new());
+        Self { columns, at, path, kept, scratch, row, empty: 0 }
     }
 
     /// Adds the values of a row that has a key. A value whose error `fault` accepts counts as 0.
@@ -97,22 +132,42 @@ impl<'a> Values<'a> {
         row: &impl Row,
         mut fault: impl FnMut(InputError) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
+        let bad = |column: &String, fault| InputError::BadValue {
+            path: self.path.to_path_buf(),
+            place: row.place(),
+            column: column.clone(),
+            fault,
+        };
         let mut is_empty = false;
+        self.row.clear();
         for (index, column) in self.columns.columns.iter().enumerate() {
             let value = match parse(row.cell(self.at + index, &mut self.scratch), self.columns) {
                 Ok(value) => value,
                 Err(why) => {
-                    fault(InputError::BadValue {
-                        path: self.path.to_path_buf(),
-                        place: row.place(),
-                        column: column.clone(),
-                        fault: why,
-                    })?;
+                    fault(bad(column, why))?;
                     Some(0)
                 }
             };
             is_empty |= value.is_none();
-            self.kept.push(value.unwrap_or(0));
+            self.row.push(value.unwrap_or(0));
+        }
+        if let Some(groups) = &self.columns.groups {
+            let at = self.at + self.columns.columns.len();
+            let name = trimmed(row.cell(at, &mut self.scratch));
+            let own = groups.names.iter().position(|group| *group == *name);
+            if own.is_none() && !name.is_empty() {
+                fault(bad(&groups.by, ValueFault::NoGroup))?;
+            }
+            is_empty |= name.is_empty();
+            if self.row.is_empty() {
+                self.row.push(1);
+            }
+            for value in &self.row {
+                let in_group = |group| if Some(group) == own { *value } else { 0 };
+                self.kept.extend((0..groups.names.len()).map(in_group));
+            }
+        } else {
+            self.kept.append(&mut self.row);
         }
         self.empty += u64::from(is_empty);
         Ok(())
@@ -128,7 +183,7 @@ impl<'a> Values<'a> {
         is_last: bool,
         mut fault: impl FnMut(InputError) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
-        let width = self.columns.columns.len();
+        let width = self.columns.width();
         if self.columns.duplicates == Duplicates::Refuse {
             // In the order of the file, so that the first is reported.
             let mut repeated: Vec<(u32, u32)> = groups
@@ -193,7 +248,7 @@ impl<'a> Values<'a> {
             Some(row) => Err(InputError::TotalTooLarge {
                 path: self.path.to_path_buf(),
                 place: places.get(row),
-                column: self.columns.columns[column].clone(),
+                column: self.columns.column(column).to_owned(),
                 bits: self.columns.bits,
                 signed: self.columns.signed,
             }),
@@ -267,7 +322,7 @@ mod tests {
     fn of(text: &str, bits: u32, signed: bool) -> Result<Option<u64>, ValueFault> {
         let columns = vec!["v".to_owned()];
         let duplicates = Duplicates::Sum;
-        parse(text.as_bytes(), &ValueColumns { columns, bits, signed, duplicates })
+        parse(text.as_bytes(), &ValueColumns { columns, groups: None, bits, signed, duplicates })
     }
 
     #[test]

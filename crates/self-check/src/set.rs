@@ -354,7 +354,10 @@ mod tests {
         let checked = |columns, bits| {
             let (of, duplicates) = ("a".to_owned(), vesica_records::Duplicates::Sum);
             let columns = (0..columns).map(|i: u32| i.to_string()).collect();
-            CheckedValues::new(3, &ValueTerms { of, columns, bits, signed: false, duplicates })
+            CheckedValues::new(
+                3,
+                &ValueTerms { of, columns, groups: None, bits, signed: false, duplicates },
+            )
         };
         let own = vec![1, 2, 3, 4, 5];
         let set = set(20).with_values(own.clone(), checked(1, 8)).unwrap();

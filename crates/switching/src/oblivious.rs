@@ -16,9 +16,11 @@
 //! | flights | 5; 3 for few switches; [`flights`] | 3, plus 2 for each 2^16 switches above 2^17; [`flights`] |
 //! | bytes, holder to router | ℓ bits per switch; [`bytes`] | 4ℓ bits per switch and ℓ per row; [`bytes`] |
 //! | bytes, router to holder | 1 bit per switch | 128 bits per switch |
-//! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no selected row; [`Sizes::switches`] | the same |
+//! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no selected row; about n_in·(½·log n_out + 1) for few rows; [`Sizes::switches`] | the same |
 //!
-//! The switches are those of [Waksman's network](crate::Network). The router sets them so that its rows come first.
+//! The switches are those of [Waksman's network](crate::Network). The router sets them so that its rows come first. A
+//! part of the network from which one row is selected is a tree in its place: each switch hands on its first lane, and
+//! both parties forget their shares of the second.
 //!
 //! # The correlated form
 //!
@@ -79,8 +81,10 @@
 //! # What differs from the paper
 //!
 //! The router's OTs have random choices, which one bit per switch corrects (D. Beaver, CRYPTO 1995); IKNP offers chosen
-//! OTs at the same cost. An injection leaves switches unneeded in each part of the network, and we omit them; the paper
-//! defers its method to the full version.
+//! OTs at the same cost. An injection leaves switches unneeded in each part of the network, and we omit them; where a
+//! part keeps one row, a tree of fewer switches takes its place. The paper defers its method to the full version. The
+//! security is the same: which parts are trees follows from n_in and n_out, and a lane that is dropped only takes from
+//! what a party holds.
 //!
 //! # What must not leak
 //!

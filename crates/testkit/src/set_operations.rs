@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
-use vesica_party::{Ids, Input, Operation, Output, Partitions, Protocol, Shares};
+use vesica_party::{Ids, Input, Operation, Order, Output, Partitions, Protocol, Shares};
 
 /// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against
 /// many.
@@ -132,14 +132,19 @@ impl Trial<'_> {
                 let own = values_of(self.x, values);
                 let columns = values.columns();
                 let is_common: HashSet<usize> = common.iter().copied().collect();
-                let expected = own.chunks_exact(columns).enumerate().map(|(i, row)| {
-                    if is_common.contains(&i) { row.to_vec() } else { vec![default; columns] }
-                });
-                assert_eq!(
-                    sorted(sum.chunks_exact(columns).map(<[u64]>::to_vec)),
-                    sorted(expected),
-                    "{case}"
-                );
+                let (Order::Items(pi), Order::Common(e)) = (&a.order, &b.order) else {
+                    panic!("{case}: {:?}, {:?}", a.order, b.order)
+                };
+                self.is_an_order_of_x(pi, &case);
+                // In the order of the sender each entry is the value of its item, or the default.
+                let expected =
+                    pi.iter().map(|i| *i as usize).map(|i| match is_common.contains(&i) {
+                        true => own[i * columns..(i + 1) * columns].to_vec(),
+                        false => vec![default; columns],
+                    });
+                assert!(sum.chunks_exact(columns).map(<[u64]>::to_vec).eq(expected), "{case}");
+                let expected = pi.iter().map(|i| is_common.contains(&(*i as usize)));
+                assert!(e.iter().copied().eq(expected), "{case}");
             }
             _ => panic!("{case}: {sender:?}, {receiver:?}"),
         }
@@ -173,7 +178,14 @@ impl Trial<'_> {
         assert_eq!((a.items.len(), b.items.len()), (common.len(), common.len()), "{case}");
         assert_eq!(a.values.len(), columns * common.len(), "{case}");
         let all = values.map_or(Vec::new(), |values| values_of(self.x, values));
-        let expected = common
+        let (Order::Items(pi), Order::Places(rho)) = (&a.order, &b.order) else {
+            panic!("{case}: {:?}, {:?}", a.order, b.order)
+        };
+        self.is_an_order_of_x(pi, case);
+        // Both parts of the order together give the item of each entry, and each common one is there once.
+        let items: Vec<usize> = rho.iter().map(|place| pi[*place as usize] as usize).collect();
+        assert_eq!(sorted(items.iter().copied()), common, "{case}");
+        let expected = items
             .iter()
             .map(|i| (self.x[*i].integer(), all[i * columns..(i + 1) * columns].to_vec()));
         let found = (0..a.len).map(|i| {
@@ -183,7 +195,16 @@ impl Trial<'_> {
             let row = a.values[of.clone()].iter().zip(&b.values[of]).map(|(a, b)| a ^ b);
             (a_item ^ b_item, row.collect::<Vec<u64>>())
         });
-        assert_eq!(sorted(found), sorted(expected), "{case}");
+        assert!(found.eq(expected), "{case}");
+    }
+
+    /// Whether `order` has the position of each item of x once, and not in their own order.
+    fn is_an_order_of_x(&self, order: &[u32], case: &str) {
+        assert_eq!(order.len(), self.x.len(), "{case}");
+        let positions = 0..self.x.len() as u32;
+        assert!(sorted(order.iter().copied()).into_iter().eq(positions.clone()), "{case}");
+        // Forty items are in their own order with a probability of 2^-159.
+        assert!(self.x.len() < 40 || !order.iter().copied().eq(positions), "{case}");
     }
 }
 

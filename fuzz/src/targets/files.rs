@@ -113,8 +113,13 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
     drop(survey.finish());
     if let Some(values) = source.columns().last() {
         let duplicates = if is_written { Duplicates::Sum } else { Duplicates::First };
-        let values =
-            ValueColumns { columns: vec![values.clone()], bits: 16, signed: true, duplicates };
+        let values = ValueColumns {
+            columns: vec![values.clone()],
+            groups: None,
+            bits: 16,
+            signed: true,
+            duplicates,
+        };
         let beside = Beside { values: Some(&values), ..Beside::default() };
         let _ = read_keys_with(&source, &key("trim"), beside, &hash, &limits, &mut silent);
     }

@@ -5,6 +5,7 @@ use super::limits::{ALL, FORMAT_VERSION, MAX_ROWS, NEVER, PARTITION_ROWS_MAX, RE
 use super::parties::PartyTerms;
 use super::question::Question;
 use super::terms::Key;
+use super::values::GroupTerms;
 use std::fmt::{self, Write};
 use vesica_core::hash;
 use vesica_records::Duplicates;
@@ -139,11 +140,17 @@ fn write_question(question: &Question, out: &mut String) -> fmt::Result {
     let quoted = |text: &String| Quoted(text).to_string();
     writeln!(out, "of = {}", quoted(&values.of))?;
     match &values.columns[..] {
+        [] => {}
         [column] => writeln!(out, "column = {}", quoted(column))?,
         columns => {
             let columns: Vec<String> = columns.iter().map(quoted).collect();
             writeln!(out, "columns = [{}]", columns.join(", "))?;
         }
+    }
+    if let Some(GroupTerms { by, names }) = &values.groups {
+        let names: Vec<String> = names.iter().map(quoted).collect();
+        writeln!(out, "by = {}", quoted(by))?;
+        writeln!(out, "groups = [{}]", names.join(", "))?;
     }
     writeln!(out, "bits = {}", values.bits)?;
     if values.signed {

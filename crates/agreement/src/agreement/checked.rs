@@ -38,7 +38,7 @@ impl CheckedValues {
             (_, false) => Room::Column,
         };
         let (bits, signed) = (terms.bits, terms.signed);
-        Self { check_items, columns: terms.columns.len(), bits, signed, room }
+        Self { check_items, columns: terms.width(), bits, signed, room }
     }
 
     /// 2r, the bits below a key's value.
@@ -146,7 +146,8 @@ mod tests {
 
     fn terms(columns: usize, bits: u32, signed: bool) -> ValueTerms {
         let columns = (0..columns).map(|i| i.to_string()).collect();
-        ValueTerms { of: "a".to_owned(), columns, bits, signed, duplicates: Duplicates::Sum }
+        let (of, duplicates) = ("a".to_owned(), Duplicates::Sum);
+        ValueTerms { of, columns, groups: None, bits, signed, duplicates }
     }
 
     /// The sums over all of `keys`, `shared` shared items and `own` own ones.

@@ -189,6 +189,23 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
+    /// `by` without `groups`, or the other way round.
+    #[error("\"by\" and \"groups\" go together")]
+    OnlyOneOfGroups,
+    /// Two groups have the same name.
+    #[error("the group {name:?} is listed twice")]
+    DuplicateGroup {
+        /// The name.
+        name: String,
+    },
+    /// No group, or too many sums.
+    #[error("there must be 1 to {max} sums, one for each column in each group, not {found}")]
+    SumCount {
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
     /// A default value that is outside the range of values.
     #[error(
         "{field:?} is {found}, but values have {bits} bits and {} sign",

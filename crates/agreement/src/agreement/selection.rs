@@ -117,14 +117,16 @@ fn auto(
 }
 
 /// The protocols among `rows` that `auto` may choose. It may choose one for comparison only if no other gives the
-/// answer, its bytes do not depend on the result, and it takes large sets.
+/// answer, its bytes do not depend on the result, and it takes large sets; never one as published beside the same with
+/// better components.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     let rows = rows.iter().copied();
     let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
     match leading.is_empty() {
-        true => {
-            rows.filter(|row| !row.bytes_depend_on_result && row.pairwise == Pairwise::No).collect()
-        }
+        true => rows
+            .filter(|row| !row.bytes_depend_on_result && row.pairwise == Pairwise::No)
+            .filter(|row| !row.is_as_published())
+            .collect(),
         false => leading,
     }
 }

@@ -4,10 +4,14 @@ use super::error::{AgreementError, AgreementFault};
 use super::limits::{MAX_NAME_CHARS, PACKED_MAX_BITS};
 use super::parties::PartyTerms;
 use super::table::{At, Field, Table, check_text, unknown_word};
+use vesica_core::Values;
 use vesica_records::Duplicates;
 
-/// Most columns of values. A protocol takes one more, for the self-check of a sum.
+/// Most columns of values.
 pub const MAX_VALUE_COLUMNS: usize = 15;
+
+/// Most sums: columns times groups. A protocol takes one more column, for the self-check.
+pub const MAX_SUMS: usize = Values::MAX_COLUMNS as usize - 1;
 
 /// Most bits of a value.
 pub const VALUE_MAX_BITS: u32 = 64;
@@ -18,7 +22,7 @@ pub(super) const SUM_FIELDS: &[Field] = &[
     Field { name: "bits", meaning: "the value of a key is below 2^bits" },
 ];
 pub(super) const SUM_FIELD_NAMES: &[&str] =
-    &["of", "column", "columns", "bits", "signed", "duplicates"];
+    &["of", "column", "columns", "by", "groups", "bits", "signed", "duplicates"];
 pub(super) const SHARES_FIELD_NAMES: &[&str] =
     &["of", "column", "columns", "bits", "signed", "duplicates", "default"];
 
@@ -27,8 +31,11 @@ pub(super) const SHARES_FIELD_NAMES: &[&str] =
 pub struct ValueTerms {
     /// The party whose rows hold them.
     pub of: String,
-    /// Their columns, at least one; the party may map them to other columns of its file.
+    /// Their columns; the party may map them to other columns of its file. At least one, or none with `groups`: then a
+    /// row has the value 1.
     pub columns: Vec<String>,
+    /// With a sum for each group of rows.
+    pub groups: Option<GroupTerms>,
     /// The value of a key is below 2^`bits`; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1. At most
     /// [`VALUE_MAX_BITS`].
     pub bits: u32,
@@ -38,11 +45,41 @@ pub struct ValueTerms {
     pub duplicates: Duplicates,
 }
 
+/// The groups of rows that have a sum each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupTerms {
+    /// The column of the party's file that names the group of a row; the party may map it to another one.
+    pub by: String,
+    /// The groups, at least one.
+    pub names: Vec<String>,
+}
+
 impl ValueTerms {
+    /// How many values a key has: one for each column in each group.
+    pub fn width(&self) -> usize {
+        self.columns.len().max(1) * self.groups.as_ref().map_or(1, |groups| groups.names.len())
+    }
+
+    /// What each value of a key is called, in their order: its column, its group, or `column[group]`.
+    pub fn names(&self) -> Vec<String> {
+        let Some(groups) = &self.groups else { return self.columns.clone() };
+        if self.columns.is_empty() {
+            return groups.names.clone();
+        }
+        let of = |column| groups.names.iter().map(move |group| format!("{column}[{group}]"));
+        self.columns.iter().flat_map(of).collect()
+    }
+
+    /// All columns that are read.
+    pub fn all_columns(&self) -> Vec<String> {
+        let by = self.groups.iter().map(|groups| &groups.by);
+        self.columns.iter().chain(by).cloned().collect()
+    }
+
     /// Whether it is one column of whole numbers from 0 with room for a self-check beside them:
     /// every protocol that computes sums takes these.
     pub fn are_plain(&self) -> bool {
-        self.columns.len() == 1 && !self.signed && self.bits <= PACKED_MAX_BITS
+        self.width() == 1 && !self.signed && self.bits <= PACKED_MAX_BITS
     }
 }
 
@@ -54,11 +91,19 @@ pub(super) fn read(
 ) -> Result<ValueTerms, AgreementError> {
     table.refuse_unknown(known)?;
     let of = party(table, table.required("of", Table::text)?, parties)?;
-    let columns = table.required("column", |table, _| columns(table))?;
+    let groups = groups(table)?;
+    let columns = match groups {
+        Some(_) => columns(table)?.map_or(Vec::new(), |at| at.value),
+        None => table.required("column", |table, _| columns(table))?.value,
+    };
+    if let Some(groups) = &groups {
+        check_groups(table, groups, &columns)?;
+    }
     let bits = table.required("bits", |t, name| t.number(name, 1..=VALUE_MAX_BITS.into()))?;
     Ok(ValueTerms {
         of,
-        columns: columns.value,
+        columns,
+        groups: groups.map(|at| at.value),
         bits: bits.value as u32,
         signed: table.flag("signed")?.is_some_and(|flag| flag.value),
         duplicates: duplicates(table)?,
@@ -121,6 +166,47 @@ fn columns(table: &Table<'_>) -> Result<Option<At<Vec<String>>>, AgreementError>
         columns.push(column.value.to_owned());
     }
     Ok(Some(At { value: columns, span, field: table.path("columns") }))
+}
+
+/// `by = "region"` and `groups = ["north", "south"]`.
+fn groups(table: &Table<'_>) -> Result<Option<At<GroupTerms>>, AgreementError> {
+    let (by, list) = match (table.text("by")?, table.texts("groups")?) {
+        (None, None) => return Ok(None),
+        (Some(by), Some(list)) => (by, list),
+        (Some(by), None) => return Err(table.error(by.span, AgreementFault::OnlyOneOfGroups)),
+        (None, Some(list)) => return Err(table.error(list.span, AgreementFault::OnlyOneOfGroups)),
+    };
+    check_text(table, &by, MAX_NAME_CHARS)?;
+    let mut names: Vec<String> = Vec::new();
+    for group in list.value {
+        check_text(table, &group, MAX_NAME_CHARS)?;
+        let name = group.value.trim();
+        if names.iter().any(|other| other == name) {
+            let fault = AgreementFault::DuplicateGroup { name: name.to_owned() };
+            return Err(table.error(group.span, fault));
+        }
+        names.push(name.to_owned());
+    }
+    let value = GroupTerms { by: by.value.to_owned(), names };
+    Ok(Some(At { value, span: list.span, field: table.path("groups") }))
+}
+
+/// Refuses too many sums, or none, and a column that is both summed and grouped by.
+fn check_groups(
+    table: &Table<'_>,
+    groups: &At<GroupTerms>,
+    columns: &[String],
+) -> Result<(), AgreementError> {
+    let GroupTerms { by, names } = &groups.value;
+    let sums = names.len() * columns.len().max(1);
+    let fault = if !(1..=MAX_SUMS).contains(&sums) {
+        AgreementFault::SumCount { found: sums, max: MAX_SUMS }
+    } else if columns.contains(by) {
+        AgreementFault::DuplicateColumn { name: by.clone() }
+    } else {
+        return Ok(());
+    };
+    Err(table.error(groups.span.clone(), fault))
 }
 
 fn duplicates(table: &Table<'_>) -> Result<Duplicates, AgreementError> {

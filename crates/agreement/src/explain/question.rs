@@ -8,13 +8,30 @@ use vesica_records::Duplicates;
 
 /// The columns of values, as text.
 pub(super) fn columns(values: &ValueTerms) -> String {
-    let names: Vec<String> = values.columns.iter().map(|name| format!("{name:?}")).collect();
+    listed(&values.columns)
+}
+
+/// The columns that take part, as text.
+pub(super) fn all_columns(values: &ValueTerms) -> String {
+    listed(&values.all_columns())
+}
+
+fn listed(columns: &[String]) -> String {
+    let names: Vec<String> = columns.iter().map(|name| format!("{name:?}")).collect();
     match names.split_last() {
         Some((last, first)) if !first.is_empty() => {
             format!("the columns {} and {last}", first.join(", "))
         }
         _ => format!("the column {}", names.concat()),
     }
+}
+
+/// The groups that have a sum each, as text.
+fn in_groups(values: &ValueTerms) -> String {
+    values.groups.as_ref().map_or(String::new(), |groups| {
+        let names: Vec<String> = groups.names.iter().map(|name| format!("{name:?}")).collect();
+        format!(", for each group of rows: {}", names.join(", "))
+    })
 }
 
 impl Words<'_> {
@@ -44,17 +61,35 @@ impl Words<'_> {
                  no, but neither the number nor rows.",
                 grouped(*min)
             )],
-            (Question::Sum(values), _) => vec![
-                format!(
-                    "{} of the values in {} of {} over the keys that {both} have in common. {who} \
-                     gets {}, and no rows.",
-                    if values.columns.len() == 1 { "The sum" } else { "The sums" },
-                    columns(values),
-                    values.of,
-                    self.sums_and_count(if values.columns.len() == 1 { "sum" } else { "sums" }),
-                ),
-                self.value_of_a_key(values),
-            ],
+            (Question::Sum(values), _) => {
+                let sums = if values.width() == 1 { "sum" } else { "sums" };
+                let of = match values.columns.is_empty() {
+                    true => format!("the rows of {}", values.of),
+                    false => format!("the values in {} of {}", columns(values), values.of),
+                };
+                let what = match (values.columns.is_empty(), sums) {
+                    (true, _) => "The number",
+                    (false, "sum") => "The sum",
+                    (false, _) => "The sums",
+                };
+                let mut points = vec![format!(
+                    "{what} of {of} over the keys that {both} have in common{}. {who} gets {}, and \
+                     no rows.",
+                    in_groups(values),
+                    self.sums_and_count(sums),
+                )];
+                points.extend(values.groups.as_ref().map(|groups| {
+                    format!(
+                        "A row of {} is in the group that its cell in the column {:?} names, and \
+                         in none if the cell is empty; any other text ends the run. A group with \
+                         few common keys reveals more about each of them, and no bound of the \
+                         agreement applies to a single group.",
+                        values.of, groups.by,
+                    )
+                }));
+                points.push(self.value_of_a_key(values));
+                points
+            }
             (Question::Union { key_bytes }, _) => vec![
                 format!(
                     "The union: all keys that {sender} or {receiver} has. {who} gets its own keys \
@@ -111,7 +146,19 @@ impl Words<'_> {
             }
             false => format!("whole numbers from 0 to below 2^{}", values.bits),
         };
-        format!("The value of a key is {of_rows}: {numbers}; an empty cell counts as 0.")
+        match (&values.groups, values.columns.is_empty()) {
+            (Some(_), true) => format!(
+                "A row has the value 1 in its group and 0 in the others. The value of a key is \
+                 {of_rows}: {numbers}."
+            ),
+            (Some(_), false) => format!(
+                "A row has its value in its group and 0 in the others. The value of a key is \
+                 {of_rows}: {numbers}; an empty cell counts as 0."
+            ),
+            (None, _) => {
+                format!("The value of a key is {of_rows}: {numbers}; an empty cell counts as 0.")
+            }
+        }
     }
 
     /// What the receiver of a sum gets.

@@ -259,6 +259,7 @@ fn questions_are_read_and_their_canonical_forms_read_back() {
     let terms = ValueTerms {
         of: "shop".to_owned(),
         columns: vec!["amount".to_owned()],
+        groups: None,
         bits: 32,
         signed: false,
         duplicates: Duplicates::Sum,
@@ -529,4 +530,61 @@ fn a_party_may_have_no_keys_if_the_agreement_allows_it() {
     let text = agreement("operation = \"cardinality\"", "");
     let text = text.replace("max_rows = 5_000", "max_rows = 5_000\nmin_rows = 0");
     assert_eq!(Agreement::parse(&text).unwrap().terms_of("shop").min_rows, 0);
+}
+
+#[test]
+fn sums_of_groups_read_back_and_are_named() {
+    let table = |lines: &str| format!("[sum]\nof = \"publisher\"\nbits = 8\n{lines}\n");
+    let by = "by = \"region\"\ngroups = [\"north\", \" south \"]";
+    for (columns, names, width) in [
+        ("", &["north", "south"][..], 2),
+        ("column = \"a\"\n", &["a[north]", "a[south]"], 2),
+        ("columns = [\"a\", \"b\"]\n", &["a[north]", "a[south]", "b[north]", "b[south]"], 4),
+    ] {
+        let agreement = parse(SUM, &table(&format!("{columns}{by}")));
+        let values = agreement.question.values().unwrap();
+        assert_eq!(values.names(), names);
+        assert_eq!(values.width(), width);
+        assert_eq!(Agreement::parse(&agreement.canonical()).unwrap(), agreement);
+        assert!(agreement.candidates().iter().all(|row| row.wide_values));
+    }
+    // Another order of groups is another agreement.
+    let [one, other] = ["[\"n\", \"s\"]", "[\"s\", \"n\"]"]
+        .map(|groups| parse(SUM, &table(&format!("by = \"region\"\ngroups = {groups}"))));
+    assert_ne!(one.hash(), other.hash());
+    // A sum of one group of one column is a plain one.
+    let one = parse(SUM, &table("column = \"a\"\nby = \"region\"\ngroups = [\"n\"]"));
+    assert!(one.question.values().unwrap().are_plain());
+}
+
+#[test]
+fn groups_are_named_once_with_their_column_and_not_too_many() {
+    let table = |lines: &str| format!("[sum]\nof = \"publisher\"\nbits = 8\n{lines}\n");
+    let many: Vec<String> = (0..32).map(|i| format!("\"g{i}\"")).collect();
+    let many = format!("groups = [{}]\nby = \"r\"\ncolumns = [\"a\", \"b\"]", many.join(", "));
+    for (lines, message) in [
+        ("by = \"region\"", "line 9, column 6: \"by\" and \"groups\" go together"),
+        ("groups = [\"a\"]", "line 9, column 10: \"by\" and \"groups\" go together"),
+        (
+            "groups = []\nby = \"r\"",
+            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, not 0",
+        ),
+        (
+            &*many,
+            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, not 64",
+        ),
+        (
+            "groups = [\"a\", \" a\"]\nby = \"r\"",
+            "line 9, column 16: the group \"a\" is listed twice",
+        ),
+        (
+            "groups = [\"a\"]\nby = \"r\"\ncolumn = \"r\"",
+            "line 9, column 10: the column \"r\" is listed twice",
+        ),
+    ] {
+        assert_refused(SUM, &table(lines), &format!("agreement, {message}"));
+    }
+    let shares = table("by = \"r\"\ngroups = [\"a\"]").replace("sum", "shares");
+    let refused = for_both("operation = \"shares\"", &shares).unwrap_err();
+    assert!(refused.contains("shares.by"), "{refused}");
 }

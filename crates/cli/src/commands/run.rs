@@ -85,6 +85,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
         source,
         columns,
         output: args.output.clone().map(|path| OutputOptions { path, force: args.force }),
+        order: args.order.clone().map(|path| OutputOptions { path, force: args.force }),
         link: link.clone(),
         store,
         hands: None,
@@ -175,6 +176,7 @@ pub(super) fn no_address(agreement: &Agreement) -> Failure {
 fn refuse_within(args: &RunArgs, folder: &Path) -> Result<(), Failure> {
     for (what, path) in [
         ("output", args.output.as_deref()),
+        ("order", args.order.as_deref()),
         ("report", args.report.as_deref()),
         ("log", args.talk.log_file.as_deref()),
         ("input", Some(args.data.input.as_path())),
@@ -283,6 +285,11 @@ fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
         // The engine compares with the input, and recognises links and other spellings.
         let file = NamedFile { what: "output", path };
         output::refuse_same(file, &taken[..2])?;
+        taken.push(file);
+    }
+    if let Some(path) = args.order.as_deref() {
+        let file = NamedFile { what: "order", path };
+        output::refuse_same(file, &taken)?;
         taken.push(file);
     }
     if let Some(path) = args.report.as_deref() {

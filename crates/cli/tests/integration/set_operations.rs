@@ -193,6 +193,61 @@ fn sums_of_several_columns_with_a_sign_come_with_their_number() {
     }
 }
 
+/// `email,region,amount` of people `range`, in one of three regions or in none.
+fn people_of_regions(range: std::ops::Range<u64>) -> String {
+    let region = |i: u64| ["north", "south", "east", ""][i as usize % 4];
+    let rows = range.map(|i| format!("User{i}@Example.com,{},{}\n", region(i), 3 * i));
+    "email,region,amount\n".to_owned() + &rows.collect::<String>()
+}
+
+#[test]
+fn each_group_has_a_sum_or_its_number_of_rows() {
+    let groups = "by = \"region\"\ngroups = [\"north\", \"south\", \"east\"]\nbits = 20\n";
+    for (receives, columns) in [("one", "column = \"amount\"\n"), ("all", "")] {
+        for (place, [one, two]) in sets() {
+            let rows = two.iter().min().copied().unwrap_or(0)
+                ..two.len() as u64 + two.iter().min().copied().unwrap_or(0);
+            place.write("two.csv", people_of_regions(rows));
+            let more = format!("[sum]\nof = \"two\"\n{columns}{groups}");
+            let terms = Terms { operation: "sum", receives, more: &more, ..EMPTY };
+            let [ended, _] = run_well(&place, &terms, [Some("s.csv"), None]);
+            let common: Vec<u64> = one.intersection(&two).copied().collect();
+            let of = |group: u64| {
+                let rows = common.iter().filter(|i| **i % 4 == group);
+                rows.map(|i| if columns.is_empty() { 1 } else { 3 * i }).sum::<u64>()
+            };
+            let result = result(&place, "one.json");
+            for (group, name) in ["north", "south", "east"].into_iter().enumerate() {
+                let sum = of(group as u64);
+                let (label, line) = match columns {
+                    "" => (name.to_owned(), format!("rows of {name} over common keys: ")),
+                    _ => (
+                        format!("amount[{name}]"),
+                        format!("sum of amount[{name}] over common keys: "),
+                    ),
+                };
+                assert_eq!(result["sums"][group]["column"], label);
+                assert_eq!(result["sums"][group]["sum"], sum.to_string());
+                assert!(ended.stdout.contains(&line), "{ended:#?}");
+            }
+            let header = match columns {
+                "" => "north,south,east",
+                _ => "amount[north],amount[south],amount[east]",
+            };
+            let [n, s, e] = [0, 1, 2].map(of);
+            let expected = format!("{header},keys_in_common\n{n},{s},{e},{}\n", common.len());
+            assert_eq!(place.read("s.csv"), expected);
+        }
+    }
+    let place = place(0..20, 15..40);
+    let west = people_of_regions(15..40).replacen("south", "west", 1);
+    place.write("two.csv", west);
+    let more = format!("[sum]\nof = \"two\"\n{groups}");
+    let [_, two] = run(&place, &Terms { operation: "sum", more: &more, ..TERMS }, [None, None]);
+    assert!(two.stderr.contains("holds the name of no group"), "{two:#?}");
+    assert!(!two.stderr.contains("west"), "{two:#?}");
+}
+
 #[test]
 fn a_named_protocol_adds_one_column_and_reveals_the_count_and_the_file_has_both() {
     let place = place(0..20, 15..40);
@@ -275,6 +330,8 @@ fn unions_ids_and_shares_are_their_owners_alone_to_read() {
         run_well(&place, &terms, [Some(file), Some(&format!("two-{file}"))]);
         assert_eq!(mode(file), 0o600, "{operation}");
     }
+    run_with_orders(&place, &Terms { operation: "shares", receives: "all", ..TERMS });
+    assert_eq!(mode("one.order.csv"), 0o600);
     combine(&place, &["s.json", "two-s.json", "--output", "c.csv"]).assert_code(0);
     assert_eq!(mode("c.csv"), 0o600);
     // A count is as open as the file.
@@ -354,6 +411,124 @@ fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
             .collect();
         expected.sort();
         assert_eq!(sorted_rows(&place.read("c.csv")), expected);
+    }
+}
+
+/// Runs both with a file for the order each, and gives the rows of the combined shares and both tables of the order.
+fn run_with_orders(place: &Place, terms: &Terms<'_>) -> [Vec<Vec<String>>; 3] {
+    place.agreement("agreement.toml", terms);
+    let command = |name: &str| {
+        let (rows, shares) = (format!("{name}.csv"), format!("{name}.json"));
+        let mut command = place.run("agreement.toml", name, &rows, Some(&shares));
+        command.args(["--force", "--order"]).arg(place.path(&format!("{name}.order.csv")));
+        command
+    };
+    for ended in place.run_both(command("one"), command("two")) {
+        ended.assert_code(0);
+    }
+    let combined = combine(place, &["one.json", "two.json"]);
+    combined.assert_code(0);
+    let cells =
+        |text: &str| text.lines().map(|row| row.split(',').map(str::to_owned).collect()).collect();
+    let read = |name: &str| cells(&place.read(&format!("{name}.order.csv")));
+    [cells(&combined.stdout), read("one"), read("two")]
+}
+
+/// The cells of the rows with these numbers, counted from 1, in a file.
+fn rows_of(place: &Place, file: &str, numbers: &str) -> Vec<Vec<String>> {
+    let text = place.read(file);
+    let rows: Vec<&str> = text.lines().collect();
+    let row = |number: &str| rows[number.parse::<usize>().unwrap()];
+    let cells = |row: &str| row.split(',').map(str::to_owned).collect();
+    numbers.split_whitespace().map(row).map(cells).collect()
+}
+
+/// The sums of the amounts and of the changes of rows.
+fn sums(rows: &[Vec<String>]) -> Vec<String> {
+    let sum = |column: usize| rows.iter().map(|row| row[column].parse::<i64>().unwrap()).sum();
+    [1, 2].map(|column| i64::to_string(&sum(column))).to_vec()
+}
+
+#[test]
+fn the_order_puts_the_rows_of_its_owner_beside_shared_values() {
+    for (place, [one, two]) in sets() {
+        // A key with two rows, whose values add up.
+        let twice = if two.contains(&17) { "user17@example.com,51,-17\n" } else { "" };
+        place.write("two.csv", place.read("two.csv") + twice);
+        for hide in ["", "hide_sizes = true\n"] {
+            let more = format!("{hide}[shares]\n{WIDE}default = -7\n");
+            let terms = Terms { operation: "shared-values", receives: "all", more: &more, ..EMPTY };
+            let [combined, of_one, of_two] = run_with_orders(&place, &terms);
+            assert_eq!(
+                (&*of_one[0].join(","), &*of_two[0].join(",")),
+                ("entry,common", "entry,rows")
+            );
+            let entries = if hide.is_empty() { two.len() } else { 500 };
+            assert_eq!([combined.len(), of_one.len(), of_two.len()], [entries + 1; 3]);
+            let mut keys = BTreeSet::new();
+            for entry in 1..=entries {
+                assert_eq!([&of_one[entry][0], &of_two[entry][0]], [&entry.to_string(); 2]);
+                let rows = rows_of(&place, "two.csv", &of_two[entry][1]);
+                let Some(row) = rows.first() else {
+                    // Padding.
+                    assert_eq!(
+                        (&*of_one[entry][1], combined[entry].join(",")),
+                        ("no", "-7,-7".into())
+                    );
+                    continue;
+                };
+                assert!(rows.iter().all(|other| other[0].eq_ignore_ascii_case(&row[0])));
+                let key = row[0].to_lowercase();
+                let is_common = one.iter().any(|i| mail(*i) == key);
+                assert_eq!(of_one[entry][1], if is_common { "yes" } else { "no" });
+                let expected = if is_common { sums(&rows) } else { vec!["-7".to_owned(); 2] };
+                assert_eq!(combined[entry], expected, "{key}");
+                keys.insert(key);
+            }
+            assert!(keys == two.iter().map(|i| mail(*i)).collect());
+        }
+    }
+}
+
+#[test]
+fn both_orders_together_put_rows_beside_shares() {
+    for (place, [one, two]) in sets() {
+        let twice = if two.contains(&17) { "user17@example.com,51,-17\n" } else { "" };
+        place.write("two.csv", place.read("two.csv") + twice);
+        let more = format!("[shares]\n{WIDE}");
+        let terms = Terms { operation: "shares", receives: "all", more: &more, ..EMPTY };
+        let [combined, of_one, of_two] = run_with_orders(&place, &terms);
+        assert_eq!((&*of_one[0].join(","), &*of_two[0].join(",")), ("entry,place", "place,rows"));
+        assert_eq!(of_two.len(), two.len() + 1);
+        assert_eq!([combined.len(), of_one.len()], [one.intersection(&two).count() + 1; 2]);
+        for (entry, line) in of_one.iter().enumerate().skip(1) {
+            let place_of = line[1].parse::<usize>().unwrap();
+            assert_eq!((&line[0], &of_two[place_of][0]), (&entry.to_string(), &line[1]));
+            let rows = rows_of(&place, "two.csv", &of_two[place_of][1]);
+            assert_eq!(combined[entry][1..], sums(&rows)[..]);
+            let key = rows[0][0].to_lowercase();
+            assert!(one.iter().any(|i| mail(*i) == key), "{key} is common");
+        }
+    }
+}
+
+#[test]
+fn the_order_is_for_shares_alone_and_in_a_file_of_its_own() {
+    let place = place(0..20, 15..40);
+    for (operation, order, code, says) in [
+        ("union", "order.csv", 3, "--order is only for shares, and the operation is union"),
+        ("shares", "order.json", 3, "does not show its format"),
+        ("shares", "one.csv", 3, "one.csv"),
+        ("shares", "out.json", 3, "out.json"),
+        ("shares", "there.csv", 3, "already exists"),
+    ] {
+        place.write("there.csv", "there\n");
+        place.agreement("agreement.toml", &Terms { operation, receives: "all", ..TERMS });
+        let output = if operation == "shares" { "out.json" } else { "out.csv" };
+        let mut one = place.run_brief("agreement.toml", "one", "one.csv", Some(output));
+        one.args(["--listen", "127.0.0.1:0", "--order"]).arg(place.path(order));
+        support::Running::start(one).wait().assert_failed(code, says);
+        assert_eq!(place.read("there.csv"), "there\n");
     }
 }
 

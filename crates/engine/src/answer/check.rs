@@ -1,10 +1,10 @@
 //! Whether an output is possible, and its self-check items. Nothing here runs before the session is over.
 
 use super::{OwnRows, ids, union};
-use crate::output::{ColumnSum, RowSet, RunResult};
-use vesica_agreement::{Agreement, Question};
+use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
+use vesica_agreement::{Agreement, Question, ValueTerms};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
-use vesica_protocols::Output;
+use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
 use vesica_self_check::{CheckedSet, texts};
 use vesica_shares::SharesFile;
@@ -67,8 +67,17 @@ pub(super) fn answer(
         let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
         possible(count).map(|()| count)
     };
-    let shares = |shares| SharesFile::new(agreement, asked.role, &asked.session, shares);
-    let key_rows = || own.keys.ok_or(Error::Bug("the rows of keys were not read"));
+    let key_rows = |own: OwnRows| own.keys.ok_or(Error::Bug("the rows of keys were not read"));
+    let shares = |given: Shares, own| {
+        let is_of_entries = !matches!(agreement.question, Question::Shares(_));
+        let file = SharesFile::new(agreement, asked.role, &asked.session, &given);
+        let own = match given.order {
+            Order::Items(_) => key_rows(own)?,
+            _ => KeyRows::default(),
+        };
+        let order = SharesOrder::new(given.order, own, set.own_len(), is_of_entries);
+        Ok::<_, Error>(RunResult::Shares { file, order })
+    };
     Ok(match (&agreement.question, output) {
         (_, Output::OutsideBounds) => {
             require(!bounds.contain(0) || !bounds.contain(most))?;
@@ -99,24 +108,24 @@ pub(super) fn answer(
             RunResult::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
         }
         (Question::Union { .. }, Output::OnlyTheirs(texts)) => {
-            RunResult::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows()?)?)
+            RunResult::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows(own)?)?)
         }
         (Question::PrivateId, Output::Ids(given)) => {
             let ids = ids::checked(&given, their_check_items, set, asked)?;
-            RunResult::Ids(ids::named(ids, set, key_rows()?))
+            RunResult::Ids(ids::named(ids, set, key_rows(own)?))
         }
         (Question::Shares(values), Output::Shares(given)) => {
             possible(given.len as u64)?;
             let columns = values.as_ref().map_or(0, |values| values.columns.len());
             require(given.items.len() == given.len)?;
             require(given.values.len() == columns * given.len)?;
-            RunResult::Shares(shares(&given))
+            shares(given, own)?
         }
         (Question::SharedValues { values, .. }, Output::Shares(given)) => {
             let sender_len = if asked.role == Role::Sender { asked.here } else { asked.there };
             require(given.len as u64 == sender_len && given.items.is_empty())?;
             require(given.values.len() == values.columns.len() * given.len)?;
-            RunResult::Shares(shares(&given))
+            shares(given, own)?
         }
         _ => return Err(Error::Bug("a party learned something else than was asked")),
     })
@@ -161,16 +170,15 @@ fn sums(
     require(sums.iter().all(|sum| (least * most..=largest * most).contains(sum)))?;
     let reach = set.reach().unwrap_or_default();
     require(sums.iter().zip(reach).all(|(sum, (least, most))| (least..=most).contains(&sum)))?;
-    let columns = agreement.question.values().map_or(&[][..], |values| &values.columns);
-    let named = |(column, sum): (&String, i128)| ColumnSum { column: column.clone(), sum };
-    Ok(columns.iter().zip(sums).map(named).collect())
+    let names = agreement.question.values().map_or(Vec::new(), ValueTerms::names);
+    let named = |(column, sum)| ColumnSum { column, sum };
+    Ok(names.into_iter().zip(sums).map(named).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::answer::{Told, Unchecked};
-    use crate::output::KeyRows;
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use vesica_agreement::Agreement;

@@ -1,6 +1,6 @@
 //! A result as a file.
 
-use super::{Ids, RunResult, Union};
+use super::{Ids, OrderLine, RunResult, SharesOrder, Union};
 use crate::event::writing;
 use crate::{Error, Event, Observer, Phase};
 use std::ops::ControlFlow;
@@ -31,6 +31,11 @@ pub(crate) fn check(
         _ => check_table_output(source, output)?,
     }
     Ok(())
+}
+
+/// Checks, before any data moves, that the order of shares can be written.
+pub(crate) fn check_order(source: &Source, output: &OutputOptions) -> Result<(), WriteError> {
+    Ok(check_table_output(Origin::OwnersAlone(source), output)?)
 }
 
 impl RunResult {
@@ -64,7 +69,9 @@ impl RunResult {
             }
             Self::Union(union) => write_union(union, owners_alone, options)?,
             Self::Ids(ids) => write_ids(ids, owners_alone, options)?,
-            Self::Shares(file) => write_document(owners_alone, options, |out| file.write(out))?,
+            Self::Shares { file, .. } => {
+                write_document(owners_alone, options, |out| file.write(out))?
+            }
             Self::Cardinality(count) => {
                 write_totals(&[(KEYS_IN_COMMON, count.to_string())], source, options)?;
             }
@@ -84,20 +91,37 @@ impl RunResult {
         Ok(None)
     }
 
-    /// Writes this output as a phase of a run.
+    /// Writes what this party knows of the order of its shares to a table, whole or not at all, which only its owner can
+    /// read. Numbers are from 1. For other results than shares no file is written. `source` is the file that the job has
+    /// read.
+    ///
+    /// # Errors
+    /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written.
+    pub fn write_order(&self, source: &Source, options: &OutputOptions) -> Result<(), Error> {
+        match self.order() {
+            Some(order) => write_order(order, Origin::OwnersAlone(source), options),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes this output, and the order of shares, as a phase of a run.
     pub(crate) fn keep(
         &self,
         source: &Source,
-        options: &OutputOptions,
+        [output, order]: [Option<&OutputOptions>; 2],
         observer: &dyn Observer,
         go_on: impl Fn() -> ControlFlow<()>,
     ) -> Result<Option<u64>, Error> {
+        if output.or(order).is_none() {
+            return Ok(None);
+        }
         observer.event(&Event::Phase(Phase::Writing));
         let mut progress = |progress| {
             observer.event(&writing(progress));
             go_on()
         };
-        self.write(source, options, &mut progress)
+        order.map_or(Ok(()), |options| self.write_order(source, options))?;
+        output.map_or(Ok(None), |options| self.write(source, options, &mut progress))
     }
 }
 
@@ -138,6 +162,24 @@ fn write_ids(ids: &Ids, origin: Origin<'_>, options: &OutputOptions) -> Result<(
         cells.extend(entry.values.unwrap_or_else(|| vec![""; ids.columns().len()]));
         cells.push(&rows);
         table.row(&cells)?;
+    }
+    Ok(table.finish()?)
+}
+
+fn write_order(
+    order: &SharesOrder,
+    origin: Origin<'_>,
+    options: &OutputOptions,
+) -> Result<(), Error> {
+    let mut table = TableWriter::create(origin, &order.columns().map(str::to_owned), options)?;
+    for (number, line) in (1_u64..).zip(order.lines()) {
+        let said = match line {
+            OrderLine::Rows(rows) => numbers(&rows),
+            OrderLine::Place(place) => (place + 1).to_string(),
+            OrderLine::Common(true) => "yes".to_owned(),
+            OrderLine::Common(false) => "no".to_owned(),
+        };
+        table.row(&[number.to_string(), said])?;
     }
     Ok(table.finish()?)
 }

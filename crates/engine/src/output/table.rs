@@ -19,7 +19,7 @@ impl KeyRows {
         key_values(text, self.columns.len()).expect("own texts are encoded, the peer's are checked")
     }
 
-    fn rows_of(&self, key: u32) -> impl Iterator<Item = u64> {
+    pub(super) fn rows_of(&self, key: u32) -> impl Iterator<Item = u64> {
         self.numbers.get(key as usize).iter().map(|number| number - 1)
     }
 }

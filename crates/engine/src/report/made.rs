@@ -202,11 +202,12 @@ impl Parts<'_> {
 
 fn agreement_report(agreement: &Agreement) -> AgreementReport {
     let values = agreement.question.values();
+    let groups = values.and_then(|values| values.groups.as_ref());
     let summed = match &agreement.question {
         Question::Sum(sum) => Some(sum),
         _ => None,
     };
-    let only = summed.filter(|sum| sum.columns.len() == 1);
+    let only = summed.filter(|sum| sum.width() == 1 && sum.groups.is_none());
     AgreementReport {
         title: agreement.title.clone(),
         hash: agreement.hash().to_string(),
@@ -221,6 +222,8 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
         sum_bits: summed.map(|sum| sum.bits),
         values_of: values.map(|values| values.of.clone()),
         value_columns: values.map(|values| values.columns.clone()),
+        group_column: groups.map(|groups| groups.by.clone()),
+        groups: groups.map(|groups| groups.names.clone()),
         value_bits: values.map(|values| values.bits),
         values_signed: values.map(|values| values.signed),
         duplicates: values.map(|values| values.duplicates.name()),
@@ -265,7 +268,7 @@ fn result_report(
             _ => None,
         },
         shared_entries: match output {
-            RunResult::Shares(shares) => Some(shares.entries as u64),
+            RunResult::Shares { file, .. } => Some(file.entries as u64),
             _ => None,
         },
         rows_written,

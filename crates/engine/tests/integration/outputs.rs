@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
-use vesica_engine::shares::{SharesFile, combine};
-use vesica_engine::{Finished, RowSet, RunResult};
+use vesica_engine::shares::{Combined, SharesFile, combine};
+use vesica_engine::{Finished, OrderLine, RowSet, RunResult, SharesOrder};
 use vesica_protocols::Operation;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
@@ -125,10 +125,53 @@ fn compare(party: usize, output: &RunResult, text: Option<&str>) {
                 assert!(text.is_none() || lines()[index] == [&*id, key, &numbers(&entry.rows)]);
             }
         }
-        RunResult::Shares(shares) => {
-            assert_eq!(shares.values.len(), usize::from(shares.keys.is_none()))
+        RunResult::Shares { file, .. } => {
+            assert_eq!(file.values.len(), usize::from(file.keys.is_none()))
         }
         other => panic!("{other:?}"),
+    }
+}
+
+/// Puts the rows beside the entries by what both parties know of the order.
+fn joined_by_their_order(combined: &Combined, orders: [&SharesOrder; 2]) {
+    let known = orders.map(|order| (order.columns(), order.lines().collect::<Vec<_>>()));
+    let of = |party: usize| (known[party].0, &known[party].1[..]);
+    let rows = |line: &OrderLine| match line {
+        OrderLine::Rows(rows) => rows.clone(),
+        other => panic!("{other:?}"),
+    };
+    match (of(0), of(1)) {
+        // Shared values: party two has them.
+        ((["entry", "common"], common), (["entry", "rows"], lines)) => {
+            assert_eq!((common.len(), lines.len()), (6, 6));
+            for (entry, line) in lines.iter().enumerate() {
+                let [row] = rows(line)[..] else { panic!("{line:?}") };
+                let is_common = common_rows(1).contains(&row);
+                assert_eq!(common[entry], OrderLine::Common(is_common));
+                let key = KEYS[1][row as usize];
+                let value = if is_common { format!("{key}0") } else { "0".to_owned() };
+                assert_eq!(combined.cells(entry), [value]);
+            }
+        }
+        (one, two) => {
+            let (sender, (["place", "rows"], items), (["entry", "place"], places)) =
+                (match (one.0, two.0) {
+                    (["place", "rows"], _) => (0, one, two),
+                    _ => (1, two, one),
+                })
+            else {
+                panic!("{one:?}, {two:?}")
+            };
+            let keys = KEYS[sender].iter().filter(|key| !key.is_empty()).collect::<BTreeSet<_>>();
+            assert_eq!((items.len(), places.len()), (keys.len(), 3));
+            let mut found = Vec::new();
+            for place in places {
+                let OrderLine::Place(place) = place else { panic!("{place:?}") };
+                found.extend(rows(&items[*place as usize]));
+            }
+            found.sort_unstable();
+            assert_eq!(found, common_rows(sender), "all rows of a repeated key");
+        }
     }
 }
 
@@ -162,15 +205,19 @@ fn check(operation: Operation, receives: &str) {
             output.write(&source, &again, &mut |_| ControlFlow::Continue(())).unwrap();
             let written = fs::read_to_string(&again.path).unwrap();
             assert!(text.is_none_or(|text| text == written), "{operation:?}");
-            if let RunResult::Shares(shares) = output {
-                assert_eq!(SharesFile::load(&again.path).as_ref(), Ok(shares));
+            if let RunResult::Shares { file, .. } = output {
+                assert_eq!(SharesFile::load(&again.path).as_ref(), Ok(file));
             }
         }
-        if let [RunResult::Shares(one), RunResult::Shares(two)] =
-            finished.each_ref().map(|one| &one.output)
+        if let [
+            RunResult::Shares { file: one, order: first },
+            RunResult::Shares { file: two, order: second },
+        ] = finished.each_ref().map(|one| &one.output)
         {
-            let entries = combine(one, two).unwrap().entries();
+            let combined = combine(one, two).unwrap();
+            let entries = combined.entries();
             assert!(entries == if operation == Operation::Shares { 3 } else { 6 }, "{entries}");
+            joined_by_their_order(&combined, [first, second]);
         }
         if let [RunResult::Ids(one), RunResult::Ids(two)] =
             finished.each_ref().map(|one| &one.output)

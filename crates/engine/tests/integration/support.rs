@@ -121,6 +121,7 @@ max_rows = {}
                 .unwrap(),
             columns: BTreeMap::new(),
             output,
+            order: None,
             link: LinkOptions {
                 endpoint,
                 wait: Duration::from_secs(8),

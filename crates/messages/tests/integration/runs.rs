@@ -4,7 +4,7 @@ use crate::samples::{identity, path};
 use std::io::ErrorKind;
 use std::time::Duration;
 use vesica_agreement::{Agreement, Difference};
-use vesica_core::{Misbehaviour, Refusal, StopReason, TransportError};
+use vesica_core::{Misbehaviour, Operation, Refusal, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 use vesica_exchange::{ExchangeError, Repeats, Waiting};
 use vesica_link::letters::LetterError;
@@ -161,6 +161,7 @@ fn config_faults() -> Vec<ConfigFault> {
         ConfigFault::StateOfAnother { folder },
         ConfigFault::OutputMissing { party: party.clone() },
         ConfigFault::OutputNotLearned { party: party.clone() },
+        ConfigFault::NoOrder { operation: Operation::Union },
         ConfigFault::UnknownKey { given: "mail".to_owned(), known: vec!["email".to_owned()] },
     ];
     faults.extend(link_errors().into_iter().map(ConfigFault::Link));

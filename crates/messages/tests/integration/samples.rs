@@ -219,6 +219,7 @@ fn input_errors() -> Vec<InputError> {
         ValueFault::TooLarge { bits },
         ValueFault::OutOfRange { bits },
         ValueFault::NotANumber,
+        ValueFault::NoGroup,
     ] {
         errors.push(InputError::BadValue { path: path(), place, column: column.clone(), fault });
     }

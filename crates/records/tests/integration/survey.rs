@@ -16,7 +16,13 @@ struct Asked {
 const KEYS: Asked = Asked { values: None, texts: None, strict: false };
 
 fn values(duplicates: Duplicates) -> Option<ValueColumns> {
-    Some(ValueColumns { columns: vec!["amount".into()], bits: 8, signed: false, duplicates })
+    Some(ValueColumns {
+        columns: vec!["amount".into()],
+        groups: None,
+        bits: 8,
+        signed: false,
+        duplicates,
+    })
 }
 
 /// A kind of fault as text, the number of rows with it, and their first lines.

@@ -9,14 +9,14 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, InputError, KeyLimits, KeySet, OutputError, OutputOptions, Place,
+    Beside, Duplicates, Groups, InputError, KeyLimits, KeySet, OutputError, OutputOptions, Place,
     TableWriter, ValueColumns, ValueFault, read_keys, read_keys_with, write_document,
     write_figures,
 };
 
 fn columns(names: &[&str], bits: u32, signed: bool, duplicates: Duplicates) -> ValueColumns {
     let columns = names.iter().map(|name| (*name).to_owned()).collect();
-    ValueColumns { columns, bits, signed, duplicates }
+    ValueColumns { columns, groups: None, bits, signed, duplicates }
 }
 
 fn read_beside(path: impl AsRef<Path>, beside: Beside<'_>) -> Result<KeySet, InputError> {
@@ -305,4 +305,61 @@ fn tables_are_written_as_text_or_parquet_and_documents_only_as_json() {
     });
     assert!(matches!(failing, Err(OutputError::DiskFull { .. })));
     assert_eq!(dir.names(), ["in.csv", "out.csv", "out.json", "out.parquet"]);
+}
+
+fn by_region(columns: &[&str], duplicates: Duplicates) -> ValueColumns {
+    let names = ["north", "south", "east"].map(str::to_owned).to_vec();
+    let groups = Some(Groups { by: "region".to_owned(), names });
+    ValueColumns { groups, ..self::columns(columns, 8, false, duplicates) }
+}
+
+/// The values of one key, of `width`.
+#[track_caller]
+fn values_of(set: &KeySet, id: &str, width: usize) -> Vec<u64> {
+    let at = set.items.binary_search(&common::items(&[id])[0]).unwrap();
+    set.values.as_ref().unwrap()[at * width..][..width].to_vec()
+}
+
+#[test]
+fn a_row_has_its_values_in_its_group_and_zero_in_the_others() {
+    let dir = Scratch::new();
+    let text = "id,region,m,n\na, south ,5,1\nb,east,7,2\na,north,30,3\na,south,1,4\nc,,9,5\n";
+    let path = dir.file("a.csv", text);
+    let set = read_columns(&path, &by_region(&["m", "n"], Duplicates::Sum)).unwrap();
+    assert_eq!(values_of(&set, "a", 6), [30, 6, 0, 3, 5, 0]);
+    assert_eq!(values_of(&set, "b", 6), [0, 0, 7, 0, 0, 2]);
+    // A row without a group counts nowhere, and is counted as one with an empty value.
+    assert_eq!(values_of(&set, "c", 6), [0; 6]);
+    assert_eq!(set.counts.without_value, 1);
+    let first = read_columns(&path, &by_region(&["m"], Duplicates::First)).unwrap();
+    assert_eq!(values_of(&first, "a", 3), [0, 5, 0]);
+    // Without a column of values a row counts 1.
+    let counted = read_columns(&path, &by_region(&[], Duplicates::Sum)).unwrap();
+    assert_eq!(values_of(&counted, "a", 3), [1, 2, 0]);
+    assert_eq!(values_of(&counted, "b", 3), [0, 0, 1]);
+    let counted = read_columns(&path, &by_region(&[], Duplicates::First)).unwrap();
+    assert_eq!(values_of(&counted, "a", 3), [0, 1, 0]);
+}
+
+#[test]
+fn an_unknown_group_is_an_error_with_its_line_and_without_its_text() {
+    let dir = Scratch::new();
+    for cell in ["NORTH", "west1234", "north,south"] {
+        let path = dir.file("a.csv", format!("id,region,m\na,north,1\nb,\"{cell}\",2\n"));
+        let error = read_columns(&path, &by_region(&["m"], Duplicates::Sum)).unwrap_err();
+        let (place, column) = (Place::Line(3), "region".to_owned());
+        let expected = InputError::BadValue { path, place, column, fault: ValueFault::NoGroup };
+        assert_eq!(error, expected);
+        assert!(!format!("{error} {error:?}").contains("1234"), "{error}");
+    }
+    // A total that does not fit names the column of values, or that of the groups.
+    let rows: String = (0..256).map(|_| "a,north,1\n").collect();
+    let path = dir.file("b.csv", format!("id,region,m\n{rows}"));
+    for (columns, named) in [(&["m"][..], "m"), (&[], "region")] {
+        let error = read_columns(&path, &by_region(columns, Duplicates::Sum)).unwrap_err();
+        let InputError::TotalTooLarge { column, bits: 8, .. } = error else { panic!("{error}") };
+        assert_eq!(column, named);
+    }
+    let error = read_columns(dir.file("c.csv", "id,m\na,1\n"), &by_region(&["m"], Duplicates::Sum));
+    assert!(matches!(error, Err(InputError::ColumnMissing { .. })), "{error:?}");
 }

@@ -106,6 +106,28 @@ pub const SUM_ROW: Protocol = Protocol {
     ..CARDINALITY_ROW
 };
 
+/// The row of `gmrss21_intersection_paper`.
+pub const INTERSECTION_PAPER_ROW: Protocol = Protocol {
+    id: "gmrss21_intersection_paper",
+    name: "Intersection by oblivious switching, as published",
+    ..as_published(
+        INTERSECTION_ROW,
+        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x items of 16 \
+         bytes; n_x/8 when both learn",
+    )
+};
+
+/// The row of `gmrss21_cardinality_sum_paper`.
+pub const SUM_PAPER_ROW: Protocol = Protocol {
+    id: "gmrss21_cardinality_sum_paper",
+    name: "Cardinality and sums by oblivious switching, as published",
+    ..as_published(
+        SUM_ROW,
+        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + transfers of n_x rows of \
+         columns·⌈(bits + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns when both learn",
+    )
+};
+
 /// The row of `gmrss21_union`.
 pub const UNION_ROW: Protocol = Protocol {
     id: "gmrss21_union",
@@ -149,6 +171,18 @@ pub const SHARES_ROW: Protocol = Protocol {
     addends: None,
     least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
+};
+
+/// The row of `gmrss21_secret_shared_intersection_paper`.
+pub const SHARES_PAPER_ROW: Protocol = Protocol {
+    id: "gmrss21_secret_shared_intersection_paper",
+    name: "Shares of the intersection by oblivious switching, as published",
+    least_flights: Some(|params| least_flights_of_shares(PAPER.form, params)),
+    ..as_published(
+        SHARES_ROW,
+        "characteristic(n_x, n_y) as in gmrss21_cardinality_paper + 8 + (128 + 4·(128 + \
+         64·columns))/8 for each switch from n_x to the common items + (128 + 64·columns)/8·n_x",
+    )
 };
 
 /// The row of `gmrss21_values`.

@@ -6,6 +6,9 @@
 //!   1  −r_i, r_i drawn by the    ◀── transfers ─────  d + r_i where e_i = 0, v_π(i) + r_i where e_i = 1
 //!      transfer
 //! ```
+//!
+//! The output has what each party knows of the order: the sender π, and so which of its items each entry is of; the
+//! receiver e, and so which entries are common.
 
 use super::additive::{self, Layout};
 use super::form::Form;
@@ -13,7 +16,7 @@ use super::plan::CoreRun;
 use vesica_core::{PsiParams, Result, Values};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
-use vesica_party::{Output, Shares};
+use vesica_party::{Order, Output, Shares};
 
 /// Shares are modulo 2^64.
 fn layout(params: &PsiParams, columns: usize) -> Layout {
@@ -45,7 +48,8 @@ pub(super) fn sender(
     additive::send(ctx, run, layout, value, |i, column, r| {
         shares[i * columns + column] = (r as u64).wrapping_neg();
     })?;
-    Ok(Output::Shares(Shares { len: layout.rows, items: Vec::new(), values: shares }))
+    let order = Order::Items(pi.to_vec());
+    Ok(Output::Shares(Shares { len: layout.rows, items: Vec::new(), values: shares, order }))
 }
 
 /// The receiver's side.
@@ -63,5 +67,6 @@ pub(super) fn receiver(
     additive::recv(ctx, run, layout, e, |i, column, share| {
         shares[i * columns + column] = (share as u64).wrapping_add(default);
     })?;
-    Ok(Output::Shares(Shares { len: layout.rows, items: Vec::new(), values: shares }))
+    let order = Order::Common(e.iter().collect());
+    Ok(Output::Shares(Shares { len: layout.rows, items: Vec::new(), values: shares, order }))
 }

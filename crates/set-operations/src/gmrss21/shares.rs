@@ -10,7 +10,9 @@
 //!      a_1 … a_c                                      b_1 … b_c, a_k ⊕ b_k = (x, v)_π(ρ(k))
 //! ```
 //!
-//! Step 1 of the figure is the core.
+//! Step 1 of the figure is the core. The output has what each party knows of the order: the sender π, the receiver ρ. The
+//! sender must not learn ρ, which would say which of its items are common; so it cannot put its rows beside the entries
+//! by itself. A further computation on shares can, with π as the input of one party and ρ as that of the other.
 
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;
@@ -20,7 +22,7 @@ use rand::seq::SliceRandom;
 use vesica_core::{Item, PsiParams, Result, Values};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
-use vesica_party::{Input, Output, Shares};
+use vesica_party::{Input, Order, Output, Shares};
 use vesica_switching::oblivious::{self, Rows, Sizes};
 use zeroize::Zeroizing;
 
@@ -73,8 +75,9 @@ pub(super) fn sender(
     pi: &[u32],
     input: &Input,
 ) -> Result<Output> {
+    let order = Order::Items(pi.to_vec());
     if run.params.has_empty_set() {
-        return Ok(Output::Shares(Shares::default()));
+        return Ok(Output::Shares(Shares { order, ..Shares::default() }));
     }
     let columns = columns_of(values);
     let v = match values {
@@ -95,7 +98,7 @@ pub(super) fn sender(
     }
     let session = run.payload_session();
     let a = oblivious::hold(ctx, &session, run.form.switching(), &rows, c)?;
-    Ok(Output::Shares(shares_of_rows(&a)))
+    Ok(Output::Shares(shares_of_rows(&a, order)))
 }
 
 /// The receiver's side.
@@ -106,7 +109,8 @@ pub(super) fn receiver(
     e: &Bits,
 ) -> Result<Output> {
     if run.params.has_empty_set() {
-        return Ok(Output::Shares(Shares::default()));
+        let order = Order::Places(Vec::new());
+        return Ok(Output::Shares(Shares { order, ..Shares::default() }));
     }
     let places = e.iter().enumerate().filter(|(_, is_common)| *is_common);
     let mut rho = Zeroizing::new(places.map(|(place, _)| place as u32).collect::<Vec<u32>>());
@@ -118,11 +122,11 @@ pub(super) fn receiver(
     let shape = shape(run.params, columns_of(values), rho.len());
     let session = run.payload_session();
     let b = oblivious::route(ctx, &session, run.form.switching(), &rho, &shape)?;
-    Ok(Output::Shares(shares_of_rows(&b)))
+    Ok(Output::Shares(shares_of_rows(&b, Order::Places(rho.to_vec()))))
 }
 
-fn shares_of_rows(rows: &Rows) -> Shares {
-    let mut shares = Shares { len: rows.len(), ..Shares::default() };
+fn shares_of_rows(rows: &Rows, order: Order) -> Shares {
+    let mut shares = Shares { len: rows.len(), order, ..Shares::default() };
     for i in 0..rows.len() {
         let row = rows.row(i);
         let mut item = [0; Item::LEN];

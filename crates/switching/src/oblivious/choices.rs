@@ -108,6 +108,10 @@ fn route(pool: &Pool, this: Kept, order: Order<'_>, settings: &mut [bool], bits:
     if this.is_nothing() {
         return;
     }
+    if this.is_tree() {
+        bits.push_tree(order.sources[0], this.len);
+        return;
+    }
     let len = this.len;
     let (input, rest) = settings.split_at_mut(len / 2);
     let (output, rest) = rest.split_at_mut(Network::waksman(len).output_switches(len));
@@ -149,6 +153,16 @@ struct Gathered {
 }
 
 impl Gathered {
+    /// The choices of a tree of `len` lanes that keeps the one at `source`: the second lane of its pair is taken where
+    /// its place is odd.
+    fn push_tree(&mut self, source: u32, mut len: usize) {
+        let mut place = source as usize;
+        while len > 1 {
+            (0..len / 2).for_each(|pair| self.append(u64::from(2 * pair + 1 == place), 1));
+            (place, len) = (place / 2, len.div_ceil(2));
+        }
+    }
+
     fn push(&mut self, settings: &[bool]) {
         for setting in settings {
             self.append(u64::from(*setting), 1);

@@ -30,7 +30,8 @@ impl Sizes {
     /// Maximum bits per row.
     pub const MAX_BITS: u32 = 1 << 16;
 
-    /// Number of switches of Waksman's network that lead to a selected output.
+    /// Number of switches of Waksman's network that lead to a selected output. A part of it from which one row is
+    /// selected has a tree in place of them: one switch fewer than rows.
     pub fn switches(&self) -> u64 {
         self.network().switch_count()
     }

@@ -4,7 +4,7 @@
 //! into the cache, whatever its size, and both parties see the switches in the same order.
 //!
 //! Each segment keeps a prefix of its outputs. Output switches that lead to no kept output are omitted, and so are all
-//! switches of a part that keeps nothing.
+//! switches of a part that keeps nothing. A segment that keeps one output is a tree: each switch hands on its first lane.
 
 use crate::Network;
 use std::collections::BTreeMap;
@@ -72,17 +72,22 @@ impl Kept {
         self.kept == 0 || self.len < 2
     }
 
-    /// Number of input switches.
+    /// Whether it is a tree that leads one of its lanes to its only kept output.
+    pub(super) fn is_tree(self) -> bool {
+        self.kept == 1 && self.len > 2
+    }
+
+    /// Number of input switches, unless it is a tree.
     pub(super) fn inputs(self) -> usize {
         if self.is_nothing() { 0 } else { self.len / 2 }
     }
 
-    /// Number of output switches that lead to a kept output: a prefix of them.
+    /// Number of output switches that lead to a kept output, unless it is a tree: a prefix of them.
     pub(super) fn outputs(self) -> usize {
         self.kept.div_ceil(2).min(Network::waksman(self.len).output_switches(self.len))
     }
 
-    /// The upper and the lower part.
+    /// The upper and the lower part, unless it is a tree.
     pub(super) fn parts(self) -> [Self; 2] {
         let (upper, lower) = (self.len / 2, self.len - self.len / 2);
         let switched = self.outputs();
@@ -104,6 +109,10 @@ impl Kept {
             let mut next = BTreeMap::new();
             for (segment, times) in level {
                 if segment.is_nothing() {
+                    continue;
+                }
+                if segment.is_tree() {
+                    count += times * (segment.len - 1) as u64;
                     continue;
                 }
                 count += times * (segment.inputs() + segment.outputs()) as u64;
@@ -136,6 +145,26 @@ pub(super) fn walk(
 /// Pairs that are switched and then moved together, while they are in the first-level cache.
 const AT_ONCE: usize = 128;
 
+/// A segment that keeps one output: each level halves the lanes.
+fn tree<const W: usize>(
+    ctx: &mut Context,
+    switches: &mut impl Switches,
+    words: usize,
+    lanes: &mut [u64],
+) -> Result<()> {
+    let w = if W == 0 { words } else { W };
+    let mut len = lanes.len() / w;
+    while len > 1 {
+        pass::<W>(ctx, switches, words, &mut lanes[..len / 2 * 2 * w])?;
+        len = len.div_ceil(2);
+        // The second lane of a pair goes; an unpaired last one stays.
+        for lane in 1..len {
+            lanes.copy_within(2 * lane * w..(2 * lane + 1) * w, lane * w);
+        }
+    }
+    Ok(())
+}
+
 fn segment<const W: usize>(
     ctx: &mut Context,
     switches: &mut impl Switches,
@@ -146,6 +175,9 @@ fn segment<const W: usize>(
 ) -> Result<()> {
     if this.is_nothing() {
         return Ok(());
+    }
+    if this.is_tree() {
+        return tree::<W>(ctx, switches, words, lanes);
     }
     if this.len == 2 {
         return pass::<W>(ctx, switches, words, lanes);
@@ -197,7 +229,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Counts the switches of Waksman's network that lead to one of the first outputs, by going backwards.
+    /// Counts the switches of Waksman's network that lead to one of the first outputs, by going backwards. A segment of
+    /// which one output is needed counts as a tree.
     fn that_lead_there(len: usize, kept: usize) -> u64 {
         let network = Network::waksman(len);
         let mut leads: BTreeSet<usize> = (0..kept).collect();
@@ -208,6 +241,11 @@ mod tests {
                 let (first, half) = (segment.lanes.start, segment.len() / 2);
                 let mut needed: BTreeSet<usize> =
                     segment.lanes.clone().filter(|lane| leads.contains(lane)).collect();
+                if needed.len() == 1 && segment.len() > 1 {
+                    assert!(needed.contains(&first), "the first of {segment:?}");
+                    count += segment.len() as u64 - 1;
+                    continue;
+                }
                 for switch in 0..segment.output.len() {
                     let pair = [first + 2 * switch, first + 2 * switch + 1];
                     if pair.iter().any(|lane| needed.contains(lane)) {
@@ -233,6 +271,20 @@ mod tests {
             for kept in 0..=len {
                 let count = Kept { len, kept }.switch_count();
                 assert_eq!(count, that_lead_there(len, kept), "{kept} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn few_outputs_cost_a_few_switches_a_lane() {
+        let switches = |len, kept| Kept { len, kept }.switch_count();
+        for len in [3, 10, 1000, 1 << 16, 1_331_691] {
+            assert_eq!(switches(len, 1), len as u64 - 1, "one of {len}");
+            for kept in [2, 5, 100, 1000].into_iter().filter(|kept| *kept < len) {
+                // Half a switch a lane for each level until a segment keeps one output, then a tree.
+                let levels = kept.next_power_of_two().ilog2() as f64;
+                let most = len as f64 * (levels / 2.0 + 1.0) + kept as f64 * levels;
+                assert!((switches(len, kept) as f64) < most, "{kept} of {len}");
             }
         }
     }

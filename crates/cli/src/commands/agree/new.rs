@@ -155,6 +155,7 @@ impl Draft {
             self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
             self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
             match &values.columns[..] {
+                [] => {}
                 [column] => self.line(
                     &format!("column = {}", quoted(column)),
                     "the column in that party's file",
@@ -167,6 +168,15 @@ impl Draft {
                         "the columns in that party's file",
                     );
                 }
+            }
+            if let Some((by, names)) = &values.groups {
+                let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
+                let comment = match values.columns.is_empty() {
+                    true => "the number of rows of each group",
+                    false => "a sum for each group of rows",
+                };
+                self.line(&format!("by = {}", quoted(by)), comment);
+                self.line(&format!("groups = [{}]", names.join(", ")), "what that column holds");
             }
             match values.signed {
                 false => self

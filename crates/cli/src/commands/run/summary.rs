@@ -86,9 +86,12 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
         return format!("{} in common; {} {written}", counted(keys, "key"), counted(rows, "row"));
     }
     if let Some(sums) = &result.sums {
+        // Without a column of values, a row has the value 1.
+        let has_columns = agreed.value_columns.as_ref().is_none_or(|columns| !columns.is_empty());
+        let what = if has_columns { "sum of" } else { "rows of" };
         let sums: Vec<String> = sums
             .iter()
-            .map(|sum| format!("sum of {} over common keys: {}", sum.column, signed(&sum.sum)))
+            .map(|sum| format!("{what} {} over common keys: {}", sum.column, signed(&sum.sum)))
             .collect();
         let count = result.matched_keys.map(|keys| format!("{} in common", counted(keys, "key")));
         let lines: Vec<String> = count.into_iter().chain(sums).collect();

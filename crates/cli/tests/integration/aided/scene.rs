@@ -183,6 +183,7 @@ impl Scene {
                 .unwrap(),
             columns: BTreeMap::new(),
             output: None,
+            order: None,
             link: LinkOptions { endpoint, wait, idle: wait, total: None },
             threads: NonZeroUsize::MIN,
             state: StateOptions { folder: Some(self.path(&self.fresh_state())), restart: false },

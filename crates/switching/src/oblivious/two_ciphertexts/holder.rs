@@ -16,6 +16,8 @@ pub(crate) struct Holder {
     left: u64,
     /// The masks of both lanes behind each switch of the piece.
     masks: Rows,
+    /// The masked rows, until the first choices are here.
+    masked: Vec<Vec<u8>>,
     /// The pads of both ciphertexts; XORed with the plaintexts they form the message.
     ciphertexts: Vec<u64>,
     len: usize,
@@ -37,7 +39,8 @@ fn seed(ctx: &mut Context) -> Block {
 }
 
 impl Holder {
-    /// Sends the rows under random masks, and returns the masks.
+    /// Masks the rows, and returns the masks. The rows leave with the first ciphertexts: a message between the setup and
+    /// the router's choices would be a flight of its own.
     pub(crate) fn mask(&mut self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
         let (bits, words) = (rows.bits(), rows.words_per_row());
         let masks = Rows::from_seed(seed(ctx), rows.len(), bits);
@@ -46,11 +49,20 @@ impl Holder {
             let range = first * words..(first + len) * words;
             let masked = rows.words()[range.clone()].iter().zip(&masks.words()[range]);
             let masked: Vec<u64> = masked.map(|(row, mask)| row ^ mask).collect();
-            pack(&masked, bits, &mut self.message);
-            ctx.peer()?.send(&self.message)?;
+            let mut message = Vec::new();
+            pack(&masked, bits, &mut message);
+            self.masked.push(message);
             first += len;
         }
+        // Without switches there are no choices to wait for.
+        if self.left == 0 {
+            self.send_masked(ctx)?;
+        }
         Ok(masks)
+    }
+
+    fn send_masked(&mut self, ctx: &mut Context) -> Result<()> {
+        self.masked.drain(..).try_for_each(|message| ctx.peer()?.send(&message))
     }
 }
 
@@ -63,6 +75,7 @@ impl Switches for Holder {
             pads: Pads::new(bits, session),
             left: switches,
             masks: Rows::zeros(0, bits),
+            masked: Vec::new(),
             ciphertexts: Vec::new(),
             len: 0,
             passed: 0,
@@ -89,6 +102,7 @@ impl Switches for Holder {
                 *key ^= *delta.expose() & Block::mask(byte >> i & 1 == 1);
             }
         }
+        self.send_masked(ctx)?;
         let (bits, words) = (self.pads.bits, words_of(self.pads.bits));
         self.ciphertexts.clear();
         self.ciphertexts.resize(len * ROWS * words, 0);

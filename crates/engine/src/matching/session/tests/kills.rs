@@ -50,6 +50,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
         source: Source::open(path("csv"), &ReadOptions::default()).unwrap(),
         columns: BTreeMap::new(),
         output: Some(OutputOptions { path: path("out.csv"), force: false }),
+        order: None,
         link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None },
         store,
         hands: None,

@@ -1,0 +1,82 @@
+//! What a party of shares knows of the order of their entries.
+
+use super::table::KeyRows;
+use vesica_protocols::Order;
+
+/// What this party knows of the order of its shares: its output of the permuted characteristic, with its own rows.
+///
+/// | result | the party whose rows the entries are from, the sender | the other, the receiver |
+/// |---|---|---|
+/// | shared values | `entry`, `rows`: the own rows of each entry | `entry`, `common`: whether the key of the entry is common |
+/// | shares | `place`, `rows`: the own rows at each place of a random order of its keys | `entry`, `place`: the place of each entry in that order |
+///
+/// So the sender of shared values can put its other columns beside the entries. With shares nobody can alone: the place of
+/// an entry would say to the sender that its key is common. A further computation on shares can, with one part of the
+/// order as the input of each party.
+///
+/// # Leakage
+/// None to the party that has it: each part is independent of what that party does not learn anyway. Both parts
+/// together say which of the sender's rows have a common key, whether or not the shares are combined. So each party
+/// keeps its part to itself. Memory is not wiped when it is dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SharesOrder {
+    known: Order,
+    own: KeyRows,
+    /// Own keys: positions from here on are padding.
+    keys: usize,
+    /// Whether the places are the entries.
+    is_of_entries: bool,
+}
+
+/// A line of a [`SharesOrder`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OrderLine {
+    /// The own rows whose key is there, ascending, from 0; none for padding, if sizes are hidden.
+    Rows(Vec<u64>),
+    /// The place of the entry, from 0.
+    Place(u64),
+    /// Whether the entry is of a common key.
+    Common(bool),
+}
+
+impl SharesOrder {
+    pub(crate) fn new(known: Order, own: KeyRows, keys: usize, is_of_entries: bool) -> Self {
+        Self { known, own, keys, is_of_entries }
+    }
+
+    /// What is numbered, and what is said of it: the columns of the table.
+    pub fn columns(&self) -> [&'static str; 2] {
+        match &self.known {
+            Order::Items(_) if self.is_of_entries => ["entry", "rows"],
+            Order::Items(_) => ["place", "rows"],
+            Order::Places(_) => ["entry", "place"],
+            Order::Common(_) => ["entry", "common"],
+        }
+    }
+
+    /// Number of lines.
+    pub fn len(&self) -> usize {
+        match &self.known {
+            Order::Items(items) => items.len(),
+            Order::Places(places) => places.len(),
+            Order::Common(common) => common.len(),
+        }
+    }
+
+    /// Whether there is no line.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The lines, of the first entry or place first.
+    pub fn lines(&self) -> impl Iterator<Item = OrderLine> + '_ {
+        (0..self.len()).map(|at| match &self.known {
+            Order::Items(items) if (items[at] as usize) < self.keys => {
+                OrderLine::Rows(self.own.rows_of(items[at]).collect())
+            }
+            Order::Items(_) => OrderLine::Rows(Vec::new()),
+            Order::Places(places) => OrderLine::Place(places[at].into()),
+            Order::Common(common) => OrderLine::Common(common[at]),
+        })
+    }
+}
