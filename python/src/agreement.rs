@@ -122,6 +122,13 @@ impl Agreement {
         self.0.helper.as_ref().map(|helper| (&*helper.name, helper.identity.to_string()))
     }
 
+    /// The party whose values others are multiplied with, and their column.
+    #[getter]
+    fn factors(&self) -> Option<(&str, &str)> {
+        let factors = self.0.question.factors()?;
+        Some((&*factors.of, factors.columns.first().map_or("", String::as_str)))
+    }
+
     /// The party whose values it is about, their columns, the column of the groups, and the groups.
     #[getter]
     fn values(&self) -> Option<(&str, Vec<&str>, Option<&str>, Vec<&str>)> {

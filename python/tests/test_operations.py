@@ -125,7 +125,9 @@ def check_shares(operation: str, table: Any) -> None:
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_order_of_shared_values_has_the_rows_of_each_entry(library: str, tmp_path: Any) -> None:
-    agreement = deal(operation="shared-values", security="semi-honest", **OPERATIONS["shared-values"])
+    agreement = deal(
+        operation="shared-values", security="semi-honest", **OPERATIONS["shared-values"]
+    )
     shop, club = pair(
         agreement,
         frame_of(library, {"email": SHOP_KEYS, "n": SHOP_N}, tmp_path),
@@ -161,9 +163,18 @@ def test_both_parts_of_the_order_of_shares_give_the_rows() -> None:
 def test_each_group_has_its_sums(library: str, values: Any, tmp_path: Any) -> None:
     regions = ["north", "south", "south", None, "north", "west", "west"]
     agreement = deal(
-        operation="sum", values_of="shop", values=values, by="region", groups=["north", "south", "west"]
+        operation="sum",
+        values_of="shop",
+        values=values,
+        by="region",
+        groups=["north", "south", "west"],
     )
-    assert agreement.values == ("shop", [values] if values == "n" else values or [], "region", ["north", "south", "west"])
+    assert agreement.values == (
+        "shop",
+        [values] if values == "n" else values or [],
+        "region",
+        ["north", "south", "west"],
+    )
     ms = [2 * n for n in SHOP_N]
     columns = {"email": SHOP_KEYS, "n": SHOP_N, "m": ms, "region": regions}
     shop, club = pair(
@@ -178,6 +189,23 @@ def test_each_group_has_its_sums(library: str, values: Any, tmp_path: Any) -> No
         more = {"m[north]": 20_000, "m[south]": 20, "m[west]": 0} if values != "n" else {}
         assert club.sums == expected | more
     assert club.count == 2
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_an_inner_product_takes_values_of_both_parties(library: str, tmp_path: Any) -> None:
+    agreement = deal(
+        operation="inner-product", values_of="shop", values="n", times="w", times_bits=8
+    )
+    assert agreement.factors == ("club", "w")
+    weights = [1, 2, 3, 4, 5, 6, 7, 8] * 2
+    shop, club = pair(
+        agreement,
+        frame_of(library, {"email": SHOP_KEYS, "n": SHOP_N}, tmp_path),
+        frame_of("pandas", {"email": CLUB_KEYS, "w": weights}, tmp_path),
+    )
+    assert shop.kind == "nothing"
+    # Rows with the same key add up on both sides: b 10,010 times 2, c 1,000 times 10.
+    assert (club.sums, club.count) == ({"n*w": 2 * 10_010 + 10 * 1000}, 2)
 
 
 def test_other_results_have_no_order() -> None:

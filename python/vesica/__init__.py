@@ -15,7 +15,7 @@ A run takes an agreement that all parties have, the own rows, and the own key:
 """
 
 from vesica import exchange
-from vesica._agreement import Agreement, Explanation, Key, Party, Values
+from vesica._agreement import Agreement, Explanation, Factors, Key, Party, Values
 from vesica._check import Checked, check
 from vesica._demo import Demo, demo
 from vesica._errors import (
@@ -48,6 +48,7 @@ __all__ = [
     "Demo",
     "Difference",
     "Explanation",
+    "Factors",
     "Figure",
     "Helper",
     "Identity",

@@ -16,6 +16,9 @@ from vesica._text import escape
 
 #: Rows that a party may have, by default.
 MAX_ROWS = 1_000_000
+
+#: Operations whose answer goes to the party without the first values.
+FIGURES_OF_VALUES = ("sum", "inner-product")
 #: Profiles that are the likely ones for a column of their name.
 NAMED_PROFILES = ("email", "date", "digits", "hex")
 
@@ -50,6 +53,15 @@ class Values(NamedTuple):
     """The column that names the group of each row, if there is a sum for each group."""
     groups: list[str]
     """The groups."""
+
+
+class Factors(NamedTuple):
+    """The column whose values the other party's are multiplied with."""
+
+    of: str
+    """The party that has it."""
+    column: str
+    """Its name in the agreement."""
 
 
 class Agreement:
@@ -92,6 +104,8 @@ class Agreement:
         duplicates: str = "sum",
         by: str | None = None,
         groups: Iterable[str] | None = None,
+        times: str | None = None,
+        times_bits: int = 16,
         default: int = 0,
         threshold: int | None = None,
         min_matches: int | None = None,
@@ -113,7 +127,8 @@ class Agreement:
         the strongest that there is.
 
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
-        the texts in it. Without `values` the rows of each group are counted.
+        the texts in it. Without `values` the rows of each group are counted. With ``inner-product`` the
+        other party's column `times` is what `values` are multiplied with.
 
         >>> shop, club = Identity.generate(), Identity.generate()
         >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
@@ -127,7 +142,9 @@ class Agreement:
             values_of = names[0]
         if receives is None and names:
             # Who has the values knows them already.
-            others = [name for name in names if operation != "sum" or name != values_of]
+            others = [
+                name for name in names if operation not in FIGURES_OF_VALUES or name != values_of
+            ]
             receives = "all" if for_all else (others or names)[0]
         if security is None:
             bounded = min_matches is not None or max_matches is not None
@@ -165,7 +182,10 @@ class Agreement:
                 "duplicates": duplicates,
                 "default": default if shared else None,
             }
-            parts.append(section("sum" if operation == "sum" else "shares", terms))
+            if times is not None:
+                terms |= {"times": times, "times_bits": times_bits}
+            table = {"sum": "sum", "inner-product": "product"}.get(operation, "shares")
+            parts.append(section(table, terms))
         if helper is not None:
             terms = {"name": "helper", **one_party(helper)}
             parts.append(section("helper", terms))
@@ -233,6 +253,12 @@ class Agreement:
         """The columns of values, if the operation is about some."""
         values = self._inner.values
         return None if values is None else Values(*values)
+
+    @property
+    def factors(self) -> Factors | None:
+        """The column whose values the other party's `values` are multiplied with, in an inner product."""
+        factors = self._inner.factors
+        return None if factors is None else Factors(*factors)
 
     @property
     def helper(self) -> str | None:

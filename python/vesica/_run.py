@@ -368,6 +368,9 @@ def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) 
         names += values.columns
         if values.by is not None:
             names.append(values.by)
+    factors = agreement.factors
+    if factors is not None and party in (None, factors.of):
+        names.append(factors.column)
     return [columns.get(name, name) for name in names]
 
 

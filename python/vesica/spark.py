@@ -54,13 +54,13 @@ def match(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any) -> A
 
 def count(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any) -> int | None:
     """How many keys are in common; None if this party does not receive the result."""
-    of_kind(agreement := agreement_of(agreement), "count", "cardinality", "sum")
+    of_kind(agreement := agreement_of(agreement), "count", "cardinality", "sum", "inner-product")
     return run(df, agreement, key=key, work=work, **settings).count
 
 
 def sums(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any) -> dict[str, int] | None:
     """The sum of each column of values over the common keys; None if this party does not receive it."""
-    of_kind(agreement := agreement_of(agreement), "sums", "sum")
+    of_kind(agreement := agreement_of(agreement), "sums", "sum", "inner-product")
     return run(df, agreement, key=key, work=work, **settings).sums
 
 

@@ -212,6 +212,14 @@ impl Agreement {
                 Query::Threshold { min: min.saturating_add(u64::from(self.self_check)) }
             }
             Question::Sum(_) => Query::Sum(self.protocol_values()?),
+            Question::InnerProduct { factors, .. } => {
+                let factors = CheckedValues::of_factors(self.self_check, factors);
+                let holder = Role::Receiver;
+                Query::InnerProduct {
+                    values: self.protocol_values()?,
+                    factors: factors.values(holder)?,
+                }
+            }
             Question::Union { key_bytes } => {
                 Query::Union(TextLen::new(key_bytes + TEXT_LEN_BYTES)?)
             }
@@ -240,14 +248,26 @@ impl Agreement {
         checked.values(self.role_of(of))
     }
 
-    /// The values with room for the self-check, if there are values.
+    /// The values with room for the self-check, if there are values; of an inner product those that may be of several
+    /// columns.
     pub fn checked_values(&self) -> Option<CheckedValues> {
         self.question.values().map(|values| CheckedValues::new(self.self_check, values))
     }
 
-    /// The values, if `party` has them.
+    /// The values of the party in `role`, with room for the self-check, if it has values.
+    pub fn checked_values_of(&self, role: Role) -> Option<CheckedValues> {
+        match self.question.factors() {
+            Some(factors) if self.role_of(&factors.of) == role => {
+                Some(CheckedValues::of_factors(self.self_check, factors))
+            }
+            _ => self.checked_values(),
+        }
+    }
+
+    /// The values of `party`, if it has any.
     pub fn values_of(&self, party: &str) -> Option<&ValueTerms> {
-        self.question.values().filter(|values| values.of == party)
+        let both = [self.question.values(), self.question.factors()];
+        both.into_iter().flatten().find(|values| values.of == party)
     }
 
     /// The integers that are compared in place of digests, if the whole key is one column of a

@@ -80,6 +80,14 @@ impl Words<'_> {
                 .to_owned(),
         );
         points.push(match (&self.agreement.question, self.agreement.question.values()) {
+            (Question::InnerProduct { values, factors }, _) => format!(
+                "No row leaves either side. Of the columns outside the key only {} of {} and {} of \
+                 {} take part, in encrypted form.",
+                question::columns(values).trim_start_matches("the column "),
+                values.of,
+                question::columns(factors).trim_start_matches("the column "),
+                factors.of,
+            ),
             (_, Some(values)) => format!(
                 "No row leaves either side. Of the columns outside the key only {} of {} take{} \
                  part, in encrypted form.",

@@ -2,11 +2,14 @@
 
 use clap::{Args, ValueEnum};
 use vesica_agreement::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, VALUE_MAX_BITS};
+use vesica_core::Values;
 use vesica_protocols::Operation;
 
 /// Example values, to be replaced.
 const EXAMPLE_THRESHOLD: u64 = 1000;
 const EXAMPLE_COLUMN: &str = "amount";
+const EXAMPLE_FACTOR: &str = "weight";
+const EXAMPLE_FACTOR_BITS: u32 = 16;
 const EXAMPLE_BITS: u32 = 32;
 
 /// An operation on the command line.
@@ -20,6 +23,8 @@ pub(crate) enum OperationName {
     Threshold,
     /// The sums of columns over the common keys
     Sum,
+    /// The sum over the common keys of one side's values times the other's
+    InnerProduct,
     /// All keys that at least one side has
     Union,
     /// A random identifier for each key that at least one side has
@@ -37,6 +42,7 @@ impl OperationName {
             OperationName::Cardinality => Operation::Cardinality,
             OperationName::Threshold => Operation::Threshold,
             OperationName::Sum => Operation::Sum,
+            OperationName::InnerProduct => Operation::InnerProduct,
             OperationName::Union => Operation::Union,
             OperationName::PrivateId => Operation::PrivateId,
             OperationName::Shares => Operation::Shares,
@@ -73,6 +79,27 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: values may be below zero
     #[arg(long)]
     sum_signed: bool,
+    /// With --operation inner-product: the party with the values of one or several columns [default: the first party]
+    #[arg(long, value_name = "PARTY")]
+    product_of: Option<String>,
+    /// With --operation inner-product: a column with such values; repeatable [default: amount]
+    #[arg(long = "product-column", value_name = "COLUMN")]
+    product_columns: Vec<String>,
+    /// With --operation inner-product: the value of a key is below 2^BITS [default: 32]
+    #[arg(long, value_name = "BITS",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(VALUE_MAX_BITS)))]
+    product_bits: Option<u32>,
+    /// With --operation inner-product: these values may be below zero
+    #[arg(long)]
+    product_signed: bool,
+    /// With --operation inner-product: the other party's column, whose values these are multiplied with [default:
+    /// weight]
+    #[arg(long, value_name = "COLUMN")]
+    times: Option<String>,
+    /// With --operation inner-product: the other party's value of a key is below 2^BITS [default: 16]
+    #[arg(long, value_name = "BITS",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_FACTOR_BITS)))]
+    times_bits: Option<u32>,
     /// With --operation union: the maximum length of a key in bytes [default: 64]
     #[arg(long, value_name = "BYTES",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(KEY_MAX_BYTES)))]
@@ -109,6 +136,8 @@ pub(crate) struct ValueFields {
     pub(crate) groups: Option<(String, Vec<String>)>,
     pub(crate) bits: u32,
     pub(crate) signed: bool,
+    /// The other party's column that the values are multiplied with, and its bits.
+    pub(crate) times: Option<(String, u32)>,
 }
 
 /// The options of a table of values.
@@ -119,6 +148,9 @@ struct ValueOptions<'a> {
     groups: Option<(&'a String, &'a [String])>,
     bits: Option<u32>,
     signed: bool,
+    times: Option<(String, u32)>,
+    /// Whether an option is given that says by what the values are multiplied.
+    has_times: bool,
 }
 
 impl AskedArgs {
@@ -154,6 +186,21 @@ impl AskedArgs {
             groups: self.sum_by.as_ref().map(|by| (by, &self.groups[..])),
             bits: self.sum_bits,
             signed: self.sum_signed,
+            times: None,
+            has_times: false,
+        };
+        let product = ValueOptions {
+            table: "product",
+            of: &self.product_of,
+            columns: &self.product_columns,
+            groups: None,
+            bits: self.product_bits,
+            signed: self.product_signed,
+            times: Some((
+                self.times.clone().unwrap_or_else(|| EXAMPLE_FACTOR.to_owned()),
+                self.times_bits.unwrap_or(EXAMPLE_FACTOR_BITS),
+            )),
+            has_times: self.times.is_some() || self.times_bits.is_some(),
         };
         let shares = ValueOptions {
             table: "shares",
@@ -162,14 +209,18 @@ impl AskedArgs {
             groups: None,
             bits: self.shares_bits,
             signed: self.shares_signed,
+            times: None,
+            has_times: false,
         };
         let asks = |options: &ValueOptions<'_>| match self.operation {
             OperationName::Sum => options.table == "sum",
+            OperationName::InnerProduct => options.table == "product",
             OperationName::SharedValues => options.table == "shares",
             _ => false,
         };
-        let tables =
-            [sum, shares].into_iter().filter(|options| asks(options) || options.is_given());
+        let tables = [sum, product, shares]
+            .into_iter()
+            .filter(|options| asks(options) || options.is_given());
         tables.map(|options| options.fields(receives, parties)).collect()
     }
 
@@ -183,12 +234,13 @@ impl AskedArgs {
 impl ValueOptions<'_> {
     fn is_given(&self) -> bool {
         let has_columns = !self.columns.is_empty() || self.groups.is_some();
-        self.of.is_some() || has_columns || self.bits.is_some() || self.signed
+        self.has_times || self.of.is_some() || has_columns || self.bits.is_some() || self.signed
     }
 
     fn fields(&self, receives: &str, [first, second]: [&str; 2]) -> ValueFields {
         // Several sums, or signed values, must not belong to the only receiver.
-        let is_wide = self.columns.len() > 1 || self.groups.is_some() || self.signed;
+        let is_wide =
+            self.columns.len() > 1 || self.groups.is_some() || self.signed || self.times.is_some();
         let holder = if is_wide && receives == first { second } else { first };
         ValueFields {
             table: self.table,
@@ -200,6 +252,7 @@ impl ValueOptions<'_> {
             groups: self.groups.map(|(by, names)| (by.clone(), names.to_vec())),
             bits: self.bits.unwrap_or(EXAMPLE_BITS),
             signed: self.signed,
+            times: self.times.clone(),
         }
     }
 }

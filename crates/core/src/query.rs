@@ -15,6 +15,8 @@ pub enum Operation {
     Threshold,
     /// The sum of the values of the common items, but not which they are; their number only where a protocol says so.
     Sum,
+    /// The sum over the common items of the sender's value times the receiver's value, and their number.
+    InnerProduct,
     /// The items that at least one party has.
     Union,
     /// A random identifier for each item of the union, the same at both parties. A party learns all identifiers, and
@@ -34,6 +36,7 @@ impl Operation {
         Operation::Cardinality,
         Operation::Threshold,
         Operation::Sum,
+        Operation::InnerProduct,
         Operation::Union,
         Operation::PrivateId,
         Operation::Shares,
@@ -51,6 +54,7 @@ impl Operation {
             Operation::Cardinality => "cardinality",
             Operation::Threshold => "threshold",
             Operation::Sum => "sum",
+            Operation::InnerProduct => "inner-product",
             Operation::Union => "union",
             Operation::PrivateId => "private-id",
             Operation::Shares => "shares",
@@ -85,6 +89,9 @@ pub struct Values {
 impl Values {
     /// Maximum number of values per item.
     pub const MAX_COLUMNS: u32 = 64;
+
+    /// Maximum bits of the receiver's value in an inner product.
+    pub const MAX_FACTOR_BITS: u32 = 32;
 
     /// One value below 2^`bits` for each item of `holder`.
     ///
@@ -169,6 +176,13 @@ pub enum Query {
     },
     /// The sum of the values of the common items.
     Sum(Values),
+    /// The sum of the products of both parties' values of the common items, one for each column of the sender's.
+    InnerProduct {
+        /// The sender's values.
+        values: Values,
+        /// The receiver's: one for each of its items, without a sign, of at most [`Values::MAX_FACTOR_BITS`].
+        factors: Values,
+    },
     /// The items of the union; each party learns the texts of the items that only the other party has.
     Union(TextLen),
     /// Identifiers for the items of the union.
@@ -217,6 +231,7 @@ impl Query {
             Query::Cardinality => Operation::Cardinality,
             Query::Threshold { .. } => Operation::Threshold,
             Query::Sum(_) => Operation::Sum,
+            Query::InnerProduct { .. } => Operation::InnerProduct,
             Query::Union(_) => Operation::Union,
             Query::PrivateId => Operation::PrivateId,
             Query::Shares(_) => Operation::Shares,
@@ -224,18 +239,29 @@ impl Query {
         }
     }
 
-    /// The values it uses, if any.
+    /// The values it uses, if any; of an inner product those of the sender.
     pub fn values(&self) -> Option<Values> {
         match self {
-            Query::Sum(values) | Query::SharedValues { values, .. } => Some(*values),
+            Query::Sum(values)
+            | Query::SharedValues { values, .. }
+            | Query::InnerProduct { values, .. } => Some(*values),
             Query::Shares(values) => *values,
+            _ => None,
+        }
+    }
+
+    /// The values of the receiver that an inner product multiplies with.
+    pub fn factors(&self) -> Option<Values> {
+        match self {
+            Query::InnerProduct { factors, .. } => Some(*factors),
             _ => None,
         }
     }
 
     /// The values that the party in `role` holds, if any.
     pub fn values_of(&self, role: Role) -> Option<Values> {
-        self.values().filter(|values| values.holder == role)
+        let both = [self.values(), self.factors()];
+        both.into_iter().flatten().find(|values| values.holder == role)
     }
 
     /// The length of the texts that both parties hold, if any.

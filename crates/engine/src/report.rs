@@ -88,6 +88,12 @@ pub struct AgreementReport {
     pub groups: Option<Vec<String>>,
     /// The bits of a value.
     pub value_bits: Option<u32>,
+    /// The party whose values others are multiplied with, in an inner product.
+    pub factors_of: Option<String>,
+    /// Their column in the agreement.
+    pub factor_column: Option<String>,
+    /// The bits of such a value.
+    pub factor_bits: Option<u32>,
     /// Whether values may be below zero.
     pub values_signed: Option<bool>,
     /// How values of rows with the same key combine: `sum`, `first` or `refuse`.

@@ -36,10 +36,11 @@ pub fn key_columns(
     columns: &BTreeMap<String, String>,
 ) -> Result<Vec<KeyColumn>, Error> {
     let mut known: Vec<String> = agreement.keys.iter().map(|key| key.name.clone()).collect();
-    if let Some(values) = agreement.question.values()
-        && party.is_none_or(|party| party == values.of)
+    for values in [agreement.question.values(), agreement.question.factors()].into_iter().flatten()
     {
-        known.extend(values.all_columns());
+        if party.is_none_or(|party| party == values.of) {
+            known.extend(values.all_columns());
+        }
     }
     if let Some(given) = columns.keys().find(|name| !known.contains(name)) {
         return Err(ConfigFault::UnknownKey { given: given.clone(), known }.into());

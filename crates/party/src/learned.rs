@@ -15,6 +15,8 @@ pub enum Fact {
     Count,
     /// How many items are common, and the sum of their values.
     CountAndSum,
+    /// How many items are common, and the sum of the products of both parties' values of them.
+    CountAndInnerProduct,
     /// How many items are common, and which entries of a shared list are theirs.
     CountAndEntries,
     /// The items that only the peer has, [if](Condition::OwnResult) it gets a result.
@@ -78,6 +80,11 @@ impl Fact {
             Fact::Answer => "the common items, or the answer to the query".into(),
             Fact::Count => "how many items are common".into(),
             Fact::CountAndSum => "how many items are common and the sum of their values".into(),
+            Fact::CountAndInnerProduct => {
+                "how many items are common and the sum of the products of \
+                                           their values"
+                    .into()
+            }
             Fact::CountAndEntries => "how many items are common, and which entries of the shared \
                                       list are theirs"
                 .into(),

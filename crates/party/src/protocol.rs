@@ -4,7 +4,7 @@ use crate::{Addends, Fact, Input, Party};
 use std::fmt;
 use std::ops::RangeInclusive;
 use vesica_core::{
-    Error, Item, Learns, Operation, ParameterError, PsiParams, Query, Result, Role, Runs,
+    Error, Item, Learns, Operation, ParameterError, PsiParams, Query, Result, Role, Runs, Values,
 };
 
 /// Against whom a protocol protects. Ordered: more is stronger.
@@ -388,6 +388,13 @@ impl Protocol {
             if !is_taken {
                 return Err(ParameterError::UnsupportedValues.into());
             }
+        }
+        if let Some(factors) = params.query().factors()
+            && !(factors.holder() == Role::Receiver
+                && factors.are_plain()
+                && factors.bits() <= Values::MAX_FACTOR_BITS)
+        {
+            return Err(ParameterError::UnsupportedValues.into());
         }
         if !self.item_bits.contains(&params.item_bits()) {
             return Err(ParameterError::ItemBits { bits: params.item_bits() }.into());

@@ -47,6 +47,7 @@ static CATALOGUE: &[Protocol] = &[
     gmrss21::CARDINALITY_PAPER_ROW,
     gmrss21::SUM_ROW,
     gmrss21::SUM_PAPER_ROW,
+    gmrss21::INNER_PRODUCT_ROW,
     gmrss21::INTERSECTION_ROW,
     gmrss21::INTERSECTION_PAPER_ROW,
     gmrss21::UNION_ROW,

@@ -12,6 +12,7 @@
 //! | assumption, `cardinality_low_communication`, `union_low_communication` | regular learning parity with noise over GF(2) and GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns, `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `gmrss21_secret_shared_intersection`, `cardinality_low_communication` | how many items are common; the size of the sender's set |
 //! | receiver learns, `gmrss21_intersection` | which of its own items the sender has; the size of the sender's set |
+//! | receiver learns, `gmrss21_inner_product` | how many items are common and the sum of the products of both parties' values; the size of the sender's set |
 //! | receiver learns, `gmrss21_cardinality_sum` | how many items are common and the sum of their values; the size of the sender's set |
 //! | receiver learns, `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` | the items that only the sender has, and so how many are common; the size of the sender's set |
 //! | receiver learns, `gmrss21_values` | how many items are common, and which entries of the shared list are theirs; the size of the sender's set |
@@ -51,6 +52,7 @@
 //! |---|---|
 //! | cardinality (§4.3), `count.rs` | nothing: the weight of e |
 //! | intersection (Figure 8), `intersection.rs` | a transfer of each item: the receiver gets it where e_i = 1 |
+//! | inner product (Figure 9), `inner_product.rs` | as the sum, of values times shares of the receiver's |
 //! | sum (Figure 11), `sums.rs` | a transfer of a share of zero, or of the value where e_i = 1 |
 //! | union (Figure 8), `union.rs` | a transfer of each item's text: the receiver gets it where e_i = 0 |
 //! | shares of the intersection (Figure 13), `shares.rs` | oblivious switching of the items, in an order that the receiver chooses |
@@ -78,6 +80,7 @@ mod cost;
 mod count;
 mod form;
 mod identifiers;
+mod inner_product;
 mod intersection;
 mod low_communication;
 mod plan;
@@ -90,13 +93,14 @@ mod transfers;
 mod union;
 
 pub use rows::{
-    CARDINALITY_PAPER_ROW, CARDINALITY_ROW, CARDINALITY_SHORT_ROW, INTERSECTION_PAPER_ROW,
-    INTERSECTION_ROW, PRIVATE_ID_OPRF_ROW, PRIVATE_ID_PAPER_ROW, PRIVATE_ID_ROW,
-    PRIVATE_ID_SHORT_ROW, SHARES_PAPER_ROW, SHARES_ROW, SUM_PAPER_ROW, SUM_ROW, UNION_PAPER_ROW,
-    UNION_ROW, UNION_SHORT_ROW, VALUES_ROW,
+    CARDINALITY_PAPER_ROW, CARDINALITY_ROW, CARDINALITY_SHORT_ROW, INNER_PRODUCT_ROW,
+    INTERSECTION_PAPER_ROW, INTERSECTION_ROW, PRIVATE_ID_OPRF_ROW, PRIVATE_ID_PAPER_ROW,
+    PRIVATE_ID_ROW, PRIVATE_ID_SHORT_ROW, SHARES_PAPER_ROW, SHARES_ROW, SUM_PAPER_ROW, SUM_ROW,
+    UNION_PAPER_ROW, UNION_ROW, UNION_SHORT_ROW, VALUES_ROW,
 };
 
 use form::Variant;
+use inner_product::Multiplied;
 use plan::{CorePlan, CoreRun};
 use rand::Rng;
 use rand::seq::SliceRandom;
@@ -131,13 +135,17 @@ impl Party for Sender {
             private_id::sender(ctx, run, identifiers, x)?
         } else {
             // 1 to 10. The core.
-            let pi = &sender_core(ctx, run, x)?;
+            let SenderCore { pi, factors: alpha } = &sender_core(ctx, run, x)?;
             // 11. Bounds.
             if bounds::sender(ctx, &params)? {
                 // 12. The operation.
                 ctx.child("result", |ctx| match params.query() {
                     Query::Cardinality => count::sender(ctx, &params),
                     Query::Sum(values) => sums::sender(ctx, run, values, pi, values_of(&input)?),
+                    Query::InnerProduct { values, factors } => {
+                        let multiplied = Multiplied { values, factors, shares: alpha };
+                        inner_product::sender(ctx, run, &multiplied, pi, values_of(&input)?)
+                    }
                     Query::Union(len) => union::sender(ctx, run, len, pi, &input),
                     Query::Shares(values) => shares::sender(ctx, run, values, pi, &input),
                     Query::SharedValues { values, default } => {
@@ -163,7 +171,11 @@ impl Party for Receiver {
             private_id::receiver(ctx, run, identifiers, y)?
         } else {
             // 1 to 10. The core.
-            let e = &receiver_core(ctx, run, y)?;
+            let factors = match params.query() {
+                Query::InnerProduct { .. } => values_of(&input)?,
+                _ => &[],
+            };
+            let ReceiverCore { e, factors: beta } = &receiver_core(ctx, run, y, factors)?;
             // 11. Bounds.
             let count = e.iter().filter(|is_common| *is_common).count() as u64;
             if bounds::receiver(ctx, &params, count)? {
@@ -171,6 +183,10 @@ impl Party for Receiver {
                 ctx.child("result", |ctx| match params.query() {
                     Query::Cardinality => count::receiver(ctx, &params, count),
                     Query::Sum(values) => sums::receiver(ctx, run, values, e, count),
+                    Query::InnerProduct { values, factors } => {
+                        let multiplied = Multiplied { values, factors, shares: beta };
+                        inner_product::receiver(ctx, run, &multiplied, e, count)
+                    }
                     Query::Union(len) => union::receiver(ctx, run, len, e, &input),
                     Query::Shares(values) => shares::receiver(ctx, run, values, e),
                     Query::SharedValues { values, default } => {
@@ -187,13 +203,30 @@ impl Party for Receiver {
     }
 }
 
-/// The sender's side of the core: π, the positions of its items in the order of e.
-fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroizing<Vec<u32>>> {
+/// What the core gives the sender.
+struct SenderCore {
+    /// π, the positions of its items in the order of e.
+    pi: Zeroizing<Vec<u32>>,
+    /// With an inner product, its share of the receiver's value of each item, in the order of e: random where the item is
+    /// not common.
+    factors: Zeroizing<Vec<u64>>,
+}
+
+/// What the core gives the receiver.
+struct ReceiverCore {
+    /// Whether the items are common, in the order of π.
+    e: Bits,
+    /// With an inner product, its shares of its values, in the order of π.
+    factors: Zeroizing<Vec<u64>>,
+}
+
+/// The sender's side of the core.
+fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<SenderCore> {
     let n_y = run.params.receiver_len();
     if x.is_empty() || n_y == 0 {
         let mut pi = Zeroizing::new((0..x.len() as u32).collect::<Vec<_>>());
         pi.shuffle(ctx.rng());
-        return Ok(pi);
+        return Ok(SenderCore { pi, factors: Zeroizing::default() });
     }
     let core = CorePlan::new(run.form, run.params);
     // 1, 2, 4, 5. The items in their bins, and t.
@@ -207,6 +240,7 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroi
     drop(cuckoo);
     full.shuffle(ctx.rng());
     let pi_tilde: Zeroizing<Vec<u32>> = Zeroizing::new(full.iter().map(|(bin, _)| *bin).collect());
+    let mut factors = Zeroizing::default();
     if run.form.compares_first() {
         // 9, 7, 8, in this order.
         low_communication::sender(ctx, run, &core, &t, &pi_tilde)?;
@@ -215,7 +249,8 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroi
         let a = core.switch_by_order(ctx, run, &pi_tilde)?;
         // 8.
         let a_prime = pi_tilde.iter().enumerate().map(|(i, bin)| a.block(i) ^ t[*bin as usize]);
-        let a_prime: Zeroizing<Vec<Block>> = Zeroizing::new(a_prime.collect());
+        let mut a_prime: Zeroizing<Vec<Block>> = Zeroizing::new(a_prime.collect());
+        factors = core.split(&mut a_prime);
         // 9.
         ctx.child("equality", |ctx| {
             let (session, runs) = (&run.step("equality"), run.params.runs());
@@ -223,34 +258,44 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Zeroi
         })?;
     }
     // 10.
-    Ok(Zeroizing::new(full.iter().map(|(_, position)| *position).collect()))
+    let pi = Zeroizing::new(full.iter().map(|(_, position)| *position).collect());
+    Ok(SenderCore { pi, factors })
 }
 
-/// The receiver's side of the core: e, whether the items are common in the order of π.
-fn receiver_core(ctx: &mut Context, run: &CoreRun<'_>, y: &[Item]) -> Result<Bits> {
+/// The receiver's side of the core. With an inner product `values` are those of its items, without others none.
+fn receiver_core(
+    ctx: &mut Context,
+    run: &CoreRun<'_>,
+    y: &[Item],
+    values: &[u64],
+) -> Result<ReceiverCore> {
     let n_x = run.params.sender_len();
     if n_x == 0 || y.is_empty() {
-        return Ok((0..n_x).map(|_| false).collect());
+        let e = (0..n_x).map(|_| false).collect();
+        return Ok(ReceiverCore { e, factors: Zeroizing::default() });
     }
     let core = CorePlan::new(run.form, run.params);
-    // 3. s, of ℓ bits each.
+    // 3. s, of ℓ bits each; with an inner product, m_j of as many bits as its values follows.
     let mut s = Zeroizing::new(Block::zeros(core.programmed.bins()));
     ctx.rng().fill_bytes(Block::as_bytes_mut(&mut s));
-    let mask = Block::new(u128::MAX >> (128 - core.compared_bits));
+    let mask = Block::new(u128::MAX >> (128 - core.programmed.bits()));
     s.iter_mut().for_each(|s_j| *s_j = *s_j & mask);
     // 2, 4. The OPRF's key, and P.
     ctx.child("oprf", |ctx| {
         programmable::program(ctx, &run.step("oprf"), &core.programmed, y, |entry| {
-            s[entry.bin as usize]
+            let value = values.get(entry.position as usize).copied().unwrap_or(0);
+            s[entry.bin as usize] ^ Block::new(u128::from(value) << core.compared_bits)
         })
     })?;
+    let mut factors = Zeroizing::default();
     let e = if run.form.compares_first() {
         // 9, 7, 8, in this order.
         low_communication::receiver(ctx, run, &core, &s, n_x)?
     } else {
         // 7.
-        let b = core.switch_rows(ctx, run, &Rows::from_blocks(&s, core.compared_bits))?;
-        let b: Zeroizing<Vec<Block>> = Zeroizing::new((0..n_x).map(|i| b.block(i)).collect());
+        let b = core.switch_rows(ctx, run, &Rows::from_blocks(&s, core.programmed.bits()))?;
+        let mut b: Zeroizing<Vec<Block>> = Zeroizing::new((0..n_x).map(|i| b.block(i)).collect());
+        factors = core.split(&mut b);
         // 9.
         ctx.child("equality", |ctx| {
             let (session, runs) = (&run.step("equality"), run.params.runs());
@@ -259,7 +304,7 @@ fn receiver_core(ctx: &mut Context, run: &CoreRun<'_>, y: &[Item]) -> Result<Bit
     };
     // 10.
     match e.len() == n_x {
-        true => Ok(e),
+        true => Ok(ReceiverCore { e, factors }),
         false => Err(Error::Bug("a comparison gave another number of bits")),
     }
 }

@@ -483,6 +483,11 @@ fn one_query(
     }
 }
 
+/// The receiver's values of an inner product.
+pub(crate) fn factors(bits: u32) -> Values {
+    Values::new(Role::Receiver, bits).expect("1 to 64 bits")
+}
+
 /// A query that `protocol` offers.
 fn offered_query(protocol: &Protocol) -> Query {
     let values = Values::new(Role::Sender, 8).expect("values have 8 bits");
@@ -490,6 +495,7 @@ fn offered_query(protocol: &Protocol) -> Query {
         Some(Operation::Cardinality) => Query::Cardinality,
         Some(Operation::Threshold) => Query::Threshold { min: 1 },
         Some(Operation::Sum) => Query::Sum(values),
+        Some(Operation::InnerProduct) => Query::InnerProduct { values, factors: factors(8) },
         Some(Operation::Union) => Query::Union(TextLen::MAX),
         Some(Operation::PrivateId) => Query::PrivateId,
         Some(Operation::Shares) => Query::Shares(None),
@@ -515,6 +521,7 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
         Query::Cardinality,
         Query::Threshold { min: 1 },
         Query::Sum(values),
+        Query::InnerProduct { values, factors: factors(8) },
         Query::Union(TextLen::MAX),
         Query::PrivateId,
         Query::Shares(None),
@@ -539,6 +546,20 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
         let not_taken = if protocol.wide_values { of_receiver } else { wide };
         let found = refused(params.with_query(Query::Sum(not_taken)), Arc::clone(&set).into());
         assert_eq!(found, [values_refused.clone(), values_refused], "{}", protocol.id);
+    }
+    if protocol.operations.contains(&Operation::InnerProduct) {
+        for (values, factors) in [
+            (values, Values::new(Role::Sender, 8).expect("values have 8 bits")),
+            (values, factors(8).signed()),
+            (values, factors(8).with_columns(2).expect("two columns")),
+            (values, factors(33)),
+            (factors(8), factors(8)),
+        ] {
+            let query = Query::InnerProduct { values, factors };
+            let found = refused(params.with_query(query), Arc::clone(&set).into());
+            let error = Some(Error::from(ParameterError::UnsupportedValues));
+            assert_eq!(found, [error.clone(), error], "{} {query:?}", protocol.id);
+        }
     }
     if offered_query(protocol).operation().is_for_both() {
         let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Receiver)

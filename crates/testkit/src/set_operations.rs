@@ -1,7 +1,7 @@
 //! Laws of the operations beyond the intersection: unions, private ids, shares, sums of several
 //! columns.
 
-use crate::laws::RUNS;
+use crate::laws::{RUNS, factors};
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::Change;
 use crate::{Cases, Outcomes, Runner, Transcript};
@@ -107,6 +107,22 @@ impl Trial<'_> {
                     common.iter().map(of).sum::<i128>()
                 };
                 let sums = (0..values.columns()).map(sum).collect();
+                let output = Output::CountedSums { count, sums };
+                assert_eq!((sender, receiver), (&to_sender(output.clone()), &output), "{case}");
+            }
+            (Query::InnerProduct { values, factors }, ..) => {
+                let (own, columns) = (values_of(self.x, values), values.columns());
+                let theirs = values_of(self.y, factors);
+                let factor = |item: &Item| {
+                    let at = self.y.iter().position(|y| y == item).expect("it is common");
+                    factors.number(theirs[at])
+                };
+                let sum = |column| {
+                    let of =
+                        |i: &usize| values.number(own[i * columns + column]) * factor(&self.x[*i]);
+                    common.iter().map(of).sum::<i128>()
+                };
+                let sums = (0..columns).map(sum).collect();
                 let output = Output::CountedSums { count, sums };
                 assert_eq!((sender, receiver), (&to_sender(output.clone()), &output), "{case}");
             }
@@ -270,6 +286,9 @@ fn queries(protocol: &Protocol) -> Vec<Query> {
         Query::Sum(columns(64, 3)),
         Query::Sum(columns(64, 2).signed()),
         Query::Sum(values(1).signed()),
+        Query::InnerProduct { values: columns(64, 2).signed(), factors: factors(32) },
+        Query::InnerProduct { values: values(20), factors: factors(7) },
+        Query::InnerProduct { values: values(1), factors: factors(1) },
         Query::Union(len(16)),
         Query::Union(len(5)),
         Query::Union(len(66)),

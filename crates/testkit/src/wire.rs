@@ -107,6 +107,9 @@ fn query(protocol: &Protocol, operation: Operation) -> Query {
         Operation::Cardinality => Query::Cardinality,
         Operation::Threshold => Query::Threshold { min: 3 },
         Operation::Sum => Query::Sum(if protocol.wide_values { wide } else { values }),
+        Operation::InnerProduct => {
+            Query::InnerProduct { values: wide, factors: crate::laws::factors(7) }
+        }
         Operation::Union => Query::Union(TextLen::new(19).expect("1 to 4096 bytes")),
         Operation::PrivateId => Query::PrivateId,
         Operation::Shares => Query::Shares(Some(wide)),

@@ -87,6 +87,9 @@ fn params(protocol: &Protocol, case: &Case) -> Option<PsiParams> {
         Operation::Cardinality => Query::Cardinality,
         Operation::Threshold => Query::Threshold { min: 2 },
         Operation::Sum => Query::Sum(values()?),
+        Operation::InnerProduct => {
+            Query::InnerProduct { values: values()?, factors: Values::new(Role::Receiver, 9).ok()? }
+        }
         Operation::Union => Query::Union(TextLen::new(8).ok()?),
         Operation::PrivateId => Query::PrivateId,
         Operation::Shares => Query::Shares(Some(values()?)),

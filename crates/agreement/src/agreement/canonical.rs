@@ -128,6 +128,10 @@ fn write_question(question: &Question, out: &mut String) -> fmt::Result {
             out.push_str("\n[sum]\n");
             values
         }
+        Question::InnerProduct { values, .. } => {
+            out.push_str("\n[product]\n");
+            values
+        }
         Question::Shares(Some(values)) | Question::SharedValues { values, .. } => {
             out.push_str("\n[shares]\n");
             values
@@ -161,6 +165,10 @@ fn write_question(question: &Question, out: &mut String) -> fmt::Result {
     }
     match question {
         Question::SharedValues { default, .. } => writeln!(out, "default = {default}"),
+        Question::InnerProduct { factors, .. } => {
+            writeln!(out, "times = {}", quoted(&factors.columns.concat()))?;
+            writeln!(out, "times_bits = {}", factors.bits)
+        }
         _ => Ok(()),
     }
 }

@@ -27,6 +27,8 @@ enum Room {
     Column,
     /// Nowhere: there are no self-check items.
     None,
+    /// Nowhere: these are what other values are multiplied with, and every item that is no key has 1.
+    Factor,
 }
 
 impl CheckedValues {
@@ -39,6 +41,11 @@ impl CheckedValues {
         };
         let (bits, signed) = (terms.bits, terms.signed);
         Self { check_items, columns: terms.width(), bits, signed, room }
+    }
+
+    /// Values that those of the other party are multiplied with.
+    pub fn of_factors(check_items: u32, terms: &ValueTerms) -> Self {
+        Self { room: Room::Factor, ..Self::new(check_items, terms) }
     }
 
     /// 2r, the bits below a key's value.
@@ -56,7 +63,7 @@ impl CheckedValues {
                 let check = ceil_log2(u64::from(self.check_items) + 2) + u32::from(self.signed);
                 (self.bits.max(check), columns + 1)
             }
-            Room::None => (self.bits, columns),
+            Room::None | Room::Factor => (self.bits, columns),
         };
         let values = Values::new(holder, bits)?.with_columns(columns)?;
         Ok(if self.signed { values.signed() } else { values })
@@ -93,7 +100,11 @@ impl CheckedValues {
             .chain(std::iter::repeat_n(u64::from(self.check_items) + 1, own));
         for count in counted {
             values.extend(std::iter::repeat_n(0, self.width() - 1));
-            values.push(if self.room == Room::None { 0 } else { count });
+            values.push(match self.room {
+                Room::None => 0,
+                Room::Factor => 1,
+                _ => count,
+            });
         }
     }
 

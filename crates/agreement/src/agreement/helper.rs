@@ -27,7 +27,7 @@ const HELPER_NAME_DEFAULT: &str = "helper";
 const MIN_DUMMIES: u32 = 2;
 
 /// Fields of agreements without a helper.
-const OTHER_FIELDS: [&str; 11] = [
+const OTHER_FIELDS: [&str; 12] = [
     "hide_sizes",
     "partition_counts",
     "early_reveal",
@@ -37,6 +37,7 @@ const OTHER_FIELDS: [&str; 11] = [
     "min_matches",
     "max_matches",
     "sum",
+    "product",
     "union",
     "shares",
 ];

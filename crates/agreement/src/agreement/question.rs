@@ -30,6 +30,13 @@ pub enum Question {
     },
     /// The sum of the values of one party's rows with these keys.
     Sum(ValueTerms),
+    /// The sum of the products of both parties' values of these keys.
+    InnerProduct {
+        /// One party's values, of one or several columns.
+        values: ValueTerms,
+        /// The other party's, of one column.
+        factors: ValueTerms,
+    },
     /// Which keys either party has.
     Union {
         /// Most bytes of a key's text; at most [`KEY_MAX_BYTES`].
@@ -56,6 +63,7 @@ impl Question {
             Question::Cardinality => Operation::Cardinality,
             Question::Threshold { .. } => Operation::Threshold,
             Question::Sum(_) => Operation::Sum,
+            Question::InnerProduct { .. } => Operation::InnerProduct,
             Question::Union { .. } => Operation::Union,
             Question::PrivateId => Operation::PrivateId,
             Question::Shares(_) => Operation::Shares,
@@ -68,12 +76,34 @@ impl Question {
         matches!(self, Question::Union { .. } | Question::PrivateId)
     }
 
-    /// The values that the question is about, if any.
+    /// The values that the question is about, if any; of an inner product those that may be of several columns.
     pub fn values(&self) -> Option<&ValueTerms> {
         match self {
-            Question::Sum(values) | Question::SharedValues { values, .. } => Some(values),
+            Question::Sum(values)
+            | Question::SharedValues { values, .. }
+            | Question::InnerProduct { values, .. } => Some(values),
             Question::Shares(values) => values.as_ref(),
             _ => None,
+        }
+    }
+
+    /// The other party's values that an inner product multiplies with.
+    pub fn factors(&self) -> Option<&ValueTerms> {
+        match self {
+            Question::InnerProduct { factors, .. } => Some(factors),
+            _ => None,
+        }
+    }
+
+    /// What each sum of the answer is called, in their order; none if the answer has no sums.
+    pub fn sum_names(&self) -> Vec<String> {
+        match self {
+            Question::Sum(values) => values.names(),
+            Question::InnerProduct { values, factors } => {
+                let times = factors.columns.concat();
+                values.columns.iter().map(|column| format!("{column}*{times}")).collect()
+            }
+            _ => Vec::new(),
         }
     }
 }
@@ -143,7 +173,8 @@ pub(super) fn read(
 ) -> Result<(Question, MatchBounds), AgreementError> {
     let count = |name| table.number(name, 1..=MAX_ROWS);
     let [threshold, min, max] = [count("threshold")?, count("min_matches")?, count("max_matches")?];
-    let [sum, union, shares] = [table.table("sum")?, table.table("union")?, table.table("shares")?];
+    let [sum, product] = [table.table("sum")?, table.table("product")?];
+    let [union, shares] = [table.table("union")?, table.table("shares")?];
     let is_uncounted = matches!(operation, Operation::Union | Operation::PrivateId);
     let given = [("min_matches", &min), ("max_matches", &max)];
     if let (true, Some((field, Some(at)))) =
@@ -175,6 +206,9 @@ pub(super) fn read(
     if let (Some(at), true) = (&sum, operation != Operation::Sum) {
         return of_another(at.span.clone(), "sum", Operation::Sum);
     }
+    if let (Some(at), true) = (&product, operation != Operation::InnerProduct) {
+        return of_another(at.span.clone(), "product", Operation::InnerProduct);
+    }
     if let (Some(at), true) = (&union, operation != Operation::Union) {
         return of_another(at.span.clone(), "union", Operation::Union);
     }
@@ -194,6 +228,11 @@ pub(super) fn read(
         Operation::Sum => {
             let fields = below("sum", table.required("sum", |_, _| Ok(sum))?);
             Question::Sum(values::read(&fields, parties, values::SUM_FIELD_NAMES)?)
+        }
+        Operation::InnerProduct => {
+            let fields = below("product", table.required("product", |_, _| Ok(product))?);
+            let (values, factors) = values::read_product(&fields, parties)?;
+            Question::InnerProduct { values, factors }
         }
         Operation::Union => Question::Union {
             key_bytes: match union {

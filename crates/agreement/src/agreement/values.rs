@@ -23,6 +23,8 @@ pub(super) const SUM_FIELDS: &[Field] = &[
 ];
 pub(super) const SUM_FIELD_NAMES: &[&str] =
     &["of", "column", "columns", "by", "groups", "bits", "signed", "duplicates"];
+pub(super) const PRODUCT_FIELD_NAMES: &[&str] =
+    &["of", "column", "columns", "bits", "signed", "duplicates", "times", "times_bits"];
 pub(super) const SHARES_FIELD_NAMES: &[&str] =
     &["of", "column", "columns", "bits", "signed", "duplicates", "default"];
 
@@ -108,6 +110,28 @@ pub(super) fn read(
         signed: table.flag("signed")?.is_some_and(|flag| flag.value),
         duplicates: duplicates(table)?,
     })
+}
+
+/// The values of a table `[product]`, and those of the other party that they are multiplied with.
+pub(super) fn read_product(
+    table: &Table<'_>,
+    parties: &[PartyTerms],
+) -> Result<(ValueTerms, ValueTerms), AgreementError> {
+    let values = read(table, parties, PRODUCT_FIELD_NAMES)?;
+    let times = table.required("times", Table::text)?;
+    check_text(table, &times, MAX_NAME_CHARS)?;
+    let bits = table
+        .required("times_bits", |t, name| t.number(name, 1..=Values::MAX_FACTOR_BITS.into()))?;
+    let other = parties.iter().find(|party| party.name != values.of);
+    let factors = ValueTerms {
+        of: other.map_or(String::new(), |party| party.name.clone()),
+        columns: vec![times.value.to_owned()],
+        groups: None,
+        bits: bits.value as u32,
+        signed: false,
+        duplicates: values.duplicates,
+    };
+    Ok((values, factors))
 }
 
 /// The values of a table `[shares]`, which may hold none.

@@ -8,7 +8,7 @@ impl Words<'_> {
     /// What neither side learns of keys, if the result is an answer.
     pub(super) fn not_learned(&self) -> String {
         let what = match self.agreement.question {
-            Question::Sum(_) if self.some_reveal_count() => "",
+            Question::Sum(_) | Question::InnerProduct { .. } if self.some_reveal_count() => "",
             Question::Sum(_) | Question::Threshold { .. } => ", nor how many",
             Question::Union { .. } => {
                 let (sender, receiver) = self.names();
@@ -61,10 +61,14 @@ impl Words<'_> {
                 "{added} the threshold is raised by those known to both. A yes or no cannot show \
                  that they were counted; a yes for sets that are too small is refused."
             ),
-            Question::Sum(ref values) if !values.are_plain() => format!(
-                "{added} they are counted in an extra column beside the values, and sums in which \
+            Question::Sum(ref values) | Question::InnerProduct { ref values, .. }
+                if !values.are_plain() =>
+            {
+                format!(
+                    "{added} they are counted in an extra column beside the values, and sums in which \
                  one is missing or added are refused."
-            ),
+                )
+            }
             Question::Union { .. } => format!(
                 "{added} a union is refused if one of the other side's own is missing, or if a \
                  shared one appears as only the other side's."
@@ -78,7 +82,7 @@ impl Words<'_> {
                  missing key would not be noticed."
                     .to_owned()
             }
-            Question::Sum(_) => format!(
+            Question::Sum(_) | Question::InnerProduct { .. } => format!(
                 "{added} they are counted in extra bits below the values, and a sum in which one \
                  is missing or added is refused."
             ),
@@ -156,6 +160,21 @@ impl Words<'_> {
                 columns(values),
                 values.of
             )],
+            Question::InnerProduct { values, factors } => vec![
+                format!(
+                    "{lying} {who} keys that are not in its data: an inner product over a single \
+                     key is the product of its values, and whoever knows one of them learns the \
+                     other.{bounded} {leave_out} Either side can enter any values: with the value \
+                     1 for one key and 0 for all others a side that receives the result learns \
+                     the other side's value of that key.",
+                ),
+                format!(
+                    "What an inner product reveals about its parts. If few keys are in common, it \
+                     reveals much about each. {} and {} know one value of each key, so the result \
+                     says more to them than to others.",
+                    values.of, factors.of
+                ),
+            ],
             Question::Sum(sum) => vec![
                 format!(
                     "{lying} {who} keys that are not in its data: a sum over a single key is its \

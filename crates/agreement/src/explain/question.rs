@@ -90,6 +90,23 @@ impl Words<'_> {
                 points.push(self.value_of_a_key(values));
                 points
             }
+            (Question::InnerProduct { values, factors }, _) => {
+                let sums = if values.columns.len() == 1 { "sum" } else { "sums" };
+                vec![
+                    format!(
+                        "An inner product: for each key that {both} have in common, the value in \
+                         {} of {} times the value in {} of {}, and the {sums} of these products. \
+                         {who} gets {}, and no rows.",
+                        columns(values),
+                        values.of,
+                        columns(factors),
+                        factors.of,
+                        self.sums_and_count(sums),
+                    ),
+                    format!("{}: {}", values.of, self.value_of_a_key(values)),
+                    format!("{}: {}", factors.of, self.value_of_a_key(factors)),
+                ]
+            }
             (Question::Union { key_bytes }, _) => vec![
                 format!(
                     "The union: all keys that {sender} or {receiver} has. {who} gets its own keys \
@@ -259,6 +276,7 @@ impl Words<'_> {
                 "whether at least that many keys are in common".to_owned()
             }
             Question::Sum(_) => "the sum".to_owned(),
+            Question::InnerProduct { .. } => "the sum of the products".to_owned(),
             // The rows for these name the result themselves.
             _ => "the result".to_owned(),
         }

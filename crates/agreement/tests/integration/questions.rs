@@ -588,3 +588,44 @@ fn groups_are_named_once_with_their_column_and_not_too_many() {
     let refused = for_both("operation = \"shares\"", &shares).unwrap_err();
     assert!(refused.contains("shares.by"), "{refused}");
 }
+
+#[test]
+fn an_inner_product_has_values_of_both_parties() {
+    let table = |lines: &str| format!("[product]\nof = \"publisher\"\nbits = 40\n{lines}\n");
+    let head = "operation = \"inner-product\"";
+    let one = parse(head, &table("column = \"spent\"\ntimes = \"weight\"\ntimes_bits = 8"));
+    assert_eq!(Agreement::parse(&one.canonical()).unwrap(), one);
+    assert_eq!(one.question.sum_names(), ["spent*weight"]);
+    let ids: Vec<&str> = one.candidates().iter().map(|row| row.id).collect();
+    assert_eq!(ids, ["gmrss21_inner_product"]);
+    let [values, factors] = ["publisher", "shop"].map(|party| one.values_of(party).unwrap());
+    assert_eq!((&values.columns[..], values.bits), (&["spent".to_owned()][..], 40));
+    assert_eq!(
+        (&factors.columns[..], factors.bits, factors.signed),
+        (&["weight".to_owned()][..], 8, false)
+    );
+    let more = "columns = [\"a\", \"b\"]\nsigned = true\ntimes = \"w\"\ntimes_bits = 32";
+    assert_eq!(parse(head, &table(more)).question.sum_names(), ["a*w", "b*w"]);
+    for (lines, message) in [
+        ("column = \"a\"\ntimes_bits = 8", "the field \"product.times\" is missing"),
+        ("column = \"a\"\ntimes = \"w\"", "the field \"product.times_bits\" is missing"),
+        ("column = \"a\"\ntimes = \"w\"\ntimes_bits = 33", "\"product.times_bits\" is 33"),
+        ("column = \"a\"\ntimes = \"\"\ntimes_bits = 3", "\"product.times\""),
+        (
+            "column = \"a\"\ntimes = \"w\"\ntimes_bits = 3\nby = \"r\"",
+            "unknown field \"product.by\"",
+        ),
+    ] {
+        let text = agreement(head, &table(lines));
+        let error = Agreement::parse(&text).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    // The side of the first values cannot be the only one that receives.
+    let of_receiver =
+        table("column = \"a\"\ntimes = \"w\"\ntimes_bits = 3").replace("\"publisher\"", "\"shop\"");
+    let error = Agreement::parse(&agreement(head, &of_receiver)).unwrap_err();
+    assert!(matches!(*error.fault, AgreementFault::ValuesNotOffered { of_receiver: true, .. }));
+    for_both(head, &of_receiver).unwrap();
+    let sum = Agreement::parse(&agreement(SUM, &table("column = \"a\""))).unwrap_err();
+    assert!(sum.to_string().contains("belongs to inner-product"), "{sum}");
+}

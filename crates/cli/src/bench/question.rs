@@ -37,6 +37,10 @@ pub(super) struct QuestionArgs {
     /// With values: the number of values per item [default: 1; none with --operation shares]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
     value_columns: Option<u32>,
+    /// With --operation inner-product: bits of the receiver's values
+    #[arg(long, value_name = "N", default_value = "16",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_FACTOR_BITS)))]
+    factor_bits: u32,
     /// With values: values may be below zero
     #[arg(long)]
     value_signed: bool,
@@ -85,6 +89,11 @@ impl QuestionArgs {
                 Query::Threshold { min: self.threshold.unwrap_or(self.common(sizes)) }
             }
             Operation::Sum => Query::Sum(self.values()),
+            Operation::InnerProduct => Query::InnerProduct {
+                values: self.values(),
+                factors: Values::new(Role::Receiver, self.factor_bits)
+                    .expect("the command line takes 1 to 32 bits"),
+            },
             Operation::Union => {
                 let len = TextLen::new(self.text_bytes);
                 Query::Union(len.expect("the command line takes 8 to 4096 bytes"))

@@ -114,6 +114,10 @@ fn typical(row: &Protocol, len: u64) -> PsiParams {
         Some(Operation::Cardinality) => Query::Cardinality,
         Some(Operation::Threshold) => Query::Threshold { min: len / 2 },
         Some(Operation::Sum) => Query::Sum(values),
+        Some(Operation::InnerProduct) => {
+            let factors = Values::new(Role::Receiver, 16).expect("a value of 16 bits");
+            Query::InnerProduct { values, factors }
+        }
         Some(Operation::Union) => Query::Union(TextLen::new(66).expect("a text of 66 bytes")),
         Some(Operation::PrivateId) => Query::PrivateId,
         Some(Operation::Shares) => Query::Shares(None),
@@ -164,7 +168,8 @@ fn values(row: &Protocol) -> &'static str {
 }
 
 fn takes_values(row: &Protocol) -> bool {
-    const OF_VALUES: [Operation; 3] = [Operation::Sum, Operation::Shares, Operation::SharedValues];
+    const OF_VALUES: [Operation; 4] =
+        [Operation::Sum, Operation::InnerProduct, Operation::Shares, Operation::SharedValues];
     row.operations.iter().any(|operation| OF_VALUES.contains(operation))
 }
 

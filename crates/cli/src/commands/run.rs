@@ -243,7 +243,7 @@ fn refuse_lost_answer(
 ) -> Result<(), Failure> {
     let is_figure = matches!(
         agreement.operation(),
-        Operation::Cardinality | Operation::Threshold | Operation::Sum
+        Operation::Cardinality | Operation::Threshold | Operation::Sum | Operation::InnerProduct
     );
     let Some(party) = party.filter(|party| agreement.is_receiver_of_result(party)) else {
         return Ok(());

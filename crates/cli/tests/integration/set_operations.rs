@@ -249,6 +249,63 @@ fn each_group_has_a_sum_or_its_number_of_rows() {
 }
 
 #[test]
+fn an_inner_product_multiplies_values_of_both_sides() {
+    let table = "[product]\nof = \"two\"\ncolumns = [\"amount\", \"change\"]\nbits = 20\nsigned = \
+                 true\ntimes = \"weight\"\ntimes_bits = 9\n";
+    for receives in ["one", "all"] {
+        for (place, [one, two]) in sets() {
+            // The first key of this side has two rows, whose weights add up.
+            let weights =
+                one.iter().chain(one.first()).map(|i| format!("{},{}\n", mail(*i), i + 1));
+            place.write("one.csv", "email,weight\n".to_owned() + &weights.collect::<String>());
+            let terms = Terms { operation: "inner-product", receives, more: table, ..EMPTY };
+            let [ended, _] = run_well(&place, &terms, [Some("s.csv"), None]);
+            let weight = |i: &u64| (i + 1) * if one.first() == Some(i) { 2 } else { 1 };
+            let common: Vec<u64> = one.intersection(&two).copied().collect();
+            let sum: i64 = common.iter().map(|i| (i * weight(i)) as i64).sum();
+            for (report, learns) in [("one.json", true), ("two.json", receives == "all")] {
+                let result = result(&place, report);
+                if !learns {
+                    assert!(result["sums"].is_null() && result["matched_keys"].is_null());
+                    continue;
+                }
+                assert_eq!(result["matched_keys"], common.len());
+                assert_eq!(result["sums"][0]["column"], "amount*weight");
+                assert_eq!(result["sums"][0]["sum"], (3 * sum).to_string());
+                assert_eq!(result["sums"][1]["sum"], (-sum).to_string());
+                assert_eq!(result["self_check"], "passed");
+            }
+            let line = "sum of amount*weight over common keys: ";
+            assert!(ended.stdout.contains(line), "{ended:#?}");
+            let header = "amount*weight,change*weight,keys_in_common";
+            let expected = format!("{header}\n{},{},{}\n", 3 * sum, -sum, common.len());
+            assert_eq!(place.read("s.csv"), expected);
+        }
+    }
+    // Hidden sizes add padding, and bounds end the run; the largest values fit.
+    let place = place(0..20, 15..40);
+    let most = (1_u64 << 32) - 1;
+    let rows = |value: u64| (15..20).map(|i| format!("{},{value}\n", mail(i))).collect::<String>();
+    place.write("one.csv", format!("email,weight\n{}", rows(most)));
+    place.write("two.csv", format!("email,amount\n{}", rows(u64::MAX)));
+    let table = "[product]\nof = \"two\"\ncolumn = \"amount\"\nbits = 64\ntimes = \
+                 \"weight\"\ntimes_bits = 32\n";
+    for (head, answer) in [
+        ("hide_sizes = true\nmin_matches = 5\n", Some(5 * u128::from(most) * u128::from(u64::MAX))),
+        ("min_matches = 6\n", None),
+    ] {
+        let more = format!("{head}{table}");
+        let terms = Terms { operation: "inner-product", more: &more, ..TERMS };
+        run(&place, &terms, [None, None]);
+        let result = result(&place, "one.json");
+        match answer {
+            Some(sum) => assert_eq!(result["sums"][0]["sum"], sum.to_string()),
+            None => assert_eq!(result["within_bounds"], false),
+        }
+    }
+}
+
+#[test]
 fn a_named_protocol_adds_one_column_and_reveals_the_count_and_the_file_has_both() {
     let place = place(0..20, 15..40);
     let more = "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 20\n";

@@ -2,7 +2,7 @@
 
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
-use vesica_agreement::{Agreement, Question, ValueTerms};
+use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
@@ -101,11 +101,14 @@ pub(super) fn answer(
         }
         (Question::Sum(_), Output::Sum(sum)) => {
             let sum = i128::try_from(sum).map_err(|_| Misbehaviour::SelfCheckFailed)?;
-            RunResult::Sums { keys: None, columns: sums(&[sum], set, agreement, most)? }
+            RunResult::Sums { keys: None, columns: sums(&[sum], set, asked, most)? }
         }
-        (Question::Sum(_), Output::CountedSums { count, sums: given }) => {
+        (
+            Question::Sum(_) | Question::InnerProduct { .. },
+            Output::CountedSums { count, sums: given },
+        ) => {
             let count = without_check_items(count)?;
-            RunResult::Sums { keys: Some(count), columns: sums(&given, set, agreement, count)? }
+            RunResult::Sums { keys: Some(count), columns: sums(&given, set, asked, count)? }
         }
         (Question::Union { .. }, Output::OnlyTheirs(texts)) => {
             RunResult::Union(union::joined(set, &only_theirs(&texts, asked)?, key_rows(own)?)?)
@@ -157,20 +160,31 @@ pub(super) fn require(possible: bool) -> Result<()> {
 }
 
 /// The keys' part of the sums `given`, of at most `most` keys.
-fn sums(
-    given: &[i128],
-    set: &CheckedSet,
-    agreement: &Agreement,
-    most: u64,
-) -> Result<Vec<ColumnSum>> {
+fn sums(given: &[i128], set: &CheckedSet, asked: &Asked<'_>, most: u64) -> Result<Vec<ColumnSum>> {
+    let agreement = asked.agreement;
     let checked = agreement.checked_values().ok_or(Error::Bug("a sum has no values"))?;
     let sums = checked.of_sums(given).ok_or(Misbehaviour::SelfCheckFailed)?;
     let (least, largest) = checked.range();
+    // Whatever the other side has multiplied with.
+    let factor = agreement.question.factors().map_or(1, |terms| (1_i128 << terms.bits) - 1);
+    let times = |value: i128, count: i128| value.saturating_mul(factor).saturating_mul(count);
     let most = i128::from(most);
-    require(sums.iter().all(|sum| (least * most..=largest * most).contains(sum)))?;
+    require(sums.iter().all(|sum| (times(least, most)..=times(largest, most)).contains(sum)))?;
     let reach = set.reach().unwrap_or_default();
-    require(sums.iter().zip(reach).all(|(sum, (least, most))| (least..=most).contains(&sum)))?;
-    let names = agreement.question.values().map_or(Vec::new(), ValueTerms::names);
+    match (agreement.question.factors(), reach) {
+        // This side has multiplied the other's values with its own, whose sum is known.
+        (Some(_), [(_, total)]) if asked.role == Role::Receiver => {
+            require(sums.iter().all(|sum| {
+                (least.saturating_mul(*total)..=largest.saturating_mul(*total)).contains(sum)
+            }))?
+        }
+        _ => require(
+            sums.iter()
+                .zip(reach)
+                .all(|(sum, (least, most))| (times(*least, 1)..=times(*most, 1)).contains(sum)),
+        )?,
+    }
+    let names = agreement.question.sum_names();
     let named = |(column, sum)| ColumnSum { column, sum };
     Ok(names.into_iter().zip(sums).map(named).collect())
 }

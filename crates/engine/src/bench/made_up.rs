@@ -63,6 +63,19 @@ pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) ->
         (Output::CountedSums { count, sums: given }, Query::Sum(values)) => {
             count == common && given == sums(values)
         }
+        (Output::CountedSums { count, sums }, Query::InnerProduct { values, factors }) => {
+            let mut products = vec![0; values.columns()];
+            for i in 0..common {
+                // Both parties make the same number of an item.
+                let factor = factors.number(values_of(i, factors)[0]);
+                let row = values_of(i, values);
+                products
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|(sum, value)| *sum += values.number(value) * factor);
+            }
+            count == common && sums == products
+        }
         (Output::OnlyTheirs(texts), Query::Union(len)) => {
             let len = len.bytes();
             let peer = bench.role.other().unwrap_or(bench.role);

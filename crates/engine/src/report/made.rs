@@ -203,6 +203,7 @@ impl Parts<'_> {
 fn agreement_report(agreement: &Agreement) -> AgreementReport {
     let values = agreement.question.values();
     let groups = values.and_then(|values| values.groups.as_ref());
+    let factors = agreement.question.factors();
     let summed = match &agreement.question {
         Question::Sum(sum) => Some(sum),
         _ => None,
@@ -225,6 +226,9 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
         group_column: groups.map(|groups| groups.by.clone()),
         groups: groups.map(|groups| groups.names.clone()),
         value_bits: values.map(|values| values.bits),
+        factors_of: factors.map(|factors| factors.of.clone()),
+        factor_column: factors.map(|factors| factors.columns.concat()),
+        factor_bits: factors.map(|factors| factors.bits),
         values_signed: values.map(|values| values.signed),
         duplicates: values.map(|values| values.duplicates.name()),
         key_bytes: match agreement.question {

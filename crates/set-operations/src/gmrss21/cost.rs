@@ -3,8 +3,8 @@
 use super::form::{Form, Identifiers, Variant};
 use super::plan::CorePlan;
 use super::{
-    bounds, count, identifiers, intersection, private_id, shared_values, shares, sums, transfers,
-    union,
+    bounds, count, identifiers, inner_product, intersection, private_id, shared_values, shares,
+    sums, transfers, union,
 };
 use vesica_core::params::ceil_log2;
 use vesica_core::{Learns, PsiParams, Query};
@@ -25,6 +25,9 @@ pub(super) fn bytes(variant: Variant, params: &PsiParams) -> Traffic {
         (Some(identifiers), _) => private_id::bytes(form, identifiers, params),
         (_, Query::Cardinality) => count::bytes(params),
         (_, Query::Sum(values)) => sums::bytes(form, params, values),
+        (_, Query::InnerProduct { values, factors }) => {
+            inner_product::bytes(form, params, values, factors)
+        }
         (_, Query::Union(len)) => union::bytes(form, params, len),
         (_, Query::Shares(values)) => shares::bytes(form, params, values),
         (_, Query::SharedValues { values, .. }) => shared_values::bytes(form, params, values),
@@ -51,7 +54,11 @@ pub(super) fn flights(variant: Variant, params: &PsiParams) -> u64 {
     let answer = u64::from(params.learns() == Learns::Both);
     // The core ends with a message of the sender, and transfers begin with one, if no bounds come between.
     let joined = u64::from(!is_empty && bounds == 0);
-    let transfers = transfers::flights(form, params.sender_len()).saturating_sub(joined);
+    let count = match params.query().factors() {
+        Some(factors) => inner_product::transfers(params, factors),
+        None => params.sender_len(),
+    };
+    let transfers = transfers::flights(form, count).saturating_sub(joined);
     match (variant.identifiers, params.query()) {
         (Some(identifiers), _) => {
             identifiers::flights(identifiers, params) + core + transfers + answer
@@ -91,8 +98,9 @@ pub(super) fn seconds(variant: Variant, params: &PsiParams) -> f64 {
         Form::Paper => 5.0 * silent,
     };
     let oprfs = 0.02 + 0.2e-6 * (n_x + n_y);
+    let factor_bits = params.query().factors().map_or(0, |factors| factors.bits());
     match variant.identifiers {
-        None => core,
+        None => core + 0.3e-6 * n_x * f64::from(factor_bits),
         Some(Identifiers::Oprf(_)) => core + oprfs,
         Some(Identifiers::Sloppy(Form::Paper)) => 3.0 * core,
         Some(Identifiers::Sloppy(_)) => core + oprfs + 1.2e-6 * (n_x + n_y),

@@ -3,11 +3,12 @@
 use super::form::Form;
 use super::low_communication;
 use vesica_core::params::ceil_log2;
-use vesica_core::{PsiParams, Result, Runs, SessionId, hash};
+use vesica_core::{Block, PsiParams, Result, Runs, SessionId, hash};
 use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
 use vesica_ot::Traffic;
 use vesica_switching::oblivious::{self, Rows, Sizes};
+use zeroize::Zeroizing;
 
 const STEP_LABEL: &str = "vesica v1 permuted characteristic";
 
@@ -43,8 +44,10 @@ pub(super) struct CorePlan {
     pub(super) programmed: programmable::Plan,
     /// Rows of what is compared, or with [`Form::compares_first`] of the shares of one bit.
     shape: Sizes,
-    /// ℓ, the bits of s_j and t_j.
+    /// ℓ, the bits of s_j and t_j that are compared.
     pub(super) compared_bits: u32,
+    /// Bits of a share of the receiver's value that follow them; 0 but with an inner product.
+    pub(super) factor_bits: u32,
 }
 
 impl CorePlan {
@@ -55,10 +58,27 @@ impl CorePlan {
         // the comparison itself errs with the other half.
         let half = u32::from(!form.compares_first());
         let bits = runs.statistical_bits() + half + ceil_log2(n_x as u64);
-        let programmed = programmable::Plan::new(form.oprf(), form.hint(), n_x, n_y, bits, runs);
-        let row_bits = if form.compares_first() { 1 } else { bits };
+        // No form that compares first offers it.
+        let factor_bits = params.query().factors().map_or(0, |factors| factors.bits());
+        let (oprf, hint) = (form.oprf(), form.hint());
+        let programmed = programmable::Plan::new(oprf, hint, n_x, n_y, bits + factor_bits, runs);
+        let row_bits = if form.compares_first() { 1 } else { bits + factor_bits };
         let shape = Sizes { inputs: programmed.bins(), outputs: n_x, bits: row_bits };
-        Self { form, runs, programmed, shape, compared_bits: bits }
+        Self { form, runs, programmed, shape, compared_bits: bits, factor_bits }
+    }
+
+    /// Leaves in each block the bits that are compared, and returns this party's shares of the receiver's values that
+    /// follow them; none if there are none.
+    pub(super) fn split(&self, blocks: &mut [Block]) -> Zeroizing<Vec<u64>> {
+        if self.factor_bits == 0 {
+            return Zeroizing::default();
+        }
+        let of_factor = (1 << self.factor_bits) - 1;
+        let factor = |block: &Block| (block.get() >> self.compared_bits) as u64 & of_factor;
+        let factors = Zeroizing::new(blocks.iter().map(factor).collect());
+        let compared = Block::new(u128::MAX >> (128 - self.compared_bits));
+        blocks.iter_mut().for_each(|block| *block = *block & compared);
+        factors
     }
 
     /// Payload bytes. The receiver programs the OPRF, holds the rows that are switched, and receives the result of the

@@ -15,7 +15,7 @@ use super::identifiers;
 use super::plan::{CoreRun, step};
 use super::transfers::{self, Payloads};
 use super::union::{recv_union, send_union, union_bytes};
-use super::{receiver_core, sender_core};
+use super::{ReceiverCore, SenderCore, receiver_core, sender_core};
 use vesica_core::{Block, Error, Item, Misbehaviour, PsiParams, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Traffic;
@@ -42,7 +42,7 @@ pub(super) fn sender(
     let r_x = as_items(&r_x);
     // 9.
     let run = union_of(run);
-    let pi = sender_core(ctx, &run, &r_x)?;
+    let SenderCore { pi, .. } = sender_core(ctx, &run, &r_x)?;
     let all = ctx.child("result", |ctx| {
         transfers::send(ctx, &run, Payloads { count: pi.len(), len: Item::LEN }, |i, out| {
             out.copy_from_slice(r_x[pi[i] as usize].as_bytes());
@@ -67,7 +67,7 @@ pub(super) fn receiver(
     let r_y = as_items(&r_y);
     // 9.
     let run = union_of(run);
-    let e = receiver_core(ctx, &run, &r_y)?;
+    let ReceiverCore { e, .. } = receiver_core(ctx, &run, &r_y, &[])?;
     ctx.child("result", |ctx| {
         let theirs = transfers::recv(ctx, &run, Item::LEN, &e)?;
         let theirs = transfers::chosen(theirs, Item::LEN, &e);

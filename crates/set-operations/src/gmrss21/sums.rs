@@ -37,14 +37,18 @@ fn layout(params: &PsiParams, values: Values) -> Layout {
 
 /// Payload bytes.
 pub(super) fn bytes(form: Form, params: &PsiParams, values: Values) -> Traffic {
-    if params.has_empty_set() {
-        return Traffic::default();
+    match params.has_empty_set() {
+        true => Traffic::default(),
+        false => bytes_of(form, params, layout(params, values)),
     }
-    let layout = layout(params, values);
+}
+
+/// Payload bytes of sums of this layout.
+pub(super) fn bytes_of(form: Form, params: &PsiParams, layout: Layout) -> Traffic {
     let mut bytes = additive::bytes(form, layout);
     bytes.sender_to_receiver += (layout.columns * layout.bytes) as u64;
     if params.learns() == Learns::Both {
-        bytes.receiver_to_sender += (COUNT_LEN + SUM_LEN * values.columns()) as u64;
+        bytes.receiver_to_sender += (COUNT_LEN + SUM_LEN * layout.columns) as u64;
     }
     bytes
 }
@@ -59,25 +63,13 @@ pub(super) fn sender(
 ) -> Result<Output> {
     let columns = values.columns();
     if !run.params.has_empty_set() {
-        let layout = layout(run.params, values);
-        let mut totals = vec![0_u128; columns];
-        // 1.
+        // 1, 2.
         let value =
             |i: usize, column: usize| values.number(v[pi[i] as usize * columns + column]) as u128;
-        additive::send(ctx, run, layout, value, |_, column, r| {
-            totals[column] = totals[column].wrapping_sub(r);
-        })?;
-        // 2.
-        let len = layout.bytes;
-        send_payloads(ctx, Payloads { count: columns, len }, |column, out| {
-            out.copy_from_slice(&totals[column].to_le_bytes()[..len]);
-        })?;
+        send_totals(ctx, run, layout(run.params, values), value)?;
     }
     // 3.
-    match run.params.learns() {
-        Learns::Receiver => Ok(Output::Nothing),
-        Learns::Both => recv_sums(ctx, run.params, columns),
-    }
+    hear(ctx, run.params, columns)
 }
 
 /// The receiver's side.
@@ -92,32 +84,67 @@ pub(super) fn receiver(
     if run.params.has_empty_set() {
         return Ok(Output::CountedSums { count, sums: vec![0; columns] });
     }
-    let layout = layout(run.params, values);
-    let mut totals = vec![0_u128; columns];
-    // 1.
-    additive::recv(ctx, run, layout, e, |_, column, share| {
+    // 1, 2.
+    let sums = recv_totals(ctx, run, layout(run.params, values), e)?;
+    // 3.
+    tell(ctx, run.params, count, &sums)?;
+    Ok(Output::CountedSums { count, sums })
+}
+
+/// Transfers a share of `value` in each row and column, and then what is left of the sum of each column.
+pub(super) fn send_totals(
+    ctx: &mut Context,
+    run: &CoreRun<'_>,
+    layout: Layout,
+    value: impl Fn(usize, usize) -> u128,
+) -> Result<()> {
+    let mut totals = vec![0_u128; layout.columns];
+    additive::send(ctx, run, layout, value, |_, column, r| {
+        totals[column] = totals[column].wrapping_sub(r);
+    })?;
+    let len = layout.bytes;
+    send_payloads(ctx, Payloads { count: layout.columns, len }, |column, out| {
+        out.copy_from_slice(&totals[column].to_le_bytes()[..len]);
+    })
+}
+
+/// The other side of [`send_totals`]: the sum of each column over the rows with choice 1.
+pub(super) fn recv_totals(
+    ctx: &mut Context,
+    run: &CoreRun<'_>,
+    layout: Layout,
+    choices: &Bits,
+) -> Result<Vec<i128>> {
+    let mut totals = vec![0_u128; layout.columns];
+    additive::recv(ctx, run, layout, choices, |_, column, share| {
         totals[column] = totals[column].wrapping_add(share);
     })?;
-    // 2.
-    recv_payloads(ctx, Payloads { count: columns, len: layout.bytes }, |column, row| {
+    recv_payloads(ctx, Payloads { count: layout.columns, len: layout.bytes }, |column, row| {
         let mut number = [0; 16];
         number[..row.len()].copy_from_slice(row);
         totals[column] = totals[column].wrapping_add(u128::from_le_bytes(number));
     })?;
     let sign = 128 - 8 * layout.bytes as u32;
     // One bit more than any sum needs: the highest one is the sign.
-    let sums: Vec<i128> = totals.into_iter().map(|total| (total << sign) as i128 >> sign).collect();
-    // 3.
-    if run.params.learns() == Learns::Both {
-        send_count(ctx, count)?;
-        send_payloads(ctx, Payloads { count: columns, len: SUM_LEN }, |i, out| {
-            out.copy_from_slice(&sums[i].to_le_bytes());
-        })?;
-    }
-    Ok(Output::CountedSums { count, sums })
+    Ok(totals.into_iter().map(|total| (total << sign) as i128 >> sign).collect())
 }
 
-fn recv_sums(ctx: &mut Context, params: &PsiParams, columns: usize) -> Result<Output> {
+/// The receiver tells the sender the answer, if both learn.
+pub(super) fn tell(ctx: &mut Context, params: &PsiParams, count: u64, sums: &[i128]) -> Result<()> {
+    if params.learns() == Learns::Receiver {
+        return Ok(());
+    }
+    send_count(ctx, count)?;
+    send_payloads(ctx, Payloads { count: sums.len(), len: SUM_LEN }, |i, out| {
+        out.copy_from_slice(&sums[i].to_le_bytes());
+    })
+}
+
+/// The other side of [`tell`].
+pub(super) fn hear(ctx: &mut Context, params: &PsiParams, columns: usize) -> Result<Output> {
+    if params.learns() == Learns::Receiver {
+        return Ok(Output::Nothing);
+    }
     let mut sums = vec![0; columns];
     if params.has_empty_set() {
         return Ok(Output::CountedSums { count: 0, sums });

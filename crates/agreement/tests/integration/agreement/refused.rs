@@ -191,7 +191,7 @@ fn numbers_outside_their_range_are_refused() {
 #[test]
 fn unknown_words_are_refused_with_the_known_ones() {
     let cases = [
-        ("\"intersection\"", "\"intersect\"", "operation", Some("intersection"), 8),
+        ("\"intersection\"", "\"intersect\"", "operation", Some("intersection"), 9),
         ("\"shop\"", "\"shops\"", "receives", Some("shop"), 3),
         ("\"semi-honest\"", "\"semihonest\"", "security", Some("semi-honest"), 3),
     ];

@@ -151,7 +151,11 @@ impl Draft {
     fn values(&mut self, args: &AgreeNewArgs, receives: &str, names: [&str; 2]) {
         for values in args.question.values(receives, names) {
             self.line("", "");
-            let comment = if values.table == "sum" { "added up" } else { "shared" };
+            let comment = match values.table {
+                "sum" => "added up",
+                "product" => "multiplied and added up",
+                _ => "shared",
+            };
             self.line(&format!("[{}]", values.table), &format!("the values that are {comment}"));
             self.line(&format!("of = {}", quoted(&values.of)), "the party that has them");
             match &values.columns[..] {
@@ -193,6 +197,11 @@ impl Draft {
                 "duplicates = \"sum\"",
                 "rows with the same key: \"sum\", \"first\" or \"refuse\"",
             );
+            if let Some((column, bits)) = &values.times {
+                self.line(&format!("times = {}", quoted(column)), "the other party's column");
+                let comment = "the other party's value of a key is below 2^times_bits";
+                self.line(&format!("times_bits = {bits}"), comment);
+            }
             if args.question.operation() == Operation::SharedValues {
                 self.line("default = 0", "the value for keys that are not common");
             }
@@ -306,6 +315,7 @@ fn words_of(operation: Operation) -> &'static str {
         Operation::Cardinality => "how many keys they have in common, not which",
         Operation::Threshold => "whether they have enough keys in common",
         Operation::Sum => "the sums of columns over the keys they have in common",
+        Operation::InnerProduct => "the sum of products of both sides' values of common keys",
         Operation::Union => "all keys that at least one of them has",
         Operation::PrivateId => "a random identifier for each key that at least one has",
         Operation::Shares => "secret shares of the keys they have in common",

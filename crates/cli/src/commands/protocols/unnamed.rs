@@ -87,6 +87,10 @@ fn agreements(
     };
     let tables: Vec<String> = match question.operation {
         Operation::Sum => values_of("sum"),
+        Operation::InnerProduct => {
+            let factor = "times = \"w\"\ntimes_bits = 8\n\n";
+            values_of("product").into_iter().map(|table| table + factor).collect()
+        }
         Operation::SharedValues => values_of("shares"),
         _ => vec![String::new()],
     };
@@ -135,6 +139,9 @@ mod tests {
         };
         let table = match operation {
             Operation::Sum => format!("[sum]\n{of}"),
+            Operation::InnerProduct => {
+                format!("[product]\n{of}times = \"w\"\ntimes_bits = 8\n")
+            }
             Operation::SharedValues => format!("[shares]\n{of}"),
             _ => String::new(),
         };

@@ -38,7 +38,7 @@ impl OverSession<'_> {
                 CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
             }
         };
-        let set = match (values, agreement.checked_values()) {
+        let set = match (values, agreement.checked_values_of(role)) {
             (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
             _ => set,
         };
