@@ -35,12 +35,8 @@ pub(super) struct Lane {
     outage: Option<Outage>,
 }
 
-/// A request with a reply: its most bytes, and those that it is expected to have.
-struct Question {
-    request: Request,
-    max_len: usize,
-    expected_len: usize,
-}
+/// A request, the most bytes of its reply, and those that it is expected to have.
+type Question = (Request, usize, usize);
 
 #[derive(Default)]
 struct Batch {
@@ -73,8 +69,7 @@ impl Lane {
     /// Sends a request and waits for the reply.
     fn request(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
         let mut reply = Vec::new();
-        let question = Question { request, max_len, expected_len: max_len };
-        self.request_each(&[question], &mut |_, body| {
+        self.request_each(&[(request, max_len, max_len)], &mut |_, body| {
             reply = body;
             Ok(())
         })?;
@@ -127,16 +122,17 @@ impl Lane {
             connection.send(Request::Sync, &[])?;
             self.syncing.push_back(std::mem::take(&mut self.unsynced));
         }
-        let mut ahead: usize = requests[received..*sent].iter().map(|next| next.expected_len).sum();
+        let mut ahead: usize =
+            requests[received..*sent].iter().map(|(_, _, expected_len)| expected_len).sum();
         // Asks again only when half of them are answered, so that requests share packets.
         let is_low = *sent - received < AHEAD / 2 && ahead < AHEAD_BYTES / 2;
         while is_low
-            && let Some(next) = requests.get(*sent)
-            && (*sent == received || ahead + next.expected_len <= AHEAD_BYTES)
+            && let Some((request, _, expected_len)) = requests.get(*sent)
+            && (*sent == received || ahead + expected_len <= AHEAD_BYTES)
             && *sent - received < AHEAD
         {
-            connection.send(next.request, &[])?;
-            ahead += next.expected_len;
+            connection.send(*request, &[])?;
+            ahead += expected_len;
             *sent += 1;
         }
         while !self.syncing.is_empty() {
@@ -146,7 +142,7 @@ impl Lane {
                 connections.report(RemoteEvent::Resumed);
             }
         }
-        connection.receive(&connections, requests[received].max_len)
+        connection.receive(&connections, requests[received].1)
     }
 
     /// Ends the outage: the helper has replied.
@@ -301,9 +297,8 @@ impl Board for Lane {
         if wanted.is_empty() {
             return self.confirm();
         }
-        let question = |&Wanted { slot, max_len, expected_len }| {
-            let request = Request::Get { slot };
-            Question { request, max_len, expected_len }
+        let question = |&Wanted { slot, max_len, expected_len }| -> Question {
+            (Request::Get { slot }, max_len, expected_len)
         };
         let gets: Vec<_> = wanted.iter().map(question).collect();
         let connections = Arc::clone(&self.connections);

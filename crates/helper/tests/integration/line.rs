@@ -55,8 +55,13 @@ fn carry(mut from: &TcpStream, mut to: &TcpStream, pass: impl Fn(&mut [u8]) -> u
     let mut bytes = [0; 1 << 14];
     while let Ok(len) = from.read(&mut bytes) {
         let passed = pass(&mut bytes[..len]);
-        if to.write_all(&bytes[..passed]).is_err() || passed < len || len == 0 {
+        if to.write_all(&bytes[..passed]).is_err() || len == 0 {
             break;
+        }
+        if passed < len {
+            // What has passed arrives; a reset could discard it. The other direction ends with the party's connection.
+            let _ = to.shutdown(Shutdown::Write);
+            return;
         }
     }
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
