@@ -4,7 +4,7 @@ use crate::state::State;
 use vesica_core::{Misbehaviour, Result, Secret};
 use vesica_link::letters::{HELLO_LEN, LETTER_LEN, LetterError, Met, SEAL_LEN, Sealer};
 use vesica_link::{Identity, PublicIdentity};
-use vesica_protocols::kmrs14::{Board, Kind, Seal, Slot, Spec};
+use vesica_protocols::kmrs14::{Board, Kind, Seal, Slot, Spec, Wanted};
 
 const RELAYED_LABEL: &str = "vesica engine 2026 relayed list v1";
 const FOUND_LABEL: &str = "vesica engine 2026 relayed answer v1";
@@ -101,7 +101,7 @@ fn of_others(
     (kind, max_len): (Kind, usize),
 ) -> Result<Vec<Vec<u8>>> {
     let others = (0..spec.parties.len() as u8).filter(|other| *other != party);
-    let wanted: Vec<_> = others.map(|other| (Slot::new(kind, other), max_len)).collect();
+    let wanted: Vec<_> = others.map(|other| Wanted::new(Slot::new(kind, other), max_len)).collect();
     let mut bodies = Vec::with_capacity(spec.parties.len());
     board.get_each(&wanted, &mut |_, body| {
         bodies.push(body);

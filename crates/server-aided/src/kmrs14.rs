@@ -83,7 +83,7 @@ mod slot;
 mod spec;
 mod stored;
 
-pub use board::{Board, Boards};
+pub use board::{Board, Boards, Wanted};
 pub use bytes::Room;
 pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
 pub use list::{CommonRows, Items, Means};

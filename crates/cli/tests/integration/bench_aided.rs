@@ -44,7 +44,7 @@ fn a_party_waits_for_few_round_trips() {
         ("server_aided", [4, 4]),
         ("server_aided_malicious", [4, 4]),
         ("server_aided_fair", [6, 6]),
-        ("server_aided_size_hiding", [8, 7]),
+        ("server_aided_size_hiding", [7, 7]),
     ] {
         // The parts of the relayed list are fetched together.
         let report = bench(&[protocol, "--size", "150000", "--copies", "2", "--dummies", "50"]);

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportError};
-use vesica_server_aided::kmrs14::{Board, Kind, Slot};
+use vesica_server_aided::kmrs14::{Board, Kind, Slot, Wanted};
 
 /// First and longest pause before a reconnect.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
@@ -20,8 +20,8 @@ const SYNC_EVERY_BYTES: usize = 2 << 20;
 /// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
 
-/// Requests, and bytes of their replies, that are asked for ahead of the one that is received: what a distant helper sends
-/// in a round trip.
+/// Requests, and expected bytes of their replies, that are asked for ahead of the one that is received: what a distant
+/// helper sends in a round trip. However long the replies are, the link's window bounds what waits in memory here.
 const AHEAD: usize = 64;
 const AHEAD_BYTES: usize = 8 << 20;
 
@@ -34,6 +34,9 @@ pub(super) struct Lane {
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
 }
+
+/// A request, the most bytes of its reply, and those that it is expected to have.
+type Question = (Request, usize, usize);
 
 #[derive(Default)]
 struct Batch {
@@ -66,7 +69,7 @@ impl Lane {
     /// Sends a request and waits for the reply.
     fn request(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
         let mut reply = Vec::new();
-        self.request_each(&[(request, max_len)], &mut |_, body| {
+        self.request_each(&[(request, max_len, max_len)], &mut |_, body| {
             reply = body;
             Ok(())
         })?;
@@ -77,7 +80,7 @@ impl Lane {
     /// was put before is confirmed first, in the same flight: the helper replies in order too.
     fn request_each(
         &mut self,
-        requests: &[(Request, usize)],
+        requests: &[Question],
         take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         let (mut received, mut sent) = (0, 0);
@@ -103,7 +106,7 @@ impl Lane {
     /// The reply to the request with the number `received`, of which `sent` are on their way on the current connection.
     fn next_reply(
         &mut self,
-        requests: &[(Request, usize)],
+        requests: &[Question],
         received: usize,
         sent: &mut usize,
     ) -> Result<Vec<u8>> {
@@ -119,16 +122,17 @@ impl Lane {
             connection.send(Request::Sync, &[])?;
             self.syncing.push_back(std::mem::take(&mut self.unsynced));
         }
-        let mut ahead: usize = requests[received..*sent].iter().map(|(_, len)| len).sum();
+        let mut ahead: usize =
+            requests[received..*sent].iter().map(|(_, _, expected_len)| expected_len).sum();
         // Asks again only when half of them are answered, so that requests share packets.
         let is_low = *sent - received < AHEAD / 2 && ahead < AHEAD_BYTES / 2;
         while is_low
-            && let Some((request, max_len)) = requests.get(*sent)
-            && (*sent == received || ahead + max_len <= AHEAD_BYTES)
+            && let Some((request, _, expected_len)) = requests.get(*sent)
+            && (*sent == received || ahead + expected_len <= AHEAD_BYTES)
             && *sent - received < AHEAD
         {
             connection.send(*request, &[])?;
-            ahead += max_len;
+            ahead += expected_len;
             *sent += 1;
         }
         while !self.syncing.is_empty() {
@@ -287,14 +291,16 @@ impl Board for Lane {
 
     fn get_each(
         &mut self,
-        wanted: &[(Slot, usize)],
+        wanted: &[Wanted],
         take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
         if wanted.is_empty() {
             return self.confirm();
         }
-        let gets: Vec<_> =
-            wanted.iter().map(|(slot, len)| (Request::Get { slot: *slot }, *len)).collect();
+        let question = |&Wanted { slot, max_len, expected_len }| -> Question {
+            (Request::Get { slot }, max_len, expected_len)
+        };
+        let gets: Vec<_> = wanted.iter().map(question).collect();
         let connections = Arc::clone(&self.connections);
         self.request_each(&gets, &mut |number, body| {
             connections.moved(0, body.len());

@@ -7,7 +7,7 @@ use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::{Identity, LinkError};
-use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant};
+use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant, Wanted};
 
 #[test]
 fn two_and_three_parties_exchange_slots() {
@@ -420,7 +420,7 @@ fn slots_that_are_got_together_take_one_round_trip() {
     let mut board = remote.open().unwrap();
     assert_eq!(flights(), 2);
     board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
-    let wanted = [1, 2, 0].map(|party| (slot(Kind::Hello, party), 101));
+    let wanted = [1, 2, 0].map(|party| Wanted::new(slot(Kind::Hello, party), 101));
     let mut received = Vec::new();
     let take = &mut |number, body| {
         received.push((number, body));
@@ -441,11 +441,11 @@ fn replies_that_nobody_took_are_not_taken_for_others() {
     let remotes: Vec<Remote> =
         (0..3).map(|party| fixture.remote(&service, party, &fixture.spec(3))).collect();
     let mut boards = put_hellos(&remotes);
-    let wanted = [0, 1].map(|party| (slot(Kind::Hello, party), 101));
+    let wanted = [0, 1].map(|party| Wanted::new(slot(Kind::Hello, party), 101));
     let stops = boards[2].get_each(&wanted, &mut |_, _| Err(Error::Bug("enough")));
     assert_eq!(stops, Err(Error::Bug("enough")));
     assert_eq!(boards[2].get(slot(Kind::Hello, 2), 101).unwrap(), hello(2));
-    let short = [(slot(Kind::Hello, 0), 101), (slot(Kind::Hello, 1), 100)];
+    let short = [(0, 101), (1, 100)].map(|(party, len)| Wanted::new(slot(Kind::Hello, party), len));
     let mut taken = 0;
     let longer = boards[2].get_each(&short, &mut |_, _| {
         taken += 1;

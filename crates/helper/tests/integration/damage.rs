@@ -2,8 +2,9 @@
 
 use crate::aided::{is_right, run_party};
 use crate::common::{Fixture, MAX_ROWS, SOON};
+use crate::line::Line;
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,72 +13,23 @@ use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::LinkError;
 use vesica_server_aided::kmrs14::Boards;
 
-/// A proxy to the helper that changes one byte, once: the byte at this offset of one direction, over
-/// all connections together.
-struct Damaging {
-    address: SocketAddr,
-    was_damaged: Arc<AtomicBool>,
-    is_over: Arc<AtomicBool>,
-}
-
-impl Damaging {
-    fn new(helper: SocketAddr, is_from_helper: bool, at: u64) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let (was_damaged, is_over) = (Arc::default(), Arc::default());
-        let (damaged, over): (Arc<AtomicBool>, Arc<AtomicBool>) =
-            (Arc::clone(&was_damaged), Arc::clone(&is_over));
-        std::thread::spawn(move || {
-            let passed = Arc::new(AtomicU64::new(0));
-            for party in listener.incoming().map_while(Result::ok) {
-                if over.load(Ordering::SeqCst) {
-                    return;
-                }
-                let Ok(helper) = TcpStream::connect(helper) else { continue };
-                let ends = [&party, &helper].map(|end| end.try_clone().unwrap());
-                for (is_from, [from, to]) in [
-                    (false, [party, helper]),
-                    (true, {
-                        let [party, helper] = ends;
-                        [helper, party]
-                    }),
-                ] {
-                    let (passed, damaged) = (Arc::clone(&passed), Arc::clone(&damaged));
-                    let change = move |bytes: &mut [u8]| {
-                        if is_from != is_from_helper {
-                            return;
-                        }
-                        let first = passed.fetch_add(bytes.len() as u64, Ordering::SeqCst);
-                        let place = at.checked_sub(first).filter(|at| *at < bytes.len() as u64);
-                        if let Some(place) = place {
-                            bytes[place as usize] ^= 1;
-                            damaged.store(true, Ordering::SeqCst);
-                        }
-                    };
-                    std::thread::spawn(move || carry(&from, &to, change));
-                }
+/// A line that changes one byte, once: the byte at this offset of one direction, over all connections
+/// together. Returns whether it has.
+fn damaging(helper: SocketAddr, is_from_helper: bool, at: u64) -> (Line, Arc<AtomicBool>) {
+    let was_damaged: Arc<AtomicBool> = Arc::default();
+    let (damaged, passed) = (Arc::clone(&was_damaged), Arc::<AtomicU64>::default());
+    let line = Line::new(helper, move |is_from, _, bytes| {
+        if is_from == is_from_helper {
+            let first = passed.fetch_add(bytes.len() as u64, Ordering::SeqCst);
+            let place = at.checked_sub(first).filter(|at| *at < bytes.len() as u64);
+            if let Some(place) = place {
+                bytes[place as usize] ^= 1;
+                damaged.store(true, Ordering::SeqCst);
             }
-        });
-        Self { address, was_damaged, is_over }
-    }
-}
-
-impl Drop for Damaging {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::SeqCst);
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
-fn carry(mut from: &TcpStream, mut to: &TcpStream, change: impl Fn(&mut [u8])) {
-    let mut bytes = [0; 1 << 14];
-    while let Ok(len) = from.read(&mut bytes) {
-        change(&mut bytes[..len]);
-        if len == 0 || to.write_all(&bytes[..len]).is_err() {
-            break;
         }
-    }
-    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+        bytes.len()
+    });
+    (line, was_damaged)
 }
 
 #[test]
@@ -94,7 +46,7 @@ fn a_byte_damaged_in_transit_costs_a_connection_and_not_the_run() {
         for (number, (is_from_helper, at)) in (0..).zip(cases) {
             let (fixture, service, damaged) = (&fixture, &service, &damaged);
             scope.spawn(move || {
-                let line = Damaging::new(helper, is_from_helper, at);
+                let (line, was_damaged) = damaging(helper, is_from_helper, at);
                 let spec = fixture.spec_of(&[0, 1], number);
                 let parties = [0, 1].map(|party| {
                     let mut options = fixture.remote_options(service, party, &spec);
@@ -119,7 +71,7 @@ fn a_byte_damaged_in_transit_costs_a_connection_and_not_the_run() {
                         });
                     }
                 });
-                damaged.fetch_add(line.was_damaged.load(Ordering::SeqCst).into(), Ordering::SeqCst);
+                damaged.fetch_add(was_damaged.load(Ordering::SeqCst).into(), Ordering::SeqCst);
             });
         }
     });

@@ -1,11 +1,13 @@
 //! Integration tests in one program: `cargo test --workspace --test integration`.
 
+mod ahead;
 mod aided;
 mod board;
 mod common;
 mod damage;
 mod fairness;
 mod large;
+mod line;
 mod lost;
 mod many;
 mod pages;

@@ -3,6 +3,25 @@
 use super::slot::{Kind, Slot};
 use vesica_core::Result;
 
+/// A slot that a party wants, and how long its bytes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wanted {
+    /// The slot.
+    pub slot: Slot,
+    /// Its most bytes; more are refused.
+    pub max_len: usize,
+    /// The bytes that it has if everybody follows the protocol, about. By this a board chooses how many slots it asks for
+    /// ahead.
+    pub expected_len: usize,
+}
+
+impl Wanted {
+    /// A slot of at most `max_len` bytes, of which it has about as many.
+    pub fn new(slot: Slot, max_len: usize) -> Self {
+        Self { slot, max_len, expected_len: max_len }
+    }
+}
+
 /// A party's access to the board of one run, over a network or in memory.
 ///
 /// What a party puts stays there: it may come back on another connection, or after a restart, and continue.
@@ -26,18 +45,18 @@ pub trait Board: Send {
     /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] if there are more.
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>>;
 
-    /// Gets `wanted`, slots with the most bytes that each may have, and calls `take` with the number and the bytes of each,
-    /// in order. All of them together cost one round trip where the board is far away.
+    /// Gets `wanted`, and calls `take` with the number and the bytes of each, in order. All of them together cost one round
+    /// trip where the board is far away, and they are some megabytes.
     ///
     /// # Errors
     /// As [`get`](Board::get), and those of `take`.
     fn get_each(
         &mut self,
-        wanted: &[(Slot, usize)],
+        wanted: &[Wanted],
         take: &mut dyn FnMut(usize, Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        for (number, (slot, max_len)) in wanted.iter().enumerate() {
-            take(number, self.get(*slot, *max_len)?)?;
+        for (number, wanted) in wanted.iter().enumerate() {
+            take(number, self.get(wanted.slot, wanted.max_len)?)?;
         }
         Ok(())
     }

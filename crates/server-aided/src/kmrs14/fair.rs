@@ -31,7 +31,7 @@
 
 mod opened;
 
-use super::board::Board;
+use super::board::{Board, Wanted};
 use super::helper::{Desk, Steps, is_by_all};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
@@ -221,7 +221,7 @@ impl PartySteps<'_> {
         own_len: u64,
     ) -> Result<(Vec<[u8; DIGEST_LEN]>, Vec<u64>)> {
         let len = self.run.spec.parties.len() * DIGEST_LEN;
-        let commitments = (Slot::new(Kind::Commitment, self.run.party), len);
+        let commitments = Wanted::new(Slot::new(Kind::Commitment, self.run.party), len);
         let mut bodies = get_all(board, &[vec![commitments], self.size_slots()].concat())?;
         let body = bodies.remove(0);
         if body.len() != len {
@@ -232,7 +232,7 @@ impl PartySteps<'_> {
 
     /// What opens the commitment to this party's answer, and the answer for each of the `len` labels of its list.
     fn receive_opening(&self, board: &mut dyn Board, len: u64) -> Result<([u8; DIGEST_LEN], Bits)> {
-        let opening = (Slot::new(Kind::Opening, self.run.party), DIGEST_LEN);
+        let opening = Wanted::new(Slot::new(Kind::Opening, self.run.party), DIGEST_LEN);
         let wanted = [vec![opening], self.answer_slots(len)].concat();
         let (mut nonce, mut bytes) = (Vec::new(), Vec::with_capacity(len.div_ceil(8) as usize));
         board.get_each(&wanted, &mut |number, body| {

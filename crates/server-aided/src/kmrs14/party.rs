@@ -3,7 +3,7 @@
 //! Every step first checks whether the board has its outcome. A party that was interrupted runs the same program again,
 //! with the same secrets and the same rows, and continues where it was.
 
-use super::board::{Board, Boards};
+use super::board::{Board, Boards, Wanted};
 use super::label_keys::LabelKeys;
 use super::list::{CommonRows, Items, Means, OwnList, SentList};
 use super::rows::Variant;
@@ -215,16 +215,16 @@ impl PartySteps<'_> {
     }
 
     /// The slots of the helper's answer to this party's list of `len` labels, with their lengths.
-    pub(super) fn answer_slots(&self, len: u64) -> Vec<(Slot, usize)> {
+    pub(super) fn answer_slots(&self, len: u64) -> Vec<Wanted> {
         bit_parts(len)
-            .map(|(part, len)| (Slot::part(Kind::Answer, self.run.party, part), len))
+            .map(|(part, len)| Wanted::new(Slot::part(Kind::Answer, self.run.party, part), len))
             .collect()
     }
 
     /// The slots of the sizes of the others' lists, with their lengths.
-    pub(super) fn size_slots(&self) -> Vec<(Slot, usize)> {
+    pub(super) fn size_slots(&self) -> Vec<Wanted> {
         let others = (0..self.run.spec.parties.len()).filter(|party| *party != self.own());
-        others.map(|party| (Slot::new(Kind::Size, party as u8), 8)).collect()
+        others.map(|party| Wanted::new(Slot::new(Kind::Size, party as u8), 8)).collect()
     }
 
     /// |T_j| of each party j, of what stands in the slots of the others.
@@ -264,7 +264,7 @@ impl PartySteps<'_> {
 }
 
 /// The bytes of all of `wanted`.
-pub(super) fn get_all(board: &mut dyn Board, wanted: &[(Slot, usize)]) -> Result<Vec<Vec<u8>>> {
+pub(super) fn get_all(board: &mut dyn Board, wanted: &[Wanted]) -> Result<Vec<Vec<u8>>> {
     let mut bodies = Vec::with_capacity(wanted.len());
     board.get_each(wanted, &mut |_, body| {
         bodies.push(body);

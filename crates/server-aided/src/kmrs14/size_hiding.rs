@@ -45,7 +45,7 @@
 
 mod lists;
 
-use super::board::Board;
+use super::board::{Board, Wanted};
 use super::helper::{Desk, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
@@ -82,7 +82,7 @@ impl PartySteps<'_> {
         let len = t_1.len();
         let sizes = self.receive_sizes(&mut *board, len)?;
         // 6. and 7.
-        let t_1_prime = self.fetch_relabelled(&mut *board, self.formats[0])?;
+        let t_1_prime = self.fetch_relabelled(&mut *board, self.formats[0], len)?;
         let t_2_prime = self.fetch_relayed(&mut *board, self.formats[1], sizes[1])?;
         if [&t_1_prime, &t_2_prime].map(Fetched::len) != [len, sizes[1]] {
             return Err(Misbehaviour::InvalidValue.into());
@@ -300,7 +300,7 @@ impl PartySteps<'_> {
     /// Step 8 of P_2, for a list of `len` labels.
     fn receive_found(&self, board: &mut dyn Board, len: u64) -> Result<Bits> {
         let wanted: Vec<_> = bit_parts(len)
-            .map(|(part, len)| (Slot::part(Kind::Found, 0, part), len + SEAL_LEN))
+            .map(|(part, len)| Wanted::new(Slot::part(Kind::Found, 0, part), len + SEAL_LEN))
             .collect();
         let mut bytes = Vec::with_capacity(len.div_ceil(8) as usize);
         board.get_each(&wanted, &mut |part, body| {
@@ -319,11 +319,12 @@ impl PartySteps<'_> {
         let wanted: Vec<_> = (0..=(len / Slot::PLACES_PART_LEN) as u32)
             .map(|part| {
                 let count = (len - first_of(part as usize)).min(Slot::PLACES_PART_LEN);
-                (Slot::part(Kind::Places, 0, part), (count * Slot::PLACE_LEN) as usize)
+                let slot = Slot::part(Kind::Places, 0, part);
+                Wanted::new(slot, (count * Slot::PLACE_LEN) as usize)
             })
             .collect();
         board.get_each(&wanted, &mut |part, body| {
-            if body.len() != wanted[part].1 {
+            if body.len() != wanted[part].max_len {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             received.update(&body);

@@ -1,6 +1,6 @@
 //! Figure 4, steps 6 and 7: the lists T'_1 and T'_2 on their way to P_1.
 
-use crate::kmrs14::board::Board;
+use crate::kmrs14::board::{Board, Wanted};
 use crate::kmrs14::list::{OwnList, SentList, storage};
 use crate::kmrs14::party::{DIGEST_LEN, PartySteps, SEAL_LEN, of_list};
 use crate::kmrs14::slot::{Kind, Slot, relayed_parts};
@@ -14,18 +14,23 @@ use vesica_scratch::ScratchFile;
 const FETCHED_LABEL: &str = "vesica kmrs14 2026 list of the helper's v1";
 
 impl PartySteps<'_> {
-    /// Step 6 of P_1: receives T'_1 into intermediate storage.
+    /// Step 6 of P_1: receives T'_1 of `len` labels into intermediate storage.
     pub(super) fn fetch_relabelled(
         &self,
         board: &mut dyn Board,
         format: Format,
+        len: u64,
     ) -> Result<Fetched> {
         let mut file = self.means.scratch.create().map_err(storage)?;
         let mut digest = Transcript::new(FETCHED_LABEL, &[]);
         let (mut places, mut counts) = (Vec::new(), Vec::new());
-        let most = format.segment_bytes(format.segment_capacity()) as usize;
+        // Labels are spread evenly over the segments; a full segment would be eight times as long.
+        let [max_len, expected_len] =
+            [format.segment_capacity(), len.div_ceil(u64::from(format.segments()))]
+                .map(|labels| (format.segment_bytes(labels) as usize).min(Slot::MAX_LEN));
         let wanted: Vec<_> = (0..format.segments())
-            .map(|index| (Slot::part(Kind::Relabelled, 0, index), most.min(Slot::MAX_LEN)))
+            .map(|index| Slot::part(Kind::Relabelled, 0, index))
+            .map(|slot| Wanted { slot, max_len, expected_len })
             .collect();
         board.get_each(&wanted, &mut |_, body| {
             counts.push(count_segment(format, &body).map_err(of_list)?);
@@ -82,12 +87,12 @@ impl PartySteps<'_> {
             .map(|part| {
                 let rest = total - u64::from(part) * Slot::RELAYED_PART_LEN;
                 let expected = rest.min(Slot::RELAYED_PART_LEN) as usize;
-                (Slot::part(Kind::Relayed, 1, part), expected + SEAL_LEN)
+                Wanted::new(Slot::part(Kind::Relayed, 1, part), expected + SEAL_LEN)
             })
             .collect();
         board.get_each(&wanted, &mut |part, body| {
             let body = self.run.seal.open(Kind::Relayed, part as u32, body)?;
-            if body.len() + SEAL_LEN != wanted[part].1 {
+            if body.len() + SEAL_LEN != wanted[part].max_len {
                 return Err(Misbehaviour::InvalidValue.into());
             }
             file.append(&body).map_err(storage)
