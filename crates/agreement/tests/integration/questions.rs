@@ -334,6 +334,9 @@ fn small_keys_are_compared_as_integers_by_whatever_computes_the_answer() {
     let agreement = integers(count, "integer:16").unwrap();
     assert_eq!(agreement.integer_items().unwrap().item_bits(), 17);
     assert!(agreement.candidates().iter().any(|row| row.id == "bwa"));
+    // No number is zero's, and each self-check item has one: 16 of both sides, and 16 of each.
+    let params = agreement.params(SessionId::from_bytes([1; 32]), 9, 9).unwrap();
+    assert_eq!(params.largest_item(), (1 << 16) + 3 * 16);
     // Too long for bit vectors, and still integers.
     let agreement = integers(count, "ipv4").unwrap();
     assert_eq!(agreement.integer_items().unwrap().item_bits(), 33);

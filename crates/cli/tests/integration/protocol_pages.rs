@@ -291,6 +291,7 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
         assert_eq!(assumption, row.assumption, "{}", row.id);
         let words = match row.security {
             Security::Malicious => "malicious parties",
+            Security::OneSided => "malicious parties, but for the result that the sender causes",
             Security::SemiHonest => "semi-honest parties",
             Security::Insecure => "**nobody**",
         };
