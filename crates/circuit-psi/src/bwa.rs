@@ -5,10 +5,12 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest (`bwa`, `bwa_gmw`), one-sided (`bwa_one_sided`) |
+//! | security, `bwa`, `bwa_gmw` | semi-honest |
+//! | security, `bwa_one_sided` | one-sided |
 //! | assumption | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
-//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | sender learns, `bwa`, `bwa_gmw` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | sender learns, `bwa_one_sided` | the size of the receiver's set |
 //! | flights | 5 (`bwa`, `bwa_gmw`), 7 (`bwa_one_sided`), for 2^16 items each |
 //! | engine | [`vesica_circuit::yao`] or [`vesica_circuit::gmw`] |
 //! | bytes | of the engine: a one-sided gate for each of the N items of the domain, and N − wt(N) gates for counting N |

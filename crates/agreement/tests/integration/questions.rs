@@ -533,3 +533,36 @@ fn a_party_may_have_no_keys_if_the_agreement_allows_it() {
     let text = text.replace("max_rows = 5_000", "max_rows = 5_000\nmin_rows = 0");
     assert_eq!(Agreement::parse(&text).unwrap().terms_of("shop").min_rows, 0);
 }
+
+#[test]
+fn one_sided_protocols_give_one_side_the_result_and_keep_no_bounds() {
+    let one_sided = |head: &str, receives: &str| {
+        let text = agreement(head, "").replace("semi-honest", "one-sided");
+        Agreement::parse(&text.replace("receives = \"shop\"", receives))
+    };
+    let to_one = "receives = \"shop\"";
+    let count = "operation = \"cardinality\"";
+    let ids = |found: &Agreement| found.candidates().iter().map(|row| row.id).collect::<Vec<_>>();
+    let found = one_sided(count, to_one).unwrap();
+    assert_eq!(ids(&found), ["scs_wn_one_sided"]);
+    assert_eq!((found.self_check, found.own_check_items()), (SELF_CHECK_DEFAULT, 0));
+    assert_eq!(Agreement::parse(&found.canonical()).unwrap(), found);
+    let text = explain(&found).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("can make it wrong"), "{text}");
+    // What is stronger will do, and what is weaker does not choose what costs more.
+    assert_eq!(
+        ids(&one_sided("operation = \"intersection\"", to_one).unwrap()),
+        ["rr22_malicious"]
+    );
+    let weaker = parse("operation = \"threshold\"\nthreshold = 5", "");
+    assert!(ids(&weaker).iter().all(|id| !id.ends_with("one_sided")));
+    for (protocol, head) in [(None, count.to_owned()), {
+        let named = Some("scs_wn_one_sided");
+        (named, format!("protocol = \"scs_wn_one_sided\"\n{count}"))
+    }] {
+        let refused = one_sided(&head, BOTH).unwrap_err();
+        assert_eq!(*refused.fault, AgreementFault::IsForReceiver { protocol });
+        assert!(one_sided(&format!("{head}\nmin_matches = 5"), to_one).is_err());
+    }
+    assert!(one_sided(SUM, to_one).is_err());
+}

@@ -90,11 +90,11 @@ pub(crate) fn tell<C: Computation>(c: &mut C, is_right: C::Wires) -> Result<bool
 
 /// `output`, or refused where a set did not pass.
 pub(crate) fn unless_refused(is_right: bool, output: Output) -> Output {
-    match output {
-        Output::Refused { .. } => output,
-        _ if is_right => output,
-        said => Output::Refused { said: Box::new(said), why: Misbehaviour::SetRefused },
+    if is_right {
+        return output;
     }
+    let (said, _) = output.split();
+    Output::Refused { said: Box::new(said), why: Misbehaviour::SetRefused }
 }
 
 #[cfg(test)]
