@@ -49,7 +49,7 @@ use selection::Selection;
 use std::ops::Deref;
 use vesica_core::{EarlyReveal, Learns, PsiParams, Query, Role, SessionId, TextLen};
 use vesica_link::PublicIdentity;
-use vesica_protocols::{Protocol, Security};
+use vesica_protocols::Protocol;
 
 /// The set size at which figures of circuits are compared, at most.
 const COMPARED_ROWS: u64 = 1 << 10;
@@ -183,16 +183,16 @@ impl Agreement {
                 false => EarlyReveal::Never,
             });
         match self.integer_items() {
-            Some(integers) => params.with_item_bits(integers.item_bits()),
+            Some(integers) => params.with_largest_item(integers.largest()),
             None => Ok(params),
         }
     }
 
     /// How many self-check items a party adds that only it knows. None if all protocols that may run
-    /// are secure against malicious parties: there each would be one guess above `max_rows`, and
+    /// guard the size of a set that a party enters: there each would be one guess above `max_rows`, and
     /// those protocols themselves look for tags that must not be there.
     pub fn own_check_items(&self) -> u32 {
-        match self.candidates().iter().all(|row| row.security >= Security::Malicious) {
+        match self.candidates().iter().all(|row| row.security.guards_sets()) {
             true => 0,
             false => self.self_check,
         }

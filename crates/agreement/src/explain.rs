@@ -201,6 +201,13 @@ impl Words<'_> {
                  that they receive for as long as they like. There is no guarantee against a side \
                  that runs modified software."
             }
+            Security::OneSided => {
+                "One-sided security: a side that runs modified software learns no more than \
+                 agreed. But one that does not receive the result can make it wrong, and can make \
+                 whether and how depend on keys of the side that receives it. So the receiver \
+                 should not let the other side see anything that depends on the result, not even \
+                 whether it was refused."
+            }
             Security::Malicious => {
                 "Malicious security: a side that runs modified software learns no more than agreed \
                  either, or is detected."

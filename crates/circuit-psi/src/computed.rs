@@ -23,6 +23,7 @@
 //! Before, each party evaluates the circuit without input to count its gates, and so the bytes and
 //! transfers of the run.
 
+mod audit;
 mod cost;
 mod engine;
 mod masked;
@@ -41,8 +42,11 @@ use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_party::{Input, Output, Party, Traffic, check_distinct, check_item_bits, check_set_len};
 
+pub(crate) use audit::{
+    Audit, Audited, Unaudited, all_lanes, has_len, kept_if, rises, tell, unless_refused,
+};
 pub(crate) use cost::{bytes, flights, gates, least_flights};
-pub(crate) use engine::{Engine, Gmw, Yao};
+pub(crate) use engine::{Engine, Gmw, GuardedYao, Yao};
 pub(crate) use part::{Matches, Matching, addend_runs};
 pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes, send_common_flights};
 

@@ -6,13 +6,15 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest |
-//! | assumption, `scs_wn`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | security, `scs_wn`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | semi-honest |
+//! | security, `scs_wn_one_sided` | one-sided |
+//! | assumption, `scs_wn`, `scs_wn_one_sided`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he`, `scs_he_gmw` | regular learning parity with noise over GF(2); decisional composite residuosity for 2048 bits, of 112-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he_3072` | regular learning parity with noise over GF(2); decisional composite residuosity for 3072 bits, of 128-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
-//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
-//! | flights | 5 (`scs_wn`, `scs_sort`), 206 (`scs_wn_gmw`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
+//! | sender learns, `scs_wn`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | sender learns, `scs_wn_one_sided` | the size of the receiver's set |
+//! | flights | 5 (`scs_wn`, `scs_sort`), 7 (`scs_wn_one_sided`), 206 (`scs_wn_gmw`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
 //! | engine | [`vesica_circuit::yao`] or [`vesica_circuit::gmw`]; Paillier's encryption for `scs_he` |
 //! | gates | merge 2σ·n·log(2n), filter (3n − 1)·σ − n, for n items each, n a power of two; on shares a comparison takes 3σ − 2 − log σ gates in place of σ |
 //! | shuffle | `scs_wn`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
@@ -23,6 +25,7 @@
 //!   1. sort     X, falling                           1. Y, rising
 //!
 //!      in the circuit:
+//!      [one-sided] X falls, Y rises, no item is 0; if not, nothing matches
 //!   2. merge    X ‖ Y is bitonic: n·log(2n) two-sorters; lists of different lengths by Batcher's odd-even merger
 //!   3. filter   m = of three neighbours, the middle one if it is equal to another, else 0
 //!   4. audit    count what the filter found, check the bounds; answer other queries
@@ -49,18 +52,23 @@
 //! * The item 0 is reserved, as in the paper: it stands for no match.
 //! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and routed.
 //! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is sorted at once.
+//! * `scs_wn_one_sided`: both lists are audited, so that their order shows nothing of the other's, and items are not
+//!   hashed to fewer bits, of which a party could bring one for several of its guesses.
 //! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values are packed, as many as
 //!   fit, before they are sent back.
 
+#[cfg(test)]
+mod deviating;
 mod rows;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
 use self::shuffle::{Own, Shuffle};
-use crate::computed::{self, Circuit};
+use crate::computed::{self, Audit, Circuit};
 pub use rows::{
-    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW, WAKSMAN_ROW,
+    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW,
+    WAKSMAN_ONE_SIDED_ROW, WAKSMAN_ROW,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -118,20 +126,13 @@ impl<S: Shuffle> Circuit for Scs<S> {
     /// Steps 2 to 6.
     fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
         // 2. Merge X ‖ Y.
-        let merged = self.merge(c)?;
+        let (merged, is_right) = self.merge(c)?;
         // 3. Filter: m = of three neighbours, the middle one if it is equal to another, else 0.
-        let found = self.filter(c, &merged)?;
+        let found = self.filter(c, &merged, is_right.as_ref())?;
         drop(merged);
-        // 4. Audit: Σ (m ≠ 0), bounds; answers to other queries.
-        if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
-            return Ok(output);
-        }
-        // 5. Shuffle.  6. Reveal the m found.
-        let items = match self.rows() {
-            1 => found.items.iter().map(|wires| sum(c, wires)).collect(),
-            _ => found.items,
-        };
-        S::shuffle(c, self, self.items.bits() as usize, items)
+        let is_right = is_right.map_or(Ok(true), |is_right| computed::tell(c, is_right))?;
+        let output = self.reveal(c, found)?;
+        Ok(computed::unless_refused(is_right, output))
     }
 
     /// Step 6 of `he`, and step 7.
@@ -151,7 +152,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
     fn public(params: &PsiParams) -> Self {
         Self {
             params: *params,
-            items: ShortItems::of_distinct(params),
+            items: compared::<S::Audit>(params),
             own: None,
             shuffle: PhantomData,
         }
@@ -189,6 +190,28 @@ impl<S: Shuffle> Circuit for Scs<S> {
     }
 }
 
+/// The items as they are compared.
+fn compared<A: Audit>(params: &PsiParams) -> ShortItems {
+    match A::IS_MADE {
+        true => ShortItems::whole(params),
+        false => ShortItems::of_distinct(params),
+    }
+}
+
+/// Whether the sender's list falls and the receiver's rises, and neither has an item zero: one lane.
+fn are_right<C: Computation>(c: &mut C, width: usize, lists: &[Vec<C::Wires>]) -> Result<C::Wires> {
+    let mut passes = Vec::new();
+    for (list, falls) in lists.iter().zip([true, false]) {
+        let n = list.first().map_or(0, Lanes::len) as u32;
+        let backwards: Vec<u32> = (0..n).rev().collect();
+        passes.push(match falls {
+            true => computed::rises(c, &word::gather(&list[..width], &backwards))?,
+            false => computed::rises(c, &list[..width])?,
+        });
+    }
+    computed::all_lanes(c, C::Wires::concat(&passes))
+}
+
 /// What step 3 finds, a lane a window.
 struct Found<W> {
     is_match: W,
@@ -212,8 +235,22 @@ impl<S: Shuffle> Scs<S> {
         }
     }
 
-    /// Step 2: both lists, merged; above each item its value, where values are summed.
-    fn merge<C: Computation>(&self, c: &mut C) -> Result<Vec<C::Wires>> {
+    /// Steps 4 to 6.
+    fn reveal<C: Computation>(&self, c: &mut C, found: Found<C::Wires>) -> Result<Output> {
+        // 4. Audit: Σ (m ≠ 0), bounds; answers to other queries.
+        if let Some(output) = computed::answer(c, &self.params, &found.is_match, &found.values)? {
+            return Ok(output);
+        }
+        // 5. Shuffle.  6. Reveal the m found.
+        let items = match self.rows() {
+            1 => found.items.iter().map(|wires| sum(c, wires)).collect(),
+            _ => found.items,
+        };
+        S::shuffle(c, self, self.items.bits() as usize, items)
+    }
+
+    /// Step 2: both lists, merged; above each item its value, where values are summed. With an audit, whether both pass.
+    fn merge<C: Computation>(&self, c: &mut C) -> Result<(Vec<C::Wires>, Option<C::Wires>)> {
         let params = &self.params;
         let width = self.items.bits() as usize;
         let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
@@ -235,6 +272,10 @@ impl<S: Shuffle> Scs<S> {
             }
             lists.push(list);
         }
+        let is_right = match S::Audit::IS_MADE {
+            true => Some(are_right(c, width, &lists)?),
+            false => None,
+        };
         let mut merged = word::concat(&lists);
         drop(lists);
         match [params.sender_len(), params.receiver_len()] {
@@ -242,11 +283,16 @@ impl<S: Shuffle> Scs<S> {
             [n_x, n_y] if n_x == n_y => merge_bitonic(c, width, &mut merged)?,
             [n_x, _] => merge_odd_even(c, width, &mut merged, n_x)?,
         }
-        Ok(merged)
+        Ok((merged, is_right))
     }
 
-    /// Step 3.
-    fn filter<C: Computation>(&self, c: &mut C, merged: &[C::Wires]) -> Result<Found<C::Wires>> {
+    /// Step 3. Nothing matches unless `is_right`.
+    fn filter<C: Computation>(
+        &self,
+        c: &mut C,
+        merged: &[C::Wires],
+        is_right: Option<&C::Wires>,
+    ) -> Result<Found<C::Wires>> {
         let width = self.items.bits() as usize;
         let (mut is_match, mut items, mut values) = (Vec::new(), Vec::new(), Vec::new());
         let all = 2 * self.windows();
@@ -254,7 +300,10 @@ impl<S: Shuffle> Scs<S> {
         let mut first = 0;
         while first < all {
             let len = step.min(all - first);
-            let windows = match_neighbours(c, width, merged, first, len)?;
+            let mut windows = match_neighbours(c, width, merged, first, len)?;
+            if let Some(is_right) = is_right {
+                windows.is_match = computed::kept_if(c, is_right, &windows.is_match)?;
+            }
             match self.params.query() {
                 Query::Intersection => {
                     let key = Windows {

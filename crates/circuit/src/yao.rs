@@ -6,7 +6,7 @@
 //!
 //! | | |
 //! |---|---|
-//! | security | semi-honest, if silent OT is ([`cot`]) and AES is an ideal cipher; Δ has 127 secret bits |
+//! | security | semi-honest, if silent OT is; over OT against malicious parties, [one-sided](#over-transfers-against-malicious-parties) ([`cot`]) and AES is an ideal cipher; Δ has 127 secret bits |
 //! | who learns what | the parties named by [`Reveal`], the result; the evaluator cannot tell a value from another |
 //! | flights | those of the setup, one for the evaluator's inputs, one for all gates; [`flights`] |
 //! | bytes | 32 per AND gate, 16 per one-sided gate, one bit per input bit of the evaluator; [`bytes`] |
@@ -37,6 +37,18 @@
 //!   does not hold.
 //! * Both parties number the gates from the start of the session; no number is used twice.
 
+//!
+//! # Over transfers against malicious parties
+//!
+//! [`Garbler::over`] and [`Evaluator::over`] take the adversary of the transfers as a type. Over transfers against
+//! malicious parties, and if nothing is revealed but to the evaluator (Huang, Evans, Katz, NDSS 2012, §2; the definition is
+//! that of one-sided simulation, C. Hazay, Y. Lindell, "Efficient Secure Two-Party Protocols", 2010, §2.6.2):
+//!
+//! * An evaluator that deviates learns what is revealed to it, for an input that is fixed before it has seen a gate, and
+//!   nothing else: it has one label of each wire, and the circuit is the garbler's.
+//! * A garbler that deviates receives transfers, and bits that a random pad hides. So it learns nothing, but it can garble
+//!   another circuit, and so choose what the evaluator finds as a function of the evaluator's input.
+
 mod evaluator;
 mod garbler;
 mod labels;
@@ -47,7 +59,7 @@ pub use garbler::Garbler;
 pub use labels::Labels;
 
 use crate::{Cost, Counting, Reveal};
-use vesica_core::{Block, Role, SemiHonest};
+use vesica_core::{Block, Role, Security, SemiHonest};
 use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
 
@@ -66,10 +78,15 @@ fn transfers(cost: &Cost) -> usize {
 
 /// Payload bytes of a computation.
 pub fn bytes(cost: &Cost) -> Traffic {
+    bytes_over::<SemiHonest>(cost)
+}
+
+/// The same over transfers against the adversary `S`.
+pub fn bytes_over<S: Security>(cost: &Cost) -> Traffic {
     let seeds = Traffic { sender_to_receiver: 2 * Block::LEN as u64, receiver_to_sender: 0 };
     let setup = match transfers(cost) {
         0 => seeds,
-        transfers => seeds + cot::bytes::<SemiHonest>(transfers),
+        transfers => seeds + cot::bytes::<S>(transfers),
     };
     let ciphertexts = 2 * cost.count.ands + cost.count.one_sided;
     let gates = Traffic {
@@ -89,12 +106,17 @@ pub fn bytes(cost: &Cost) -> Traffic {
 
 /// Flights of a computation; fewer if there is nothing to compute or to reveal in between.
 pub fn flights(cost: &Cost) -> u64 {
+    flights_over::<SemiHonest>(cost)
+}
+
+/// The same over transfers against the adversary `S`.
+pub fn flights_over<S: Security>(cost: &Cost) -> u64 {
     let transfers = transfers(cost);
     let setup = match transfers {
         0 => 0,
         // A few OTs come directly from the OT extension below silent OT.
-        _ if cot::extend_bytes::<SemiHonest>(transfers).sender_to_receiver == 0 => 2,
-        _ => 4,
+        _ if cot::extend_bytes::<S>(transfers).sender_to_receiver == 0 => 2,
+        _ => cot::flights::<S>(transfers) + 1,
     };
     let answers = |to: &Reveal| to.includes(Role::Sender);
     let results = cost.results.iter().filter(|(_, to)| answers(to)).count();

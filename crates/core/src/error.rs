@@ -136,6 +136,9 @@ pub enum ParameterError {
     /// The operation gives both parties a result of their own, so both must be allowed to learn.
     #[error("both parties get a result, so both must learn")]
     IsForBoth,
+    /// The protocol protects only a run in which the receiver alone learns the result.
+    #[error("the protocol gives the receiver alone the result")]
+    IsForReceiver,
     /// A value has more bits than the parameters say.
     #[error("a value is longer than the {bits} bits in the parameters")]
     ValueTooLong {
@@ -221,6 +224,9 @@ pub enum Misbehaviour {
     /// An item known to both parties is missing from the result, or one that must not match is in it.
     #[error("the result failed the self-check")]
     SelfCheckFailed,
+    /// The circuit found that a set has other items, more of them, or others of those known to both than it should.
+    #[error("a set failed the check inside the computation")]
+    SetRefused,
     /// The peer did not prove that its set holds the items known to both parties.
     #[error("the peer did not prove that its set holds the items known to both")]
     SharedNotProved,

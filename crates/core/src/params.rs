@@ -100,7 +100,7 @@ pub struct PsiParams {
     sender_len: u64,
     receiver_len: u64,
     learns: Learns,
-    item_bits: u32,
+    largest_item: u128,
     query: Query,
     bounds: Bounds,
     shared_len: u64,
@@ -131,7 +131,7 @@ impl PsiParams {
             sender_len,
             receiver_len,
             learns,
-            item_bits: Item::BITS,
+            largest_item: u128::MAX,
             query: Query::Intersection,
             bounds: Bounds::NONE,
             shared_len: 0,
@@ -150,7 +150,19 @@ impl PsiParams {
         if !(1..=Item::BITS).contains(&item_bits) {
             return Err(ParameterError::ItemBits { bits: item_bits }.into());
         }
-        Ok(Self { item_bits, ..self })
+        Ok(Self { largest_item: u128::MAX >> (Item::BITS - item_bits), ..self })
+    }
+
+    /// Changes the items to integers from 0 to `largest`, see [`Item::from_integer`]. They need not fill their last bit:
+    /// a protocol whose cost grows with the domain then costs as much as the domain is long.
+    ///
+    /// # Errors
+    /// [`ParameterError::ItemBits`] for 0.
+    pub fn with_largest_item(self, largest: u128) -> Result<Self> {
+        match largest {
+            0 => Err(ParameterError::ItemBits { bits: 0 }.into()),
+            _ => Ok(Self { largest_item: largest, ..self }),
+        }
     }
 
     /// Changes the query; the default is the intersection.
@@ -242,7 +254,12 @@ impl PsiParams {
 
     /// σ, the length of an item in bits: 128 for digests, fewer for integers of a small domain.
     pub fn item_bits(&self) -> u32 {
-        self.item_bits
+        Item::BITS - self.largest_item.leading_zeros()
+    }
+
+    /// The largest integer that an item can be: the domain has one item more.
+    pub fn largest_item(&self) -> u128 {
+        self.largest_item
     }
 
     /// The session that every label of the run is bound to.
@@ -328,6 +345,26 @@ mod tests {
         for count in [0, 4097, u64::MAX] {
             assert_eq!(params.with_runs(count), Err(ParameterError::Runs { count }.into()));
         }
+    }
+
+    #[test]
+    fn a_domain_has_the_bits_of_its_largest_item() {
+        let params = PsiParams::new(SessionId::from_bytes([0; 32]), 8, 9, Learns::Both).unwrap();
+        assert_eq!((params.item_bits(), params.largest_item()), (128, u128::MAX));
+        for (largest, bits) in [(1, 1), (2, 2), (255, 8), (256, 9), (u128::MAX, 128)] {
+            assert_eq!(
+                params.with_largest_item(largest).map(|params| params.item_bits()),
+                Ok(bits)
+            );
+        }
+        for bits in 1..=128 {
+            let params = params.with_item_bits(bits).unwrap();
+            assert_eq!(
+                (params.item_bits(), params.largest_item()),
+                (bits, u128::MAX >> (128 - bits))
+            );
+        }
+        assert_eq!(params.with_largest_item(0), Err(ParameterError::ItemBits { bits: 0 }.into()));
     }
 
     #[test]

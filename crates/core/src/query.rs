@@ -43,6 +43,10 @@ impl Operation {
         Operation::SharedValues,
     ];
 
+    /// Those of them without values.
+    pub const COUNTED: &[Operation] =
+        &[Operation::Intersection, Operation::Cardinality, Operation::Threshold];
+
     /// The operations on the intersection that circuits compute.
     pub const OF_INTERSECTION: &[Operation] =
         &[Operation::Intersection, Operation::Cardinality, Operation::Threshold, Operation::Sum];

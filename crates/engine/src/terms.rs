@@ -105,7 +105,7 @@ pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
 pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
     let integers = agreement
         .integer_items()
-        .and_then(|integers| KeyItems::integers(columns, integers.key_mark()));
+        .and_then(|integers| KeyItems::integers(columns, integers.first_key()));
     integers.unwrap_or_else(|| {
         KeyItems::digests(ItemHash::new(ITEM_LABEL, &[agreement.hash().as_bytes()]))
     })

@@ -37,6 +37,11 @@ impl ShortItems {
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
+    /// Items that are compared as they are: for protocols against parties that would look for two items of one hash.
+    pub fn whole(params: &PsiParams) -> Self {
+        Self { bits: params.item_bits(), is_hashed: false }
+    }
+
     /// Whether items are hashed.
     pub fn is_hashed(&self) -> bool {
         self.is_hashed

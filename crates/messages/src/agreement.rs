@@ -183,6 +183,16 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("{operation} gives each side a result of its own"),
             show("write receives = \"all\""),
         ),
+        AgreementFault::IsForReceiver { protocol } => (
+            match protocol {
+                Some(protocol) => format!("the protocol {protocol:?} gives one side the result"),
+                None => "protocols with \"one-sided\" security give one side the result".to_owned(),
+            },
+            show(
+                "name one side in receives: what the other side was told could be more than the \
+                  result",
+            ),
+        ),
         AgreementFault::NoBounds { field, .. } => (
             format!("{field:?} cannot be used here: unions and private ids have no bounds"),
             show("remove min_matches and max_matches"),

@@ -307,6 +307,12 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
             "no result was written; if it happens again with unchanged software on both sides, \
              please report it",
         ),
+        Misbehaviour::SetRefused => (
+            "entered a set of another size than it announced, or without the self-check items"
+                .to_owned(),
+            "no result was written; do not let the other side see that the run ended like this, \
+             since a side that runs modified software can make it depend on your keys",
+        ),
         Misbehaviour::SharedNotProved => (
             "did not prove that its set holds the self-check items".to_owned(),
             "no result was written; if it happens again with unchanged software on both sides, \

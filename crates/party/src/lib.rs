@@ -51,7 +51,7 @@ pub use party::{
     check_set_len, of_set,
 };
 pub use protocol::{
-    AddendRuns, BoundsKept, Compared, MakeOpening, MakeParty, Pairwise, Parameter, Partitions,
-    Protocol, Security, Traffic, UsableSetLen,
+    AddendRuns, BoundsKept, Compared, Learners, MakeOpening, MakeParty, Pairwise, Parameter,
+    Partitions, Protocol, Security, Traffic, UsableSetLen,
 };
 pub use vesica_core::{Operation, Query};

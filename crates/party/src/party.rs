@@ -315,12 +315,11 @@ pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
     Err(ParameterError::SetLenMismatch { expected: expected as u64, actual: actual as u64 }.into())
 }
 
-/// Refuses items that are integers of more bits than the parameters say.
+/// Refuses items that are integers outside the domain that the parameters say.
 pub fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
-    let bits = params.item_bits();
-    let is_too_long = |item: &Item| item.integer().checked_shr(bits).unwrap_or(0) != 0;
-    match items.iter().any(is_too_long) {
-        true => Err(ParameterError::ItemTooLong { bits }.into()),
+    let largest = params.largest_item();
+    match items.iter().any(|item| item.integer() > largest) {
+        true => Err(ParameterError::ItemTooLong { bits: params.item_bits() }.into()),
         false => Ok(()),
     }
 }

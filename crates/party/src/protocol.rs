@@ -14,16 +14,26 @@ pub enum Security {
     Insecure,
     /// Against parties that follow the protocol and study what they saw.
     SemiHonest,
+    /// A receiver that deviates in any way learns no more than the result, and a sender that does so learns nothing from
+    /// what it receives; but that sender can make the result wrong, also by what it does not know of the receiver's set.
+    OneSided,
     /// Against parties that deviate in any way.
     Malicious,
 }
 
 impl Security {
+    /// Whether a party that deviates cannot enter many more items than it announces: each item that it adds to its set is
+    /// one that it can have tested.
+    pub const fn guards_sets(self) -> bool {
+        matches!(self, Security::OneSided | Security::Malicious)
+    }
+
     /// The name in an agreement.
     pub const fn name(self) -> &'static str {
         match self {
             Security::Insecure => "insecure",
             Security::SemiHonest => "semi-honest",
+            Security::OneSided => "one-sided",
             Security::Malicious => "malicious",
         }
     }
@@ -109,6 +119,15 @@ pub enum Pairwise {
     /// While it compares, so that it skips what is matched, unless there are bounds.
     /// [`EarlyReveal`](vesica_core::EarlyReveal) turns it off.
     Early,
+}
+
+/// Who may learn the result of an operation that does not give each party one of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Learners {
+    /// The receiver, or both.
+    Any,
+    /// The receiver alone: what it would tell the sender could depend on more than the result.
+    ReceiverAlone,
 }
 
 /// Who enforces the bounds.
@@ -249,6 +268,8 @@ pub struct Protocol {
     pub reserves_zero: bool,
     /// Who keeps the result secret when there are too few or too many common items.
     pub bounds: BoundsKept,
+    /// Who may learn the result.
+    pub learners: Learners,
     /// Whether it takes several values of an item, and values with a sign. They are the sender's then, and
     /// the receiver learns how many items are common.
     pub wide_values: bool,
@@ -290,6 +311,15 @@ impl Protocol {
     /// [`Protocol::receiver_learns`] in words.
     pub fn receiver_learns(&self) -> String {
         Fact::all_words(self.receiver_learns, "the sender")
+    }
+
+    /// The possible learners of `operation`.
+    pub fn learners_of(&self, operation: Operation) -> &'static [Learns] {
+        match (operation.is_for_both(), self.learners) {
+            (true, _) => &[Learns::Both],
+            (false, Learners::Any) => &[Learns::Receiver, Learns::Both],
+            (false, Learners::ReceiverAlone) => &[Learns::Receiver],
+        }
     }
 
     /// Whether it takes integers of a small domain.
@@ -379,6 +409,9 @@ impl Protocol {
         let operation = params.query().operation();
         if operation.is_for_both() && params.learns() != Learns::Both {
             return Err(ParameterError::IsForBoth.into());
+        }
+        if !self.learners_of(operation).contains(&params.learns()) {
+            return Err(ParameterError::IsForReceiver.into());
         }
         if let Some(values) = params.query().values() {
             let is_taken = match self.wide_values {

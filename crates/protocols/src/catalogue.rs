@@ -8,7 +8,7 @@ pub use row::{Row, TrustModel};
 use vesica_circuit_psi::{bwa, circuit_phasing, psty19, pwc, scs};
 use vesica_core::{Operation, ParameterError, Result};
 use vesica_ot_psi::{gbf, gbf_malicious, kkrt16, ot_phasing, psz14, rr22, rr22_malicious};
-use vesica_party::{Protocol, Security};
+use vesica_party::{Learners, Protocol, Security};
 use vesica_public_key_psi::{dh, dl_dt10, naive_hash, rsa_dt10};
 use vesica_set_operations::gmrss21;
 
@@ -32,6 +32,7 @@ static CATALOGUE: &[Protocol] = &[
     circuit_phasing::ROW,
     circuit_phasing::YAO_ROW,
     scs::WAKSMAN_ROW,
+    scs::WAKSMAN_ONE_SIDED_ROW,
     scs::WAKSMAN_GMW_ROW,
     scs::SORT_ROW,
     scs::SORT_GMW_ROW,
@@ -41,6 +42,7 @@ static CATALOGUE: &[Protocol] = &[
     pwc::ROW,
     pwc::GMW_ROW,
     bwa::ROW,
+    bwa::ONE_SIDED_ROW,
     bwa::GMW_ROW,
     gmrss21::CARDINALITY_ROW,
     gmrss21::CARDINALITY_SHORT_ROW,
@@ -68,9 +70,11 @@ pub fn catalogue() -> &'static [Protocol] {
     CATALOGUE
 }
 
-/// The strongest security that any protocol offers for `operation`.
+/// The strongest security that any protocol offers for `operation`, whoever learns the result. So those that give it to the
+/// receiver alone do not count.
 pub fn strongest(operation: Operation) -> Security {
     let offering = catalogue().iter().filter(|row| row.operations.contains(&operation));
+    let offering = offering.filter(|row| row.learners == Learners::Any);
     offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 

@@ -15,7 +15,7 @@ pub struct KeyItems {
 #[derive(Clone)]
 enum Kind {
     Digests(ItemHash),
-    Integers { profile: Profile, mark: u128 },
+    Integers { profile: Profile, first: u128 },
 }
 
 impl KeyItems {
@@ -24,13 +24,13 @@ impl KeyItems {
         Self { kind: Kind::Digests(hash) }
     }
 
-    /// Items that are the integers of a key of one column with the bits of `mark`, which lie above
-    /// theirs, set: [`Item::from_integer`]. `None` unless the column's profile gives integers,
+    /// Items that are the integers of a key of one column, each larger by `first`, the item of the key 0:
+    /// [`Item::from_integer`]. `None` unless the column's profile gives integers,
     /// [`Profile::integer_bits`].
-    pub fn integers(columns: &[KeyColumn], mark: u128) -> Option<Self> {
+    pub fn integers(columns: &[KeyColumn], first: u128) -> Option<Self> {
         let [column] = columns else { return None };
         column.profile.integer_bits()?;
-        Some(Self { kind: Kind::Integers { profile: column.profile, mark } })
+        Some(Self { kind: Kind::Integers { profile: column.profile, first } })
     }
 
     /// The item of an encoded key.
@@ -38,9 +38,9 @@ impl KeyItems {
     pub fn item(&self, encoded: &[u8]) -> Item {
         match &self.kind {
             Kind::Digests(hash) => hash.item(encoded),
-            Kind::Integers { profile, mark } => {
+            Kind::Integers { profile, first } => {
                 let value = encoded.get(PART_HEADER_LEN..).unwrap_or_default();
-                Item::from_integer(mark | u128::from(profile.integer(value)))
+                Item::from_integer(first + u128::from(profile.integer(value)))
             }
         }
     }

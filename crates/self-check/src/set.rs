@@ -10,8 +10,7 @@
 //! A party that deviates could bring guesses in place of self-check items. So a protocol against such parties makes
 //! sure that the peer's set holds the shared ones, and there are no own ones beside them.
 //!
-//! Integers, items of a small domain, have their self-check items beside them, in a domain larger by one bit or by the
-//! bits that number the self-check items.
+//! Integers, items of a small domain, have their self-check items behind them, in a domain that is larger by their number.
 //!
 //! A number as the answer includes the shared self-check items. A count includes them and they are
 //! subtracted; a sum counts them in bits of its own below the values, or in a column of its own, so
@@ -131,17 +130,18 @@ impl CheckedSet {
     /// only match an equal item.
     pub fn of_integers(
         mut items: Vec<Item>,
-        check_items: usize,
+        [check_items, own_check_items]: [usize; 2],
         padded_len: usize,
         integers: IntegerItems,
         role: Role,
     ) -> Option<Self> {
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        may_fail(|| items.try_reserve_exact(2 * check_items + padding)).ok()?;
+        may_fail(|| items.try_reserve_exact(check_items + own_check_items + padding)).ok()?;
         items.extend((0..check_items as u64).map(|i| integers.shared(i)));
-        items.extend((0..(check_items + padding) as u64).map(|i| integers.own(role, i)));
-        Some(Self::of(items, own_len, [check_items; 2]))
+        let own = (own_check_items + padding) as u64;
+        items.extend((0..own).map(|i| integers.own(role, i)));
+        Some(Self::of(items, own_len, [check_items, own_check_items]))
     }
 
     /// Adds the `values` of the keys; self-check items and padding get those of `checked`.
@@ -331,16 +331,16 @@ mod tests {
     #[test]
     fn integers_of_different_kinds_never_meet() {
         let integers = IntegerItems::new(8, 4, 34);
-        let key = |number| Item::from_integer(integers.key_mark() | number);
+        let key = |number| Item::from_integer(integers.first_key() + number);
         let keys: Vec<Item> = [0, 5, 255].map(key).to_vec();
-        let of = |role| CheckedSet::of_integers(keys.clone(), 4, 30, integers, role).unwrap();
+        let of = |role| CheckedSet::of_integers(keys.clone(), [4; 2], 30, integers, role).unwrap();
         let (sender, receiver) =
             (of(Role::Sender).input().into_items(), of(Role::Receiver).input().into_items());
         assert_eq!(sender.len(), 30 + 8);
         let common = sender.iter().filter(|item| receiver.contains(item)).count();
         assert_eq!(common, 3 + 4);
         for items in [sender, receiver] {
-            assert!(items.iter().all(|item| item.integer() >> integers.item_bits() == 0));
+            assert!(items.iter().all(|item| item.integer() <= integers.largest()));
             assert!(items.iter().all(|item| item.integer() != 0), "zero is kept for protocols");
             let mut distinct = items.to_vec();
             distinct.sort_unstable();

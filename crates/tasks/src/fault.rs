@@ -8,7 +8,7 @@ use vesica_core::Misbehaviour;
 pub struct Fault(u8, [u64; 3]);
 
 /// Those without figures, from number 3 on. Another one counts as the first.
-const PLAIN: [Misbehaviour; 12] = [
+const PLAIN: [Misbehaviour; 13] = [
     Misbehaviour::InvalidValue,
     Misbehaviour::InvalidPublicKey,
     Misbehaviour::SelfCheckFailed,
@@ -21,6 +21,7 @@ const PLAIN: [Misbehaviour; 12] = [
     Misbehaviour::CopiesDiffer,
     Misbehaviour::CountsDiffer,
     Misbehaviour::BrokenFraming,
+    Misbehaviour::SetRefused,
 ];
 
 impl From<Misbehaviour> for Fault {

@@ -96,7 +96,10 @@ pub(crate) fn overlapping_for(
     (x, y)
 }
 
-const LEARNS: [Learns; 2] = [Learns::Receiver, Learns::Both];
+/// Who may learn the intersection, or the answer about it.
+fn learners(protocol: &Protocol) -> &'static [Learns] {
+    protocol.learners_of(Operation::Intersection)
+}
 
 /// (sender's size, receiver's size, common).
 type Sizes = (u64, u64, u64);
@@ -119,20 +122,21 @@ fn sizes(block: u64) -> [Vec<Sizes>; 7] {
 /// The sizes and learners of [`psi`]. [`Cases::Each`] is one size of each kind, another one for other rows;
 /// [`Cases::Pairs`] is every size, and each kind with each of the learners.
 fn psi_cases(protocol: &Protocol, block: u64, cases: Cases) -> Vec<(Sizes, Learns)> {
-    let kinds = sizes(block);
+    let (kinds, learners) = (sizes(block), learners(protocol));
     if cases == Cases::Each {
         let other: usize = protocol.id.bytes().map(usize::from).sum();
-        let turns = cases.of([kinds.len(), LEARNS.len()]).into_iter();
+        let turns = cases.of([kinds.len(), learners.len()]).into_iter();
         return turns
             .map(|[kind, learns]| {
-                (kinds[kind][(kind + other) % kinds[kind].len()], LEARNS[(learns + other) % 2])
+                let learns = learners[(learns + other) % learners.len()];
+                (kinds[kind][(kind + other) % kinds[kind].len()], learns)
             })
             .collect();
     }
     let within = if cases == Cases::All { Cases::All } else { Cases::Each };
     let of_kind = |kind: &Vec<Sizes>| {
-        let turns = within.of([kind.len(), LEARNS.len()]).into_iter();
-        turns.map(|[size, learns]| (kind[size], LEARNS[learns])).collect::<Vec<_>>()
+        let turns = within.of([kind.len(), learners.len()]).into_iter();
+        turns.map(|[size, learns]| (kind[size], learners[learns])).collect::<Vec<_>>()
     };
     kinds.iter().flat_map(of_kind).collect()
 }
@@ -187,7 +191,7 @@ pub fn psi_of_a_partition(protocol: &Protocol) {
         sizes.into_iter().chain(smallest).chain(unequal).chain([(5000, 5000, 4999)])
     {
         let (x, y) = overlapping(n_x, n_y, common);
-        for learns in LEARNS {
+        for learns in learners(protocol).iter().copied() {
             let alone = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, learns)
                 .expect("test sets are small");
             let params = alone.with_runs(RUNS).expect("not too many runs");
@@ -255,7 +259,7 @@ pub fn psi_of_integers(protocol: &Protocol) {
         {
             let x: Vec<Item> = (0..n_x).map(item).collect();
             let y: Vec<Item> = (first_y..first_y + n_y).map(item).collect();
-            for learns in [Learns::Receiver, Learns::Both] {
+            for learns in learners(protocol).iter().copied() {
                 let run = run_with_bits(protocol, &Runner::default(), learns, bits, &x, &y);
                 let case = format!("{} {bits} bits, {n_x} and {n_y}, {learns:?}", protocol.id);
                 let expected = Output::Positions(plain_intersection(&y, &x));
@@ -333,9 +337,10 @@ pub fn psi_is_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     const SHAPES: [vesica_net::Shape; 3] =
         [vesica_net::Shape::LAN, vesica_net::Shape::GIGABIT, vesica_net::Shape::WAN];
     const SIZES: [Sizes; 2] = [(120, 90, 40), (5000, 3000, 1234)];
-    let levels = [THREADS.len(), SHAPES.len(), LEARNS.len(), SIZES.len()];
+    let learners = learners(protocol);
+    let levels = [THREADS.len(), SHAPES.len(), learners.len(), SIZES.len()];
     for [threads, shape, learns, sizes] in cases.of(levels) {
-        let (threads, shape, learns) = (THREADS[threads], SHAPES[shape], LEARNS[learns]);
+        let (threads, shape, learns) = (THREADS[threads], SHAPES[shape], learners[learns]);
         let (x, y) = affordable(protocol, SIZES[sizes]);
         let runner = Runner { threads, shape, ..Runner::default() };
         let session = SessionId::from_bytes([runner.seed; 32]);
@@ -360,8 +365,9 @@ pub fn psi_is_the_same_everywhere(protocol: &Protocol, cases: Cases) {
 /// the same sizes look the same on the wire.
 pub fn traffic_depends_only_on_sizes(protocol: &Protocol, cases: Cases) {
     // Two other data of the same sizes.
-    let tried = cases.of([LEARNS.len(), 2]);
-    for (turn, learns) in LEARNS.into_iter().enumerate() {
+    let learners = learners(protocol);
+    let tried = cases.of([learners.len(), 2]);
+    for (turn, learns) in learners.iter().copied().enumerate() {
         if protocol.bytes_depend_on_result && learns == Learns::Both {
             continue;
         }
@@ -424,15 +430,17 @@ pub fn queries(protocol: &Protocol, cases: Cases) {
     ];
     let offered = |query: &Query| protocol.operations.contains(&query.operation());
     let queries: Vec<Query> = all.into_iter().filter(offered).collect();
+    let learners = learners(protocol);
     let tried: Vec<[usize; 4]> = if cases == Cases::Each {
         // Each query with each of the learners.
-        let turns = cases.of([LEARNS.len() * queries.len(), bounds_of.len(), SIZES.len()]);
-        turns.into_iter().map(|[turn, bounds, sizes]| [turn / 2, bounds, turn % 2, sizes]).collect()
+        let all = learners.len();
+        let turns = cases.of([all * queries.len(), bounds_of.len(), SIZES.len()]).into_iter();
+        turns.map(|[turn, bounds, sizes]| [turn / all, bounds, turn % all, sizes]).collect()
     } else {
-        cases.of([queries.len(), bounds_of.len(), LEARNS.len(), SIZES.len()])
+        cases.of([queries.len(), bounds_of.len(), learners.len(), SIZES.len()])
     };
     for [query, bounds, learns, sizes] in tried {
-        one_query(protocol, queries[query], bounds_of[bounds], LEARNS[learns], SIZES[sizes]);
+        one_query(protocol, queries[query], bounds_of[bounds], learners[learns], SIZES[sizes]);
     }
 }
 
@@ -507,10 +515,15 @@ fn offered_query(protocol: &Protocol) -> Query {
 /// Law for what a protocol does not offer: it is refused before anything is sent.
 pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
     let bits = law_bits(protocol);
-    let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Both)
-        .and_then(|params| params.with_item_bits(bits))
-        .expect("test sets are small")
-        .with_query(offered_query(protocol));
+    let query = offered_query(protocol);
+    let of = |learns| {
+        PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, learns)
+            .and_then(|params| params.with_item_bits(bits))
+            .expect("test sets are small")
+            .with_query(query)
+    };
+    let learners = protocol.learners_of(query.operation());
+    let params = of(*learners.last().expect("somebody learns"));
     let set = Arc::new(items_for(protocol, 0..2));
     let refused = |params, input: Input| {
         [Role::Sender, Role::Receiver].map(|role| protocol.party(role, params, input.clone()).err())
@@ -560,6 +573,11 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
             let error = Some(Error::from(ParameterError::UnsupportedValues));
             assert_eq!(found, [error.clone(), error], "{} {query:?}", protocol.id);
         }
+    }
+    if !learners.contains(&Learns::Both) {
+        let error = Some(Error::from(ParameterError::IsForReceiver));
+        let found = refused(of(Learns::Both), Arc::clone(&set).into());
+        assert_eq!(found, [error.clone(), error], "{}", protocol.id);
     }
     if offered_query(protocol).operation().is_for_both() {
         let params = PsiParams::new(SessionId::from_bytes([3; 32]), 2, 2, Learns::Receiver)

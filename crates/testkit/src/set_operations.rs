@@ -268,11 +268,8 @@ fn texts(output: &Output, len: TextLen) -> Option<Vec<Vec<u8>>> {
 }
 
 /// The possible learners.
-pub(crate) fn learners(query: &Query) -> &'static [Learns] {
-    match query.operation().is_for_both() {
-        true => &[Learns::Both],
-        false => &[Learns::Receiver, Learns::Both],
-    }
+pub(crate) fn learners(protocol: &Protocol, query: &Query) -> &'static [Learns] {
+    protocol.learners_of(query.operation())
 }
 
 /// The queries that `protocol` offers.
@@ -306,7 +303,7 @@ fn queries(protocol: &Protocol) -> Vec<Query> {
 /// [`Cases::Pairs`] is every size with every query, [`Cases::Each`] is every size with one of them.
 pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
     let queries = queries(protocol);
-    let learners_len = |query: &Query| learners(query).len();
+    let learners_len = |query: &Query| learners(protocol, query).len();
     let most = queries.iter().map(learners_len).max().unwrap_or(0);
     let tried = match cases {
         Cases::Pairs => Cases::All.of([queries.len(), SIZES.len(), 1]),
@@ -320,7 +317,7 @@ pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
             Cases::Pairs => turn % learners_len(&query),
             Cases::Each => learns % learners_len(&query),
         };
-        let Some(learns) = learners(&query).get(learns).copied() else { continue };
+        let Some(learns) = learners(protocol, &query).get(learns).copied() else { continue };
         let (x, y) = overlapping(n_x, n_y, common);
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         let run = trial.run(&Runner::default());
@@ -338,7 +335,7 @@ pub fn answers_of_a_partition(protocol: &Protocol) {
     let query = queries(protocol)[0];
     for (n_x, n_y, common) in sizes.into_iter().chain(unequal) {
         let (x, y) = overlapping(n_x, n_y, common);
-        for learns in learners(&query).iter().copied() {
+        for learns in learners(protocol, &query).iter().copied() {
             let trial =
                 Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: RUNS };
             let run = trial.run(&Runner::default());
@@ -386,7 +383,7 @@ pub fn bounds_are_kept(protocol: &Protocol) {
             (bounds(Some(3), Some(10)), true),
         ] {
             let (x, y) = overlapping(40, 33, 10);
-            for learns in learners(&query) {
+            for learns in learners(protocol, &query) {
                 let trial =
                     Trial { protocol, query, bounds, learns: *learns, x: &x, y: &y, runs: 1 };
                 let run = trial.run(&Runner::default());
@@ -415,7 +412,7 @@ pub fn bounds_are_kept(protocol: &Protocol) {
                 protocol,
                 query,
                 bounds,
-                learns: learners(&query)[0],
+                learns: learners(protocol, &query)[0],
                 x: &x,
                 y: &y,
                 runs: 1,
@@ -432,7 +429,7 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     for [query, way] in cases.of([queries.len(), 2]) {
         let (query, (threads, seed)) = (queries[query], [(4, 1), (1, 7)][way]);
         let runner = Runner { threads, seed, ..Runner::default() };
-        let learns = *learners(&query).last().expect("somebody learns");
+        let learns = *learners(protocol, &query).last().expect("somebody learns");
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         trial.check(&trial.run(&runner));
     }
@@ -446,7 +443,7 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases)
     let queries = queries(protocol);
     for [query, from] in cases.of([queries.len(), 2]) {
         let (query, from) = (queries[query], [Role::Sender, Role::Receiver][from]);
-        let learns = learners(&query)[0];
+        let learns = learners(protocol, &query)[0];
         let view = |x: &[Item], y: &[Item], seed| {
             let transcript = Transcript::new(from);
             let runner =
@@ -498,7 +495,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     let (x, y) = overlapping(12, 9, 4);
     let queries: Vec<Query> = queries(protocol).into_iter().step_by(2).collect();
     for (turn, query) in queries.iter().copied().enumerate() {
-        let learns = *learners(&query).last().expect("somebody learns");
+        let learns = *learners(protocol, &query).last().expect("somebody learns");
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         let runner = Runner::default();
         let undisturbed = trial.run(&runner);

@@ -35,7 +35,11 @@ impl WireRun {
     pub fn all(protocol: &Protocol, sizes: Sizes) -> Vec<Self> {
         let queries = protocol.operations.iter().map(|operation| query(protocol, *operation));
         let of_query = |query: Query| {
-            learners(&query).iter().map(move |learns| Self { query, learns: *learns, sizes })
+            learners(protocol, &query).iter().map(move |learns| Self {
+                query,
+                learns: *learns,
+                sizes,
+            })
         };
         queries.flat_map(of_query).collect()
     }

@@ -12,9 +12,7 @@ use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
-use vesica_core::{
-    Error, Item, Learns, PsiParams, Query, Result, Role, SessionId, TextLen, Values,
-};
+use vesica_core::{Error, Item, PsiParams, Query, Result, Role, SessionId, TextLen, Values};
 use vesica_net::{Context, Meter, Pool, Streams, memory};
 use vesica_protocols::{self as protocols, Operation, Output, Party, Protocol, catalogue};
 
@@ -96,8 +94,8 @@ fn params(protocol: &Protocol, case: &Case) -> Option<PsiParams> {
         Operation::SharedValues => Query::SharedValues { values: values()?, default: 7 },
         _ => return None,
     };
-    let is_both = case.both_learn || query.operation().is_for_both();
-    let learns = if is_both { Learns::Both } else { Learns::Receiver };
+    let learners = protocol.learners_of(query.operation());
+    let learns = learners[usize::from(case.both_learn).min(learners.len() - 1)];
     let params = PsiParams::new(SessionId::from_bytes([7; 32]), x, y, learns).ok()?;
     let params = params.with_query(query).with_item_bits(item_bits(protocol)).ok()?;
     ((protocol.seconds)(&params) <= MOST_SECONDS).then_some(params)

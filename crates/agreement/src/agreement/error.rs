@@ -247,6 +247,15 @@ pub enum AgreementFault {
         /// The operation.
         operation: Operation,
     },
+    /// The protocol that the agreement names, or all that are strong enough, give only one party the result.
+    #[error("{}: \"receives\" must name one party", match protocol {
+        Some(protocol) => format!("the protocol {protocol:?} gives one party the result"),
+        None => "protocols of this security give one party the result".to_owned(),
+    })]
+    IsForReceiver {
+        /// The protocol that the agreement names, if it names one.
+        protocol: Option<&'static str>,
+    },
     /// Self-check items would stay in the shares.
     #[error("\"self_check\" is {found}, but {operation} has no self-check items")]
     NoSelfCheck {

@@ -210,8 +210,9 @@ fn max_repeats(table: &Table<'_>) -> Result<u32, AgreementError> {
 }
 
 fn security(table: &Table<'_>, with_helper: bool) -> Result<At<Security>, AgreementError> {
-    const ALL: [Security; 3] = [Security::SemiHonest, Security::Malicious, Security::Insecure];
-    // No protocol with a helper is insecure.
+    const ALL: [Security; 4] =
+        [Security::SemiHonest, Security::Malicious, Security::OneSided, Security::Insecure];
+    // Protocols with a helper have the first two.
     let known = if with_helper { &ALL[..2] } else { &ALL };
     let word = table.required("security", Table::text)?;
     match known.iter().find(|security| security.name() == word.value) {

@@ -5,7 +5,7 @@ use super::items::IntegerItems;
 use super::limits::AUTO;
 use super::table::{At, Table, unknown_word};
 use super::terms::Terms;
-use vesica_core::{Item, Role};
+use vesica_core::{Item, Learns, Role};
 use vesica_protocols::kmrs14::Variant;
 use vesica_protocols::{BoundsKept, Operation, Pairwise, Protocol, Security, catalogue};
 
@@ -57,11 +57,14 @@ fn named(
             offering: others.map(|row| row.id).collect(),
         });
     }
+    if !gives_to(row, terms) {
+        return refuse(AgreementFault::IsForReceiver { protocol: Some(row.id) });
+    }
     let asked = terms.security;
     if row.security < asked {
         return refuse(AgreementFault::TooWeak { protocol: row.id, offers: row.security, asked });
     }
-    let integers = possible_integers(terms);
+    let integers = possible_integers(terms, row.security);
     let bits = integers.map_or(Item::BITS, IntegerItems::item_bits);
     match integers.filter(|_| row.item_bits.contains(&bits)) {
         Some(integers) => Ok((Selection::Named(row), Some(integers))),
@@ -80,7 +83,12 @@ fn auto(
 ) -> Result<(Selection, Option<IntegerItems>), AgreementError> {
     // An insecure protocol runs only when it is named.
     let least = terms.security.max(Security::SemiHonest);
-    let enough: Vec<_> = offering(terms).filter(|row| row.security >= least).collect();
+    // What protects one-sidedly costs some times as much, and runs where that is asked for.
+    let is_enough = |row: &&Protocol| {
+        row.security >= least && (row.security != Security::OneSided || row.security == least)
+    };
+    let all: Vec<_> = offering(terms).filter(is_enough).collect();
+    let enough: Vec<_> = all.iter().copied().filter(|row| gives_to(row, terms)).collect();
     // Protocols that reveal less are preferred.
     let preferred = enough.iter().copied().filter(|row| reveals_least(row, terms));
     let preferred = worth_it(&preferred.collect::<Vec<_>>());
@@ -90,7 +98,7 @@ fn auto(
         rows.collect::<Vec<_>>()
     };
     let digests = taking(Item::BITS);
-    if let Some(integers) = possible_integers(terms) {
+    if let Some(integers) = possible_integers(terms, least) {
         let all = taking(integers.item_bits());
         let none_is_lost = digests.iter().all(|row| all.iter().any(|other| other.id == row.id));
         if none_is_lost && !all.is_empty() {
@@ -98,6 +106,9 @@ fn auto(
         }
     }
     if digests.is_empty() {
+        if !all.is_empty() && enough.is_empty() {
+            return Err(table.error_here(AgreementFault::IsForReceiver { protocol: None }));
+        }
         let rows =
             || catalogue().iter().filter(|row| computes(row, terms) && row.security >= least);
         if rows().next().is_some() && !rows().any(|row| takes_values(row, terms)) {
@@ -149,6 +160,12 @@ fn computes(row: &Protocol, terms: &Terms) -> bool {
         && (row.bounds.are_kept() || terms.bounds.are_none())
 }
 
+/// Whether `row` gives the result to those that receive it.
+fn gives_to(row: &Protocol, terms: &Terms) -> bool {
+    let learns = if terms.all_receive() { Learns::Both } else { Learns::Receiver };
+    row.learners_of(terms.operation()).contains(&learns)
+}
+
 fn takes_values(row: &Protocol, terms: &Terms) -> bool {
     terms.question.values().is_none_or(|values| match row.wide_values {
         true => terms.role_of(&values.of) == Role::Sender,
@@ -160,12 +177,14 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
     catalogue().iter().filter(|row| offers(row, terms))
 }
 
-/// The integers that keys can be compared as, which depend on the key column and the sizes.
-fn possible_integers(terms: &Terms) -> Option<IntegerItems> {
+/// The integers that keys can be compared as, which depend on the key column, the sizes, and whether the protocols, of
+/// `security` at least, have self-check items that one party alone adds.
+fn possible_integers(terms: &Terms, security: Security) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
     let key_bits = key.profile.integer_bits()?;
     let check_items = u64::from(terms.self_check);
     let most_rows = terms.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);
     let padding = if terms.hide_sizes { most_rows } else { 0 };
-    Some(IntegerItems::new(key_bits, check_items, check_items.saturating_add(padding)))
+    let own = if security.guards_sets() { 0 } else { check_items };
+    Some(IntegerItems::new(key_bits, check_items, own.saturating_add(padding)))
 }

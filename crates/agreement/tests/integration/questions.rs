@@ -335,6 +335,9 @@ fn small_keys_are_compared_as_integers_by_whatever_computes_the_answer() {
     let agreement = integers(count, "integer:16").unwrap();
     assert_eq!(agreement.integer_items().unwrap().item_bits(), 17);
     assert!(agreement.candidates().iter().any(|row| row.id == "bwa"));
+    // No number is zero's, and each self-check item has one: 16 of both sides, and 16 of each.
+    let params = agreement.params(SessionId::from_bytes([1; 32]), 9, 9).unwrap();
+    assert_eq!(params.largest_item(), (1 << 16) + 3 * 16);
     // Too long for bit vectors, and still integers.
     let agreement = integers(count, "ipv4").unwrap();
     assert_eq!(agreement.integer_items().unwrap().item_bits(), 33);
@@ -628,4 +631,37 @@ fn an_inner_product_has_values_of_both_parties() {
     for_both(head, &of_receiver).unwrap();
     let sum = Agreement::parse(&agreement(SUM, &table("column = \"a\""))).unwrap_err();
     assert!(sum.to_string().contains("belongs to inner-product"), "{sum}");
+}
+
+#[test]
+fn one_sided_protocols_give_one_side_the_result_and_keep_no_bounds() {
+    let one_sided = |head: &str, receives: &str| {
+        let text = agreement(head, "").replace("semi-honest", "one-sided");
+        Agreement::parse(&text.replace("receives = \"shop\"", receives))
+    };
+    let to_one = "receives = \"shop\"";
+    let count = "operation = \"cardinality\"";
+    let ids = |found: &Agreement| found.candidates().iter().map(|row| row.id).collect::<Vec<_>>();
+    let found = one_sided(count, to_one).unwrap();
+    assert_eq!(ids(&found), ["scs_wn_one_sided"]);
+    assert_eq!((found.self_check, found.own_check_items()), (SELF_CHECK_DEFAULT, 0));
+    assert_eq!(Agreement::parse(&found.canonical()).unwrap(), found);
+    let text = explain(&found).to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("can make it wrong"), "{text}");
+    // What is stronger will do, and what is weaker does not choose what costs more.
+    assert_eq!(
+        ids(&one_sided("operation = \"intersection\"", to_one).unwrap()),
+        ["rr22_malicious"]
+    );
+    let weaker = parse("operation = \"threshold\"\nthreshold = 5", "");
+    assert!(ids(&weaker).iter().all(|id| !id.ends_with("one_sided")));
+    for (protocol, head) in [(None, count.to_owned()), {
+        let named = Some("scs_wn_one_sided");
+        (named, format!("protocol = \"scs_wn_one_sided\"\n{count}"))
+    }] {
+        let refused = one_sided(&head, BOTH).unwrap_err();
+        assert_eq!(*refused.fault, AgreementFault::IsForReceiver { protocol });
+        assert!(one_sided(&format!("{head}\nmin_matches = 5"), to_one).is_err());
+    }
+    assert!(one_sided(SUM, to_one).is_err());
 }

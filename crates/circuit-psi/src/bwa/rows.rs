@@ -1,11 +1,11 @@
 //! The rows of the catalogue.
 
-use super::{Bwa, MAX_ITEM_BITS};
-use crate::computed::{self, Gmw, Yao};
+use super::{self as bwa, Bwa, MAX_ITEM_BITS};
+use crate::computed::{self, Audited, Gmw, GuardedYao, Yao};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    UsableSetLen, assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, UsableSetLen, assumptions,
 };
 
 /// The row of `bwa`.
@@ -29,6 +29,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=MAX_ITEM_BITS,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
@@ -54,6 +55,27 @@ pub const GMW_ROW: Protocol = Protocol {
     ..ROW
 };
 
+/// The row of `bwa_one_sided`.
+pub const ONE_SIDED_ROW: Protocol = Protocol {
+    id: "bwa_one_sided",
+    name: "BWA: bit vectors of a small domain, garbled, with both sets audited",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 2 and 3",
+    security: Security::OneSided,
+    operations: Operation::COUNTED,
+    sender_learns: Fact::SIZE,
+    flights: computed::flights::<Bwa<Audited>, GuardedYao>,
+    bytes_formula: "128 * 2^sigma for the gates and 32 * 2^sigma more for counting them; inputs \
+                    and transfers besides",
+    bytes: computed::bytes::<Bwa<Audited>, GuardedYao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Bwa<Audited>, GuardedYao>(params),
+    usable_set_len: None,
+    bounds: BoundsKept::No,
+    learners: Learners::ReceiverAlone,
+    sender: computed::sender::<Bwa<Audited>, GuardedYao>,
+    receiver: computed::receiver::<Bwa<Audited>, GuardedYao>,
+    ..ROW
+};
+
 const PARAMETERS: &[Parameter] = &[Parameter {
     name: "domain",
     value: "2^sigma items, sigma at most 24 bits",
@@ -62,6 +84,6 @@ const PARAMETERS: &[Parameter] = &[Parameter {
 
 /// A party can bring every item of the domain.
 fn domain_len(params: &PsiParams) -> UsableSetLen {
-    let len = 1 << params.item_bits().min(MAX_ITEM_BITS);
+    let len = bwa::domain_len(params) as u64;
     UsableSetLen { free: len, most: len }
 }

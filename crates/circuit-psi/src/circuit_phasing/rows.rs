@@ -4,8 +4,8 @@ use super::Phasing;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, assumptions,
 };
 
 /// The row of `circuit_phasing`.
@@ -30,6 +30,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

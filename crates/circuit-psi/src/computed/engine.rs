@@ -1,9 +1,10 @@
 //! The two engines: garbled circuits, and shares.
 
 use super::Circuit;
+use std::marker::PhantomData;
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Cost, Counting, gmw};
-use vesica_core::{Result, Role, SessionId};
+use vesica_core::{Malicious, Result, Role, Security, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_party::Output;
 
@@ -25,23 +26,29 @@ pub(crate) trait Engine: Send + 'static {
     ) -> Result<Output>;
 }
 
-/// Garbled by the sender, evaluated by the receiver.
-pub(crate) struct Yao;
+/// Garbled by the sender, evaluated by the receiver, over transfers against the adversary `S`.
+pub(crate) struct YaoOver<S>(PhantomData<fn() -> S>);
+
+/// Between parties that follow the protocol.
+pub(crate) type Yao = YaoOver<SemiHonest>;
+
+/// Against an evaluator that deviates, where only it learns.
+pub(crate) type GuardedYao = YaoOver<Malicious>;
 
 /// On shares.
 pub(crate) struct Gmw;
 
-impl Engine for Yao {
+impl<S: Security> Engine for YaoOver<S> {
     fn counting() -> Counting {
         yao::counting()
     }
 
     fn bytes(cost: &Cost, _: Role) -> vesica_ot::Traffic {
-        yao::bytes(cost)
+        yao::bytes_over::<S>(cost)
     }
 
     fn flights(cost: &Cost, _: Role) -> u64 {
-        yao::flights(cost)
+        yao::flights_over::<S>(cost)
     }
 
     fn evaluate<P: Circuit>(
@@ -52,8 +59,8 @@ impl Engine for Yao {
         circuit: &P,
     ) -> Result<Output> {
         match role {
-            Role::Sender => circuit.evaluate(&mut Garbler::new(ctx, session, cost)?),
-            _ => circuit.evaluate(&mut Evaluator::new(ctx, session, cost)?),
+            Role::Sender => circuit.evaluate(&mut Garbler::over::<S>(ctx, session, cost)?),
+            _ => circuit.evaluate(&mut Evaluator::over::<S>(ctx, session, cost)?),
         }
     }
 }

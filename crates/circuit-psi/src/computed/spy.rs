@@ -115,6 +115,29 @@ impl<P: Circuit, const N: usize> Circuit for Runs<P, N> {
     }
 }
 
+/// A run of a circuit, and what it reveals to this party.
+struct Spied<P> {
+    circuit: P,
+    shown: Mutex<Vec<Bits>>,
+}
+
+impl<P: Circuit> Circuit for Spied<P> {
+    const CHOOSER: Role = P::CHOOSER;
+
+    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self> {
+        let circuit = P::private(ctx, params, role, input)?;
+        Ok(Self { circuit, shown: Mutex::default() })
+    }
+
+    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output> {
+        self.circuit.evaluate(&mut Spy { inner: c, shown: &mut self.shown.lock().unwrap() })
+    }
+
+    fn public(params: &PsiParams) -> Self {
+        Self { circuit: P::public(params), shown: Mutex::default() }
+    }
+}
+
 /// A run, seen from both sides.
 pub(crate) struct Run<P> {
     pub(crate) sender: P,
@@ -153,6 +176,32 @@ pub(crate) fn runs<P: Circuit, E: Engine, const N: usize>(
         let parties = senders.circuits.into_iter().zip(receivers.circuits);
         let all = parties.zip(shown);
         all.map(|((sender, receiver), shown)| Run { sender, receiver, shown }).collect()
+    })
+}
+
+/// A run between parties of which `deviate` may change what they enter: what sender and receiver end with, and the values
+/// revealed to the receiver, wire by wire.
+pub(crate) fn deviating<P: Circuit, E: Engine>(
+    params: &PsiParams,
+    [x, y]: [Input; 2],
+    deviate: impl Fn(Role, &mut P) + Sync,
+) -> ([Output; 2], Vec<Bits>) {
+    let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
+    let cost = &cost::<P, E>(params);
+    let run = |role: Role, peer: Role, streams: Arc<dyn Streams>, input: Input| {
+        let mut ctx = context(peer, streams, [peer as u8; 32]);
+        let mut spied: Spied<P> = Spied::private(&mut ctx, params, role, input).unwrap();
+        deviate(role, &mut spied.circuit);
+        let output = E::evaluate(&mut ctx, params.session(), role, cost, &spied).unwrap();
+        let output = spied.circuit.finish(&mut ctx, role, output).unwrap();
+        ctx.finish().unwrap();
+        (output, spied.shown.into_inner().unwrap())
+    };
+    std::thread::scope(|scope| {
+        let sending = scope.spawn(|| run(Role::Sender, Role::Receiver, sender_end, x));
+        let (received, shown) = run(Role::Receiver, Role::Sender, receiver_end, y);
+        let (sent, _) = sending.join().unwrap();
+        ([sent, received], shown)
     })
 }
 

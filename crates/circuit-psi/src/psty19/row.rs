@@ -4,8 +4,8 @@ use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, assumptions,
 };
 
 /// The row of `psty19`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

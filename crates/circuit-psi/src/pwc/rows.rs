@@ -4,8 +4,8 @@ use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, assumptions,
 };
 
 /// The row of `pwc`.
@@ -29,6 +29,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: true,
     pairwise: Pairwise::Early,

@@ -2,11 +2,12 @@
 
 use super::Scs;
 use super::shuffle::{Homomorphic, Sorted, Waksman};
-use crate::computed::{self, Circuit, Gmw, Yao};
+use crate::computed::{self, Audited, Circuit, Gmw, GuardedYao, Yao};
+use vesica_core::PsiParams;
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, UsableSetLen, assumptions,
 };
 
 /// The row of `scs_wn`.
@@ -30,6 +31,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
@@ -40,6 +42,35 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     sender: computed::sender::<Scs<Waksman>, Yao>,
     receiver: computed::receiver::<Scs<Waksman>, Yao>,
 };
+
+/// The row of `scs_wn_one_sided`.
+pub const WAKSMAN_ONE_SIDED_ROW: Protocol = Protocol {
+    id: "scs_wn_one_sided",
+    name: "SCS: sort, compare, shuffle by a Waksman network, garbled, with both sets audited",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 2, 3 and 5.3.3",
+    security: Security::OneSided,
+    operations: Operation::COUNTED,
+    sender_learns: Fact::SIZE,
+    flights: computed::flights::<Scs<Waksman<Audited>>, GuardedYao>,
+    bytes_formula: "32 * (2*sigma*n*log(2n) + (5n-1)*sigma + 2n) + 16 * sigma * (n*log n - n + 1) \
+                    for n = n_x = n_y a power of two; inputs and transfers besides",
+    bytes: computed::bytes::<Scs<Waksman<Audited>>, GuardedYao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman<Audited>>, GuardedYao>(params),
+    usable_set_len: Some(announced_len),
+    bounds: BoundsKept::No,
+    learners: Learners::ReceiverAlone,
+    compared: |params| Compared::items(ShortItems::whole(params).bits()),
+    parameters: ONE_SIDED_PARAMETERS,
+    sender: computed::sender::<Scs<Waksman<Audited>>, GuardedYao>,
+    receiver: computed::receiver::<Scs<Waksman<Audited>>, GuardedYao>,
+    ..WAKSMAN_ROW
+};
+
+/// A receiver can bring guesses in place of the shared items.
+fn announced_len(params: &PsiParams) -> UsableSetLen {
+    let len = params.receiver_len() as u64;
+    UsableSetLen { free: len, most: len }
+}
 
 /// The row of `scs_wn_gmw`.
 pub const WAKSMAN_GMW_ROW: Protocol = Protocol {
@@ -155,6 +186,15 @@ const ITEMS: Parameter = Parameter {
 };
 
 const PARAMETERS: &[Parameter] = &[LENGTH, ITEMS];
+
+const ONE_SIDED_PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "length of compared items",
+        value: "sigma, up to 128 bits: none is hashed",
+        source: "two items of one short hash could be found, and tested as one",
+    },
+    ITEMS,
+];
 
 const MASKS: Parameter = Parameter {
     name: "masks",

@@ -1,6 +1,8 @@
 //! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
 
 use super::Scs;
+use crate::computed::{Audit, Unaudited};
+use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::slice::from_ref;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -55,6 +57,9 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     /// Whether the order reveals nothing to the sender either, so that where both learn the circuit reveals to both.
     const ORDER_HIDES_FROM_BOTH: bool;
 
+    /// Whether both sets are audited.
+    type Audit: Audit;
+
     /// Flights of [`finish`](Shuffle::finish), after what the circuit reveals.
     const FINISH_FLIGHTS: u64 = 0;
 
@@ -80,8 +85,8 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     }
 }
 
-/// A Waksman network that the sender sets (§5.3.3).
-pub(super) struct Waksman;
+/// A Waksman network that the sender sets (§5.3.3), of sets that are audited or not.
+pub(super) struct Waksman<A = Unaudited>(PhantomData<fn() -> A>);
 
 /// Sorting (§5.3.1).
 pub(super) struct Sorted;
@@ -93,8 +98,10 @@ impl<const IS_LONG: bool> Homomorphic<IS_LONG> {
     const KEY: KeySize = if IS_LONG { KeySize::Bits3072 } else { KeySize::Bits2048 };
 }
 
-impl Shuffle for Waksman {
+impl<A: Audit> Shuffle for Waksman<A> {
     const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    type Audit = A;
 
     fn draw(ctx: &mut Context, role: Role, _: u32, rows: usize) -> Secrets {
         match role {
@@ -126,6 +133,8 @@ impl Shuffle for Waksman {
 impl Shuffle for Sorted {
     const ORDER_HIDES_FROM_BOTH: bool = true;
 
+    type Audit = Unaudited;
+
     fn draw(_: &mut Context, _: Role, _: u32, _: usize) -> Secrets {
         Secrets::None
     }
@@ -148,6 +157,8 @@ impl Shuffle for Sorted {
 
 impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
     const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    type Audit = Unaudited;
 
     const FINISH_FLIGHTS: u64 = 1;
 

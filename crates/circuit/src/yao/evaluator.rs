@@ -2,7 +2,7 @@ use super::labels::Labels;
 use super::messages::{self, BLOCKS, BYTES, Progress, colours, pieces, receive_values, send_bits};
 use super::{LANES_AT_ONCE, transfers};
 use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
-use vesica_core::{Block, Error, Result, Role, SemiHonest, SessionId};
+use vesica_core::{Block, Error, Result, Role, Security, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_ot::silent::cot;
@@ -29,6 +29,18 @@ impl<'c> Evaluator<'c> {
     /// # Errors
     /// Errors of the connection and of the OTs ([`cot::Receiver`]).
     pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
+        Self::over::<SemiHonest>(ctx, session, cost)
+    }
+
+    /// The same over transfers against the adversary `S`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn over<S: Security>(
+        ctx: &'c mut Context,
+        session: &SessionId,
+        cost: &Cost,
+    ) -> Result<Self> {
         let mut seeds = [Block::ZERO; 2];
         ctx.peer()?.recv_into(Block::as_bytes_mut(&mut seeds))?;
         let [start, seed] = seeds;
@@ -36,7 +48,7 @@ impl<'c> Evaluator<'c> {
             None
         } else {
             Some(ctx.child("transfers", |ctx| {
-                let mut receiver = cot::Receiver::<SemiHonest>::setup(ctx, session)?;
+                let mut receiver = cot::Receiver::<S>::setup(ctx, session)?;
                 receiver.extend(ctx, transfers(cost))
             })?)
         };

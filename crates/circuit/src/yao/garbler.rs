@@ -5,7 +5,9 @@ use super::messages::{
 use super::{LANES_AT_ONCE, transfers};
 use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
 use rand::Rng;
-use vesica_core::{Block, Error, Misbehaviour, Result, Role, Secret, SemiHonest, SessionId};
+use vesica_core::{
+    Block, Error, Misbehaviour, Result, Role, Secret, Security, SemiHonest, SessionId,
+};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_ot::silent::cot;
@@ -33,13 +35,25 @@ impl<'c> Garbler<'c> {
     /// # Errors
     /// Errors of the connection and of the OTs ([`cot::Sender`]).
     pub fn new(ctx: &'c mut Context, session: &SessionId, cost: &Cost) -> Result<Self> {
+        Self::over::<SemiHonest>(ctx, session, cost)
+    }
+
+    /// The same over transfers against the adversary `S`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn over<S: Security>(
+        ctx: &'c mut Context,
+        session: &SessionId,
+        cost: &Cost,
+    ) -> Result<Self> {
         let [start, seed] = [random(ctx), random(ctx)];
         ctx.peer()?.send(Block::as_bytes(&[start, seed]))?;
         let (delta, keys) = if transfers(cost) == 0 {
             (Secret::new(Block::new(random(ctx).get() | 1)), None)
         } else {
             ctx.child("transfers", |ctx| {
-                let mut sender = cot::Sender::<SemiHonest>::setup(ctx, session)?;
+                let mut sender = cot::Sender::<S>::setup(ctx, session)?;
                 let keys = sender.extend(ctx, transfers(cost))?;
                 Ok::<_, Error>((sender.delta(), Some(keys)))
             })?

@@ -184,7 +184,7 @@ fn incompatible() -> Vec<Incompatible> {
     all
 }
 
-fn misbehaviours() -> [Misbehaviour; 16] {
+fn misbehaviours() -> [Misbehaviour; 17] {
     [
         Misbehaviour::WrongMessageLen { expected: 16, actual: 17 },
         Misbehaviour::InvalidPoint { index: 3 },
@@ -192,6 +192,7 @@ fn misbehaviours() -> [Misbehaviour; 16] {
         Misbehaviour::InvalidValue,
         Misbehaviour::SelfCheckFailed,
         Misbehaviour::SharedNotProved,
+        Misbehaviour::SetRefused,
         Misbehaviour::SizeOutsideAgreement { len: 9, min: 1, max: 5 },
         Misbehaviour::CorrelationCheckFailed,
         Misbehaviour::CutAndChooseFailed,

@@ -6,8 +6,8 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    Traffic, answer, assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, Traffic, answer, assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

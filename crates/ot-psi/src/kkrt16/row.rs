@@ -4,8 +4,8 @@ use super::{check_sizes, comparisons, run_receiver, run_sender, table, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

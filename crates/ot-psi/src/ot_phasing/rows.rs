@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, check};
 use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
-    Security, Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
+    Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_ot::coded::kk13;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `psz14`.
@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

@@ -4,8 +4,8 @@ use super::{Mode, run_receiver, run_sender, tags};
 use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
-    Security, Traffic, answer, assumptions, of_set,
+    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
+    Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `rr22`.
@@ -30,6 +30,7 @@ pub const FAST_ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

@@ -7,8 +7,8 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    Traffic, UsableSetLen, answer, assumptions,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, Traffic, UsableSetLen, answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

@@ -3,8 +3,8 @@
 use super::{SALT_LEN, run_receiver, run_sender};
 use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Operation, Pairwise, Parameter, Partitions, Protocol, Security,
-    Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
+    Security, Traffic, answer, of_set,
 };
 
 /// The row of `naive_hash`.
@@ -27,6 +27,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

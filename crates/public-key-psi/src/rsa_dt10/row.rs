@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
-    Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
+    Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -31,6 +31,7 @@ pub const ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,

@@ -5,8 +5,8 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Fact, Input, Operation, Pairwise, Parameter, Partitions, Party, Protocol, Security,
-    assumptions,
+    BoundsKept, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
+    Security, assumptions,
 };
 
 const SILENT: Variant = Variant { form: Form::Silent, identifiers: None };
@@ -60,6 +60,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByReceiver,
+    learners: Learners::Any,
     wide_values: false,
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
@@ -153,6 +154,7 @@ pub const UNION_ROW: Protocol = Protocol {
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x texts; 8 \
                     bytes and the texts of the union when both learn",
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
@@ -227,6 +229,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     bytes: |params| bytes(SLOPPY, params),
     seconds: |params| seconds(SLOPPY, params),
     bounds: BoundsKept::No,
+    learners: Learners::Any,
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,

@@ -1,6 +1,6 @@
 //! Laws about peers whose messages are changed.
 
-use super::{LEARNS, affordable, run_psi};
+use super::{affordable, learners, run_psi};
 use crate::sets::{overlapping, plain_intersection};
 use crate::tamper::{Change, Tampering};
 use crate::{Cases, Outcomes, Runner};
@@ -35,19 +35,20 @@ const FEW_MESSAGES: usize = 8;
 ///
 /// Every message is changed with each of the learners, and every change is made with each of them;
 /// of few messages, every change of every message is made with one of them.
-fn changes_to_try(cases: Cases, messages: [usize; 2], changes: usize) -> Vec<[usize; 3]> {
-    let [few, most] = [messages[0].min(messages[1]), messages[0].max(messages[1])];
+fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usize; 3]> {
+    let sent = || messages.iter().copied();
+    let [few, most] = [sent().min(), sent().max()].map(|sent| sent.expect("somebody learns"));
     if cases == Cases::All || cases == Cases::Pairs && most <= FEW_MESSAGES {
-        let longer = usize::from(messages[1] > messages[0]);
+        let longer = sent().position(|sent| sent == most).unwrap_or(0);
         let others = Cases::All.of([most - few, changes]).into_iter();
         let others = others.map(|[message, change]| [few + message, change, longer]);
-        return cases.of([few, changes, LEARNS.len()]).into_iter().chain(others).collect();
+        return cases.of([few, changes, messages.len()]).into_iter().chain(others).collect();
     }
     let with = |learns: usize| {
         let tried = Cases::Each.of([messages[learns], changes]).into_iter();
         tried.map(move |[message, change]| [message, (change + 3 * learns) % changes, learns])
     };
-    with(0).chain(with(1)).collect()
+    (0..messages.len()).flat_map(with).collect()
 }
 
 /// Runs `protocol` with messages of either party changed in the ways of `changes`, and hands the runs to `check`.
@@ -59,18 +60,20 @@ fn change_each_message(
     mut check: impl FnMut(&Tampering, Learns, Outcomes),
 ) {
     let runner = Runner::default();
-    let messages = LEARNS.map(|learns| {
-        let undisturbed = run_psi(protocol, &runner, learns, x, y);
+    let learners = learners(protocol);
+    let messages = learners.iter().map(|learns| {
+        let undisturbed = run_psi(protocol, &runner, *learns, x, y);
         let is_right = undisturbed.sender.output.is_ok() && undisturbed.receiver.output.is_ok();
         assert!(is_right, "nothing was changed: {}: {undisturbed:?}", protocol.id);
         undisturbed.messages()
     });
+    let messages: Vec<_> = messages.collect();
     for party in [0, 1] {
         let from = messages[0][party].0;
-        let sent = messages.map(|sent| sent[party].1 as usize);
+        let sent: Vec<_> = messages.iter().map(|sent| sent[party].1 as usize).collect();
         assert!(sent.iter().all(|sent| *sent > 0), "the {from} sends nothing");
-        for [message, change, learns] in changes_to_try(cases, sent, changes.len()) {
-            let learns = LEARNS[learns];
+        for [message, change, learns] in changes_to_try(cases, &sent, changes.len()) {
+            let learns = learners[learns];
             let attempt = |runner: &Runner| run_psi(protocol, runner, learns, x, y);
             let (tampering, run) =
                 runner.change_message((from, message as u64, changes[change]), attempt);
@@ -122,7 +125,7 @@ mod tests {
     fn every_message_and_every_change_is_tried_with_each_learner() {
         for messages in [[1, 1], [1, 2], [7, 7], [8, 9], [14, 14], [40, 43]] {
             for cases in [Cases::Each, Cases::Pairs, Cases::All] {
-                let tried = changes_to_try(cases, messages, 7);
+                let tried = changes_to_try(cases, &messages, 7);
                 let distinct: BTreeSet<_> = tried.iter().collect();
                 assert_eq!(distinct.len(), tried.len());
                 for (learns, sent) in messages.into_iter().enumerate() {

@@ -66,7 +66,8 @@ fn is_chosen(row: &Protocol, question: Question) -> bool {
     let is_candidate = |agreement: Agreement| {
         agreement.is_auto() && agreement.candidates().iter().any(|other| other.id == row.id)
     };
-    agreements(question, &[Security::SemiHonest, Security::Malicious], "").any(is_candidate)
+    agreements(question, &[Security::SemiHonest, Security::OneSided, Security::Malicious], "")
+        .any(is_candidate)
 }
 
 /// Agreements that ask `question`, with every kind of key, of values and of holder that could make a difference.
@@ -147,7 +148,7 @@ mod tests {
         };
         let parties = [3, 4].map(|byte| PublicIdentity::from_bytes([byte; 32]));
         let mut found = Vec::new();
-        for security in ["semi-honest", "malicious"] {
+        for security in ["semi-honest", "one-sided", "malicious"] {
             let text = format!(
                 "version = 2\ntitle = \"t\"\noperation = \"{operation}\"\nreceives = \
                  \"{receives}\"\n\

@@ -29,14 +29,12 @@ impl OverSession<'_> {
             false => (agreement.own_check_items() as usize, len as usize),
         };
         let KeySet { items, values, texts, .. } = keys;
+        let check_items = [check_items, own_check_items];
         let set = match agreement.integer_items() {
             Some(integers) => {
                 CheckedSet::of_integers(items, check_items, padded_len, integers, role)
             }
-            None => {
-                let check_items = [check_items, own_check_items];
-                CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng())
-            }
+            None => CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng()),
         };
         let set = match (values, agreement.checked_values_of(role)) {
             (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
