@@ -9,7 +9,7 @@ use self::inbox::{Inbox, Named};
 use crate::apart::{self, Desk};
 use crate::error::{ExchangeError, Waiting};
 use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
-use crate::looking::{Looking, digest, if_supported, put};
+use crate::looking::{Looking, digest, give_up, if_supported, put};
 use crate::object::{self, END, HELLO, Pieces, SHARES};
 use crate::state::State;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -224,6 +224,21 @@ impl Conversation {
         }
         let end = object::name(&looking.run, *own, END);
         looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
+    }
+
+    /// Says that this party does not go on with the run, as it would end in the same way from the start, and waits until
+    /// this process may end. The other side then ends with [`ExchangeError::Stopped`]. The reason is not sealed: whoever
+    /// sees the store sees it.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Store`]. If the other side is away, it may not hear of it.
+    pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
+        let Run { looking, own, .. } = &self.core.run;
+        let Looking { options, run, peer } = looking;
+        give_up(&*options.store, run, *own, reason)?;
+        // The other side's hello is there.
+        let _ = options.store.settle(&object::name(run, *peer, HELLO), options.wait);
+        Ok(())
     }
 
     /// Waits, after the [end](Self::say_end), until this process may end.
