@@ -8,7 +8,7 @@ use vesica_core::StopReason;
 use vesica_exchange::{ExchangeError, Options, State};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity};
-use vesica_net::Context;
+use vesica_net::{Connection, Context};
 
 fn options(scene: &Scene) -> Options {
     Options { wait: Duration::from_millis(40), ..scene.options(&CancelToken::new()) }
