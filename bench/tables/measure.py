@@ -216,6 +216,26 @@ class Bench:
         command += ["--tables", tables, "--threads", os.cpu_count()]
         return json.loads(self.output(command))
 
+    def loads(self, bins, tables):
+        """How full tables with two to five hash functions were when an item did not fit, by the number of functions."""
+        output = self.output([PRIMITIVES, "loads", "--bins", bins, "--tables", tables])
+        return {one["functions"]: one for one in json.loads(output)}
+
+    def table_of_phasing(self, functions, bins_per_item, compared, bits, sender, receiver, network):
+        """OT-Phasing with a table that no row of the catalogue has, both parties in one process, one thread each; None if
+        it is left out, or why it `Failed`."""
+        command = [PRIMITIVES, "phasing", "--functions", functions, "--bins-per-item", bins_per_item]
+        command += ["--compared", compared, "--item-bits", bits, "--sizes", f"{sender},{receiver}"]
+        command += ["--network", network, "--runs", self.runs]
+        status, output = self.store.run(command, TIMES_AS_LONG * self.limit_s * self.runs)
+        if status == 0:
+            return json.loads(output)
+        if status is None:
+            return None
+        failed = Failed(f"exit code {status}")
+        self.failed_parts.append(f"{' '.join(str(part) for part in command[1:])}: {failed.reason}")
+        return failed
+
     def switching(self, form, n, bits):
         """Permute and share: `n` rows through the network of switches, both parties in one process, one thread each."""
         command = [PRIMITIVES, "switching", "--form", form, "--inputs", n, "--bits", bits, "--runs", self.runs]

@@ -73,6 +73,65 @@ def test_every_table_and_figure_of_the_papers_is_measured(tmp_path: pathlib.Path
         assert again.stderr.count("  … ") == measured, again.stderr[-2000:]
 
 
+def printed(output: str, title: str) -> dict[str, list[str]]:
+    """The rows of a printed table by their first cells; `title` begins its header."""
+    _, _, rest = output.partition(f"  {title}")
+    assert rest, output
+    rows: dict[str, list[str]] = {}
+    for line in rest.splitlines()[2:]:
+        if not line.strip():
+            break
+        first, *cells = re.split(r"\s{2,}", line.strip())
+        rows[first] = cells
+    return rows
+
+
+def measured(cell: str) -> float:
+    """Our figure in a cell; this fails if there is none."""
+    found = re.search(r"/ ([\d.,]+)", cell)
+    assert found, f"nothing is measured: {cell!r}"
+    return float(found[1].replace(",", ""))
+
+
+def test_tables_1_and_11_of_phasing_are_whole(tmp_path: pathlib.Path) -> None:
+    command = [sys.executable, str(PAPERS), "phasing", "--largest", "8", "--runs", "1"]
+    done = subprocess.run(
+        [*command, "--only", "table_1,table_11"],
+        env=environment(tmp_path),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+
+    table_1 = printed(done.stdout, "Table 1: h")
+    by_functions = [table_1[h] for h in "2345"]
+    assert len(table_1) == 6 and all(len(cells) == 6 for cells in by_functions), table_1
+    loads, transfers, masks, equal, unequal = (
+        [measured(cells[i]) for cells in by_functions] for i in range(5)
+    )
+    # More functions fill more bins, so fewer are needed, and each function costs a mask.
+    assert loads == sorted(loads) and 45 < loads[0] < 65 and loads[-1] > 90, loads
+    assert transfers == sorted(transfers, reverse=True) and transfers[-1] < 1.2, transfers
+    assert masks == [2, 3, 4, 5]
+    assert equal == unequal, "both sets have 2^8 items at this size"
+    assert equal[1] < equal[0], equal
+    # The formula, from the paper's columns, gives what the paper prints.
+    assert [cells[5] for cells in by_functions] == ["148", "99.7", "106", "115"]
+    beside = [cells for name, cells in table_1.items() if name.startswith("beside")]
+    assert len(beside) == 2 and all(measured(cell) > 0 for row in beside for cell in row)
+
+    table_11 = {unit: printed(done.stdout, f"Table 11: {unit}") for unit in ("ms", "MB")}
+    for unit, rows in table_11.items():
+        assert len(rows) == 3, table_11
+        for name, cells in rows.items():
+            ours = [measured(cell) for cell in cells]
+            assert len(ours) == 5, (unit, name, cells)
+            if unit == "MB":
+                # A stash of twelve is the most of it at this size; 3-way tables have half the bins.
+                assert ours[0] > ours[1] >= ours[2] > ours[3], (name, ours)
+
+
 def test_a_cell_that_fails_says_so_and_the_others_go_on(tmp_path: pathlib.Path) -> None:
     real = pathlib.Path(sys.executable).with_name("vesica")
     failing = tmp_path / "vesica"

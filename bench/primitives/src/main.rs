@@ -10,7 +10,9 @@ mod circuits;
 mod computations;
 mod garbling;
 mod kernels;
+mod loads;
 mod measure;
+mod phasing;
 mod plot;
 mod silent;
 mod stashes;
@@ -22,6 +24,8 @@ use clap::{Parser, Subcommand};
 use measure::{Bench, BenchError};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use vesica_hashing::MAX_MEASURED_FUNCTIONS;
+use vesica_net::Shape;
 use vesica_switching::oblivious::Sizes;
 
 /// Measure the primitives, or draw the figures.
@@ -97,6 +101,44 @@ enum Command {
         #[arg(long, default_value_t = NonZeroUsize::MIN)]
         threads: NonZeroUsize,
     },
+    /// Fill cuckoo tables with two to five hash functions until an item does not fit, and print JSON
+    Loads {
+        /// Bins of a table
+        #[arg(long, default_value_t = 1 << 16,
+            value_parser = clap::value_parser!(u32).range(8..=1 << 24))]
+        bins: u32,
+        /// Tables of each number of functions; the median is reported
+        #[arg(long, default_value_t = 11)]
+        tables: u32,
+    },
+    /// Measure OT-Phasing with a table that no row of the catalogue has, both parties in one process, and print JSON
+    Phasing {
+        /// Hash functions
+        #[arg(long, default_value_t = 3, value_parser = functions)]
+        functions: usize,
+        /// Bins for each item of the receiver
+        #[arg(long, default_value_t = 1.2)]
+        bins_per_item: f64,
+        /// What is compared in a bin
+        #[arg(long, value_enum, default_value = "remainder")]
+        compared: phasing::Compared,
+        /// Length of an item in bits
+        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=128))]
+        item_bits: u32,
+        /// Items of the sender and of the receiver; one number for both
+        #[arg(long, value_delimiter = ',', num_args = 1..=2, default_values_t = [1 << 16],
+            value_parser = clap::value_parser!(u32).range(2..=1 << 24))]
+        sizes: Vec<u32>,
+        /// The network between the two, as `vesica bench` names it
+        #[arg(long, default_value = "loopback", value_parser = network)]
+        network: Shape,
+        /// Threads of each party
+        #[arg(long, default_value_t = NonZeroUsize::MIN)]
+        threads: NonZeroUsize,
+        /// Runs; the median is reported
+        #[arg(long, default_value_t = 3)]
+        runs: usize,
+    },
     /// Plot the measurements of protocols as SVG
     Plot {
         /// The measurements of `bench/run`
@@ -143,7 +185,45 @@ fn main() -> Result<(), BenchError> {
             println!("{}", stashes::to_json(&sizes, tables, threads)?);
             Ok(())
         }
+        Command::Loads { bins, tables } => {
+            println!("{}", loads::to_json(bins, tables)?);
+            Ok(())
+        }
+        Command::Phasing {
+            functions,
+            bins_per_item,
+            compared,
+            item_bits,
+            sizes,
+            network,
+            threads,
+            runs,
+        } => {
+            let (sender_len, receiver_len) = (sizes[0], sizes[sizes.len() - 1]);
+            let case = phasing::Case {
+                functions,
+                bins_per_item,
+                compared,
+                item_bits,
+                sender_len,
+                receiver_len,
+                network,
+                threads,
+            };
+            println!("{}", phasing::to_json(case, runs)?);
+            Ok(())
+        }
         Command::Plot { psi, peers, out } => plot::draw(&psi, &peers, &out),
         Command::Lines { figures, out } => plot::draw_lines(&figures, &out),
     }
+}
+
+fn functions(asked: &str) -> Result<usize, String> {
+    let count = asked.parse().ok().filter(|count| (2..=MAX_MEASURED_FUNCTIONS).contains(count));
+    count.ok_or_else(|| format!("2 to {MAX_MEASURED_FUNCTIONS}"))
+}
+
+fn network(asked: &str) -> Result<Shape, String> {
+    let named = Shape::NAMED.into_iter().find(|(name, ..)| *name == asked);
+    named.map(|(.., shape)| shape).ok_or_else(|| Shape::NAMED.map(|(name, ..)| name).join(", "))
 }

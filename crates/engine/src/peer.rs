@@ -355,7 +355,17 @@ impl<'a> Peer<'a> {
         if matches!(error, Error::PeerIncompatible(_)) {
             let _ = session.close();
         } else {
+            let is_over = matches!(error, Error::Config(ConfigFault::HashingFailed));
+            let exchange = self.exchange.as_ref().filter(|_| is_over);
+            if let Some(conversation) = exchange.and_then(|of| lock(&of.conversation).clone()) {
+                // The run has the same functions if it starts again. If this fails, it waits, and `restart` gives it up.
+                let _ = conversation.give_up(error.stop_reason());
+            }
             session.stop(error.stop_reason());
+            if let Some(exchange) = exchange {
+                // Nothing is written any more. If this fails, the next process comes here again.
+                let _ = exchange.state.forget();
+            }
         }
         error
     }

@@ -1,6 +1,7 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
 mod elsewhere;
+mod ending;
 mod inbox;
 
 pub(crate) use self::inbox::hear_all;
@@ -10,7 +11,7 @@ use crate::apart::{self, Desk};
 use crate::error::{ExchangeError, Waiting};
 use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
-use crate::object::{self, END, HELLO, Pieces, SHARES};
+use crate::object::{self, HELLO, Pieces, SHARES};
 use crate::state::State;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
@@ -209,30 +210,6 @@ impl Conversation {
     /// What ended the run, where it is more than the error of a stream says.
     pub fn fault(&self) -> Option<ExchangeError> {
         *lock(&self.core.fault)
-    }
-
-    /// Says that this party has heard and said all. It comes before the result is checked: whether that is refused, and how
-    /// long it takes to write, nobody else must see.
-    ///
-    /// # Errors
-    /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
-    pub fn say_end(&self) -> Result<(), ExchangeError> {
-        let Run { looking, own, .. } = &self.core.run;
-        {
-            let outbox = lock(&self.core.outbox);
-            check_own(&self.core.run, outbox.next, &outbox.ids)?;
-        }
-        let end = object::name(&looking.run, *own, END);
-        looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
-    }
-
-    /// Waits, after the [end](Self::say_end), until this process may end.
-    ///
-    /// # Errors
-    /// [`TransportError`] if the other side may not have all that it needs.
-    pub fn settle(&self) -> Result<(), TransportError> {
-        let Looking { options, run, peer } = &self.core.run.looking;
-        options.store.settle(&object::name(run, *peer, END), options.wait)
     }
 }
 

@@ -12,7 +12,6 @@
 //! bin whenever one exists. So placing fails exactly if no assignment exists: the probability is that of the random
 //! graph, without the failures of a random walk.
 
-use crate::locations::Bins;
 use crate::table::Table;
 use std::collections::{HashMap, VecDeque};
 use vesica_core::{ParameterError, Result};
@@ -27,7 +26,9 @@ pub struct Placed {
     pub function: u8,
 }
 
-/// A full bin holds four times the position, plus the function.
+/// A full bin holds the position, above so many bits of the function.
+const FUNCTION_BITS: u32 = 3;
+const FUNCTION_MASK: u64 = (1 << FUNCTION_BITS) - 1;
 const EMPTY: u64 = u64::MAX;
 
 /// Rounds before the search takes over. At the loads of the tables about a hundred suffice for millions of items.
@@ -43,14 +44,14 @@ pub struct Cuckoo {
 }
 
 impl Cuckoo {
-    /// Places the items whose bins are `locations`.
+    /// Places the items whose bins are `locations`, of which the first [`Table::functions`] count.
     ///
     /// # Errors
     /// [`ParameterError::HashingFailed`] if the items do not fit; the error does not say which.
     ///
     /// # Panics
-    /// If a location is not a bin of the table.
-    pub fn new(table: &Table, locations: &[Bins]) -> Result<Self> {
+    /// If a location is not a bin of the table, or an item has fewer locations than the table has functions.
+    pub fn new<const H: usize>(table: &Table, locations: &[[u32; H]]) -> Result<Self> {
         let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
         let functions = table.functions();
         let mut held = Vec::new();
@@ -59,7 +60,7 @@ impl Cuckoo {
                 ahead.iter().for_each(|bin| prefetch(&cuckoo.bins, *bin as usize));
             }
             if !cuckoo.place_in_free_bin(position, &bins[..functions]) {
-                held.push(position << 2 | (functions as u64 - 1));
+                held.push(position << FUNCTION_BITS | (functions as u64 - 1));
             }
         }
         let mut next = Vec::new();
@@ -71,7 +72,7 @@ impl Cuckoo {
             std::mem::swap(&mut held, &mut next);
         }
         for held in held {
-            let position = held >> 2;
+            let position = held >> FUNCTION_BITS;
             if !cuckoo.search(table, locations, position) && !cuckoo.put_in_stash(table, position) {
                 return Err(ParameterError::HashingFailed.into());
             }
@@ -92,7 +93,10 @@ impl Cuckoo {
     /// The position of the item in bin `bin`, if the bin exists and is full. For reading ahead of [`bin`](Cuckoo::bin).
     #[inline]
     pub fn position(&self, bin: usize) -> Option<usize> {
-        self.bins.get(bin).filter(|held| **held != EMPTY).map(|held| (*held >> 2) as usize)
+        self.bins
+            .get(bin)
+            .filter(|held| **held != EMPTY)
+            .map(|held| (*held >> FUNCTION_BITS) as usize)
     }
 
     /// The contents of bin `bin`.
@@ -103,7 +107,10 @@ impl Cuckoo {
     pub fn bin(&self, bin: usize) -> Option<Placed> {
         match self.bins[bin] {
             EMPTY => None,
-            held => Some(Placed { position: (held >> 2) as u32, function: (held & 3) as u8 }),
+            held => Some(Placed {
+                position: (held >> FUNCTION_BITS) as u32,
+                function: (held & FUNCTION_MASK) as u8,
+            }),
         }
     }
 
@@ -117,7 +124,7 @@ impl Cuckoo {
         for (function, bin) in bins.iter().enumerate() {
             let bin = &mut self.bins[*bin as usize];
             if *bin == EMPTY {
-                *bin = position << 2 | function as u64;
+                *bin = position << FUNCTION_BITS | function as u64;
                 return true;
             }
         }
@@ -126,23 +133,29 @@ impl Cuckoo {
 
     /// Places each entry of `held`, evicting another item if necessary, and sets `next` to the evicted ones. An entry
     /// in either list holds an item and the function that it must not use: the one that led here.
-    fn round(&mut self, table: &Table, locations: &[Bins], held: &[u64], next: &mut Vec<u64>) {
+    fn round<const H: usize>(
+        &mut self,
+        table: &Table,
+        locations: &[[u32; H]],
+        held: &[u64],
+        next: &mut Vec<u64>,
+    ) {
         let functions = table.functions();
         next.clear();
         for (i, each) in held.iter().enumerate() {
             if let Some(ahead) = held.get(i + 2 * AHEAD) {
-                prefetch(locations, (ahead >> 2) as usize);
+                prefetch(locations, (ahead >> FUNCTION_BITS) as usize);
             }
             if let Some(ahead) = held.get(i + AHEAD) {
-                let bins = &locations[(ahead >> 2) as usize][..functions];
+                let bins = &locations[(ahead >> FUNCTION_BITS) as usize][..functions];
                 bins.iter().for_each(|bin| prefetch(&self.bins, *bin as usize));
             }
-            let position = each >> 2;
+            let position = each >> FUNCTION_BITS;
             let bins = &locations[position as usize][..functions];
             if !self.place_in_free_bin(position, bins) {
-                let function = ((each & 3) as usize + 1) % functions;
+                let function = ((each & FUNCTION_MASK) as usize + 1) % functions;
                 let bin = &mut self.bins[bins[function] as usize];
-                next.push(std::mem::replace(bin, position << 2 | function as u64));
+                next.push(std::mem::replace(bin, position << FUNCTION_BITS | function as u64));
             }
         }
     }
@@ -157,7 +170,12 @@ impl Cuckoo {
 
     /// Finds the shortest chain of moves to a free bin, and performs the moves.
     #[cold]
-    fn search(&mut self, table: &Table, locations: &[Bins], position: u64) -> bool {
+    fn search<const H: usize>(
+        &mut self,
+        table: &Table,
+        locations: &[[u32; H]],
+        position: u64,
+    ) -> bool {
         let bins_of = |position: u64| &locations[position as usize][..table.functions()];
         // For each bin reached: the item that would move there, and its function.
         let mut reached: HashMap<usize, u64> = HashMap::new();
@@ -168,22 +186,23 @@ impl Cuckoo {
                 if reached.contains_key(&bin) {
                     continue;
                 }
-                reached.insert(bin, item << 2 | function as u64);
+                reached.insert(bin, item << FUNCTION_BITS | function as u64);
                 if self.bins[bin] != EMPTY {
-                    waiting.push_back(self.bins[bin] >> 2);
+                    waiting.push_back(self.bins[bin] >> FUNCTION_BITS);
                     continue;
                 }
                 // Moves items along the chain, from its free end back to the given item.
                 let mut free = bin;
                 loop {
                     let mover = reached[&free];
-                    let from = bins_of(mover >> 2)
-                        .iter()
-                        .position(|bin| self.bins[*bin as usize] >> 2 == mover >> 2);
-                    let from = from.map(|function| bins_of(mover >> 2)[function] as usize);
+                    let from = bins_of(mover >> FUNCTION_BITS).iter().position(|bin| {
+                        self.bins[*bin as usize] >> FUNCTION_BITS == mover >> FUNCTION_BITS
+                    });
+                    let from =
+                        from.map(|function| bins_of(mover >> FUNCTION_BITS)[function] as usize);
                     self.bins[free] = mover;
                     match from {
-                        Some(from) if mover >> 2 != position => free = from,
+                        Some(from) if mover >> FUNCTION_BITS != position => free = from,
                         _ => return true,
                     }
                 }
@@ -197,6 +216,8 @@ impl Cuckoo {
 mod tests {
     use super::*;
     use crate::Locations;
+    use crate::locations::Bins;
+    use crate::table::MAX_MEASURED_FUNCTIONS;
     use rand::{Rng, SeedableRng, rngs::SmallRng};
     use vesica_core::{Error, Item, Runs, SessionId};
     use vesica_net::Pool;
@@ -218,7 +239,7 @@ mod tests {
         Locations::of_digests(table, &session).bins(&pool, &random_items(len, u64::from(seed)))
     }
 
-    fn assert_placed(table: &Table, locations: &[Bins], cuckoo: &Cuckoo) {
+    fn assert_placed<const H: usize>(table: &Table, locations: &[[u32; H]], cuckoo: &Cuckoo) {
         let mut seen = vec![false; locations.len()];
         for bin in 0..cuckoo.len() {
             if let Some(Placed { position, function }) = cuckoo.bin(bin) {
@@ -274,5 +295,28 @@ mod tests {
         let cuckoo = Cuckoo::new(&table, &three).unwrap();
         assert_eq!(cuckoo.stash().len(), 1);
         assert_placed(&table, &three, &cuckoo);
+    }
+
+    #[test]
+    fn more_functions_fill_more_of_the_bins() {
+        // 96 of 100 bins: above what three functions can fill, below what four can.
+        let (len, bins) = (9600, 10_000);
+        let mut rng = SmallRng::seed_from_u64(1);
+        let mut bin = || rng.next_u32() % bins;
+        let locations: Vec<[u32; MAX_MEASURED_FUNCTIONS]> =
+            (0..len).map(|_| [(); MAX_MEASURED_FUNCTIONS].map(|()| bin())).collect();
+        for functions in 2..=MAX_MEASURED_FUNCTIONS {
+            let table = Table::new(functions, bins as usize, 0);
+            match Cuckoo::new(&table, &locations) {
+                Ok(cuckoo) => {
+                    assert!(functions > 3, "{functions} functions");
+                    assert_placed(&table, &locations, &cuckoo);
+                }
+                Err(error) => {
+                    assert_eq!(error, Error::Parameter(ParameterError::HashingFailed));
+                    assert!(functions <= 3, "{functions} functions");
+                }
+            }
+        }
     }
 }

@@ -46,4 +46,4 @@ pub use locations::Locations;
 pub use max_load::max_load;
 pub use short::ShortItems;
 pub use simple::Simple;
-pub use table::{MAX_FUNCTIONS, Table};
+pub use table::{MAX_FUNCTIONS, MAX_MEASURED_FUNCTIONS, Table};

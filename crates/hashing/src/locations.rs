@@ -80,7 +80,11 @@ pub struct Place {
 
 impl Locations {
     /// For 128-bit digests.
+    ///
+    /// # Panics
+    /// If the table has more than [`MAX_FUNCTIONS`] functions.
     pub fn of_digests(table: Table, session: &SessionId) -> Self {
+        assert!(table.functions() <= MAX_FUNCTIONS, "a function that no item has");
         let hash = ItemHash::new(DIGEST_LABEL, &[session.as_bytes()]);
         Self { table, kind: Kind::Digests(hash) }
     }
@@ -88,8 +92,9 @@ impl Locations {
     /// For integers of `item_bits` bits, by permutation-based hashing.
     ///
     /// # Panics
-    /// If `item_bits` is not from 1 to 124.
+    /// If `item_bits` is not from 1 to 124, or the table has more than [`MAX_FUNCTIONS`] functions.
     pub fn permuted(table: Table, session: &SessionId, item_bits: u32) -> Self {
+        assert!(table.functions() <= MAX_FUNCTIONS, "a function that no item has");
         let feistel = Feistel::new(&table, session, item_bits);
         Self { table, kind: Kind::Permuted(Box::new(feistel)) }
     }

@@ -1,8 +1,11 @@
 use vesica_core::Runs;
 use vesica_core::params::ceil_log2;
 
-/// Maximum number of hash functions.
+/// Maximum number of hash functions of a protocol.
 pub const MAX_FUNCTIONS: usize = 3;
+
+/// Maximum number of hash functions of a table that is measured: as many as Table 1 of "Phasing" has.
+pub const MAX_MEASURED_FUNCTIONS: usize = 5;
 
 /// The sizes of a hash table. Both parties compute them from the public size of the set that goes into the cuckoo
 /// table.
@@ -20,12 +23,13 @@ const SMALL_SET_LEN: u64 = 512;
 const SMALL_SET_LEN_OF_MANY: u64 = 2048;
 
 impl Table {
-    /// A table of any size, to measure how often placing fails.
+    /// A table of any size, to measure how often placing fails. Only [`Cuckoo`](crate::Cuckoo) takes more than
+    /// [`MAX_FUNCTIONS`].
     ///
     /// # Panics
-    /// If there are not two or three functions.
+    /// If there are not two to five functions.
     pub fn new(functions: usize, bins: usize, stash: usize) -> Self {
-        assert!((2..=MAX_FUNCTIONS).contains(&functions), "two or three functions");
+        assert!((2..=MAX_MEASURED_FUNCTIONS).contains(&functions), "two to five functions");
         Self { functions, bins, stash }
     }
 

@@ -78,6 +78,9 @@ pub(crate) fn error(
         ExchangeError::Stopped { reason } => Message::here(
             match reason {
                 StopReason::Cancelled => format!("{peer} has given this run up"),
+                StopReason::Config => {
+                    format!("{peer} has ended this run, which cannot come to a result there")
+                }
                 _ => format!("{peer} has ended this run"),
             },
             new,

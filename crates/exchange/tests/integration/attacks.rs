@@ -3,12 +3,12 @@
 use crate::runs::program;
 use crate::support::{AGREEMENT, Meeting, Scene};
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use vesica_core::StopReason;
-use vesica_exchange::{ExchangeError, Options};
+use vesica_exchange::{ExchangeError, Options, State};
 use vesica_link::letters::LetterError;
 use vesica_link::{CancelToken, Identity};
-use vesica_net::Context;
+use vesica_net::{Connection, Context};
 
 fn options(scene: &Scene) -> Options {
     Options { wait: Duration::from_millis(40), ..scene.options(&CancelToken::new()) }
@@ -104,6 +104,32 @@ fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
     assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Cancelled });
     fs::remove_dir_all(scene.state(1)).unwrap();
     assert_eq!(turns(&scene, 30), None);
+}
+
+#[test]
+fn a_run_that_cannot_come_to_a_result_is_given_up_and_the_next_one_begins() {
+    let scene = Scene::new();
+    assert_eq!(turns(&scene, 4), None);
+    let Meeting { conversation, state } = scene.meet(1, options(&scene)).unwrap();
+    conversation.give_up(StopReason::Config).unwrap();
+    conversation.stop(StopReason::Config);
+    state.forget().unwrap();
+    drop((conversation, state));
+    // It does not wait for what does not come.
+    let patient = Options { wait: Duration::from_secs(600), ..options(&scene) };
+    let start = Instant::now();
+    let stopped = scene.run(0, patient, (None, 1), program).unwrap_err();
+    assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Config });
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    // The side that gave up begins anew without being asked to, the other one once it is.
+    let waits = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
+    State::open(&scene.state(0), [0; 32]).unwrap().forget().unwrap();
+    assert_eq!(turns(&scene, 30), None);
+    let objects = scene.store.objects.lock().unwrap();
+    let ends_of = |run: &str| objects.keys().filter(|name| name.contains(run)).count();
+    assert_eq!([ends_of("-0001/0-end"), ends_of("-0001/1-end")], [0, 0]);
+    assert_eq!([ends_of("-0002/0-end"), ends_of("-0002/1-end")], [1, 1]);
 }
 
 #[test]

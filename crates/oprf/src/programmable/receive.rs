@@ -170,8 +170,11 @@ fn without_programmer(
     plan: &Plan,
     x: &[Item],
 ) -> Result<Received> {
-    let cuckoo =
-        if x.is_empty() { Cuckoo::new(&plan.table(), &[])? } else { place(ctx, session, plan, x)? };
+    let cuckoo = if x.is_empty() {
+        Cuckoo::new::<0>(&plan.table(), &[])?
+    } else {
+        place(ctx, session, plan, x)?
+    };
     let mut values = vec![Block::ZERO; cuckoo.len()];
     ctx.rng().fill_bytes(Block::as_bytes_mut(&mut values));
     for (bin, value) in values.iter_mut().enumerate() {

@@ -1,0 +1,48 @@
+//! The last words of a party on a run.
+
+use super::{Conversation, Run, check_own, lock};
+use crate::error::ExchangeError;
+use crate::looking::{Looking, give_up};
+use crate::object::{self, END, HELLO};
+use vesica_core::{StopReason, TransportError};
+
+impl Conversation {
+    /// Says that this party has heard and said all. It comes before the result is checked: whether that is refused, and how
+    /// long it takes to write, nobody else must see.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
+    pub fn say_end(&self) -> Result<(), ExchangeError> {
+        let Run { looking, own, .. } = &self.core.run;
+        {
+            let outbox = lock(&self.core.outbox);
+            check_own(&self.core.run, outbox.next, &outbox.ids)?;
+        }
+        let end = object::name(&looking.run, *own, END);
+        looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
+    }
+
+    /// Says that this party does not go on with the run, as it would end in the same way from the start, and waits until
+    /// this process may end. The other side then ends with [`ExchangeError::Stopped`]. The reason is not sealed: whoever
+    /// sees the store sees it.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Store`]. If the other side is away, it may not hear of it.
+    pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
+        let Run { looking, own, .. } = &self.core.run;
+        let Looking { options, run, peer } = looking;
+        give_up(&*options.store, run, *own, reason)?;
+        // The other side's hello is there.
+        let _ = options.store.settle(&object::name(run, *peer, HELLO), options.wait);
+        Ok(())
+    }
+
+    /// Waits, after the [end](Self::say_end), until this process may end.
+    ///
+    /// # Errors
+    /// [`TransportError`] if the other side may not have all that it needs.
+    pub fn settle(&self) -> Result<(), TransportError> {
+        let Looking { options, run, peer } = &self.core.run.looking;
+        options.store.settle(&object::name(run, *peer, END), options.wait)
+    }
+}
