@@ -105,7 +105,8 @@ def byte_table(bench, title, table, pairs, columns=None, rows=ROWS):
     bench.report.table("MB of 2^20 bytes, paper / ours (times less)", header, printed)
 
 
-# Bins beyond those that a table of the measured utilisation has: at it, placing fails in half of the tables.
+# Bins beyond those that a table of the measured utilisation has. At it, placing fails in half of the tables of that size;
+# larger tables are nearer to the limit for infinitely many bins, and fail less often above it.
 ROOM = 1.02
 
 # The rows of the catalogue beside Table 1, and why.
@@ -120,7 +121,7 @@ def table_1(bench, papers, largest):
     table = papers["phasing"]["table_1"]
     log, bits, small = min(20, largest), 32, 2**8
     n = 2**log
-    # Tables of 2^16 bins are within a hundredth of the limit for infinitely many.
+    # Tables of 2^16 bins are near the limit for infinitely many: within a hundredth for three functions or more.
     loads = bench.loads(2 ** min(16, max(10, largest)), 11)
     rows = []
     for h, (used, equal, unequal) in table.items():

@@ -138,6 +138,11 @@ class Agreement:
         names = list(parties)
         for_all = helper is not None or _vesica.is_for_both(operation)
         has_values = values is not None or by is not None
+        if not has_values and (groups is not None or times is not None):
+            raise SettingsError(
+                "groups and times belong to values",
+                "add by= to count rows of groups, or values=",
+            )
         if has_values and values_of is None and names:
             values_of = names[0]
         if receives is None and names:
@@ -313,8 +318,10 @@ class Agreement:
         ]
         if self.values is not None:
             columns = ", ".join(self.values.columns) or "rows"
-            by = "" if self.values.by is None else f" by {self.values.by}"
-            rows.insert(2, ("values", f"{columns} of {self.values.of}{by}"))
+            more = "" if self.values.by is None else f" by {self.values.by}"
+            if self.factors is not None:
+                more += f", times {self.factors.column} of {self.factors.of}"
+            rows.insert(2, ("values", f"{columns} of {self.values.of}{more}"))
         if self.helper is not None:
             rows.append(("helper", self.helper))
         if self.expires is not None:

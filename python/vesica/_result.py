@@ -298,7 +298,9 @@ class Result:
             figures.append(("keys in common", f"{self.count:,}"))
         if self.reached is not None:
             figures.append(("reached", "yes" if self.reached else "no"))
-        figures.extend((f"sum of {name}", total) for name, total in (self.sums or {}).items())
+        values = self.agreement.values
+        what = "rows" if values is not None and not values.columns else "sum"
+        figures.extend((f"{what} of {name}", total) for name, total in (self.sums or {}).items())
         learned = self.report["result"]
         if self.kind in ("union", "ids"):
             figures.append(("keys of either side", f"{learned['union_keys']:,}"))

@@ -260,7 +260,10 @@ impl Agreement {
             Some(factors) if self.role_of(&factors.of) == role => {
                 Some(CheckedValues::of_factors(self.self_check, factors))
             }
-            _ => self.checked_values(),
+            _ => {
+                let values = self.question.values()?;
+                self.checked_values().filter(|_| self.role_of(&values.of) == role)
+            }
         }
     }
 

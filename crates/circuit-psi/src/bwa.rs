@@ -49,7 +49,7 @@ use vesica_circuit::{Computation, Known, Lanes};
 use vesica_core::{Error, Item, ParameterError, PsiParams, Query, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
-use vesica_party::{Input, Output};
+use vesica_party::{Input, Output, answer::positions_of_flags};
 
 /// Largest σ: 2^24 gates.
 const MAX_ITEM_BITS: u32 = 24;
@@ -114,9 +114,9 @@ impl<A: Audit> Circuit for Bwa<A> {
         let bits = c.reveal(&[m], to)?.filter(|_| to.includes(role));
         let output = match (bits.as_deref(), &self.own) {
             (Some([m]), Some(own)) => {
-                let items = own.items.iter().enumerate();
-                let common = items.filter(|(_, item)| m.get(place(item))).map(|(i, _)| i);
-                Output::Positions(common.collect())
+                let is_common: Vec<bool> =
+                    own.items.iter().map(|item| m.get(place(item))).collect();
+                positions_of_flags(&is_common)
             }
             _ => Output::Nothing,
         };

@@ -60,7 +60,8 @@ pub(crate) struct AskedArgs {
     /// With --operation threshold: the number of common keys from which the answer is yes [default: 1000]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
-    /// With --operation sum: the party that has the values [default: the first party]
+    /// With --operation sum: the party that has the values [default: the first party; with several columns, groups or
+    /// a sign, one that is not the only receiver]
     #[arg(long, value_name = "PARTY")]
     sum_of: Option<String>,
     /// With --operation sum: a column with values; repeatable [default: amount]
@@ -69,7 +70,8 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: a sum for each group of rows, by this column; without --sum-column the number of rows
     #[arg(long, value_name = "COLUMN", requires = "groups")]
     sum_by: Option<String>,
-    /// With --sum-by: the groups, as that column names them, separated by commas
+    /// With --sum-by: the groups, as that column names them, separated by commas. Write a group with a comma
+    /// into the file
     #[arg(long, value_name = "GROUP", value_delimiter = ',', requires = "sum_by")]
     groups: Vec<String>,
     /// With --operation sum: the value of a key is below 2^BITS [default: 32]
@@ -79,7 +81,7 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: values may be below zero
     #[arg(long)]
     sum_signed: bool,
-    /// With --operation inner-product: the party with the values of one or several columns [default: the first party]
+    /// With --operation inner-product: the party with the values of one or several columns [default: one that is not the only receiver]
     #[arg(long, value_name = "PARTY")]
     product_of: Option<String>,
     /// With --operation inner-product: a column with such values; repeatable [default: amount]

@@ -1,7 +1,6 @@
 //! One party of a benchmark: a protocol on generated items, over a real session or through a real helper.
 
 mod helper;
-mod made_up;
 mod two_parties;
 
 pub use helper::WithHelper;

@@ -167,11 +167,15 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::OnlyOneOfGroups => (
             "\"by\" and \"groups\" go together".to_owned(),
             show(
-                "by names the column of the groups, for example by = \"region\", groups = [\"north\"]",
+                "by names the column of the groups, such as by = \"region\" with groups = \
+                 [\"north\", \"south\"]",
             ),
         ),
         AgreementFault::DuplicateGroup { name } => {
             (format!("the group {name:?} is listed twice"), show("remove one of them"))
+        }
+        AgreementFault::SignedCounts => {
+            (fault.to_string(), show("remove \"signed\", or name a column whose values are summed"))
         }
         AgreementFault::SumCount { .. } => {
             (fault.to_string(), show("list fewer groups, or fewer columns"))
@@ -218,8 +222,9 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::ValuesNotOffered { of_receiver: true, .. } => (
             fault.to_string(),
             show(
-                "write receives = \"all\", or let the other side receive the result, or use one \
-                 column of whole numbers from 0 of at most 40 bits and protocol = \"auto\"",
+                "write receives = \"all\", or let the other side receive the result; a sum of one \
+                 column of whole numbers from 0 of at most 40 bits with protocol = \"auto\" can go \
+                 to either side",
             ),
         ),
         AgreementFault::ValuesNotOffered { .. } => (

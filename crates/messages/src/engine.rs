@@ -304,8 +304,8 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
         ),
         Misbehaviour::SelfCheckFailed => (
             "caused a result that failed the self-check".to_owned(),
-            "no result was written; if it happens again with unchanged software on both sides, \
-             please report it",
+            "no result was written; begin again only with a side that you trust to run unchanged \
+             software, and please report it if it happens again",
         ),
         Misbehaviour::SetRefused => (
             "entered a set of another size than it announced, or without the self-check items"

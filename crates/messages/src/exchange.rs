@@ -79,7 +79,7 @@ pub(crate) fn error(
             match reason {
                 StopReason::Cancelled => format!("{peer} has given this run up"),
                 StopReason::Config => {
-                    format!("{peer} has ended this run, which cannot come to a result there")
+                    format!("{peer} has given this run up, since it cannot come to a result there")
                 }
                 _ => format!("{peer} has ended this run"),
             },

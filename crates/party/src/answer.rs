@@ -94,13 +94,19 @@ pub fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> Output 
     for (place, position) in order.iter().enumerate() {
         common[*position as usize] = is_common(place);
     }
-    Output::Positions(common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i).collect())
+    positions_of_flags(&common)
 }
 
-/// The positions that are set, ascending; the work does not depend on which are.
+/// The positions that are set, ascending; the work depends neither on which are, nor on how many.
 pub fn positions_of_flags(is_common: &[bool]) -> Output {
-    let positions = is_common.iter().enumerate().filter(|(_, is)| **is).map(|(i, _)| i);
-    Output::Positions(positions.collect())
+    let (mut positions, mut len) = (vec![0; is_common.len()], 0);
+    for (position, is_common) in is_common.iter().enumerate() {
+        // A place that is not common is written over by the next one.
+        positions[len] = position;
+        len += usize::from(*is_common);
+    }
+    positions.truncate(len);
+    Output::Positions(positions)
 }
 
 const COMMON_LABEL: &str = "vesica v1 common item";

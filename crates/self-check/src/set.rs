@@ -126,8 +126,8 @@ impl CheckedSet {
     }
 
     /// A set of integers. Numbers that no key and no other kind of item has take the place of random
-    /// items. They are not secret, and need not be between parties that follow the protocol: each can
-    /// only match an equal item.
+    /// items. They are not secret, and need not be: between parties that follow the protocol each can
+    /// only match an equal item, and where a party may deviate there is no padding among them.
     pub fn of_integers(
         mut items: Vec<Item>,
         [check_items, own_check_items]: [usize; 2],

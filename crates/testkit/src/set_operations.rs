@@ -275,12 +275,13 @@ pub(crate) fn learners(protocol: &Protocol, query: &Query) -> &'static [Learns] 
 /// The queries that `protocol` offers.
 fn queries(protocol: &Protocol) -> Vec<Query> {
     let values = |bits| Values::new(Role::Sender, bits).expect("1 to 64 bits");
-    let columns = |bits, columns| values(bits).with_columns(columns).expect("1 to 16 columns");
+    let columns = |bits, columns| values(bits).with_columns(columns).expect("1 to 64 columns");
     let len = |bytes| TextLen::new(bytes).expect("1 to 4096 bytes");
     let all = [
         Query::Cardinality,
         Query::Sum(values(20)),
         Query::Sum(columns(64, 3)),
+        Query::Sum(columns(5, Values::MAX_COLUMNS)),
         Query::Sum(columns(64, 2).signed()),
         Query::Sum(values(1).signed()),
         Query::InnerProduct { values: columns(64, 2).signed(), factors: factors(32) },

@@ -151,7 +151,7 @@ impl CheckedValues {
 #[cfg(test)]
 mod tests {
     use super::super::limits::{PACKED_MAX_BITS, SELF_CHECK_MAX, SELF_CHECK_MIN};
-    use super::super::values::{MAX_VALUE_COLUMNS, VALUE_MAX_BITS};
+    use super::super::values::{MAX_SUMS, MAX_VALUE_COLUMNS, VALUE_MAX_BITS};
     use super::*;
     use vesica_records::Duplicates;
 
@@ -205,6 +205,21 @@ mod tests {
         assert_eq!(checked.of_sums(&all), Some(vec![largest.into()]));
         let widest = terms(MAX_VALUE_COLUMNS, VALUE_MAX_BITS, true);
         assert!(CheckedValues::new(SELF_CHECK_MAX, &widest).values(Role::Sender).is_ok());
+        let most = terms(MAX_SUMS, VALUE_MAX_BITS, true);
+        let values = CheckedValues::new(SELF_CHECK_MAX, &most).values(Role::Sender).unwrap();
+        assert_eq!(values.columns(), MAX_SUMS + 1);
+    }
+
+    #[test]
+    fn factors_are_one_where_there_is_no_key() {
+        for check_items in [0, 3] {
+            let checked = CheckedValues::of_factors(check_items, &terms(1, 7, false));
+            let values = checked.values(Role::Receiver).unwrap();
+            assert_eq!((values.bits(), values.columns()), (7, 1));
+            let mut all = checked.of_keys(vec![100, 0], 5).unwrap();
+            checked.extend(&mut all, 3, 2);
+            assert_eq!(all, [100, 0, 1, 1, 1, 1, 1]);
+        }
     }
 
     #[test]

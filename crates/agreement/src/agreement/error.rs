@@ -198,6 +198,9 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
+    /// `signed` without a column of values.
+    #[error("rows that are counted have no sign")]
+    SignedCounts,
     /// No group, or too many sums.
     #[error("there must be 1 to {max} sums, one for each column in each group, not {found}")]
     SumCount {

@@ -8,8 +8,7 @@ use vesica_core::{Item, Role};
 /// equals the other's. No item is zero, which some protocols reserve. No number is left out, so that a vector over the
 /// domain is only as much longer than one over the keys as there are other items.
 ///
-/// None of these numbers is secret, and between parties that follow the protocol they need not be. There is no room
-/// for padding that cannot be guessed: protocols that take small domains are semi-honest.
+/// None of these numbers is secret. So there is no padding where a party may deviate: it could enter that of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerItems {
     keys: u128,

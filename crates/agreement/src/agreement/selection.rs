@@ -179,8 +179,14 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
 
 /// The integers that keys can be compared as, which depend on the key column, the sizes, and whether the protocols, of
 /// `security` at least, have self-check items that one party alone adds.
+///
+/// None with hidden sizes where a party may deviate: padding would have numbers that anyone knows, and a party that enters
+/// the other's padding would match it, and so count it or reach a threshold with it.
 fn possible_integers(terms: &Terms, security: Security) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
+    if terms.hide_sizes && security.guards_sets() {
+        return None;
+    }
     let key_bits = key.profile.integer_bits()?;
     let check_items = u64::from(terms.self_check);
     let most_rows = terms.parties.iter().map(|party| party.max_rows).max().unwrap_or(0);

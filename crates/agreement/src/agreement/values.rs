@@ -64,12 +64,10 @@ impl ValueTerms {
 
     /// What each value of a key is called, in their order: its column, its group, or `column[group]`.
     pub fn names(&self) -> Vec<String> {
-        let Some(groups) = &self.groups else { return self.columns.clone() };
-        if self.columns.is_empty() {
-            return groups.names.clone();
+        match &self.groups {
+            Some(groups) => names_of_sums(&self.columns, &groups.names),
+            None => self.columns.clone(),
         }
-        let of = |column| groups.names.iter().map(move |group| format!("{column}[{group}]"));
-        self.columns.iter().flat_map(of).collect()
     }
 
     /// All columns that are read.
@@ -102,12 +100,16 @@ pub(super) fn read(
         check_groups(table, groups, &columns)?;
     }
     let bits = table.required("bits", |t, name| t.number(name, 1..=VALUE_MAX_BITS.into()))?;
+    let signed = table.flag("signed")?.filter(|flag| flag.value);
+    if let (Some(signed), true) = (&signed, columns.is_empty()) {
+        return Err(table.error(signed.span.clone(), AgreementFault::SignedCounts));
+    }
     Ok(ValueTerms {
         of,
         columns,
         groups: groups.map(|at| at.value),
         bits: bits.value as u32,
-        signed: table.flag("signed")?.is_some_and(|flag| flag.value),
+        signed: signed.is_some(),
         duplicates: duplicates(table)?,
     })
 }
@@ -192,6 +194,15 @@ fn columns(table: &Table<'_>) -> Result<Option<At<Vec<String>>>, AgreementError>
     Ok(Some(At { value: columns, span, field: table.path("columns") }))
 }
 
+/// The name of the sum of each column in each group.
+fn names_of_sums(columns: &[String], groups: &[String]) -> Vec<String> {
+    if columns.is_empty() {
+        return groups.to_vec();
+    }
+    let of = |column| groups.iter().map(move |group| format!("{column}[{group}]"));
+    columns.iter().flat_map(of).collect()
+}
+
 /// `by = "region"` and `groups = ["north", "south"]`.
 fn groups(table: &Table<'_>) -> Result<Option<At<GroupTerms>>, AgreementError> {
     let (by, list) = match (table.text("by")?, table.texts("groups")?) {
@@ -228,7 +239,12 @@ fn check_groups(
     } else if columns.contains(by) {
         AgreementFault::DuplicateColumn { name: by.clone() }
     } else {
-        return Ok(());
+        // Names such as a[b] for a column can make two sums alike.
+        let all = names_of_sums(columns, names);
+        match all.iter().enumerate().find(|(i, name)| all[..*i].contains(name)) {
+            Some((_, name)) => AgreementFault::DuplicateColumn { name: name.clone() },
+            None => return Ok(()),
+        }
     };
     Err(table.error(groups.span.clone(), fault))
 }

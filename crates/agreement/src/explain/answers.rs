@@ -65,8 +65,8 @@ impl Words<'_> {
                 if !values.are_plain() =>
             {
                 format!(
-                    "{added} they are counted in an extra column beside the values, and sums in which \
-                 one is missing or added are refused."
+                    "{added} they are counted in an extra column beside the values, and sums in \
+                     which one is missing or added are refused."
                 )
             }
             Question::Union { .. } => format!(
@@ -150,15 +150,18 @@ impl Words<'_> {
                 let values = values.as_ref().map_or("", |_| ", and their values");
                 vec![format!(
                     "The two files together. They reveal the common keys{values}, and with both \
-                     files each side can tell which of its own keys they are. {leave_out}"
+                     files each side can tell which of its own keys they are. So do the two files \
+                     of the order (`--order`), even without the shares. {leave_out}"
                 )]
             }
             Question::SharedValues { values, .. } => vec![format!(
-                "The two files together. They reveal {} of {} or the default, in an order that \
-                 reveals nothing; a value that is not the default belongs to a common key. \
-                 {leave_out}",
+                "The two files together. They reveal {} of {1} or the default; a value that is not \
+                 the default belongs to a common key. {1} can know which of its keys each entry \
+                 is from, and {2} which entries are common (`--order`): both together reveal which \
+                 keys of {1} are common, even without the shares. {leave_out}",
                 columns(values),
-                values.of
+                values.of,
+                self.agreement.peer_of(&values.of).name,
             )],
             Question::InnerProduct { values, factors } => vec![
                 format!(
@@ -170,8 +173,12 @@ impl Words<'_> {
                 ),
                 format!(
                     "What an inner product reveals about its parts. If few keys are in common, it \
-                     reveals much about each. {} and {} know one value of each key, so the result \
-                     says more to them than to others.",
+                     reveals much about each: {} and {} know one of the two values of each key.",
+                    values.of, factors.of
+                ),
+                format!(
+                    "Modified software at {}. It can test guesses at the keys of {}, and learns \
+                     the value of each key that it guesses right.",
                     values.of, factors.of
                 ),
             ],

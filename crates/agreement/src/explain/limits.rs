@@ -120,6 +120,18 @@ impl Words<'_> {
                     (true, true) => format!("{sender}, as the receiver,"),
                 };
                 let usable = of(most);
+                if row.security == Security::OneSided {
+                    points.push(format!(
+                        "More guesses by cheating. With modified software {who} can bring keys in \
+                         place of the {} self-check items that both sides know, and so test up to \
+                         {} keys under {} instead of {}.",
+                        self.agreement.self_check,
+                        grouped(usable.most),
+                        row.id,
+                        grouped(most),
+                    ));
+                    continue;
+                }
                 let mut point = format!(
                     "More guesses by cheating. {who} may enter {} keys, against up to {} of the \
                      other side. With modified software it can test {} keys under {} without any \

@@ -570,11 +570,13 @@ fn groups_are_named_once_with_their_column_and_not_too_many() {
         ("groups = [\"a\"]", "line 9, column 10: \"by\" and \"groups\" go together"),
         (
             "groups = []\nby = \"r\"",
-            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, not 0",
+            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, \
+             not 0",
         ),
         (
             &*many,
-            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, not 64",
+            "line 9, column 10: there must be 1 to 63 sums, one for each column in each group, \
+             not 64",
         ),
         (
             "groups = [\"a\", \" a\"]\nby = \"r\"",
@@ -586,6 +588,17 @@ fn groups_are_named_once_with_their_column_and_not_too_many() {
         ),
     ] {
         assert_refused(SUM, &table(lines), &format!("agreement, {message}"));
+    }
+    // Rows that are counted have no sign, and no two sums have the same name.
+    for (lines, expected) in [
+        ("by = \"r\"\ngroups = [\"a\"]\nsigned = true", "rows that are counted have no sign"),
+        (
+            "columns = [\"a\", \"a[b]\"]\nby = \"r\"\ngroups = [\"c\", \"b][c\"]",
+            "the column \"a[b][c]\" is listed twice",
+        ),
+    ] {
+        let error = Agreement::parse(&agreement(SUM, &table(lines))).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
     }
     let shares = table("by = \"r\"\ngroups = [\"a\"]").replace("sum", "shares");
     let refused = for_both("operation = \"shares\"", &shares).unwrap_err();
@@ -664,4 +677,26 @@ fn one_sided_protocols_give_one_side_the_result_and_keep_no_bounds() {
         assert!(one_sided(&format!("{head}\nmin_matches = 5"), to_one).is_err());
     }
     assert!(one_sided(SUM, to_one).is_err());
+}
+
+/// Padding with numbers that anyone knows would match whoever enters them.
+#[test]
+fn hidden_sizes_have_digests_where_a_party_may_deviate() {
+    let of = |head: &str, security: &str| {
+        let text = agreement(&format!("hide_sizes = true\n{head}"), "");
+        let text = text.replace("profile = \"email\"", "profile = \"integer:8\"");
+        Agreement::parse(&text.replace("semi-honest", security))
+    };
+    let threshold = "operation = \"threshold\"\nthreshold = 5";
+    let found = of(threshold, "one-sided").unwrap();
+    assert!(found.integer_items().is_none());
+    assert_eq!(
+        found.candidates().iter().map(|row| row.id).collect::<Vec<_>>(),
+        ["scs_wn_one_sided"]
+    );
+    let named = |protocol: &str| format!("protocol = \"{protocol}\"\n{threshold}");
+    assert!(of(&named("scs_wn_one_sided"), "one-sided").unwrap().integer_items().is_none());
+    let refused = of(&named("bwa_one_sided"), "one-sided").unwrap_err();
+    assert!(matches!(*refused.fault, AgreementFault::ItemsTooLong { bits: 128, .. }), "{refused}");
+    assert!(of(&named("bwa"), "semi-honest").unwrap().integer_items().is_some());
 }

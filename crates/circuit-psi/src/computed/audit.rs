@@ -55,6 +55,10 @@ pub(crate) fn rises<G: Gates>(g: &mut G, words: &[G::Wires]) -> Result<G::Wires>
 /// Whether so many lanes are set: one lane.
 pub(crate) fn has_len<G: Gates>(g: &mut G, set: &G::Wires, len: usize) -> Result<G::Wires> {
     let count = hamming_weight(g, set)?;
+    // More than there are lanes.
+    if len >> count.len() != 0 {
+        return Ok(g.constant(false, 1));
+    }
     let len: Vec<_> = (0..count.len()).map(|i| g.constant(len >> i & 1 == 1, 1)).collect();
     equal(g, &count, &len)
 }
@@ -137,7 +141,7 @@ mod tests {
                 let bits: Bits =
                     (0..len).map(|i| (i * 7) % len < ones || len == 7 && i < ones).collect();
                 let real = bits.iter().filter(|bit| *bit).count();
-                for said in 0..=len {
+                for said in 0..=3 * len {
                     let passes = has_len(&mut Clear::default(), &(&bits).into(), said).unwrap();
                     assert_eq!(is_set(&passes), said == real, "{said} of {real} in {len}");
                 }

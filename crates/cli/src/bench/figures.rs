@@ -52,6 +52,9 @@ struct AskedReport {
     threshold: Option<u64>,
     /// With the operation sum: length of a value.
     value_bits: Option<u32>,
+    /// With the operation inner-product: length of a value of the receiver.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    factor_bits: Option<u32>,
     min_matches: Option<u64>,
     max_matches: Option<u64>,
     item_bits: u32,
@@ -187,6 +190,7 @@ impl AskedReport {
                 Query::Threshold { min } => Some(min),
                 _ => None,
             },
+            factor_bits: query.factors().map(|factors| factors.bits()),
             value_bits: query.values_of(Role::Sender).map(|values| values.bits()),
             min_matches,
             max_matches,

@@ -35,7 +35,7 @@ pub(super) struct QuestionArgs {
         value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: u32,
     /// With values: the number of values per item [default: 1; none with --operation shares]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=16))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_COLUMNS)))]
     value_columns: Option<u32>,
     /// With --operation inner-product: bits of the receiver's values
     #[arg(long, value_name = "N", default_value = "16",
@@ -108,7 +108,7 @@ impl QuestionArgs {
     fn values(&self) -> Values {
         let values = Values::new(Role::Sender, self.value_bits)
             .and_then(|values| values.with_columns(self.value_columns.unwrap_or(1)))
-            .expect("the command line takes 1 to 64 bits and 1 to 16 columns");
+            .expect("the command line takes 1 to 64 bits and 1 to 64 columns");
         if self.value_signed { values.signed() } else { values }
     }
 

@@ -161,6 +161,10 @@ fn bounds(row: &Protocol) -> &'static str {
 
 /// Which values a protocol takes.
 fn values(row: &Protocol) -> &'static str {
+    if row.operations.contains(&Operation::InnerProduct) {
+        return "several columns of the sender, with or without a sign, up to 64 bits, and one of \
+                the receiver, whole numbers from 0, up to 32 bits";
+    }
     match row.wide_values {
         true => "several columns of the sender, with or without a sign, up to 64 bits",
         false => "one column of either side, whole numbers from 0, up to 40 bits",

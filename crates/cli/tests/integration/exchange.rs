@@ -489,7 +489,8 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
             assert!(tries < 2000, "they always fit");
         };
         ended[0].assert_failed(3, "the keys did not fit into the protocol's hash table");
-        ended[1].assert_failed(4, "one has ended this run, which cannot come to a result there");
+        ended[1]
+            .assert_failed(4, "one has given this run up, since it cannot come to a result there");
         assert!(took < Duration::from_secs(60), "{took:?}");
         let keeps = |party: &str| scene.place.path(&format!("{party}.state/meeting")).exists();
         assert!(!keeps("one") && keeps("two"), "{ended:#?}");

@@ -393,6 +393,40 @@ mod tests {
     }
 
     #[test]
+    fn an_inner_product_stays_below_what_both_sides_can_have() {
+        let table = "[product]\nof = \"two\"\ncolumn = \"v\"\nbits = 4\nsigned = true\ntimes = \"w\"\n\
+                     times_bits = 3\n";
+        let agreement = agreement("operation = \"inner-product\"", table);
+        let check_items = i128::from(CHECK_ITEMS);
+        let of = |set: &CheckedSet, role, count, sum| {
+            let sums = vec![sum, check_items];
+            let output = Output::CountedSums { count: CHECK_ITEMS + count, sums };
+            let asked = Asked { role, ..asked(&agreement, true) };
+            match check(output, set, &asked).ok()? {
+                RunResult::Sums { columns, .. } => {
+                    assert_eq!(columns[0].column, "v*w");
+                    Some(columns[0].sum)
+                }
+                _ => panic!("no sum"),
+            }
+        };
+        let [values, factors] =
+            [Role::Sender, Role::Receiver].map(|role| agreement.checked_values_of(role).unwrap());
+        // The receiver's own values add up to 12; those of the sender are from -8 to 7.
+        let own = set().with_values(vec![0, 1, 2, 3, 6], factors).unwrap();
+        for (sum, expected) in [(84, Some(84)), (85, None), (-96, Some(-96)), (-97, None)] {
+            assert_eq!(of(&own, Role::Receiver, 5, sum), expected, "{sum}");
+        }
+        assert_eq!(of(&own, Role::Receiver, 1, 50), None, "one product is at most 49");
+        // The sender's own values add up to 9 and -3; those of the receiver are up to 7.
+        let minus = |n: i64| -n as u64;
+        let own = set().with_values(vec![4, 5, minus(1), minus(2), 0], values).unwrap();
+        for (sum, expected) in [(63, Some(63)), (64, None), (-21, Some(-21)), (-22, None)] {
+            assert_eq!(of(&own, Role::Sender, 5, sum), expected, "{sum}");
+        }
+    }
+
+    #[test]
     fn texts_are_read_and_counted() {
         let set = set();
         let union = agreement("operation = \"union\"", "[union]\nkey_bytes = 6\n");

@@ -1,6 +1,5 @@
 //! One of two parties, over a real session.
 
-use super::made_up::{self, MadeUp};
 use super::{BenchFigures, PhaseFigures};
 use crate::error::ConfigFault;
 use crate::matching::{Matched, Splitting, run_alone};
@@ -13,6 +12,7 @@ use std::sync::Arc;
 use vesica_agreement::split::{self, Joined};
 use vesica_core::{Bounds, EarlyReveal, Learns, PsiParams, Query, Role, SessionId};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
+use vesica_made_up::MadeUp;
 use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
@@ -69,7 +69,8 @@ pub(super) fn run(
     };
     // The plan does not depend on the session.
     let whole = !plan(&bench, SessionId::from_bytes([0; 32])).map_err(at)?.1.is_split();
-    let input = whole.then(|| made_up::input(&bench));
+    let sets = made_up(&bench);
+    let input = whole.then(|| sets.input());
 
     let session = establish(identity, &[bench.peer], link, on_event, cancel)
         .map_err(|error| Error::from_link(error, &peer_name))?;
@@ -95,19 +96,18 @@ pub(super) fn run(
             let (output, changes) =
                 party.and_then(|party| run_alone(party, &mut ctx, RUN)).map_err(at)?;
             let used = stopwatch.read();
-            let is_right =
-                ctx.child("result", |ctx| made_up::is_right(&bench, output, ctx)).map_err(at)?;
+            let is_right = ctx.child("result", |ctx| sets.is_right(output, ctx)).map_err(at)?;
             (changes, used, is_right)
         }
         None => {
             let machine = (bench.memory_bytes, threads);
             let splitting = Splitting::new(&*session, &context_of_bench, &scratch, machine);
-            let pieces = splitting.group(&MadeUp::new(&bench), plan.partitions()).map_err(at)?;
+            let pieces = splitting.group(&sets.items(), plan.partitions()).map_err(at)?;
             let of = Matched { row: bench.protocol, role: bench.role, params: &params, plan };
             let (pieces, found, changes) =
                 splitting.run(&mut ctx, pieces, of, RUN, &[], &|_| {}).map_err(at)?;
             let rows = found.rows(pieces, params.sender_len() as u64).map_err(at)?;
-            (changes, stopwatch.read(), made_up::are_right(&bench, rows))
+            (changes, stopwatch.read(), sets.are_right(rows))
         }
     };
     drop(ctx);
@@ -136,6 +136,20 @@ pub(super) fn run(
         result_ok,
         phases: phases(&meter),
     })
+}
+
+fn made_up(bench: &TwoParties) -> MadeUp {
+    MadeUp {
+        role: bench.role,
+        sender_len: bench.sender_len,
+        receiver_len: bench.receiver_len,
+        common_len: bench.common_len,
+        learns: bench.learns,
+        query: bench.query,
+        bounds: bench.bounds,
+        item_bits: bench.item_bits,
+        reserves_zero: bench.protocol.reserves_zero,
+    }
 }
 
 /// The parameters of a run, and how its sets are split.

@@ -120,8 +120,10 @@ impl RunResult {
             observer.event(&writing(progress));
             go_on()
         };
+        // The order alone is of no use, so a failure leaves no file of it.
+        let rows = output.map_or(Ok(None), |options| self.write(source, options, &mut progress))?;
         order.map_or(Ok(()), |options| self.write_order(source, options))?;
-        output.map_or(Ok(None), |options| self.write(source, options, &mut progress))
+        Ok(rows)
     }
 }
 

@@ -83,11 +83,14 @@ impl Observer for Watch {
 
 /// An agreement on `protocol` for the first of its operations, and the ending of a result's name.
 fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &'static str) {
-    use Operation::{Intersection, PrivateId, SharedValues, Shares, Sum, Threshold, Union};
+    use Operation::{
+        InnerProduct, Intersection, PrivateId, SharedValues, Shares, Sum, Threshold, Union,
+    };
     let values = "of = \"two\"\ncolumn = \"amount\"\nbits = 8\n";
     let (more, table) = match operation {
         Threshold => ("threshold = 2\n", String::new()),
         Sum => ("", format!("[sum]\n{values}")),
+        InnerProduct => ("", format!("[product]\n{values}times = \"amount\"\ntimes_bits = 4\n")),
         SharedValues => ("", format!("[shares]\n{values}")),
         _ => ("", String::new()),
     };
@@ -102,6 +105,7 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
     };
     let security = match protocol {
         "naive_hash" => "insecure",
+        one_sided if one_sided.ends_with("_one_sided") => "one-sided",
         _ => "semi-honest",
     };
     let [one, two] = &pair.identities;

@@ -31,7 +31,7 @@ pub(super) fn transfers(params: &PsiParams, factors: Values) -> usize {
     params.sender_len() * (1 + factors.bits() as usize)
 }
 
-/// A share has a bit more than any sum needs, for the sign: at most 64 + 32 + 30 + 1 bits.
+/// A share has a bit more than any sum needs, for the sign: at most 64 + 32 + 31 + 1 bits.
 fn layout(params: &PsiParams, values: Values, factors: Values) -> Layout {
     let bits = values.bits() + factors.bits() + ceil_log2(params.sender_len() as u64) + 1;
     Layout {

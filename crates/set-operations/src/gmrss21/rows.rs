@@ -113,8 +113,8 @@ pub const INNER_PRODUCT_ROW: Protocol = Protocol {
     name: "Inner product by oblivious switching",
     operations: &[Operation::InnerProduct],
     receiver_learns: &[Fact::CountAndInnerProduct, Fact::PeerSetLen],
-    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality, with ℓ + f bits in the hint \
-                    and the switches for values of f bits + transfers of n_x·(1 + f) rows of \
+    bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality, with ℓ + f bits in the \
+                    hint and the switches for values of f bits + transfers of n_x·(1 + f) rows of \
                     columns·⌈(bits + f + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns \
                     when both learn",
     wide_values: true,

@@ -72,13 +72,28 @@ fn every_injection_of_few_rows_is_switched() {
                 });
                 injections = longer.collect();
             }
-            // The form with two ciphertexts goes the same way.
-            let step = if outputs == inputs as usize { 1 } else { 7 };
+            // The form with two ciphertexts goes the same way. One row takes a tree: every source of it is tried.
+            let step = if outputs == inputs as usize || outputs == 1 { 1 } else { 7 };
             for injection in injections.iter().step_by(step) {
                 check(&setting, Form::Correlated, &rows, injection);
             }
-            for injection in injections.iter().step_by(11) {
+            for injection in injections.iter().step_by(if outputs == 1 { 1 } else { 11 }) {
                 check(&setting, Form::TwoCiphertexts, &rows, injection);
+            }
+        }
+    }
+}
+
+#[test]
+fn one_row_is_switched_from_every_place() {
+    let setting = Setting::default();
+    for inputs in [6_u32, 7, 37] {
+        let numbers: Vec<u64> = (0..u64::from(inputs)).map(|i| i * i + 1).collect();
+        let rows = Rows::from_numbers(&numbers, 11);
+        for source in 0..inputs {
+            check(&setting, Form::Correlated, &rows, &[source]);
+            if source % 5 == 0 {
+                check(&setting, Form::TwoCiphertexts, &rows, &[source]);
             }
         }
     }

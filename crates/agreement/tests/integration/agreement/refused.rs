@@ -193,7 +193,7 @@ fn unknown_words_are_refused_with_the_known_ones() {
     let cases = [
         ("\"intersection\"", "\"intersect\"", "operation", Some("intersection"), 9),
         ("\"shop\"", "\"shops\"", "receives", Some("shop"), 3),
-        ("\"semi-honest\"", "\"semihonest\"", "security", Some("semi-honest"), 3),
+        ("\"semi-honest\"", "\"semihonest\"", "security", Some("semi-honest"), 4),
     ];
     for (from, to, expected_field, expected_nearest, count) in cases {
         let error = refused(&with(from, to));

@@ -37,7 +37,11 @@ pub(super) fn write(
     }
     if report.input.without_value > 0 {
         let rows = counted(report.input.without_value, "row");
-        writeln!(out, "{rows} with an empty value, counted as 0")?;
+        let effect = match report.agreement.groups {
+            Some(_) => "an empty value, counted as 0, or an empty group, counted in none",
+            None => "an empty value, counted as 0",
+        };
+        writeln!(out, "{rows} with {effect}")?;
     }
     let check = match report.result.self_check {
         "passed" => "; self-check passed",

@@ -1,14 +1,20 @@
-//! The input of the parties of a benchmark, and the result that they must learn.
+//! The input of the parties of a measurement, and the result that they must learn.
+//!
+//! * [`MadeUp`] — the two sets, and the question; [`MadeUp::input`] — what a party brings;
+//!   [`MadeUp::is_right`], [`MadeUp::are_right`] — whether it has learned what it must;
+//! * [`MadeUpItems`] — the items alone, made as they are needed.
 //!
 //! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and then others.
 //! Both number them alike, and an item's number gives its values and its text.
 
-use super::TwoParties;
-use crate::output::RowSet;
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::unwrap_used))]
+
 use std::io;
 use std::sync::Arc;
-use vesica_core::{Block, Item, Learns, Query, Result, Role, Values, hash};
+use vesica_core::{Block, Bounds, Item, Learns, Query, Result, Role, Values, hash};
 use vesica_net::Context;
+use vesica_own_rows::RowSet;
 use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Ids, Input, Output, Shares};
 use vesica_simd::aes::Aes128;
@@ -22,26 +28,72 @@ const BLOCK_BYTES: usize = 1 << 16;
 /// Items made at once.
 const BATCH: usize = 1 << 12;
 
-/// The party's input.
-pub(super) fn input(bench: &TwoParties) -> Input {
-    let items = Arc::new(items(bench, bench.role));
-    if let Some(values) = bench.query.values_of(bench.role) {
-        let values = numbers(bench, bench.role).flat_map(|i| values_of(i, values)).collect();
+/// One party's view of the made-up sets, and the question about them.
+#[derive(Clone, Copy, Debug)]
+pub struct MadeUp {
+    /// Which party it is.
+    pub role: Role,
+    /// n_x, the sender's set size.
+    pub sender_len: u64,
+    /// n_y, the receiver's set size.
+    pub receiver_len: u64,
+    /// Number of common items, at most the size of the smaller set.
+    pub common_len: u64,
+    /// Who learns the answer.
+    pub learns: Learns,
+    /// The question.
+    pub query: Query,
+    /// How many common items there must be for an answer.
+    pub bounds: Bounds,
+    /// σ: 128 for digests, less for integers of a small domain.
+    pub item_bits: u32,
+    /// Whether no item may be zero.
+    pub reserves_zero: bool,
+}
+
+impl MadeUp {
+    /// The party's input.
+    pub fn input(&self) -> Input {
+        input(self)
+    }
+
+    /// Whether `output` is what the party must learn. If one party alone cannot judge the output, such as shares, it
+    /// shows it to the other one.
+    ///
+    /// # Errors
+    /// Those of the connection.
+    pub fn is_right(&self, output: Output, ctx: &mut Context) -> Result<bool> {
+        is_right(self, output, ctx)
+    }
+
+    /// Whether `rows`, of a run in partitions, are what the party must learn.
+    pub fn are_right(&self, rows: Option<RowSet>) -> bool {
+        are_right(self, rows)
+    }
+
+    /// The items alone.
+    pub fn items(&self) -> MadeUpItems<'_> {
+        MadeUpItems { sets: self, role: self.role }
+    }
+}
+
+fn input(sets: &MadeUp) -> Input {
+    let items = Arc::new(items(sets, sets.role));
+    if let Some(values) = sets.query.values_of(sets.role) {
+        let values = numbers(sets, sets.role).flat_map(|i| values_of(i, values)).collect();
         return Input::with_values(items, Arc::new(values));
     }
-    match bench.query.text_len() {
+    match sets.query.text_len() {
         Some(len) => {
-            let texts = numbers(bench, bench.role).flat_map(|i| text(i, len.bytes())).collect();
+            let texts = numbers(sets, sets.role).flat_map(|i| text(i, len.bytes())).collect();
             Input::with_texts(items, Arc::new(texts))
         }
         None => items.into(),
     }
 }
 
-/// Whether `output` is what the party must learn. If one party alone cannot judge the output, such as shares, it
-/// shows it to the other one.
-pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) -> Result<bool> {
-    let common = bench.common_len;
+fn is_right(sets: &MadeUp, output: Output, ctx: &mut Context) -> Result<bool> {
+    let common = sets.common_len;
     let sums = |values: Values| -> Vec<i128> {
         let rows = (0..common).map(|i| values_of(i, values));
         rows.fold(vec![0; values.columns()], |mut sums, row| {
@@ -49,9 +101,9 @@ pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) ->
             sums
         })
     };
-    Ok(match (output, bench.query) {
-        (output, _) if !bench.bounds.contain(common) => output == Output::OutsideBounds,
-        (output, _) if bench.role == Role::Sender && bench.learns == Learns::Receiver => {
+    Ok(match (output, sets.query) {
+        (output, _) if !sets.bounds.contain(common) => output == Output::OutsideBounds,
+        (output, _) if sets.role == Role::Sender && sets.learns == Learns::Receiver => {
             output == Output::Nothing
         }
         (Output::Positions(positions), Query::Intersection) => {
@@ -78,21 +130,20 @@ pub(super) fn is_right(bench: &TwoParties, output: Output, ctx: &mut Context) ->
         }
         (Output::OnlyTheirs(texts), Query::Union(len)) => {
             let len = len.bytes();
-            let peer = bench.role.other().unwrap_or(bench.role);
-            let theirs = numbers(bench, peer).skip(common as usize).map(|i| text(i, len));
+            let peer = sets.role.other().unwrap_or(sets.role);
+            let theirs = numbers(sets, peer).skip(common as usize).map(|i| text(i, len));
             sorted(texts.chunks(len).map(<[u8]>::to_vec)) == sorted(theirs)
         }
-        (Output::Ids(ids), Query::PrivateId) => are_ids(bench, &ids, ctx)?,
-        (Output::Shares(shares), query) => are_shares(bench, shares, query, ctx)?,
+        (Output::Ids(ids), Query::PrivateId) => are_ids(sets, &ids, ctx)?,
+        (Output::Shares(shares), query) => are_shares(sets, shares, query, ctx)?,
         _ => false,
     })
 }
 
-/// Whether `rows`, of a run in partitions, are what the party must learn.
-pub(super) fn are_right(bench: &TwoParties, rows: Option<RowSet>) -> bool {
-    let learns = bench.role == Role::Receiver || bench.learns == Learns::Both;
+fn are_right(sets: &MadeUp, rows: Option<RowSet>) -> bool {
+    let learns = sets.role == Role::Receiver || sets.learns == Learns::Both;
     let Some(rows) = rows else { return !learns };
-    let (common, words) = (bench.common_len, rows.words());
+    let (common, words) = (sets.common_len, rows.words());
     // The first rows are the common ones.
     let expected = |word: u64| match common.saturating_sub(64 * word) {
         0 => 0,
@@ -106,29 +157,24 @@ pub(super) fn are_right(bench: &TwoParties, rows: Option<RowSet>) -> bool {
 
 /// Whether both have the same list, in which each own item has an identifier of its own, and common items have the same
 /// identifier at both.
-fn are_ids(bench: &TwoParties, ids: &Ids, ctx: &mut Context) -> Result<bool> {
-    let union = bench.sender_len + bench.receiver_len - bench.common_len;
+fn are_ids(sets: &MadeUp, ids: &Ids, ctx: &mut Context) -> Result<bool> {
+    let union = sets.sender_len + sets.receiver_len - sets.common_len;
     let own = sorted(ids.own.iter().copied());
     let listed = ids.all.is_sorted_by(|one, other| one < other)
         && own.is_sorted_by(|one, other| one < other)
         && own.iter().all(|id| ids.all.binary_search(id).is_ok());
-    let shown = [ids.all.as_flattened(), common_ids(bench, ids)].concat();
+    let shown = [ids.all.as_flattened(), common_ids(sets, ids)].concat();
     let theirs = exchange(ctx, &shown)?;
     Ok(listed && ids.all.len() as u64 == union && shown == theirs)
 }
 
-fn common_ids<'a>(bench: &TwoParties, ids: &'a Ids) -> &'a [u8] {
-    let common = (bench.common_len as usize).min(ids.own.len());
+fn common_ids<'a>(sets: &MadeUp, ids: &'a Ids) -> &'a [u8] {
+    let common = (sets.common_len as usize).min(ids.own.len());
     ids.own[..common].as_flattened()
 }
 
 /// Whether the shares of both give the common items and their values, or the values or defaults of all.
-fn are_shares(
-    bench: &TwoParties,
-    mut shares: Shares,
-    query: Query,
-    ctx: &mut Context,
-) -> Result<bool> {
+fn are_shares(sets: &MadeUp, mut shares: Shares, query: Query, ctx: &mut Context) -> Result<bool> {
     let bytes: Vec<u8> = shares.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let theirs = exchange(ctx, &[shares.items.as_flattened(), &bytes].concat())?;
     let (items, values) =
@@ -144,7 +190,7 @@ fn are_shares(
         let other = u64::from_le_bytes(*other);
         *value = if adds { value.wrapping_add(other) } else { *value ^ other };
     }
-    let common = bench.common_len;
+    let common = sets.common_len;
     let columns = query.values().map_or(0, |values| values.columns());
     let of = |i: u64| query.values().map_or(Vec::new(), |values| values_of(i, values));
     let row = |i: usize| shares.values[i * columns..(i + 1) * columns].to_vec();
@@ -153,13 +199,13 @@ fn are_shares(
     }
     Ok(match query {
         Query::SharedValues { default, .. } => {
-            let expected = (0..bench.sender_len)
+            let expected = (0..sets.sender_len)
                 .map(|i| if i < common { of(i) } else { vec![default; columns] });
-            shares.len as u64 == bench.sender_len
+            shares.len as u64 == sets.sender_len
                 && sorted((0..shares.len).map(row)) == sorted(expected)
         }
         _ => {
-            let items = items_of(bench, 0..common).into_iter().map(|item| *item.as_bytes());
+            let items = items_of(sets, 0..common).into_iter().map(|item| *item.as_bytes());
             let entries = shares.items.iter().enumerate().map(|(i, item)| (*item, row(i)));
             shares.len as u64 == common && sorted(entries) == sorted(items.zip((0..common).map(of)))
         }
@@ -196,43 +242,38 @@ fn sorted<T: Ord>(list: impl Iterator<Item = T>) -> Vec<T> {
 }
 
 /// The numbers of the items of the party in `role`.
-fn numbers(bench: &TwoParties, role: Role) -> impl Iterator<Item = u64> + use<> {
+fn numbers(sets: &MadeUp, role: Role) -> impl Iterator<Item = u64> + use<> {
     let (first, others) = match role {
-        Role::Sender => (bench.sender_len, 0..0),
+        Role::Sender => (sets.sender_len, 0..0),
         _ => {
-            let others = bench.receiver_len.saturating_sub(bench.common_len);
-            (bench.common_len, bench.sender_len..bench.sender_len + others)
+            let others = sets.receiver_len.saturating_sub(sets.common_len);
+            (sets.common_len, sets.sender_len..sets.sender_len + others)
         }
     };
     (0..first).chain(others)
 }
 
 /// The items of the party in `role`, made as they are needed.
-pub(super) struct MadeUp<'a> {
-    bench: &'a TwoParties,
+#[derive(Clone, Copy, Debug)]
+pub struct MadeUpItems<'a> {
+    sets: &'a MadeUp,
     role: Role,
 }
 
-impl<'a> MadeUp<'a> {
-    pub(super) fn new(bench: &'a TwoParties) -> Self {
-        Self { bench, role: bench.role }
-    }
-}
-
-impl Items for MadeUp<'_> {
+impl Items for MadeUpItems<'_> {
     fn rows(&self) -> u64 {
         match self.role {
-            Role::Sender => self.bench.sender_len,
-            _ => self.bench.receiver_len,
+            Role::Sender => self.sets.sender_len,
+            _ => self.sets.receiver_len,
         }
     }
 
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
-        let mut numbers = numbers(self.bench, self.role);
+        let mut numbers = numbers(self.sets, self.role);
         let (mut first, mut items) = (0, Vec::with_capacity(BATCH));
         loop {
             items.clear();
-            items.extend(items_of(self.bench, numbers.by_ref().take(BATCH)));
+            items.extend(items_of(self.sets, numbers.by_ref().take(BATCH)));
             if items.is_empty() {
                 return Ok(());
             }
@@ -242,11 +283,11 @@ impl Items for MadeUp<'_> {
     }
 }
 
-fn items(bench: &TwoParties, role: Role) -> Vec<Item> {
-    let mut numbers = numbers(bench, role);
+fn items(sets: &MadeUp, role: Role) -> Vec<Item> {
+    let mut numbers = numbers(sets, role);
     let mut items = Vec::new();
     loop {
-        let batch = items_of(bench, numbers.by_ref().take(BATCH));
+        let batch = items_of(sets, numbers.by_ref().take(BATCH));
         if batch.is_empty() {
             return items;
         }
@@ -254,8 +295,8 @@ fn items(bench: &TwoParties, role: Role) -> Vec<Item> {
     }
 }
 
-fn items_of(bench: &TwoParties, numbers: impl Iterator<Item = u64>) -> Vec<Item> {
-    let (offset, bits) = (u64::from(bench.protocol.reserves_zero), bench.item_bits);
+fn items_of(sets: &MadeUp, numbers: impl Iterator<Item = u64>) -> Vec<Item> {
+    let (offset, bits) = (u64::from(sets.reserves_zero), sets.item_bits);
     let numbers = numbers.map(|number| u128::from(number + offset));
     if bits < Item::BITS {
         // An odd factor permutes the domain and keeps zero, so different numbers stay different.
