@@ -1,9 +1,6 @@
 //! `vesica demo`: two made-up organisations, two processes, one result that is checked.
 
-mod files;
-mod people;
 mod places;
-mod plain_join;
 mod script;
 
 pub(crate) use places::DemoError;
@@ -16,11 +13,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vesica_agreement::explain::grouped;
+use vesica_made_up::customers;
 
 /// The file that marks a directory as made by the demo, so that no other files are replaced.
 const MARKER: &str = ".made-by-vesica-demo";
 
-const COUNTS: files::Counts = files::Counts::of(files::ROWS);
+const COUNTS: customers::Counts = customers::Counts::of(customers::ROWS);
 
 /// Match two made-up customer files of 1,000,000 rows and check the result.
 ///
@@ -78,9 +76,10 @@ fn prepare(directory: &Path) -> Result<(), DemoError> {
     fs::write(&marker, "").map_err(|error| file_error(&marker, &error))
 }
 
-fn make_files(places: &Places, out: &mut impl Write) -> Result<files::Made, DemoError> {
+fn make_files(places: &Places, out: &mut impl Write) -> Result<customers::Made, DemoError> {
     let (grocer, airline) = (&places.grocer.input, &places.airline.input);
-    let made = files::write(COUNTS, grocer, airline).map_err(|error| file_error(grocer, &error))?;
+    let made =
+        customers::write(COUNTS, grocer, airline).map_err(|error| file_error(grocer, &error))?;
     script::headline(out, 1, "Two customer files, each at its own organisation")?;
     for path in [grocer, airline] {
         writeln!(
@@ -133,15 +132,15 @@ fn show_result(grocer: &Organisation, out: &mut impl Write) -> Result<(), DemoEr
 }
 
 /// Compares the result with the people that both files were generated with, and with plain joins of the files.
-fn check(places: &Places, made: &files::Made, out: &mut impl Write) -> Result<(), DemoError> {
+fn check(places: &Places, made: &customers::Made, out: &mut impl Write) -> Result<(), DemoError> {
     script::headline(out, 7, "Is it right?")?;
     let result = read(&places.grocer.output)?;
     let text = |path: &Path| {
         String::from_utf8(read(path)?).map_err(|_| DemoError::WrongResult("a file is not text"))
     };
     let (grocer, airline) = (text(&places.grocer.input)?, text(&places.airline.input)?);
-    let joined = plain_join::join(&grocer, &airline);
-    let merged = plain_join::merge(&grocer, &airline);
+    let joined = customers::join(&grocer, &airline);
+    let merged = customers::merge(&grocer, &airline);
     if result != made.expected {
         return Err(DemoError::WrongResult("it differs from what was put into the files"));
     }
@@ -202,14 +201,14 @@ mod tests {
     fn the_plain_join_finds_what_was_put_into_the_files() {
         let directory = tempfile::tempdir().unwrap();
         let [grocer, airline] = ["g.csv", "a.csv"].map(|name| directory.path().join(name));
-        let counts = files::Counts::of(40_000);
-        let made = files::write(counts, &grocer, &airline).unwrap();
+        let counts = customers::Counts::of(40_000);
+        let made = customers::write(counts, &grocer, &airline).unwrap();
         let [grocer, airline] = [grocer, airline].map(|path| fs::read_to_string(path).unwrap());
         assert_eq!(grocer.lines().count(), counts.rows + 1);
         assert_eq!(airline.lines().count(), counts.rows + 1);
-        let joined = plain_join::join(&grocer, &airline);
+        let joined = customers::join(&grocer, &airline);
         assert!(joined.rows.as_bytes() == made.expected);
-        assert!(plain_join::merge(&grocer, &airline).as_bytes() == made.expected);
+        assert!(customers::merge(&grocer, &airline).as_bytes() == made.expected);
         assert_eq!(made.expected_rows, counts.common + counts.common_twice);
         assert!(joined.raw_matches < made.expected_rows / 2);
     }

@@ -35,7 +35,8 @@ pub(super) struct QuestionArgs {
         value_parser = clap::value_parser!(u32).range(1..=64))]
     value_bits: u32,
     /// With values: the number of values per item [default: 1; none with --operation shares]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_COLUMNS)))]
+    #[arg(long, value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_COLUMNS)))]
     value_columns: Option<u32>,
     /// With --operation inner-product: bits of the receiver's values
     #[arg(long, value_name = "N", default_value = "16",

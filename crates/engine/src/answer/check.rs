@@ -394,8 +394,8 @@ mod tests {
 
     #[test]
     fn an_inner_product_stays_below_what_both_sides_can_have() {
-        let table = "[product]\nof = \"two\"\ncolumn = \"v\"\nbits = 4\nsigned = true\ntimes = \"w\"\n\
-                     times_bits = 3\n";
+        let table = "[product]\nof = \"two\"\ncolumn = \"v\"\nbits = 4\nsigned = true\ntimes = \
+                     \"w\"\ntimes_bits = 3\n";
         let agreement = agreement("operation = \"inner-product\"", table);
         let check_items = i128::from(CHECK_ITEMS);
         let of = |set: &CheckedSet, role, count, sum| {

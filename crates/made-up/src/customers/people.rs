@@ -78,20 +78,20 @@ const MONTHS: [&str; 12] =
 
 /// Domains that nobody can own (RFC 2606). The last one has a form in Unicode and one in ASCII.
 const DOMAINS: [&str; 4] = ["mail.example", "post.example", "web.example", UNICODE_DOMAIN];
-pub(super) const UNICODE_DOMAIN: &str = "münchen.example";
-pub(super) const ASCII_DOMAIN: &str = "xn--mnchen-3ya.example";
+pub(crate) const UNICODE_DOMAIN: &str = "münchen.example";
+pub(crate) const ASCII_DOMAIN: &str = "xn--mnchen-3ya.example";
 
 /// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): small, and the same on every machine. Not for
 /// secrets.
-pub(super) struct Dice(u64);
+pub(crate) struct Dice(u64);
 
 impl Dice {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
     /// A number below `n`.
-    pub(super) fn below(&mut self, n: u64) -> u64 {
+    pub(crate) fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -103,7 +103,7 @@ impl Dice {
         list[self.below(list.len() as u64) as usize]
     }
 
-    pub(super) fn shuffle<T>(&mut self, list: &mut [T]) {
+    pub(crate) fn shuffle<T>(&mut self, list: &mut [T]) {
         for i in (1..list.len()).rev() {
             list.swap(i, self.below(i as u64 + 1) as usize);
         }
@@ -112,26 +112,26 @@ impl Dice {
 
 /// A day of the calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Day {
-    pub(super) year: u32,
-    pub(super) month: u32,
-    pub(super) day: u32,
+pub(crate) struct Day {
+    pub(crate) year: u32,
+    pub(crate) month: u32,
+    pub(crate) day: u32,
 }
 
 /// A made-up person.
 #[derive(Clone, Debug)]
-pub(super) struct Person {
-    pub(super) first: &'static str,
-    pub(super) last: &'static str,
-    pub(super) city: &'static str,
-    pub(super) email: String,
-    pub(super) born: Day,
+pub(crate) struct Person {
+    pub(crate) first: &'static str,
+    pub(crate) last: &'static str,
+    pub(crate) city: &'static str,
+    pub(crate) email: String,
+    pub(crate) born: Day,
     phone: u64,
 }
 
 impl Person {
     /// The person with this number. Nobody else has the same address.
-    pub(super) fn number(id: u64) -> Self {
+    pub(crate) fn number(id: u64) -> Self {
         let mut dice = Dice::new(id);
         let (first, first_ascii) = dice.pick(&FIRST_NAMES);
         let (last, last_ascii) = dice.pick(&LAST_NAMES);
@@ -155,21 +155,21 @@ impl Person {
 }
 
 /// Writes the same value in many notations, as people do.
-pub(super) struct Hand {
+pub(crate) struct Hand {
     dice: Dice,
 }
 
 impl Hand {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Self { dice: Dice::new(seed) }
     }
 
-    pub(super) fn dice(&mut self) -> &mut Dice {
+    pub(crate) fn dice(&mut self) -> &mut Dice {
         &mut self.dice
     }
 
     /// An address as forms and call centres write it: mixed case, blanks, both forms of a domain.
-    pub(super) fn email(&mut self, email: &str) -> String {
+    pub(crate) fn email(&mut self, email: &str) -> String {
         let email = match self.dice.below(2) {
             0 => email.replace(UNICODE_DOMAIN, ASCII_DOMAIN),
             _ => email.to_owned(),
@@ -186,7 +186,7 @@ impl Hand {
     }
 
     /// A day as people type it, the day first, or in ISO form.
-    pub(super) fn day_first_or_iso(&mut self, day: Day) -> String {
+    pub(crate) fn day_first_or_iso(&mut self, day: Day) -> String {
         let Day { year, month, day } = day;
         match self.dice.below(10) {
             0..5 => format!("{day:02}.{month:02}.{year}"),
@@ -197,7 +197,7 @@ impl Hand {
     }
 
     /// A day in ISO form, or with the name of the month.
-    pub(super) fn iso_or_words(&mut self, day: Day) -> String {
+    pub(crate) fn iso_or_words(&mut self, day: Day) -> String {
         let Day { year, month, day } = day;
         match self.dice.below(10) {
             0..8 => format!("{year}-{month:02}-{day:02}"),
@@ -205,7 +205,7 @@ impl Hand {
         }
     }
 
-    pub(super) fn phone(&mut self, person: &Person) -> String {
+    pub(crate) fn phone(&mut self, person: &Person) -> String {
         let digits = person.phone.to_string();
         let (area, rest) = digits.split_at(4);
         match self.dice.below(6) {
@@ -220,7 +220,7 @@ impl Hand {
 }
 
 /// The number of a month by its name, to read what [`Hand::iso_or_words`] writes.
-pub(super) fn month_number(name: &str) -> Option<u32> {
+pub(crate) fn month_number(name: &str) -> Option<u32> {
     MONTHS.iter().position(|month| *month == name).map(|index| index as u32 + 1)
 }
 

@@ -1,22 +1,27 @@
 //! The two customer files, and the expected result of matching them.
 
-use super::people::{Day, Hand, Person};
+mod people;
+mod plain_join;
+
+pub use plain_join::{Joined, join, merge};
+
+use people::{Day, Hand, Person};
 use std::fs;
 use std::io;
 use std::path::Path;
 
 /// Data rows of each file of the demo.
-pub(super) const ROWS: usize = 1_000_000;
+pub const ROWS: usize = 1_000_000;
 
 /// How many rows of each kind.
 #[derive(Clone, Copy)]
-pub(super) struct Counts {
+pub struct Counts {
     /// Data rows of each file.
-    pub(super) rows: usize,
+    pub rows: usize,
     /// People that both sides have.
-    pub(super) common: usize,
+    pub common: usize,
     /// Of these, how many the grocer has twice, under two customer numbers.
-    pub(super) common_twice: usize,
+    pub common_twice: usize,
     grocer_twice: usize,
     airline_twice: usize,
     /// Rows of the airline with the address of one of the grocer's customers and another birthday:
@@ -26,7 +31,7 @@ pub(super) struct Counts {
 
 impl Counts {
     /// The same mixture in files of `rows` rows.
-    pub(super) const fn of(rows: usize) -> Self {
+    pub const fn of(rows: usize) -> Self {
         Self {
             rows,
             common: rows * 3 / 10,
@@ -70,15 +75,15 @@ struct Entry {
 }
 
 /// The expected result.
-pub(super) struct Made {
+pub struct Made {
     /// The result file, byte for byte.
-    pub(super) expected: Vec<u8>,
+    pub expected: Vec<u8>,
     /// Its rows.
-    pub(super) expected_rows: usize,
+    pub expected_rows: usize,
 }
 
 /// Writes both files.
-pub(super) fn write(counts: Counts, grocer: &Path, airline: &Path) -> io::Result<Made> {
+pub fn write(counts: Counts, grocer: &Path, airline: &Path) -> io::Result<Made> {
     let Counts { rows, common, common_twice, grocer_twice, airline_twice, shared_mailboxes } =
         counts;
     let faults = |faults: &[(Fault, usize)]| faults.iter().map(|(_, n)| n).sum::<usize>();

@@ -5,25 +5,25 @@ use super::people::{ASCII_DOMAIN, UNICODE_DOMAIN, month_number};
 use std::collections::HashSet;
 
 /// Positions of address and birthday among a file's cells.
-pub(super) struct Columns {
-    pub(super) delimiter: char,
-    pub(super) email: usize,
-    pub(super) born: usize,
+struct Columns {
+    delimiter: char,
+    email: usize,
+    born: usize,
 }
 
-pub(super) const GROCER: Columns = Columns { delimiter: ';', email: 3, born: 5 };
-pub(super) const AIRLINE: Columns = Columns { delimiter: ',', email: 2, born: 4 };
+const GROCER: Columns = Columns { delimiter: ';', email: 3, born: 5 };
+const AIRLINE: Columns = Columns { delimiter: ',', email: 2, born: 4 };
 
 /// What the join found among the grocer's rows.
-pub(super) struct Joined {
+pub struct Joined {
     /// The rows that the airline has too, with the header, unchanged.
-    pub(super) rows: String,
+    pub rows: String,
     /// How many rows a join of the raw cells finds, without making them comparable first.
-    pub(super) raw_matches: usize,
+    pub raw_matches: usize,
 }
 
 /// Joins the text of both files.
-pub(super) fn join(grocer: &str, airline: &str) -> Joined {
+pub fn join(grocer: &str, airline: &str) -> Joined {
     let mut keys = HashSet::new();
     let mut raw_keys = HashSet::new();
     for line in airline.lines().skip(1) {
@@ -45,7 +45,7 @@ pub(super) fn join(grocer: &str, airline: &str) -> Joined {
 
 /// The rows that the airline has too, found by sorting both files by their keys and walking along both: without a
 /// hash table, and sharing with [`join`] only how a key is read.
-pub(super) fn merge(grocer: &str, airline: &str) -> String {
+pub fn merge(grocer: &str, airline: &str) -> String {
     let keys_of = |line: &str, columns| {
         let (email, born) = cells(line.trim_end_matches(['\r', '\n']), columns);
         key(&email, &born)
