@@ -247,7 +247,8 @@ CIRCUIT_ROWS = [
     ("Yao: SCS", "yao/scs", "scs_wn"),
     ("Yao: Circuit-Phasing", "yao/circuit_phasing", "circuit_phasing_yao"),
     ("GMW: SCS", "gmw/scs", "scs_wn_gmw"),
-    ("GMW: Circuit-Phasing", "gmw/circuit_phasing", "circuit_phasing"),
+    ("GMW: Circuit-Phasing, by gates alone", "gmw/circuit_phasing", "circuit_phasing_paper"),
+    ("GMW: Circuit-Phasing, by tables", "gmw/circuit_phasing", "circuit_phasing"),
 ]
 
 

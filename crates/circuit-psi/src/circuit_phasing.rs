@@ -9,7 +9,7 @@
 //! | assumption | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
 //! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
-//! | flights | 17 (`circuit_phasing`), 7 (`circuit_phasing_yao`), for 2^16 items each |
+//! | flights | 17 (`circuit_phasing`, `circuit_phasing_paper`), 7 (`circuit_phasing_yao`), for 2^16 items each |
 //! | engine | [`vesica_circuit::gmw`] or [`vesica_circuit::yao`] |
 //! | comparisons | β·max_β of σ' bits and s·n_x of σ bits; a comparison of w bits is w − 1 gates |
 //! | depth | ⌈log σ⌉; on shares the first layers are transfers of tables |
@@ -38,7 +38,7 @@
 //! * max_β is the least load that no bin exceeds but with probability 2^-40, in place of the bound in §7.1.
 //! * On shares, the receiver's value is the same for all slots of a bin, and both inputs are private: so the first two
 //!   layers of the comparison are transfers of tables (see [`vesica_circuit::gmw`]), which leaves a quarter
-//!   of the gates at 2^20.
+//!   of the gates at 2^20. `circuit_phasing_paper` compares by gates alone.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 mod bins;
@@ -46,9 +46,9 @@ mod rows;
 
 use crate::computed::{self, Circuit, sums_of_groups, value_bits};
 use bins::{Own, Plan};
-pub use rows::{ROW, YAO_ROW};
+pub use rows::{PAPER_ROW, ROW, YAO_ROW};
 use vesica_circuit::gadgets::mask;
-use vesica_circuit::{Bins, Computation, InBins, Lanes, Reveal, word};
+use vesica_circuit::{Bins, Computation, EachBins, InBins, Lanes, Reveal, word};
 use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role, Values};
 use vesica_net::Context;
 use vesica_party::answer::positions_of_flags;
@@ -57,13 +57,14 @@ use vesica_party::{Input, Output, Traffic};
 /// Most items of a set.
 const MAX_ITEMS: u64 = 1 << 24;
 
-struct Phasing {
+/// The comparisons by gates alone, or by the cheapest that the engine has.
+struct Phasing<const BY_GATES: bool = false> {
     params: PsiParams,
     plan: Plan,
     own: Option<Own>,
 }
 
-impl Circuit for Phasing {
+impl<const BY_GATES: bool> Circuit for Phasing<BY_GATES> {
     const CHOOSER: Role = Role::Receiver;
 
     /// Step 1.
@@ -154,7 +155,7 @@ struct Side<'a> {
     nothing: u128,
 }
 
-impl Phasing {
+impl<const BY_GATES: bool> Phasing<BY_GATES> {
     /// Step 2.
     fn compare_bins<C: Computation>(&self, c: &mut C) -> Result<Found<C::Wires>> {
         let plan = &self.plan;
@@ -245,7 +246,7 @@ impl Phasing {
     ) -> Result<Found<C::Wires>> {
         let sum = self.sum_of(Role::Sender);
         let (mut e, mut values) = (Vec::new(), Vec::new());
-        c.equal_in_bins(bins, side.compared, side.nothing, &mut |c, first, is_equal| {
+        let each: EachBins<'_, C> = &mut |c, first, is_equal| {
             e.push(sums_of_groups(c, &is_equal, bins.slots));
             if let Some(of) = sum {
                 let own = side.values.map(|values_of| {
@@ -266,7 +267,11 @@ impl Phasing {
                 values.push(sums);
             }
             Ok(())
-        })?;
+        };
+        match BY_GATES {
+            true => c.equal_in_bins_by_gates(bins, side.compared, side.nothing, each)?,
+            false => c.equal_in_bins(bins, side.compared, side.nothing, each)?,
+        }
         let e = sums_of_groups(c, &C::Wires::concat(&e), group);
         let values = word::concat(&values);
         let values = values.iter().map(|wires| sums_of_groups(c, wires, group)).collect();

@@ -119,6 +119,21 @@ pub trait Computation: Gates + Sized {
     ) -> Result<()> {
         equal_in_bins_by_gates(self, bins, mine, none, each)
     }
+
+    /// The same by equality circuits, width − 1 gates for each slot, where [`equal_in_bins`](Self::equal_in_bins) has
+    /// something cheaper: as the papers count.
+    ///
+    /// # Errors
+    /// Those of [`equal_in_bins`](Self::equal_in_bins).
+    fn equal_in_bins_by_gates(
+        &mut self,
+        bins: &Bins,
+        mine: Option<InBins<'_>>,
+        none: u128,
+        each: EachBins<'_, Self>,
+    ) -> Result<()> {
+        equal_in_bins_by_gates(self, bins, mine, none, each)
+    }
 }
 
 /// Receives the results of a group of bins: the number of the first bin, and the lanes of all its slots.

@@ -30,6 +30,7 @@ static CATALOGUE: &[Protocol] = &[
     rsa_dt10::ROW_3072,
     psty19::ROW,
     circuit_phasing::ROW,
+    circuit_phasing::PAPER_ROW,
     circuit_phasing::YAO_ROW,
     scs::WAKSMAN_ROW,
     scs::WAKSMAN_ONE_SIDED_ROW,

@@ -42,6 +42,20 @@ pub const ROW: Protocol = Protocol {
     receiver: computed::receiver::<Phasing, Gmw>,
 };
 
+/// The row of `circuit_phasing_paper`.
+pub const PAPER_ROW: Protocol = Protocol {
+    id: "circuit_phasing_paper",
+    name: "Circuit-Phasing, on shares, by gates alone",
+    flights: computed::flights::<Phasing<true>, Gmw>,
+    bytes_formula: "(beta * max_beta * (sigma' - 1) + s * n_x * (sigma - 1)) / 2, four bits for \
+                    each gate; inputs and transfers besides",
+    bytes: computed::bytes::<Phasing<true>, Gmw>,
+    seconds: |params| 0.05 + 6.4e-8 * computed::gates::<Phasing, Yao>(params),
+    sender: computed::sender::<Phasing<true>, Gmw>,
+    receiver: computed::receiver::<Phasing<true>, Gmw>,
+    ..ROW
+};
+
 /// The row of `circuit_phasing_yao`.
 pub const YAO_ROW: Protocol = Protocol {
     id: "circuit_phasing_yao",
