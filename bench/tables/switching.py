@@ -66,10 +66,11 @@ def megabytes(found, labels):
 
 
 def compared(bench, paper, largest, title, operation, other, protocols):
-    """A table of the paper: its competitors beside our first protocol, and the paper's own beside all of ours."""
+    """A table of the paper: its competitor beside the same protocol, if we have it, and our first one; and the paper's own
+    beside all of ours."""
     sizes = powers(largest)
-    other_name, other_key = other
-    lines = [(f"{other_name} / {protocols[0]}", other_key, protocols[0])]
+    other_name, other_key, *built = other
+    lines = [(f"{other_name} / {protocol}", other_key, protocol) for protocol in [*built, protocols[0]]]
     lines += [(f"the paper's / {protocol}", "gmrss21", protocol) for protocol in protocols]
     times, sent = [], []
     for name, key, protocol in lines:
@@ -103,7 +104,7 @@ def table_3(bench, papers, largest):
     """Cardinality."""
     protocols = ["gmrss21_cardinality", "cardinality_low_communication", "gmrss21_cardinality_paper"]
     paper = papers["gmrss21"]["table_3"]
-    compared(bench, paper, largest, "Table 3: cardinality", "cardinality", ("PSTY19", "psty19"), protocols)
+    compared(bench, paper, largest, "Table 3: cardinality", "cardinality", ("PSTY19", "psty19", "psty19"), protocols)
 
 
 def table_4(bench, papers, largest):
