@@ -84,6 +84,9 @@ use vesica_party::{Input, Output, Traffic};
 /// Most items of both sets together: labels of 16 bytes for each of their bits are held at once.
 const MAX_ITEMS: u64 = 1 << 25;
 
+/// Both lists in one, and with an audit whether both pass.
+type Merged<W> = (Vec<W>, Option<W>);
+
 /// The protocol with one way to shuffle.
 struct Scs<S> {
     params: PsiParams,
@@ -250,7 +253,7 @@ impl<S: Shuffle> Scs<S> {
     }
 
     /// Step 2: both lists, merged; above each item its value, where values are summed. With an audit, whether both pass.
-    fn merge<C: Computation>(&self, c: &mut C) -> Result<(Vec<C::Wires>, Option<C::Wires>)> {
+    fn merge<C: Computation>(&self, c: &mut C) -> Result<Merged<C::Wires>> {
         let params = &self.params;
         let width = self.items.bits() as usize;
         let own = |role: Role| self.own.as_ref().filter(|own| own.role == role);
