@@ -195,7 +195,8 @@ class Bench:
         """What a command prints that takes no time worth a limit."""
         status, output = self.store.run(command)
         if status != 0:
-            raise Unmeasured(" ".join(str(part) for part in command), failed=status is not None)
+            shown = [pathlib.Path(command[0]).name, *command[1:]]
+            raise Unmeasured(" ".join(str(part) for part in shown), failed=status is not None)
         return output
 
     def count_gates(self, bits, sizes, only):

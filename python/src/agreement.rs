@@ -44,6 +44,9 @@ fn find(operation: &str) -> Option<Operation> {
     Operation::ALL.iter().find(|known| known.name() == operation).copied()
 }
 
+/// A party, its columns of values, the column of the groups, and the groups.
+type Values<'a> = (&'a str, Vec<&'a str>, Option<&'a str>, Vec<&'a str>);
+
 /// A checked agreement.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Agreement(pub(crate) vesica_agreement::Agreement);
@@ -131,7 +134,7 @@ impl Agreement {
 
     /// The party whose values it is about, their columns, the column of the groups, and the groups.
     #[getter]
-    fn values(&self) -> Option<(&str, Vec<&str>, Option<&str>, Vec<&str>)> {
+    fn values(&self) -> Option<Values<'_>> {
         let values = self.0.question.values()?;
         let columns = values.columns.iter().map(String::as_str).collect();
         let groups = values.groups.as_ref();

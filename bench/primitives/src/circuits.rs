@@ -301,7 +301,8 @@ mod tests {
         for (n, most) in [(64, 4), (64, 1), (50, 7), (9, 8)] {
             // Zeros, and matches wherever they are.
             for first in 0..n {
-                let value = |i: usize| match (i + n - first) % n % 5 == 0 && i / 5 < most {
+                let value = |i: usize| match ((i + n - first) % n).is_multiple_of(5) && i / 5 < most
+                {
                     true => (i * 37 % 251 + 1) as u128,
                     false => 0,
                 };
