@@ -117,7 +117,7 @@ pub trait Computation: Gates + Sized {
         none: u128,
         each: EachBins<'_, Self>,
     ) -> Result<()> {
-        equal_in_bins_by_gates(self, bins, mine, none, each)
+        self.equal_in_bins_by_gates(bins, mine, none, each)
     }
 
     /// The same by equality circuits, width − 1 gates for each slot, where [`equal_in_bins`](Self::equal_in_bins) has

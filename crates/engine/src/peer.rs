@@ -357,13 +357,14 @@ impl<'a> Peer<'a> {
         } else {
             let is_over = matches!(error, Error::Config(ConfigFault::HashingFailed));
             let exchange = self.exchange.as_ref().filter(|_| is_over);
-            if let Some(conversation) = exchange.and_then(|of| lock(&of.conversation).clone()) {
-                // The run has the same functions if it starts again. If this fails, it waits, and `restart` gives it up.
-                let _ = conversation.give_up(error.stop_reason());
-            }
-            session.stop(error.stop_reason());
-            if let Some(exchange) = exchange {
-                // Nothing is written any more. If this fails, the next process comes here again.
+            // The run would have the same functions if it started again.
+            let conversation = exchange.and_then(|of| lock(&of.conversation).clone());
+            let reason = error.stop_reason();
+            let is_told = conversation.is_some_and(|one| one.give_up(reason).is_ok());
+            session.stop(reason);
+            // Nothing is written any more. Where the other side was not told, or the state stays, the next process comes
+            // here again.
+            if let Some(exchange) = exchange.filter(|_| is_told) {
                 let _ = exchange.state.forget();
             }
         }

@@ -14,8 +14,8 @@ pub enum Security {
     Insecure,
     /// Against parties that follow the protocol and study what they saw.
     SemiHonest,
-    /// A receiver that deviates in any way learns no more than the result, and a sender that does so learns nothing from
-    /// what it receives; but that sender can make the result wrong, also by what it does not know of the receiver's set.
+    /// Against parties that deviate in any way, for what the other party entered: the receiver learns only the result, and
+    /// the sender learns nothing. But a sender that deviates can make the result wrong, also depending on the receiver's set.
     OneSided,
     /// Against parties that deviate in any way.
     Malicious,

@@ -71,8 +71,8 @@ pub fn catalogue() -> &'static [Protocol] {
     CATALOGUE
 }
 
-/// The strongest security that any protocol offers for `operation`, whoever learns the result. So those that give it to the
-/// receiver alone do not count.
+/// The strongest security that any protocol offers for `operation`. Protocols in which only the receiver can learn the
+/// result do not count.
 pub fn strongest(operation: Operation) -> Security {
     let offering = catalogue().iter().filter(|row| row.operations.contains(&operation));
     let offering = offering.filter(|row| row.learners == Learners::Any);

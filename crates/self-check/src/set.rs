@@ -14,7 +14,8 @@
 //!
 //! A number as the answer includes the shared self-check items. A count includes them and they are
 //! subtracted; a sum counts them in bits of its own below the values, or in a column of its own, so
-//! that lost and invented ones are seen there. A single bit, such as whether there are enough
+//! that lost and invented ones are seen there. In an inner product they count the same, since what
+//! they are multiplied with is 1. A single bit, such as whether there are enough
 //! matches, cannot reveal a loss. In a union, self-check items and padding have marked texts; the
 //! party that added an identifier's item knows that it is a self-check item. Shares hold none:
 //! nobody could tell them from keys.

@@ -17,7 +17,7 @@ pub struct IntegerItems {
 }
 
 impl IntegerItems {
-    /// The first number: zero is nobody's.
+    /// The first number. No item is zero.
     const FIRST: u128 = 1;
 
     /// For keys of `key_bits` bits, `shared` items that both parties have besides, and for each party at most `own`

@@ -5,11 +5,11 @@
 //! finds out there what an honest program makes sure of before: that a list rises, and so holds no item twice, or that a
 //! vector has as many ones as its party announced items.
 //!
-//! **What an audit reveals.** One bit, to the receiver alone: whether both sets passed. Where one did not, no lane matches,
-//! whatever the sets are. A party knows whether its own set passes, and the other's set passes where its program is
-//! unmodified; so the bit says nothing that the party that reads it did not know, or that the other one deviates. The
-//! sender does not get it: a sender that garbles another circuit chooses what it says of the receiver's set. For the same
-//! reason the receiver refuses the result only after the last message ([`Output::Refused`]).
+//! **What an audit reveals.** The receiver alone learns one bit: whether both sets passed. If one did not, no lane matches,
+//! whatever the sets are. The receiver knows whether its own set passes, and the sender's set passes if the sender's program
+//! is unmodified. So the bit tells the receiver only whether the sender deviates. The sender must not learn the bit: it can
+//! garble a circuit in which the bit says something about the receiver's set. So the receiver refuses the result only after
+//! the last message ([`Output::Refused`]).
 
 use vesica_circuit::gadgets::{all, and, equal, greater, hamming_weight};
 use vesica_circuit::{Computation, Gates, Lanes, Reveal};
@@ -86,7 +86,8 @@ pub(crate) fn kept_if<G: Gates>(
     and(g, &everywhere, wires)
 }
 
-/// Tells the receiver whether the sets passed. Returns it there, and that they did at the sender, which is told nothing.
+/// Tells the receiver alone whether the sets passed, and returns it. The sender does not learn it: there the result is
+/// always true.
 pub(crate) fn tell<C: Computation>(c: &mut C, is_right: C::Wires) -> Result<bool> {
     let told = c.reveal(&[is_right], Reveal::Receiver)?;
     Ok(told.is_none_or(|bits| bits.first().is_some_and(|bit| bit.len() == 1 && bit.get(0))))

@@ -22,9 +22,9 @@ impl Conversation {
         looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
 
-    /// Says that this party does not go on with the run, as it would end in the same way from the start, and waits until
-    /// this process may end. The other side then ends with [`ExchangeError::Stopped`]. The reason is not sealed: whoever
-    /// sees the store sees it.
+    /// Tells the other side that this party gives the run up, and waits until this process may end. The other side then
+    /// ends with [`ExchangeError::Stopped`]. Use it when the run would fail in the same way from the start. The reason is
+    /// not sealed: anyone who can read the store can read it.
     ///
     /// # Errors
     /// [`ExchangeError::Store`]. If the other side is away, it may not hear of it.
