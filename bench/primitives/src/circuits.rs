@@ -6,11 +6,14 @@ use serde::Serialize;
 use vesica_circuit::gadgets::{
     add, equal, hamming_weight, match_neighbours, merge_bitonic, permute, select_matches, sort,
 };
-use vesica_circuit::{Bins, Computation, Counted, Counting, Gates, Known, gmw, yao};
+use vesica_circuit::{Bins, Computation, Counted, Counting, Gates, Known, gmw, word, yao};
 use vesica_core::{Result, Runs};
 use vesica_hashing::{Locations, Table, max_load};
 use vesica_modular::paillier::shuffle::mask_bits;
 use vesica_switching::Network;
+
+/// Windows for each match, where the number of matches is bounded in advance.
+const WINDOWS_PER_MATCH: usize = 16;
 
 /// Largest domain of bit vectors, as a power of two.
 const MAX_DOMAIN_LOG: u32 = 24;
@@ -166,6 +169,8 @@ pub(crate) fn to_json(
                 ("scs_wn", Shuffle::Waksman),
                 ("scs_sort", Shuffle::Sort),
                 ("scs_he", Shuffle::Add),
+                // No row of the catalogue.
+                ("scs_sort_blocks", Shuffle::SortBlocks),
             ] {
                 if wants(name) {
                     counts.push(scs(name, shuffle, engine, item_bits, n)?);
@@ -201,6 +206,8 @@ fn pwc(engine: Engine, item_bits: u32, n: usize) -> Result<CircuitCount> {
 enum Shuffle {
     Waksman,
     Sort,
+    /// For at most n / [`WINDOWS_PER_MATCH`] matches.
+    SortBlocks,
     /// Adds masks; the rest is not a circuit.
     Add,
 }
@@ -224,6 +231,9 @@ fn scs(
     parts.part("shuffle", |c| match shuffle {
         Shuffle::Waksman => permute(c, &Network::waksman(n), None, items).map(drop),
         Shuffle::Sort => sort(c, width, &mut items),
+        Shuffle::SortBlocks => {
+            sort_blocks(c, width, &items, (n / WINDOWS_PER_MATCH).max(1)).map(drop)
+        }
         Shuffle::Add => {
             let masks = mask_bits(item_bits, n) as usize;
             items.resize(masks, Counted::input(n));
@@ -231,6 +241,25 @@ fn scs(
         }
     })?;
     parts.whole(name, engine, item_bits, n, n)
+}
+
+/// The largest `most` lanes, ascending, by sorters of twice that number (§5.3.1): each takes the largest so far and the next
+/// lanes. So all matches are among the result if there are at most `most`.
+fn sort_blocks<G: Gates>(
+    g: &mut G,
+    key: usize,
+    items: &[G::Wires],
+    most: usize,
+) -> Result<Vec<G::Wires>> {
+    let all = word::lanes(items);
+    let mut largest = word::slice(items, 0, most.min(all));
+    for first in (most..all).step_by(most) {
+        let mut block = word::concat(&[largest, word::slice(items, first, most.min(all - first))]);
+        sort(g, key, &mut block)?;
+        let kept = word::lanes(&block).min(most);
+        largest = word::slice(&block, word::lanes(&block) - kept, kept);
+    }
+    Ok(largest)
 }
 
 /// A comparison for each slot of each bin, and for each item with each place of the stash.
@@ -247,6 +276,8 @@ fn circuit_phasing(engine: Engine, item_bits: u32, n: usize) -> Result<CircuitCo
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_circuit::{BitLanes, Clear};
+    use vesica_ot::Bits;
 
     const SIGMA: u64 = 32;
 
@@ -263,6 +294,34 @@ mod tests {
         }
         let count = scs("scs_wn", Shuffle::Waksman, Engine::Yao, 32, 1 << 12).unwrap();
         assert_eq!(count.ands + count.one_sided, 5_238_784, "Phasing, Table 6");
+    }
+
+    #[test]
+    fn blocks_of_twice_the_matches_hold_all_matches() {
+        for (n, most) in [(64, 4), (64, 1), (50, 7), (8, 8)] {
+            // Zeros, and matches wherever they are.
+            for first in 0..n {
+                let value = |i: usize| match (i + n - first) % n % 5 == 0 && i / 5 < most {
+                    true => (i * 37 % 251 + 1) as u128,
+                    false => 0,
+                };
+                let numbers: Vec<u128> = (0..n).map(value).collect();
+                let items: Vec<BitLanes> =
+                    word::bits_of(numbers.iter().copied(), 8).iter().map(BitLanes::from).collect();
+                let found = sort_blocks(&mut Clear::default(), 8, &items, most).unwrap();
+                let found: Vec<Bits> = found.iter().map(Bits::from).collect();
+                let mut expected = numbers;
+                expected.sort_unstable();
+                assert_eq!(word::numbers(&found), expected[n - most..], "{n}, {most}, {first}");
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_take_a_sorter_fewer_than_there_are_blocks_of_matches() {
+        let count = scs("scs_sort_blocks", Shuffle::SortBlocks, Engine::Yao, 32, 1 << 10).unwrap();
+        // 15 sorters of 2^7 lanes, (k² − k + 4)·2^(k−2) − 1 two-sorters each.
+        assert_eq!(count.parts[2].ands, 15 * (46 * 32 - 1) * 2 * SIGMA);
     }
 
     #[test]
