@@ -6,7 +6,7 @@ use std::hint::black_box;
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 use vesica_simd::garble::{
-    GateHash, KnownBits, evaluate_and, evaluate_known, garble_and, garble_known,
+    GateHash, KnownBits, evaluate_and, evaluate_known, garble_and, garble_known, halves, halves_mut,
 };
 
 /// Gates garbled at a time: labels and ciphertexts take 80 KiB.
@@ -35,9 +35,11 @@ pub(crate) fn measure(bench: &mut Bench) -> Result<(), BenchError> {
         })
     };
     over("garbling gates", &mut |first, out, table| {
-        garble_and(hash, first, delta, a, b, out, table);
+        garble_and(hash, first, delta, a, b, out, halves_mut(table));
     })?;
-    over("evaluating gates", &mut |first, out, table| evaluate_and(hash, first, a, b, table, out))?;
+    over("evaluating gates", &mut |first, out, table| {
+        evaluate_and(hash, first, a, b, halves(table), out);
+    })?;
     over("garbling one-sided gates", &mut |first, out, table| {
         garble_known(hash, first, delta, known, a, out, &mut table[..LEN]);
     })?;

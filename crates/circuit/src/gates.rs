@@ -62,7 +62,7 @@ pub trait Lanes: Clone + Send + Sync {
 ///
 /// XOR and NOT are free. Circuits pass all independent gates to one call of [`and`](Gates::and): each call is a round
 /// of interaction if the parties hold shares.
-pub trait Gates {
+pub trait Gates: Sized {
     /// The wires that carry one bit in each lane.
     type Wires: Lanes;
 
@@ -100,6 +100,21 @@ pub trait Gates {
         lists: &[(Known<'_>, &[&Self::Wires])],
     ) -> Result<Vec<Vec<Self::Wires>>>;
 
+    /// Evaluates `circuit`. If the party has several threads, each evaluates some of the lanes; what is sent is the same.
+    ///
+    /// # Errors
+    /// As [`and`](Gates::and).
+    ///
+    /// # Panics
+    /// If the words differ in their number of lanes.
+    fn lane_wise(
+        &mut self,
+        circuit: &impl LaneWise,
+        words: &[&[Self::Wires]],
+    ) -> Result<Vec<Self::Wires>> {
+        circuit.evaluate(self, words)
+    }
+
     /// Number of lanes that a circuit should process at a time. Small if the wires are large, so that they stay in the
     /// cache; large if every call is a round.
     fn lanes_at_once(&self) -> usize;
@@ -111,6 +126,16 @@ pub trait Gates {
     fn only_counts(&self) -> bool {
         false
     }
+}
+
+/// A part of a circuit in which no lane depends on another.
+pub trait LaneWise: Sync {
+    /// Evaluates the part for all lanes of `words`. Its gates are [`and`](Gates::and) on all of these lanes, and the calls are
+    /// the same for any number of lanes, also for none. Results have as many lanes.
+    ///
+    /// # Errors
+    /// As [`and`](Gates::and).
+    fn evaluate<G: Gates>(&self, g: &mut G, words: &[&[G::Wires]]) -> Result<Vec<G::Wires>>;
 }
 
 /// Bits that the circuit's generator knows, one per lane. The other party has only their number.

@@ -56,5 +56,5 @@ pub mod yao;
 pub use bit_lanes::BitLanes;
 pub use clear::Clear;
 pub use counting::{Cost, Count, Counted, Counting};
-pub use gates::{Gates, Known, Lanes};
+pub use gates::{Gates, Known, LaneWise, Lanes};
 pub use party::{Bins, Computation, EachBins, InBins, Reveal};

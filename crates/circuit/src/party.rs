@@ -13,7 +13,7 @@ pub(crate) const NUMBER_LEN: usize = 4;
 ///
 /// The **sender** of a protocol is the *generator*: it garbles the circuit, and [`Gates::and_known`] takes its bits.
 /// The **receiver** evaluates.
-pub trait Computation: Gates + Sized {
+pub trait Computation: Gates {
     /// This party's role.
     fn role(&self) -> Role;
 

@@ -52,6 +52,7 @@
 mod evaluator;
 mod garbler;
 mod labels;
+mod lane_wise;
 mod messages;
 
 pub use evaluator::Evaluator;

@@ -104,10 +104,10 @@ impl KnownBits<'_> {
 }
 
 /// Garbles a ∧ b: gate `first_gate` + i has the zero labels `a[i]` and `b[i]`. Writes the zero labels of the results to
-/// `out` and the ciphertexts to `table`: first those of all generator halves, then those of all evaluator halves.
+/// `out` and the ciphertexts to `table`: those of all generator halves, and those of all evaluator halves.
 ///
 /// # Panics
-/// Unless `a`, `b` and `out` have equal lengths, and `table` twice that length.
+/// Unless all lengths are equal.
 pub fn garble_and(
     hash: GateHash,
     first_gate: u64,
@@ -115,9 +115,9 @@ pub fn garble_and(
     a: &[Block],
     b: &[Block],
     out: &mut [Block],
-    table: &mut [Block],
+    table: [&mut [Block]; 2],
 ) {
-    let table = check_and([a.len(), b.len(), out.len()], table.len(), || halves_mut(table));
+    check_and([a.len(), b.len(), out.len()], [table[0].len(), table[1].len()]);
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
         // SAFETY: the backend is only active where the processor has its instructions.
@@ -136,13 +136,10 @@ pub fn evaluate_and(
     first_gate: u64,
     a: &[Block],
     b: &[Block],
-    table: &[Block],
+    table: [&[Block]; 2],
     out: &mut [Block],
 ) {
-    let table = check_and([a.len(), b.len(), out.len()], table.len(), || {
-        let (generator, evaluator) = table.split_at(table.len() / 2);
-        [generator, evaluator]
-    });
+    check_and([a.len(), b.len(), out.len()], table.map(<[Block]>::len));
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
         // SAFETY: as above.
@@ -198,16 +195,18 @@ pub fn evaluate_known(
     portable::evaluate_known(hash.keys(first_gate), a, table, out);
 }
 
-fn check_and<T>(gates: [usize; 3], ciphertexts: usize, halves: impl FnOnce() -> T) -> T {
-    let [n, b, out] = gates;
-    assert!(
-        b == n && out == n && Some(ciphertexts) == n.checked_mul(2),
-        "two ciphertexts per gate"
-    );
-    halves()
+fn check_and([n, b, out]: [usize; 3], ciphertexts: [usize; 2]) {
+    assert!(b == n && out == n && ciphertexts == [n; 2], "two ciphertexts per gate");
 }
 
-fn halves_mut(table: &mut [Block]) -> [&mut [Block]; 2] {
+/// Splits the ciphertexts of some gates into the generator halves and the evaluator halves, which follow them.
+pub fn halves(table: &[Block]) -> [&[Block]; 2] {
+    let (generator, evaluator) = table.split_at(table.len() / 2);
+    [generator, evaluator]
+}
+
+/// Like [`halves`], mutable.
+pub fn halves_mut(table: &mut [Block]) -> [&mut [Block]; 2] {
     let (generator, evaluator) = table.split_at_mut(table.len() / 2);
     [generator, evaluator]
 }

@@ -1,7 +1,9 @@
 //! Comparing words.
 
-use crate::Gates;
+use crate::{Gates, LaneWise};
 use vesica_core::{Error, Result};
+
+const NO_OUTPUT: Error = Error::Bug("a part of a circuit has other inputs or outputs than it says");
 
 /// Equality: the lanes where a = b (Huang, Evans, Katz, NDSS 2012, §4).
 ///
@@ -10,8 +12,17 @@ use vesica_core::{Error, Result};
 /// # Errors
 /// Connection errors; [`Error::Bug`] if the words have no bits.
 pub fn equal<G: Gates>(g: &mut G, a: &[G::Wires], b: &[G::Wires]) -> Result<G::Wires> {
-    let same = a.iter().zip(b).map(|(a, b)| g.not(&g.xor(a, b))).collect();
-    all(g, same)
+    g.lane_wise(&Equal, &[a, b])?.pop().ok_or(NO_OUTPUT)
+}
+
+struct Equal;
+
+impl LaneWise for Equal {
+    fn evaluate<G: Gates>(&self, g: &mut G, words: &[&[G::Wires]]) -> Result<Vec<G::Wires>> {
+        let [a, b] = words else { return Err(NO_OUTPUT) };
+        let same = a.iter().zip(*b).map(|(a, b)| g.not(&g.xor(a, b))).collect();
+        Ok(vec![all(g, same)?])
+    }
 }
 
 /// The AND of all wires: one gate fewer than there are wires, depth ⌈log⌉ of their number.
@@ -44,8 +55,7 @@ pub fn or<G: Gates>(g: &mut G, a: &G::Wires, b: &G::Wires) -> Result<G::Wires> {
 /// # Errors
 /// Connection errors.
 pub fn and<G: Gates>(g: &mut G, a: &G::Wires, b: &G::Wires) -> Result<G::Wires> {
-    let gate = g.and(&[(a, b)])?.pop();
-    gate.ok_or(Error::Bug("a gate has one output"))
+    g.and(&[(a, b)])?.pop().ok_or(NO_OUTPUT)
 }
 
 /// s ∧ a for each wire of `word`: one gate per lane and wire, in one call.
@@ -53,8 +63,17 @@ pub fn and<G: Gates>(g: &mut G, a: &G::Wires, b: &G::Wires) -> Result<G::Wires> 
 /// # Errors
 /// Connection errors.
 pub fn mask<G: Gates>(g: &mut G, s: &G::Wires, word: &[G::Wires]) -> Result<Vec<G::Wires>> {
-    let pairs: Vec<_> = word.iter().map(|wires| (s, wires)).collect();
-    g.and(&pairs)
+    g.lane_wise(&Mask, &[std::slice::from_ref(s), word])
+}
+
+struct Mask;
+
+impl LaneWise for Mask {
+    fn evaluate<G: Gates>(&self, g: &mut G, words: &[&[G::Wires]]) -> Result<Vec<G::Wires>> {
+        let [[s], word] = words else { return Err(NO_OUTPUT) };
+        let pairs: Vec<_> = word.iter().map(|wires| (s, wires)).collect();
+        g.and(&pairs)
+    }
 }
 
 /// The lanes where a > b as numbers.
@@ -156,8 +175,22 @@ pub fn sort_2<G: Gates>(
     a: &[G::Wires],
     b: &[G::Wires],
 ) -> Result<[Vec<G::Wires>; 2]> {
-    let is_greater = greater(g, &a[..key], &b[..key])?;
-    swap_if(g, &is_greater, a, b)
+    let mut smaller = g.lane_wise(&Sort2 { key }, &[a, b])?;
+    let larger = smaller.split_off(a.len());
+    Ok([smaller, larger])
+}
+
+/// The smaller words, then the larger.
+struct Sort2 {
+    key: usize,
+}
+
+impl LaneWise for Sort2 {
+    fn evaluate<G: Gates>(&self, g: &mut G, words: &[&[G::Wires]]) -> Result<Vec<G::Wires>> {
+        let [a, b] = words else { return Err(NO_OUTPUT) };
+        let is_greater = greater(g, &a[..self.key], &b[..self.key])?;
+        Ok(swap_if(g, &is_greater, a, b)?.concat())
+    }
 }
 
 /// The lanes where a number is at least `least`: fewer gates per lane than the word has bits.

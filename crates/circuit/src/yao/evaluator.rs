@@ -1,13 +1,14 @@
 use super::labels::Labels;
+use super::lane_wise::Part;
 use super::messages::{self, BLOCKS, BYTES, Progress, colours, pieces, receive_values, send_bits};
 use super::{LANES_AT_ONCE, transfers};
-use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
+use crate::{BitLanes, Computation, Cost, Gates, Known, LaneWise, Lanes, Reveal};
 use vesica_core::{Block, Error, Result, Role, Security, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_ot::silent::cot;
 use vesica_simd::aes::Aes128;
-use vesica_simd::garble::{GateHash, evaluate_and, evaluate_known};
+use vesica_simd::garble::{GateHash, evaluate_and, evaluate_known, halves};
 
 /// The evaluating party: the receiver.
 pub struct Evaluator<'c> {
@@ -99,7 +100,7 @@ impl Gates for Evaluator<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
-        let table = messages::buffer(&mut self.table);
+        let table = messages::buffer(&mut self.table, 0);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
             assert_eq!(a.len(), b.len(), "the same number of lanes");
@@ -114,7 +115,7 @@ impl Gates for Evaluator<'_> {
                 first,
                 &a.blocks()[lanes.clone()],
                 &b.blocks()[lanes.clone()],
-                &table[2 * piece.before..2 * (piece.before + lanes.len())],
+                halves(&table[2 * piece.before..2 * (piece.before + lanes.len())]),
                 &mut results[piece.list].blocks_mut()[lanes],
             );
         }
@@ -130,25 +131,43 @@ impl Gates for Evaluator<'_> {
             wires.extend(list.iter().map(|a| (known.len(), *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
-        let table = messages::buffer(&mut self.table);
-        for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
-            let (known_len, a) = wires[piece.list];
-            assert_eq!(known_len, a.len(), "a bit for each lane");
-            if piece.is_first() {
-                let message = &mut table[..piece.message];
-                self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
-                self.gates.report(self.ctx);
+        let table = messages::buffer(&mut self.table, 0);
+        let mut outputs: Vec<&mut [Block]> = results.iter_mut().map(Labels::blocks_mut).collect();
+        let pieces = pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS);
+        for message in messages::by_message(pieces) {
+            let len = message[0].message;
+            self.ctx.peer()?.recv_into(Block::as_bytes_mut(&mut table[..len]))?;
+            let mut rest = &table[..len];
+            let mut tasks = Vec::with_capacity(message.len());
+            for piece in message {
+                let n = piece.lanes.len();
+                let (known_len, a) = wires[piece.list];
+                assert_eq!(known_len, a.len(), "a bit for each lane");
+                let out = outputs[piece.list].split_off_mut(..n).unwrap_or_default();
+                let ciphertexts = rest.split_off(..n).unwrap_or_default();
+                tasks.push((self.gates.number(n), &a.blocks()[piece.lanes], ciphertexts, out));
             }
-            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
-            evaluate_known(
-                self.hash,
-                first,
-                &a.blocks()[lanes.clone()],
-                &table[piece.before..piece.before + lanes.len()],
-                &mut results[piece.list].blocks_mut()[lanes],
-            );
+            let hash = self.hash;
+            messages::for_each(self.ctx.pool(), len, tasks, |(first, a, table, out)| {
+                evaluate_known(hash, first, a, table, out);
+            });
+            self.gates.report(self.ctx);
         }
         Ok(messages::by_list(results, lists))
+    }
+
+    fn lane_wise(&mut self, circuit: &impl LaneWise, words: &[&[Labels]]) -> Result<Vec<Labels>> {
+        let Some(part) = Part::new(self.ctx.pool(), &mut self.gates, circuit, words)? else {
+            return circuit.evaluate(self, words);
+        };
+        let table = &mut messages::buffer(&mut self.table, part.table_len())[..part.table_len()];
+        let mut rest = &mut *table;
+        for message in part.messages() {
+            let message = rest.split_off_mut(..message).unwrap_or_default();
+            self.ctx.peer()?.recv_into(Block::as_bytes_mut(message))?;
+        }
+        self.gates.report(self.ctx);
+        part.evaluate(self.ctx.pool(), self.hash, circuit, words, table)
     }
 
     fn lanes_at_once(&self) -> usize {

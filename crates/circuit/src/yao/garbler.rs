@@ -1,9 +1,10 @@
 use super::labels::Labels;
+use super::lane_wise::Part;
 use super::messages::{
     self, BLOCKS, BYTES, Progress, colours, pieces, receive_bits, receive_values, send_bits,
 };
 use super::{LANES_AT_ONCE, transfers};
-use crate::{BitLanes, Computation, Cost, Gates, Known, Lanes, Reveal};
+use crate::{BitLanes, Computation, Cost, Gates, Known, LaneWise, Lanes, Reveal};
 use rand::Rng;
 use vesica_core::{
     Block, Error, Misbehaviour, Result, Role, Secret, Security, SemiHonest, SessionId,
@@ -12,7 +13,7 @@ use vesica_net::Context;
 use vesica_ot::Bits;
 use vesica_ot::silent::cot;
 use vesica_simd::aes::Aes128;
-use vesica_simd::garble::{GateHash, KnownBits, garble_and, garble_known};
+use vesica_simd::garble::{GateHash, KnownBits, garble_and, garble_known, halves_mut};
 
 /// The garbling party: the sender, the circuit's generator.
 pub struct Garbler<'c> {
@@ -129,7 +130,7 @@ impl Gates for Garbler<'_> {
 
     fn and(&mut self, pairs: &[(&Labels, &Labels)]) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = pairs.iter().map(|(a, _)| Labels::zeros(a.len())).collect();
-        let table = messages::buffer(&mut self.table);
+        let table = messages::buffer(&mut self.table, 0);
         for piece in pieces(pairs.iter().map(|(a, _)| a.len()), BLOCKS / 2) {
             let (a, b) = pairs[piece.list];
             assert_eq!(a.len(), b.len(), "the same number of lanes");
@@ -141,7 +142,7 @@ impl Gates for Garbler<'_> {
                 &a.blocks()[lanes.clone()],
                 &b.blocks()[lanes.clone()],
                 &mut results[piece.list].blocks_mut()[lanes.clone()],
-                &mut table[2 * piece.before..2 * (piece.before + lanes.len())],
+                halves_mut(&mut table[2 * piece.before..2 * (piece.before + lanes.len())]),
             );
             if piece.is_last() {
                 self.ctx.peer()?.send(Block::as_bytes(&table[..2 * piece.message]))?;
@@ -160,26 +161,47 @@ impl Gates for Garbler<'_> {
             wires.extend(list.iter().map(|a| (*bits, *a)));
         }
         let mut results: Vec<_> = wires.iter().map(|(_, a)| Labels::zeros(a.len())).collect();
-        let table = messages::buffer(&mut self.table);
-        for piece in pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS) {
-            let (known, a) = wires[piece.list];
-            assert_eq!(known.len(), a.len(), "a bit for each lane");
-            let (first, lanes) = (self.gates.number(piece.lanes.len()), piece.lanes.clone());
-            garble_known(
-                self.hash,
-                first,
-                *self.delta.expose(),
-                KnownBits { blocks: known.blocks(), first: lanes.start },
-                &a.blocks()[lanes.clone()],
-                &mut results[piece.list].blocks_mut()[lanes.clone()],
-                &mut table[piece.before..piece.before + lanes.len()],
-            );
-            if piece.is_last() {
-                self.ctx.peer()?.send(Block::as_bytes(&table[..piece.message]))?;
-                self.gates.report(self.ctx);
+        let table = messages::buffer(&mut self.table, 0);
+        let mut outputs: Vec<&mut [Block]> = results.iter_mut().map(Labels::blocks_mut).collect();
+        let pieces = pieces(wires.iter().map(|(_, a)| a.len()), BLOCKS);
+        for message in messages::by_message(pieces) {
+            let len = message[0].message;
+            let mut rest = &mut table[..len];
+            let mut tasks = Vec::with_capacity(message.len());
+            for piece in message {
+                let n = piece.lanes.len();
+                let (known, a) = wires[piece.list];
+                assert_eq!(known.len(), a.len(), "a bit for each lane");
+                let known = KnownBits { blocks: known.blocks(), first: piece.lanes.start };
+                let out = outputs[piece.list].split_off_mut(..n).unwrap_or_default();
+                let ciphertexts = rest.split_off_mut(..n).unwrap_or_default();
+                let labels = &a.blocks()[piece.lanes];
+                tasks.push((self.gates.number(n), known, labels, out, ciphertexts));
             }
+            let (hash, delta) = (self.hash, &self.delta);
+            messages::for_each(self.ctx.pool(), len, tasks, |(first, known, a, out, table)| {
+                garble_known(hash, first, *delta.expose(), known, a, out, table);
+            });
+            self.ctx.peer()?.send(Block::as_bytes(&table[..len]))?;
+            self.gates.report(self.ctx);
         }
         Ok(messages::by_list(results, lists))
+    }
+
+    fn lane_wise(&mut self, circuit: &impl LaneWise, words: &[&[Labels]]) -> Result<Vec<Labels>> {
+        let Some(part) = Part::new(self.ctx.pool(), &mut self.gates, circuit, words)? else {
+            return circuit.evaluate(self, words);
+        };
+        let mut table =
+            &mut messages::buffer(&mut self.table, part.table_len())[..part.table_len()];
+        let (pool, secrets) = (self.ctx.pool(), (self.hash, &self.delta));
+        let results = part.garble(pool, secrets, circuit, words, table)?;
+        for message in part.messages() {
+            let message = table.split_off_mut(..message).unwrap_or_default();
+            self.ctx.peer()?.send(Block::as_bytes(message))?;
+        }
+        self.gates.report(self.ctx);
+        Ok(results)
     }
 
     fn lanes_at_once(&self) -> usize {

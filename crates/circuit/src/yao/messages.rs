@@ -4,7 +4,7 @@ use super::labels::Labels;
 use crate::{BitLanes, Cost, Known, Lanes};
 use std::ops::Range;
 use vesica_core::{Block, Error, Result};
-use vesica_net::{Channel, Context};
+use vesica_net::{Channel, Context, Pool};
 use vesica_ot::Bits;
 
 /// Private input at the wrong party or of the wrong size.
@@ -75,12 +75,43 @@ pub(super) fn pieces(
     })
 }
 
-/// A buffer for the longest message, allocated once.
-pub(super) fn buffer(table: &mut Vec<Block>) -> &mut [Block] {
-    if table.is_empty() {
-        *table = Block::zeros(BLOCKS);
+/// A buffer for the longest message, or for `len` blocks if they are more. Allocated once.
+pub(super) fn buffer(table: &mut Vec<Block>, len: usize) -> &mut [Block] {
+    if table.len() < len.max(BLOCKS) {
+        *table = Block::zeros(len.max(BLOCKS));
     }
     table
+}
+
+/// Fewer gates take less time on one thread than waking another.
+const GATES_PER_THREAD: usize = 4096;
+
+/// How many threads of `pool` share so many gates.
+pub(super) fn threads(pool: &Pool, gates: usize) -> usize {
+    pool.len().min(gates / GATES_PER_THREAD).max(1)
+}
+
+/// Calls `f` for each of `tasks`, which have so many gates, on several threads if that is faster.
+pub(super) fn for_each<T: Send>(
+    pool: &Pool,
+    gates: usize,
+    tasks: Vec<T>,
+    f: impl Fn(T) + Sync + Send,
+) {
+    match threads(pool, gates) {
+        1 => tasks.into_iter().for_each(f),
+        _ => pool.for_each(tasks, f),
+    }
+}
+
+/// The pieces of each message.
+pub(super) fn by_message(pieces: impl Iterator<Item = Piece>) -> impl Iterator<Item = Vec<Piece>> {
+    let mut pieces = pieces.peekable();
+    std::iter::from_fn(move || {
+        let mut message = vec![pieces.next()?];
+        message.extend(std::iter::from_fn(|| pieces.next_if(|piece| !piece.is_first())));
+        Some(message)
+    })
 }
 
 /// Groups the results by list.

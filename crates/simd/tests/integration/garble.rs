@@ -4,7 +4,7 @@ use crate::support::{on_every_backend, random_blocks};
 use vesica_simd::Block;
 use vesica_simd::aes::Aes128;
 use vesica_simd::garble::{
-    GateHash, KnownBits, evaluate_and, evaluate_known, garble_and, garble_known,
+    GateHash, KnownBits, evaluate_and, evaluate_known, garble_and, garble_known, halves, halves_mut,
 };
 
 const FIRST_GATE: u64 = (1 << 40) - 3;
@@ -43,7 +43,7 @@ fn hash_of(x: Block, gate: u64, half: bool) -> Block {
 fn garbled(zeros: [&[Block]; 2]) -> (Vec<Block>, Vec<Block>) {
     let n = zeros[0].len();
     let (mut out, mut table) = (vec![Block::ONE; n], vec![Block::ONE; 2 * n]);
-    garble_and(hash(), FIRST_GATE, delta(), zeros[0], zeros[1], &mut out, &mut table);
+    garble_and(hash(), FIRST_GATE, delta(), zeros[0], zeros[1], &mut out, halves_mut(&mut table));
     (out, table)
 }
 
@@ -65,7 +65,7 @@ fn and_gates_evaluate_to_the_label_of_the_product() {
                 let bits = |i: usize| [(inputs + i) & 1 == 1, (inputs + i) & 2 == 2];
                 let mut out = vec![Block::ONE; n];
                 let (x, y) = (labels(&a, |i| bits(i)[0]), labels(&b, |i| bits(i)[1]));
-                evaluate_and(hash(), FIRST_GATE, &x, &y, &table, &mut out);
+                evaluate_and(hash(), FIRST_GATE, &x, &y, halves(&table), &mut out);
                 let expected = labels(&zeros, |i| bits(i)[0] && bits(i)[1]);
                 assert!(out == expected, "{}, {n} gates, inputs {inputs}", backend.name());
             }
@@ -152,7 +152,7 @@ fn a_wire_can_be_both_inputs_of_a_gate() {
         for bit in [false, true] {
             let x = labels(&a, |_| bit);
             let mut out = vec![Block::ONE; a.len()];
-            evaluate_and(hash(), FIRST_GATE, &x, &x, &table, &mut out);
+            evaluate_and(hash(), FIRST_GATE, &x, &x, halves(&table), &mut out);
             assert!(out == labels(&zeros, |_| bit));
             // The hashes of the two halves do not cancel.
             assert!(out.iter().all(|label| *label != Block::ZERO));
@@ -164,7 +164,7 @@ fn a_wire_can_be_both_inputs_of_a_gate() {
 #[should_panic = "two ciphertexts per gate"]
 fn a_wrong_number_of_ciphertexts_is_refused() {
     let a = random_blocks(3, 4);
-    garble_and(hash(), 0, delta(), &a, &a, &mut a.clone(), &mut [Block::ZERO; 7]);
+    garble_and(hash(), 0, delta(), &a, &a, &mut a.clone(), halves_mut(&mut [Block::ZERO; 7]));
 }
 
 #[test]
@@ -198,8 +198,10 @@ fn speed() {
             let millions = (N * rounds) as f64 / seconds / 1e6;
             println!("{:8} {name:15} {millions:7.1} M gates/s", backend.name());
         };
-        time("garble", &mut |g| garble_and(hash, g, delta, &a, &b, &mut out, &mut table));
-        time("evaluate", &mut |g| evaluate_and(hash, g, &a, &b, &table, &mut out));
+        time("garble", &mut |g| {
+            garble_and(hash, g, delta, &a, &b, &mut out, halves_mut(&mut table))
+        });
+        time("evaluate", &mut |g| evaluate_and(hash, g, &a, &b, halves(&table), &mut out));
         let table = &mut table[..N];
         time("garble known", &mut |g| {
             garble_known(hash, g, delta, known, &a, &mut out, table);
