@@ -28,12 +28,12 @@ dist: ## Build the command as it is published, for speed: link-time optimisation
 wheel: ## Build the Python package for publication: wheels for x86-64 and aarch64 and the source distribution, in `dist`.
 	@scripts/wheel
 
-# Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
+# More tests at a time than there are cores: many wait for a peer. Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the slow ones.
 	@scripts/need objcopy
 	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
-	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" \
+	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
 		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
 	scripts/python-tests || failed=1; \
 	scripts/spark-tests || failed=1; \

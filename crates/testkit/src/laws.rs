@@ -246,9 +246,16 @@ pub(crate) fn flights_are_those_of_the_row(
 /// Law for protocols that take items of a small domain: the result is exact and the bytes are those of
 /// the formula, whatever the length of the items, up to sets that fill the whole domain; and longer
 /// items are refused.
-pub fn psi_of_integers(protocol: &Protocol) {
+pub fn psi_of_integers(protocol: &Protocol, cases: Cases) {
     let takes = |bits: &u32| protocol.item_bits.contains(bits);
-    for bits in [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(takes) {
+    let lengths: Vec<u32> = [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(takes).collect();
+    // Of the whole sets of as many items as a run can afford: sizes, and the receiver's first item.
+    let sizes = |all: u128| {
+        [(all, all, 0), (all, all / 2, 0), (all / 2, all, all / 4), (1, all, 0), (all, 1, 0)]
+    };
+    let learners = learners(protocol);
+    let tried = cases.of([lengths.len(), sizes(0).len(), learners.len()]);
+    for (length, bits) in lengths.into_iter().enumerate() {
         let reserved = u128::from(protocol.reserves_zero);
         let fits = |log: &u32| estimate(protocol, 1 << log, bits) <= AFFORDABLE_SECONDS;
         let log = (1..=bits.min(10)).rev().find(fits).unwrap_or(1);
@@ -256,12 +263,11 @@ pub fn psi_of_integers(protocol: &Protocol) {
         // Spread over the domain: the low bits of an odd multiple take every value.
         let spread = |i: u128| (i + reserved).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let item = |i: u128| Item::from_integer(spread(i % all) % (1 << bits));
-        for (n_x, n_y, first_y) in
-            [(all, all, 0), (all, all / 2, 0), (all / 2, all, all / 4), (1, all, 0), (all, 1, 0)]
-        {
+        for (size, (n_x, n_y, first_y)) in sizes(all).into_iter().enumerate() {
             let x: Vec<Item> = (0..n_x).map(item).collect();
             let y: Vec<Item> = (first_y..first_y + n_y).map(item).collect();
-            for learns in learners(protocol).iter().copied() {
+            let tried = |turn: &usize| tried.contains(&[length, size, *turn]);
+            for learns in (0..learners.len()).filter(tried).map(|turn| learners[turn]) {
                 let run = run_with_bits(protocol, &Runner::default(), learns, bits, &x, &y);
                 let case = format!("{} {bits} bits, {n_x} and {n_y}, {learns:?}", protocol.id);
                 let expected = Output::Positions(plain_intersection(&y, &x));

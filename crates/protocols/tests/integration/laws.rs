@@ -69,7 +69,8 @@ fn is_slow(protocol: &Protocol) -> bool {
     (protocol.seconds)(&params) > 0.2 || is_variant(protocol)
 }
 
-/// Whether the row is another one with a circuit evaluated by the other engine, or shuffled in another way.
+/// Whether the row is another one with a circuit evaluated by the other engine, shuffled in another way, or with other
+/// parameters.
 fn is_variant(protocol: &Protocol) -> bool {
     [
         "bwa_gmw",
@@ -80,6 +81,7 @@ fn is_variant(protocol: &Protocol) -> bool {
         "scs_he_3072",
         "scs_he_gmw",
         "circuit_phasing_yao",
+        "circuit_phasing_paper",
     ]
     .contains(&protocol.id)
 }
@@ -119,7 +121,14 @@ fn every_malicious_intersection_catches_all_deviations_or_is_not_harmed() {
 fn every_protocol_for_small_domains_compares_integers_exactly() {
     let small = || intersections().filter(|row| row.takes_integers());
     assert!(small().count() > 0);
-    side_by_side(small(), laws::psi_of_integers);
+    side_by_side(small(), |row| laws::psi_of_integers(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all lengths of items and sizes, both reveal directions"]
+fn every_protocol_for_small_domains_compares_integers_exactly_in_all_cases() {
+    let small = intersections().filter(|row| row.takes_integers());
+    side_by_side(small, |row| laws::psi_of_integers(row, Cases::All));
 }
 
 fn answering() -> impl Iterator<Item = &'static Protocol> + Send {
