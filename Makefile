@@ -28,7 +28,8 @@ dist: ## Build the command as it is published, for speed: link-time optimisation
 wheel: ## Build the Python package for publication: wheels for x86-64 and aarch64 and the source distribution, in `dist`.
 	@scripts/wheel
 
-# More tests at a time than there are cores: many wait for a peer. Not the examples, which `cargo test` alone would build too: they measure, and `make clippy` sees that they compile.
+# More tests at a time than there are cores, since many wait for a peer. Not the examples, which `cargo test` alone
+# would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the slow ones.
 	@scripts/need objcopy
 	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \

@@ -88,7 +88,7 @@ def state(found, why):
     if any(isinstance(cell.ours, Failed) for cell in pairs):
         return "cells failed"
     if pairs and not any(cell.paper for cell in pairs):
-        return "measured at other sizes than the paper's, or the paper has a plot only: nothing to compare"
+        return "measured at other sizes than the paper's: nothing to compare"
     told = [cell for cell in pairs if cell.paper]
     measured = sum(cell.ours is not None for cell in told)
     if told and measured < len(told):

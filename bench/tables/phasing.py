@@ -59,10 +59,10 @@ def table_8(bench, papers, largest):
 
 
 def unequal(largest):
-    """The paper's pairs of sizes, those measured here, and rows."""
+    """The paper's pairs of sizes, those measured here, and rows. If all are too large, another pair is measured."""
     columns = {pair: i for i, pair in enumerate((a, b) for b in [8, 12] for a in [16, 20, 24])}
     pairs = [(log, small) for small in [8, 12] for log in [16, 20, 24] if log <= largest]
-    return columns, pairs, [row for row in ROWS if row[2] != "psz14"]
+    return columns, pairs or [(largest, max(largest - 4, 0))], [row for row in ROWS if row[2] != "psz14"]
 
 
 def table_9(bench, papers, largest):
@@ -78,7 +78,8 @@ def table_9(bench, papers, largest):
             for pair in fit:
                 found = bench.measure(protocol, 2 ** pair[0], 2 ** pair[1], bits, network)
                 ours = found and 1e3 * found["wall_s"]
-                row.append(Pair(of_paper(paper[place], key, columns[pair]), ours))
+                told = of_paper(paper[place], key, columns[pair]) if pair in columns else None
+                row.append(Pair(told, ours))
             rows.append(row)
         if fit:
             bench.report.table("Milliseconds for n_2, n_1, paper / ours (times less)", header, rows)
@@ -87,8 +88,7 @@ def table_9(bench, papers, largest):
 def table_10(bench, papers, largest):
     """Unequal sets, bytes."""
     columns, pairs, shown = unequal(largest)
-    if pairs:
-        byte_table(bench, "Table 10", papers["phasing"]["table_10"], pairs, columns, shown)
+    byte_table(bench, "Table 10", papers["phasing"]["table_10"], pairs, columns, shown)
 
 
 def byte_table(bench, title, table, pairs, columns=None, rows=ROWS):
@@ -99,7 +99,8 @@ def byte_table(bench, title, table, pairs, columns=None, rows=ROWS):
         for i, pair in enumerate(pairs):
             found = bench.measure(protocol, 2 ** pair[0], 2 ** pair[1], bits, "gigabit")
             ours = found and found["bytes_of_all"] / MB
-            row.append(Pair(of_paper(table, key, columns[pair] if columns else i), ours))
+            column = columns.get(pair) if columns else i
+            row.append(Pair(None if column is None else of_paper(table, key, column), ours))
         printed.append(row)
     header = [title] + [name_of(pair) for pair in pairs]
     bench.report.table("MB of 2^20 bytes, paper / ours (times less)", header, printed)

@@ -4,7 +4,7 @@
 //! The circuit is a bitonic merger of two lists of 32-bit items, or layers of switches: wall-clock time, and the CPU time of
 //! each party's thread, one thread each; the minimum over all rounds. Then each party works alone, on one thread and on
 //! several: its peer only takes its messages, or sends those of another run. Of that, the fastest call of 2^15 gates counts,
-//! so that a busy machine need be idle for a moment only.
+//! so that a busy machine needs to be idle only for a moment.
 
 #![allow(clippy::print_stdout, reason = "prints its results")]
 

@@ -128,7 +128,8 @@ pub trait Gates: Sized {
     }
 }
 
-/// A part of a circuit in which no lane depends on another.
+/// A part of a circuit in which no lane depends on another. An evaluator may evaluate it several times, on several threads
+/// at once, and on no lanes: a part in which lanes depend on each other gives wrong results.
 pub trait LaneWise: Sync {
     /// Evaluates the part for all lanes of `words`. Its gates are [`and`](Gates::and) on all of these lanes, and the calls are
     /// the same for any number of lanes, also for none. Results have as many lanes.

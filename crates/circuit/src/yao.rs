@@ -10,7 +10,7 @@
 //! | who learns what | the parties named by [`Reveal`], the result; the evaluator cannot tell a value from another |
 //! | flights | those of the setup, one for the evaluator's inputs, one for all gates; [`flights`] |
 //! | bytes | 32 per AND gate, 16 per one-sided gate, one bit per input bit of the evaluator; [`bytes`] |
-//! | memory | the live wires of the circuit, 16 bytes per lane; ciphertexts are sent as they are made, and not kept |
+//! | memory | the live wires of the circuit, 16 bytes per lane; the ciphertexts of a message, or with several threads of a part of at most 2^20 gates |
 //!
 //! ```text
 //!   garbler                                      evaluator

@@ -276,10 +276,11 @@ fn sent_by(threads: [usize; 2], x: &[Bits], y: &[Bits]) -> ([Vec<Vec<u8>>; 2], V
 #[test]
 fn several_threads_send_the_bytes_of_one_and_find_the_same() {
     // Lanes that threads share unevenly, that end within a kernel, and that take several messages.
-    for len in [129, 1000, 9001] {
+    for len in [400, 1000, 9001] {
         let (x, y) = (random_word(1, 12, len), random_word(2, 12, len));
         let (sent, found) = sent_by([1, 1], &x, &y);
         assert!(found == clear(Layers, &x, &y), "{len} lanes");
+        assert!(sent.iter().all(|messages| !messages.is_empty()), "{len} lanes");
         for threads in [[3, 3], [2, 1], [1, 4]] {
             let (also_sent, also_found) = sent_by(threads, &x, &y);
             assert!(also_found == found, "{len} lanes, {threads:?} threads");

@@ -5,7 +5,7 @@
 //! * [`FixedBase`] — many powers of one residue.
 //! * [`rsa`] — RSA as a trapdoor permutation: keys, their checks, roots by the Chinese remainder theorem.
 //! * [`paillier`] — Paillier's additively homomorphic encryption, and the shuffle of packed values built on it.
-//! * [`modp`] — the group of RFC 7919 modulo a prime of 2048 bits.
+//! * [`modp`] — the groups of RFC 7919 modulo primes of 2048 and of 3072 bits.
 //!
 //! The library `crypto-bigint` does the multiplications, in constant time unless a name says otherwise. This crate
 //! wipes its own values when they are dropped. The library does not wipe the tables and constants that it computes from
@@ -16,7 +16,7 @@
 //! ```
 //! use vesica_modular::{Exponent, modp};
 //!
-//! let group = modp::Group::ffdhe2048();
+//! let group = modp::Group::new(modp::Prime::Bits2048);
 //! let item = group.hash("example 2026 items", &[b"alice"]);
 //! let (a, b) = (Exponent::from_be_bytes(&[3; 32]), Exponent::from_be_bytes(&[5; 32]));
 //! assert!(item.pow(&a).pow(&b).equals(&item.pow(&b).pow(&a)));

@@ -1,26 +1,77 @@
-//! The group of squares modulo the prime *ffdhe2048*.
+//! The groups of squares modulo the primes *ffdhe2048* and *ffdhe3072*.
 //!
-//! RFC 7919, Appendix A.1: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, a safe prime; its digits come from e,
-//! so no one could choose them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about
-//! 2^112 steps (NIST SP 800-57, Part 1).
+//! RFC 7919, Appendix A: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, and
+//! p = 2^3072 − 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1, safe primes; their digits come from e, so no one could choose
+//! them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about 2^112 and 2^128 steps (NIST SP
+//! 800-57, Part 1).
 //!
-//! Exponents have [`EXPONENT_BITS`] bits instead of 2047, more than the 225 that RFC 7919, §5.2 requires. That g^r for
-//! such r looks like a random element of the group is the assumption on discrete logarithms with short exponents (T.
+//! Exponents have 256 and 288 bits instead of 2047 and 3071, more than the 225 and 275 that RFC 7919, §5.2 requires. That
+//! g^r for such r looks like a random element of the group is the assumption on discrete logarithms with short exponents (T.
 //! Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman problems", PKC 2004).
 
 use crate::{Modulus, Residue};
 
-/// Length of an encoded element in bytes.
-pub const ELEMENT_LEN: usize = 256;
+/// A prime of RFC 7919.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prime {
+    /// ffdhe2048: 112-bit security.
+    Bits2048,
+    /// ffdhe3072: 128-bit security.
+    Bits3072,
+}
 
-/// Length of an exponent in bits.
-pub const EXPONENT_BITS: u32 = 256;
+impl Prime {
+    /// Length of an encoded element in bytes.
+    pub const fn element_len(self) -> usize {
+        match self {
+            Self::Bits2048 => 256,
+            Self::Bits3072 => 384,
+        }
+    }
 
-/// Length of an exponent in bytes.
-pub const EXPONENT_LEN: usize = EXPONENT_BITS as usize / 8;
+    /// Length of an exponent in bytes.
+    pub const fn exponent_len(self) -> usize {
+        match self {
+            Self::Bits2048 => 32,
+            Self::Bits3072 => 36,
+        }
+    }
 
-/// The words of p, highest first.
-const P: [u64; ELEMENT_LEN / 8] = [
+    /// Length of an exponent in bits.
+    pub const fn exponent_bits(self) -> u32 {
+        8 * self.exponent_len() as u32
+    }
+
+    /// The last words of p, highest first, after [`BOTH`].
+    const fn last_words(self) -> &'static [u64] {
+        match self {
+            Self::Bits2048 => &[0x886b423861285c97, 0xffffffffffffffff],
+            Self::Bits3072 => &[
+                0x886b4238611fcfdc,
+                0xde355b3b6519035b,
+                0xbc34f4def99c0238,
+                0x61b46fc9d6e6c907,
+                0x7ad91d2691f7f7ee,
+                0x598cb0fac186d91c,
+                0xaefe130985139270,
+                0xb4130c93bc437944,
+                0xf4fd4452e2d74dd3,
+                0x64f2e21e71f54bff,
+                0x5cae82ab9c9df69e,
+                0xe86d2bc522363a0d,
+                0xabc521979b0deada,
+                0x1dbf9a42d5c4484e,
+                0x0abcd06bfa53ddef,
+                0x3c1b20ee3fd59d7c,
+                0x25e41d2b66c62e37,
+                0xffffffffffffffff,
+            ],
+        }
+    }
+}
+
+/// The first words of both primes, highest first: ones, and the first digits of e.
+const BOTH: [u64; 30] = [
     0xffffffffffffffff,
     0xadf85458a2bb4a9a,
     0xafdc5620273d3cf1,
@@ -51,24 +102,29 @@ const P: [u64; ELEMENT_LEN / 8] = [
     0x3bb5fcbc2ec22005,
     0xc58ef1837d1683b2,
     0xc6f34a26c1b2effa,
-    0x886b423861285c97,
-    0xffffffffffffffff,
 ];
 
 /// The group; its elements are [`Residue`]s.
 #[derive(Clone)]
 pub struct Group {
+    prime: Prime,
     modulus: Modulus,
     generator: Residue,
 }
 
 impl Group {
-    /// The squares modulo ffdhe2048, with the generator 2.
-    pub fn ffdhe2048() -> Self {
-        let p: Vec<u8> = P.iter().flat_map(|word| word.to_be_bytes()).collect();
+    /// The squares modulo `prime`, with the generator 2.
+    pub fn new(prime: Prime) -> Self {
+        let words = BOTH.iter().chain(prime.last_words());
+        let p: Vec<u8> = words.flat_map(|word| word.to_be_bytes()).collect();
         let modulus = Modulus::from_be_bytes(&p).expect("the prime is odd");
         let generator = modulus.reduce(&[2]);
-        Self { modulus, generator }
+        Self { prime, modulus, generator }
+    }
+
+    /// p.
+    pub fn prime(&self) -> Prime {
+        self.prime
     }
 
     /// The integers modulo p, which contain the group.
@@ -88,7 +144,7 @@ impl Group {
         self.modulus.hash(label, parts).square()
     }
 
-    /// The residue with these [`ELEMENT_LEN`] bytes; `None` unless it is above 1 and below p − 1.
+    /// The residue with these [`Prime::element_len`] bytes; `None` unless it is above 1 and below p − 1.
     ///
     /// It can lie outside the group; its square is always inside.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {

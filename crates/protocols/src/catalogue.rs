@@ -26,6 +26,7 @@ static CATALOGUE: &[Protocol] = &[
     gbf::IKNP_ROW,
     gbf::PAPER_ROW,
     dl_dt10::ROW,
+    dl_dt10::ROW_3072,
     rsa_dt10::ROW,
     rsa_dt10::ROW_3072,
     psty19::ROW,

@@ -8,13 +8,15 @@
 //! | | |
 //! |---|---|
 //! | security | semi-honest |
-//! | assumption | one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, of 112-bit security; random oracle |
+//! | assumption, `dl_dt10` | one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe2048, of 112-bit security; random oracle |
+//! | assumption, `dl_dt10_3072` | one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo ffdhe3072; random oracle |
 //! | receiver learns | which of its own items the sender has; the size of the sender's set |
 //! | sender learns | the size of the receiver's set; when both learn, also which of its own items the receiver has |
 //! | flights | 2, for 2^16 items each |
-//! | payload bytes | 512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
+//! | payload bytes, `dl_dt10` | 512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
+//! | payload bytes, `dl_dt10_3072` | 768 + 768·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ with [`Learns::Both`] |
 //! | ℓ | λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits |
-//! | cost | sender n_x + n_y powers with exponents of 256 bits; receiver 2·n_y such powers of two bases |
+//! | cost | sender n_x + n_y powers with exponents of 256 bits, modulo ffdhe3072 of 288; receiver 2·n_y such powers of two bases |
 //!
 //! ```text
 //!      sender: X                                       receiver: Y
@@ -31,7 +33,7 @@
 //! If x = y, both keys are (PCH/H(y)·g^R_c)^R_s. M is the masked product of all the receiver's hashes; the paper
 //! calls it X.
 //!
-//! The group is the squares modulo the 2048-bit safe prime of RFC 7919, see
+//! The group is the squares modulo a safe prime of RFC 7919 of 2048 or 3072 bits, see
 //! [`vesica_modular::modp`]. The y_i are sent in messages of [`ELEMENTS_PER_MESSAGE`]; each is answered as soon as it
 //! is raised. Powers of g and Z are looked up in tables.
 //!
@@ -50,8 +52,7 @@
 mod masks;
 mod row;
 
-pub use row::ROW;
-pub use row::bytes;
+pub use row::{ROW, ROW_3072, bytes};
 
 use self::masks::{Hashes, Masks, Unmasking, receive_elements};
 use rand::Rng;
@@ -59,12 +60,12 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::tagged::Tagged;
 use vesica_core::{Error, Item, PsiParams, Result, Secret};
-use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_LEN, Group};
+use vesica_modular::modp::{Group, Prime};
 use vesica_modular::{Exponent, Residue};
 use vesica_net::Context;
 use vesica_party::{Output, answer, sorted_tags};
 
-/// Elements in one message: 32 KiB, a tenth of a second of the sender's work.
+/// Elements in one message: 32 KiB, a tenth of a second of the sender's work, or with 3072 bits half as much again.
 pub const ELEMENTS_PER_MESSAGE: usize = 128;
 
 /// Items one CPU thread works on at a time; they share an inversion.
@@ -74,13 +75,18 @@ const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 const WINDOW_MESSAGES: usize = 64;
 
 /// Holds R_s; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
-fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+fn run_sender(
+    prime: Prime,
+    params: PsiParams,
+    x: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
     if params.has_empty_set() {
         return answer::receive_places(ctx, &params, &[]);
     }
-    let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
+    let (group, hash) = (Group::new(prime), Hashes::new(&params));
     // 1. R_s ←$ even
-    let r_s = HalfExponent::random(ctx);
+    let r_s = HalfExponent::random(prime, ctx);
     // 2. M  3. K_x = (M/H(x))^R_s for x ∈ X
     let tags = ctx.child("own powers", |ctx| own_tags(ctx, &group, &hash, &r_s, &x))?;
     drop(x);
@@ -95,11 +101,16 @@ fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result
 }
 
 /// Learns which of its items the sender has.
-fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
+fn run_receiver(
+    prime: Prime,
+    params: PsiParams,
+    y: Arc<Vec<Item>>,
+    ctx: &mut Context,
+) -> Result<Output> {
     if params.has_empty_set() {
         return Ok(Output::Positions(Vec::new()));
     }
-    let (group, hash) = (Group::ffdhe2048(), Hashes::new(&params));
+    let (group, hash) = (Group::new(prime), Hashes::new(&params));
     // 1. PCH = Π H(y) for y ∈ Y
     let pch = ctx.child("product", |ctx| product(ctx, &group, &hash, &y));
     let tags = ctx.child("powers", |ctx| {
@@ -121,8 +132,8 @@ fn run_receiver(params: PsiParams, y: Arc<Vec<Item>>, ctx: &mut Context) -> Resu
 struct HalfExponent(Exponent);
 
 impl HalfExponent {
-    fn random(ctx: &mut Context) -> Self {
-        let mut bytes = Secret::new([0; EXPONENT_LEN]);
+    fn random(prime: Prime, ctx: &mut Context) -> Self {
+        let mut bytes = Secret::new(vec![0; prime.exponent_len()]);
         ctx.rng().fill_bytes(bytes.expose_mut());
         Self(Exponent::from_be_bytes(bytes.expose()))
     }
@@ -161,13 +172,14 @@ fn own_tags(
 
 /// Sends Z, then receives every y_i and returns y_i^R_s.
 fn return_powers(ctx: &mut Context, group: &Group, r_s: &HalfExponent, n_y: usize) -> Result<()> {
-    let mut z = Vec::with_capacity(ELEMENT_LEN);
+    let element_len = group.prime().element_len();
+    let mut z = Vec::with_capacity(element_len);
     r_s.raise(group.generator()).encode(&mut z);
     ctx.peer()?.send(&z)?;
     for (first, count) in blocks(n_y) {
         let y = receive_elements(ctx, group, 1 + first, count)?;
         let tasks = ctx.map(&y, ITEMS_PER_TASK, |y| {
-            let mut bytes = Vec::with_capacity(y.len() * ELEMENT_LEN);
+            let mut bytes = Vec::with_capacity(y.len() * element_len);
             y.iter().for_each(|y_i| r_s.raise(y_i).encode(&mut bytes));
             bytes
         });

@@ -15,8 +15,12 @@ use vesica_core::{Block, Error, Result, Secret};
 use vesica_net::Pool;
 use vesica_simd::garble::{GateHash, evaluate_and, garble_and};
 
-/// The gates' kernels take so many lanes at a time.
+/// The kernels process this many lanes at a time.
 const LANES_PER_KERNEL: usize = 64;
+
+/// Larger parts are left to one thread, which sends each message as soon as it is full: the ciphertexts of a part are in
+/// memory at once, 32 bytes for each gate.
+const MOST_GATES: usize = 1 << 20;
 
 const OTHER_CALLS: Error =
     Error::Bug("a lane-wise part of a circuit makes other calls on other lanes");
@@ -44,7 +48,11 @@ struct Share<T> {
 }
 
 impl Part {
-    /// How the threads of `pool` share `circuit`, which takes the next gates; `None` if one thread is as fast.
+    /// How the threads of `pool` share `circuit`, which takes the next gates; `None` if one thread is as fast, or the part
+    /// is too large.
+    ///
+    /// # Panics
+    /// If the words differ in their number of lanes.
     pub(super) fn new(
         pool: &Pool,
         gates: &mut Progress,
@@ -55,10 +63,12 @@ impl Part {
         if pool.len() == 1 || lanes < 2 * LANES_PER_KERNEL {
             return Ok(None);
         }
+        let mut wires = words.iter().flat_map(|word| word.iter());
+        assert!(wires.all(|wire| wire.len() == lanes), "the same number of lanes");
         let calls = Calls::of(circuit, words)?;
         let total = lanes * calls.iter().sum::<usize>();
         let threads = threads(pool, total).min(lanes / LANES_PER_KERNEL);
-        if threads < 2 {
+        if threads < 2 || total > MOST_GATES {
             return Ok(None);
         }
         let kernels = lanes.div_ceil(LANES_PER_KERNEL);
@@ -166,7 +176,7 @@ impl Part {
             let words: Vec<_> = words.iter().map(Vec::as_slice).collect();
             let mut thread = Thread { delta, and, call: 0, shares: shares.into_iter().peekable() };
             *result = circuit.evaluate(&mut thread, &words);
-            if thread.shares.next().is_some() {
+            if result.is_ok() && thread.shares.next().is_some() {
                 *result = Err(OTHER_CALLS);
             }
         });
@@ -321,9 +331,19 @@ mod tests {
 
     #[test]
     fn threads_share_parts_that_are_large_enough() {
-        for (threads, lanes, shared) in [(1, 10_000, 0), (4, 127, 0), (4, 1300, 0), (4, 1400, 2)] {
+        for (threads, lanes, shared) in
+            [(1, 10_000, 0), (4, 1300, 0), (4, 1400, 2), (4, 174_762, 4), (4, 174_763, 0)]
+        {
             assert_eq!(part(threads, lanes).map_or(0, |part| part.threads.len()), shared);
         }
+        // Many wires of few lanes: a thread takes the lanes of a kernel at least.
+        let wide = |lanes| {
+            let word: Vec<_> = (0..200).map(|_| Labels::zeros(lanes)).collect();
+            let gates = &mut Progress::new(&Cost::default());
+            Part::new(&pool(4), gates, &CALLS, &[&word]).unwrap().map(|part| part.threads)
+        };
+        assert_eq!(wide(127), None);
+        assert_eq!(wide(129), Some(vec![0..64, 64..129]));
         assert_eq!(part(3, 10_001).unwrap().threads, [0..3328, 3328..6656, 6656..10_001]);
     }
 

@@ -83,23 +83,23 @@ pub(super) fn buffer(table: &mut Vec<Block>, len: usize) -> &mut [Block] {
     table
 }
 
-/// Fewer gates take less time on one thread than waking another.
+/// With fewer gates, waking another thread takes longer than the work.
 const GATES_PER_THREAD: usize = 4096;
 
-/// How many threads of `pool` share so many gates.
+/// How many threads of `pool` share this many gates.
 pub(super) fn threads(pool: &Pool, gates: usize) -> usize {
     pool.len().min(gates / GATES_PER_THREAD).max(1)
 }
 
-/// Calls `f` for each of `tasks`, which have so many gates, on several threads if that is faster.
+/// Calls `f` for each of `tasks`, which have this many gates, on several threads if that is faster.
 pub(super) fn for_each<T: Send>(
     pool: &Pool,
     gates: usize,
     tasks: Vec<T>,
     f: impl Fn(T) + Sync + Send,
 ) {
-    match threads(pool, gates) {
-        1 => tasks.into_iter().for_each(f),
+    match threads(pool, gates).min(tasks.len()) {
+        0 | 1 => tasks.into_iter().for_each(f),
         _ => pool.for_each(tasks, f),
     }
 }

@@ -75,7 +75,7 @@ struct HelperReport {
 /// Medians over the runs.
 #[derive(Debug, Serialize)]
 struct Median {
-    /// To the later result: from both parties ready, or with a helper from the party's start.
+    /// From the connection to the later result: both parties' connection with each other, or each party's with the helper.
     wall_s: f64,
     /// All parties together.
     cpu_s: f64,

@@ -13,7 +13,7 @@ use vesica_protocols::kmrs14::{Check, Variant};
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
 ///
-/// The result of every run is checked. Times are measured from the moment when both sides are ready
+/// The result of every run is checked. Times are measured from the moment when the sides are connected
 /// until the later one is done.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_core::{Error, Learns, Misbehaviour, PsiParams, Result, Role, SessionId};
-use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_LEN, Group};
+use vesica_modular::modp::{Group, Prime as SafePrime};
 use vesica_modular::rsa::{KeySize, PUBLIC_EXPONENT, Prime, PrivateKey};
 use vesica_modular::{Exponent, Modulus, Residue};
 use vesica_net::Context;
@@ -152,70 +152,78 @@ fn blinded_items_differ_from_run_to_run() {
     assert!(one.chunks(256).zip(two.chunks(256)).all(|(one, two)| one != two));
 }
 
+/// The rows from Diffie–Hellman, and the lengths of their elements.
+fn from_diffie_hellman() -> impl Iterator<Item = (&'static str, SafePrime, usize)> {
+    [("dl_dt10", SafePrime::Bits2048), ("dl_dt10_3072", SafePrime::Bits3072)]
+        .into_iter()
+        .map(|(id, prime)| (id, prime, prime.element_len()))
+}
+
 #[test]
 fn elements_of_order_one_and_two_and_numbers_out_of_range_are_refused() {
-    let p = Group::ffdhe2048().modulus().to_be_bytes();
-    let mut minus_one = p.clone();
-    minus_one[ELEMENT_LEN - 1] -= 1;
-    let bad = [small(0, ELEMENT_LEN), small(1, ELEMENT_LEN), minus_one, p, vec![0xff; ELEMENT_LEN]];
-    for bad in bad {
-        let (product, item, z) = (bad.clone(), bad.clone(), bad.clone());
-        let run = against_sender("dl_dt10", move |ctx| ctx.peer()?.send(&product));
-        assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
+    for (id, prime, len) in from_diffie_hellman() {
+        let p = Group::new(prime).modulus().to_be_bytes();
+        let mut minus_one = p.clone();
+        minus_one[len - 1] -= 1;
+        for bad in [small(0, len), small(1, len), minus_one, p, vec![0xff; len]] {
+            let (product, item, z) = (bad.clone(), bad.clone(), bad.clone());
+            let run = against_sender(id, move |ctx| ctx.peer()?.send(&product));
+            assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
 
-        let run = against_sender("dl_dt10", move |ctx| {
-            ctx.peer()?.send(&small(4, ELEMENT_LEN))?;
-            ctx.peer()?.send(&[small(9, ELEMENT_LEN), item].concat())
-        });
-        assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
+            let run = against_sender(id, move |ctx| {
+                ctx.peer()?.send(&small(4, len))?;
+                ctx.peer()?.send(&[small(9, len), item].concat())
+            });
+            assert_eq!(run.sender.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
 
-        let run = against_receiver("dl_dt10", move |ctx| {
-            ctx.peer()?.send(&z)?;
-            ctx.peer()?.recv(ELEMENT_LEN)?;
-            ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN).map(drop)
-        });
-        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
+            let run = against_receiver(id, move |ctx| {
+                ctx.peer()?.send(&z)?;
+                ctx.peer()?.recv(len)?;
+                ctx.peer()?.recv(N_Y as usize * len).map(drop)
+            });
+            assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 0 }));
 
-        let run = against_receiver("dl_dt10", move |ctx| {
-            ctx.peer()?.send(&small(4, ELEMENT_LEN))?;
-            ctx.peer()?.recv(ELEMENT_LEN)?;
-            ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?;
-            ctx.peer()?.send(&[small(9, ELEMENT_LEN), bad].concat())
-        });
-        assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
+            let run = against_receiver(id, move |ctx| {
+                ctx.peer()?.send(&small(4, len))?;
+                ctx.peer()?.recv(len)?;
+                ctx.peer()?.recv(N_Y as usize * len)?;
+                ctx.peer()?.send(&[small(9, len), bad].concat())
+            });
+            assert_eq!(run.receiver.output, misbehaved(Misbehaviour::InvalidPoint { index: 2 }));
+        }
     }
 }
 
 /// With an odd exponent, half of the elements outside the group would show its lowest bit.
 #[test]
 fn powers_of_elements_outside_the_group_are_inside() {
-    let group = Group::ffdhe2048();
-    let is_square = {
-        let (modulus, q) = (group.modulus().clone(), Arc::new(order(&group)));
-        move |bytes: &[u8]| {
-            let element = modulus.decode(bytes).unwrap();
-            element.pow(&q).equals(&modulus.one())
+    for (id, prime, len) in from_diffie_hellman() {
+        let group = Group::new(prime);
+        let is_square = {
+            let (modulus, q) = (group.modulus().clone(), Arc::new(order(&group)));
+            move |bytes: &[u8]| {
+                let element = modulus.decode(bytes).unwrap();
+                element.pow(&q).equals(&modulus.one())
+            }
+        };
+        let outside = (2..50).find(|v| !is_square(&small(*v, len))).unwrap();
+        let outside = small(outside, len);
+        for seed in 0..4 {
+            let (is_square, outside) = (is_square.clone(), outside.clone());
+            let sender =
+                find(id).unwrap().party(Role::Sender, params(), Arc::new(items(0..N_X))).unwrap();
+            let deviating = Deviating(move |ctx: &mut Context| {
+                ctx.peer()?.send(&outside)?;
+                ctx.peer()?.send(&outside.repeat(N_Y as usize))?;
+                ctx.peer()?.recv(len)?;
+                let powers = ctx.peer()?.recv(N_Y as usize * len)?;
+                assert!(powers.chunks(len).all(&is_square));
+                Ok(())
+            });
+            let runner = vesica_testkit::Runner { seed, ..Default::default() };
+            let run = runner.run(sender, Box::new(deviating));
+            assert_eq!(run.receiver.output, Ok(Output::Nothing));
         }
-    };
-    let outside = (2..50).find(|v| !is_square(&small(*v, ELEMENT_LEN))).unwrap();
-    let outside = small(outside, ELEMENT_LEN);
-    for seed in 0..4 {
-        let (is_square, outside) = (is_square.clone(), outside.clone());
-        let sender = find("dl_dt10")
-            .unwrap()
-            .party(Role::Sender, params(), Arc::new(items(0..N_X)))
-            .unwrap();
-        let deviating = Deviating(move |ctx: &mut Context| {
-            ctx.peer()?.send(&outside)?;
-            ctx.peer()?.send(&outside.repeat(N_Y as usize))?;
-            ctx.peer()?.recv(ELEMENT_LEN)?;
-            let powers = ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?;
-            assert!(powers.chunks(ELEMENT_LEN).all(&is_square));
-            Ok(())
-        });
-        let runner = vesica_testkit::Runner { seed, ..Default::default() };
-        let run = runner.run(sender, Box::new(deviating));
-        assert_eq!(run.receiver.output, Ok(Output::Nothing));
     }
 }
 
@@ -223,22 +231,24 @@ fn powers_of_elements_outside_the_group_are_inside() {
 /// the group.
 #[test]
 fn everything_the_receiver_sends_lies_in_the_group() {
-    let (tell, told) = std::sync::mpsc::channel();
-    let run = against_receiver("dl_dt10", move |ctx| {
-        let mut sent = ctx.peer()?.recv(ELEMENT_LEN)?;
-        sent.extend(ctx.peer()?.recv(N_Y as usize * ELEMENT_LEN)?);
-        tell.send(sent).unwrap();
-        Ok(())
-    });
-    assert!(run.receiver.output.is_err(), "nothing came back");
-    let group = Group::ffdhe2048();
-    let sent = told.recv().unwrap();
-    assert_eq!(sent.len(), (1 + N_Y as usize) * ELEMENT_LEN);
-    let order = order(&group);
-    for bytes in sent.chunks(ELEMENT_LEN) {
-        let element = group.decode(bytes).unwrap();
-        assert!(element.pow(&order).equals(&group.modulus().one()));
-        assert_eq!(encode(&element), bytes);
+    for (id, prime, len) in from_diffie_hellman() {
+        let (tell, told) = std::sync::mpsc::channel();
+        let run = against_receiver(id, move |ctx| {
+            let mut sent = ctx.peer()?.recv(len)?;
+            sent.extend(ctx.peer()?.recv(N_Y as usize * len)?);
+            tell.send(sent).unwrap();
+            Ok(())
+        });
+        assert!(run.receiver.output.is_err(), "nothing came back");
+        let group = Group::new(prime);
+        let sent = told.recv().unwrap();
+        assert_eq!(sent.len(), (1 + N_Y as usize) * len);
+        let order = order(&group);
+        for bytes in sent.chunks(len) {
+            let element = group.decode(bytes).unwrap();
+            assert!(element.pow(&order).equals(&group.modulus().one()));
+            assert_eq!(encode(&element), bytes);
+        }
     }
 }
 
@@ -271,7 +281,8 @@ fn a_run_takes_at_most_a_third_longer_than_its_exponentiations() {
     let of_an_item = [
         ("rsa_dt10", 2.0 * seconds_of_a_power(128, 128)),
         ("rsa_dt10_3072", 2.0 * seconds_of_a_power(192, 192)),
-        ("dl_dt10", seconds_of_a_power(ELEMENT_LEN, EXPONENT_LEN)),
+        ("dl_dt10", seconds_of_a_power(256, 32)),
+        ("dl_dt10_3072", seconds_of_a_power(384, 36)),
     ];
     for (id, of_an_item) in of_an_item {
         let powers = 2.0 * n as f64 * of_an_item;

@@ -12,7 +12,7 @@ fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
 /// Message sizes around which the laws test, in items; smaller for protocols with shorter messages.
 fn block(protocol: &Protocol) -> u64 {
     match protocol.id {
-        "dl_dt10" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,
+        "dl_dt10" | "dl_dt10_3072" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,
         "rsa_dt10" | "rsa_dt10_3072" => rsa_dt10::ELEMENTS_PER_MESSAGE as u64,
         "psty19" => POINTS_PER_MESSAGE as u64,
         // Other circuits have no messages of a size of their own; items meet a stash by 128.
@@ -69,8 +69,7 @@ fn is_slow(protocol: &Protocol) -> bool {
     (protocol.seconds)(&params) > 0.2 || is_variant(protocol)
 }
 
-/// Whether the row is another one with a circuit evaluated by the other engine, shuffled in another way, or with other
-/// parameters.
+/// Whether the row is another one with a circuit evaluated by the other engine, or shuffled in another way.
 fn is_variant(protocol: &Protocol) -> bool {
     [
         "bwa_gmw",
@@ -81,7 +80,6 @@ fn is_variant(protocol: &Protocol) -> bool {
         "scs_he_3072",
         "scs_he_gmw",
         "circuit_phasing_yao",
-        "circuit_phasing_paper",
     ]
     .contains(&protocol.id)
 }

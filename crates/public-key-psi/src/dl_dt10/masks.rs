@@ -7,7 +7,7 @@ use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::tagged::Tagged;
 use vesica_core::tags::{MAX_TAG_LEN, TagHash};
 use vesica_core::{Error, Item, Misbehaviour, PsiParams, Result, Secret, SessionId, hash};
-use vesica_modular::modp::{ELEMENT_LEN, EXPONENT_BITS, EXPONENT_LEN, Group};
+use vesica_modular::modp::{Group, Prime};
 use vesica_modular::{Exponent, FixedBase, Residue};
 use vesica_net::Context;
 
@@ -31,8 +31,9 @@ pub(super) fn receive_elements(
     first: usize,
     count: usize,
 ) -> Result<Vec<Residue>> {
-    let message = ctx.peer()?.recv(ELEMENT_LEN * count)?;
-    let elements = message.chunks_exact(ELEMENT_LEN).enumerate().map(|(i, bytes)| {
+    let element_len = group.prime().element_len();
+    let message = ctx.peer()?.recv(element_len * count)?;
+    let elements = message.chunks_exact(element_len).enumerate().map(|(i, bytes)| {
         let index = (first + i) as u64;
         group.decode(bytes).ok_or(Misbehaviour::InvalidPoint { index }.into())
     });
@@ -64,11 +65,11 @@ impl Hashes {
     pub(super) fn inverses(&self, group: &Group, items: &[Item]) -> Result<Vec<Residue>> {
         let hashes: Vec<Residue> = items.iter().map(|item| self.item(group, item)).collect();
         let inverses = group.modulus().invert_all(&hashes);
-        inverses.ok_or(Error::Bug("a hash is 0, which happens once in 2^2048"))
+        inverses.ok_or(Error::Bug("a hash is 0, which happens less than once in 2^2000"))
     }
 
     pub(super) fn tag(&self, key: &Residue) -> u128 {
-        let mut bytes = Secret::new(Vec::with_capacity(ELEMENT_LEN));
+        let mut bytes = Secret::new(Vec::with_capacity(Prime::Bits3072.element_len()));
         key.encode(bytes.expose_mut());
         self.tag.tag(bytes.expose()) >> (u128::BITS - self.shape.tag_bits())
     }
@@ -94,13 +95,14 @@ impl<'a> Masks<'a> {
     ) -> Self {
         let mut seed = Secret::new([0; 32]);
         ctx.rng().fill_bytes(seed.expose_mut());
-        let mut r_c = Secret::new([0; EXPONENT_LEN]);
+        let exponent_bits = group.prime().exponent_bits();
+        let mut r_c = Secret::new(vec![0; group.prime().exponent_len()]);
         ctx.rng().fill_bytes(r_c.expose_mut());
         Self {
             group,
             hash,
             pch,
-            g: FixedBase::new(group.modulus(), group.generator(), EXPONENT_BITS),
+            g: FixedBase::new(group.modulus(), group.generator(), exponent_bits),
             r_c: Exponent::from_be_bytes(r_c.expose()),
             seed,
         }
@@ -108,7 +110,7 @@ impl<'a> Masks<'a> {
 
     /// R_i.
     fn r_i(&self, index: usize) -> Exponent {
-        let mut bytes = Secret::new([0; EXPONENT_LEN]);
+        let mut bytes = Secret::new(vec![0; self.group.prime().exponent_len()]);
         let index = (index as u64).to_le_bytes();
         hash::derive_into(MASK_LABEL, &[self.seed.expose(), &index], bytes.expose_mut());
         Exponent::from_be_bytes(bytes.expose())
@@ -116,7 +118,7 @@ impl<'a> Masks<'a> {
 
     /// The bytes of M = PCH·g^R_c.
     pub(super) fn m(&self) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(ELEMENT_LEN);
+        let mut bytes = Vec::with_capacity(self.group.prime().element_len());
         self.pch.mul(&self.g.pow(&self.r_c)).encode(&mut bytes);
         bytes
     }
@@ -127,7 +129,7 @@ impl<'a> Masks<'a> {
         let tasks = ctx.map(&places, ITEMS_PER_TASK, |places| {
             let items: Vec<Item> = places.iter().map(|(_, item)| *item).collect();
             let inverses = self.hash.inverses(self.group, &items)?;
-            let mut bytes = Vec::with_capacity(places.len() * ELEMENT_LEN);
+            let mut bytes = Vec::with_capacity(places.len() * self.group.prime().element_len());
             for ((i, _), inverse) in places.iter().zip(&inverses) {
                 let mask = self.g.pow(&self.r_i(*i));
                 self.pch.mul(inverse).mul(&mask).encode(&mut bytes);
@@ -145,7 +147,7 @@ impl<'a> Masks<'a> {
         Ok(Unmasking {
             masks: self,
             z_to_r_c: z.pow(&self.r_c),
-            inverse_of_z: FixedBase::new(modulus, &inverse, EXPONENT_BITS),
+            inverse_of_z: FixedBase::new(modulus, &inverse, self.group.prime().exponent_bits()),
         })
     }
 }
@@ -196,7 +198,7 @@ mod tests {
         let session = SessionId::from_bytes([1; 32]);
         let params = PsiParams::new(session, 1 << 10, 1 << 10, Learns::Receiver).unwrap();
         let hash = Hashes::new(&params);
-        let item = hash.item(&Group::ffdhe2048(), &Item::from_bytes(*b"0123456789abcdef"));
+        let item = hash.item(&Group::new(Prime::Bits2048), &Item::from_bytes(*b"0123456789abcdef"));
         let mut bytes = Vec::new();
         item.encode(&mut bytes);
         assert_eq!(hex(&bytes[..16]), "fc2d8ea308acf9dc20ed861278685420");

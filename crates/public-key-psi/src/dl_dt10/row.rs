@@ -1,12 +1,12 @@
-//! The row of the catalogue.
+//! The rows of the catalogue.
 
 use super::masks::tag_shape;
 use super::{run_receiver, run_sender};
-use vesica_core::{PsiParams, Role};
-use vesica_modular::modp::ELEMENT_LEN;
+use vesica_core::{PsiParams, Result, Role};
+use vesica_modular::modp::Prime;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, answer, of_set,
+    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
+    Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `dl_dt10`.
@@ -25,8 +25,8 @@ pub const ROW: Protocol = Protocol {
     least_flights: None,
     bytes_formula: "512 + 512·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags(n, ℓ) = ⌈(n + \
                     2^h + n·(ℓ − h))/8⌉ with h = ⌊log n⌋; ℓ = 40 + ⌈log n_x⌉ + ⌈log n_y⌉",
-    bytes,
-    seconds,
+    bytes: |params| bytes(Prime::Bits2048, params),
+    seconds: |params| seconds(Prime::Bits2048, params),
     usable_set_len: None,
     named_only: true,
     item_bits: 128..=128,
@@ -55,22 +55,65 @@ pub const ROW: Protocol = Protocol {
             value: "BLAKE3 to 2176 bits, reduced and squared",
             source: "within 2^-128 of uniform",
         },
-        Parameter {
-            name: "tag length",
-            value: "λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits, λ = 40",
-            source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
-        },
+        TAGS,
     ],
-    sender: |params, input| of_set(Role::Sender, params, input, run_sender),
-    receiver: |params, input| of_set(Role::Receiver, params, input, run_receiver),
+    sender: |params, input| sender(Prime::Bits2048, params, input),
+    receiver: |params, input| receiver(Prime::Bits2048, params, input),
 };
 
+/// The row of `dl_dt10_3072`.
+pub const ROW_3072: Protocol = Protocol {
+    id: "dl_dt10_3072",
+    name: "PSI from one-more Diffie–Hellman, 3072 bits",
+    assumption: "one-more gap Diffie–Hellman and discrete logarithms with short exponents modulo \
+                 ffdhe3072; random oracle",
+    bytes_formula: "768 + 768·n_y + tags(n_x, ℓ), and ⌈n_x/8⌉ when both learn; tags and ℓ as in \
+                    dl_dt10",
+    bytes: |params| bytes(Prime::Bits3072, params),
+    seconds: |params| seconds(Prime::Bits3072, params),
+    parameters: &[
+        Parameter {
+            name: "group",
+            value: "squares modulo the 3072-bit safe prime ffdhe3072 (128-bit security)",
+            source: "RFC 7919, Appendix A.2; NIST SP 800-57, Part 1",
+        },
+        Parameter {
+            name: "exponents",
+            value: "288 bits",
+            source: "RFC 7919, §5.2, which asks for 275; Koshiba, Kurosawa, PKC 2004",
+        },
+        Parameter {
+            name: "hash to group",
+            value: "BLAKE3 to 3200 bits, reduced and squared",
+            source: "within 2^-128 of uniform",
+        },
+        TAGS,
+    ],
+    sender: |params, input| sender(Prime::Bits3072, params, input),
+    receiver: |params, input| receiver(Prime::Bits3072, params, input),
+    ..ROW
+};
+
+const TAGS: Parameter = Parameter {
+    name: "tag length",
+    value: "λ + ⌈log n_x⌉ + ⌈log n_y⌉ bits, λ = 40",
+    source: "Pinkas, Schneider, Segev, Zohner 2015, §3.1",
+};
+
+fn sender(prime: Prime, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Sender, params, input, move |params, x, ctx| run_sender(prime, params, x, ctx))
+}
+
+fn receiver(prime: Prime, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+    of_set(Role::Receiver, params, input, move |params, y, ctx| run_receiver(prime, params, y, ctx))
+}
+
 /// Exact payload bytes of a run.
-pub fn bytes(params: &PsiParams) -> Traffic {
+pub fn bytes(prime: Prime, params: &PsiParams) -> Traffic {
     if params.has_empty_set() {
         return Traffic { sender_to_receiver: 0, receiver_to_sender: 0 };
     }
-    let elements = (ELEMENT_LEN * (1 + params.receiver_len())) as u64;
+    let elements = (prime.element_len() * (1 + params.receiver_len())) as u64;
     Traffic {
         sender_to_receiver: elements + tag_shape(params).bytes(),
         receiver_to_sender: elements + answer::bytes(params),
@@ -78,7 +121,11 @@ pub fn bytes(params: &PsiParams) -> Traffic {
 }
 
 /// A power for each item of both sets, all of it at the sender, after the receiver's product.
-fn seconds(params: &PsiParams) -> f64 {
+fn seconds(prime: Prime, params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
-    0.01 + 0.62e-3 * (n_x + n_y)
+    let of_a_power = match prime {
+        Prime::Bits2048 => 0.62e-3,
+        Prime::Bits3072 => 1.5e-3,
+    };
+    0.01 + of_a_power * (n_x + n_y)
 }

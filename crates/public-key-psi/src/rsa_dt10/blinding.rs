@@ -144,7 +144,7 @@ impl<'a> Blinding<'a> {
 mod tests {
     use super::*;
     use vesica_core::Learns;
-    use vesica_modular::modp::Group;
+    use vesica_modular::modp::{Group, Prime as SafePrime};
     use vesica_modular::rsa::{KeySize, PUBLIC_EXPONENT};
 
     fn hex(bytes: &[u8]) -> String {
@@ -157,7 +157,7 @@ mod tests {
         let session = SessionId::from_bytes([1; 32]);
         let params = PsiParams::new(session, 1 << 10, 1 << 10, Learns::Receiver).unwrap();
         // Not a key, but a well-known modulus.
-        let mut bytes = Group::ffdhe2048().modulus().to_be_bytes();
+        let mut bytes = Group::new(SafePrime::Bits2048).modulus().to_be_bytes();
         bytes.extend_from_slice(&PUBLIC_EXPONENT.to_be_bytes());
         let key = PublicKey::decode(&bytes, KeySize::Bits2048).unwrap();
         let hash = Hashes::new(&params, &key);

@@ -33,8 +33,9 @@ const FEW_MESSAGES: usize = 8;
 
 /// Which changes of a party's messages are tried, as (message, change, learner): `messages` is their number by learner.
 ///
-/// Every message is changed, and every change is made with each of the learners. Few messages are changed with each of the
-/// learners, in every way with one of them; many, with one of the learners in turn.
+/// Every message is changed, and every change is made with each of the learners. With [`Cases::Pairs`] a few messages are
+/// changed in every way. So many messages that each of the learners can have all changes are changed once, with the
+/// learners in turn; fewer are changed with each of the learners.
 fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usize; 3]> {
     let sent = || messages.iter().copied();
     let [few, most] = [sent().min(), sent().max()].map(|sent| sent.expect("somebody learns"));

@@ -1,5 +1,7 @@
 //! Partitions whose work a party's programs elsewhere do, which here are threads of this process.
 
+mod liar;
+
 use super::agreed::of_intersections;
 use super::{assert_rows, rows};
 use crate::support::Pair;
@@ -11,15 +13,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Item, Misbehaviour};
+use vesica_core::Item;
+use vesica_core::hash::Transcript;
 use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOptions, terms};
-use vesica_exchange::{Desk, ExchangeError, FolderStore, Store};
+use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
-use vesica_net::{Flight, StreamId};
 use vesica_own_rows::distinct;
 use vesica_records::{NO_ITEM, ReadOptions, Source, stream_items};
-use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Parcelled, Taken, Task, buckets_of};
+use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Taken, Task, buckets_of};
 
 const NAMES: [&str; 2] = ["one", "two"];
 
@@ -514,160 +515,4 @@ fn many_interruptions_change_nothing() {
         interrupt(seed + 10, protocol, "one", AT_TWO, 12);
         interrupt(seed + 20, protocol, "all", AT_BOTH, 13);
     }
-}
-
-/// How a party that deviates changes what one of its tasks says.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Lie {
-    /// It names an object that is not there.
-    Missing,
-    /// It names the object of another partition.
-    OfAnother,
-    /// It says that the object has more bytes.
-    Longer,
-    /// Its object is not sealed.
-    NotSealed,
-    /// Its object has bytes for another partition too.
-    ForTwo,
-    /// Its object has bytes of a stream that nobody opens, and no others.
-    ForNobody,
-}
-
-struct Liar {
-    team: Team,
-    lie: Lie,
-}
-
-impl Liar {
-    /// Says what the first two tasks, of which these are `said`, did not say.
-    fn change(&self, orders: &Orders, tasks: &[Task], said: [&mut Parcelled; 2]) {
-        let [first, second] = said;
-        let desk = Desk::from_bytes(&orders.desk).unwrap();
-        let id = other_id(tasks[0].id);
-        let put = |streams: &[(u64, u64)]| {
-            let pieces = streams
-                .iter()
-                .map(|(stream, len)| (StreamId::from_u64(*stream), vec![0; *len as usize]));
-            let flight = Flight::from_iter(pieces);
-            Parcelled::from(&desk.put(&*self.team.store, (id, id_key()), &flight).unwrap())
-        };
-        match self.lie {
-            Lie::Missing => first.id = id,
-            Lie::OfAnother => {
-                let streams = std::mem::take(&mut first.streams);
-                *first = Parcelled { streams, ..second.clone() };
-            }
-            Lie::Longer => first.streams[0].1 += 1,
-            Lie::NotSealed => {
-                // The name of an object is in that of a sealed one.
-                let folder = fs::read_dir(&self.team.shared).unwrap().next().unwrap().unwrap();
-                let hex = |id: [u8; 16]| format!("{:032x}", u128::from_be_bytes(id));
-                let files = fs::read_dir(folder.path()).unwrap();
-                let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-                let name = names.into_iter().find(|name| name.contains(&hex(first.id))).unwrap();
-                let path = folder.path().join(name.replace(&hex(first.id), &hex(id)));
-                fs::write(path, [7; 99]).unwrap();
-                first.id = id;
-                first.digest = derive("vesica exchange 2026 object v1", &[&[7; 99]]);
-            }
-            Lie::ForTwo => {
-                let mut streams = first.streams.clone();
-                streams.push((tasks[1].root, 4));
-                *first = put(&streams);
-            }
-            Lie::ForNobody => *first = put(&[(77, 4)]),
-        }
-    }
-}
-
-/// What the liar seals its own objects under.
-fn id_key() -> [u8; 32] {
-    [3; 32]
-}
-
-/// Another one.
-fn other_id(mut id: [u8; 16]) -> [u8; 16] {
-    id[0] ^= 1;
-    id
-}
-
-impl Hands for Liar {
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
-        self.team.group(secret, buckets)
-    }
-
-    fn take(
-        &self,
-        orders: &Orders,
-        tasks: &[Task],
-        kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
-        let mut taken = self.team.take(orders, tasks, kept)?;
-        if let [first, second, ..] = &mut taken[..]
-            && let (Some(first), Some(second)) =
-                (first.parcels.first_mut(), second.parcels.first_mut())
-        {
-            self.change(orders, tasks, [first, second]);
-        }
-        Ok(taken)
-    }
-}
-
-/// What `one` makes of the lie of `two`.
-fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::Error>) {
-    fs::remove_dir_all(pair.path("shared")).ok();
-    for name in NAMES {
-        fs::remove_dir_all(pair.path(&format!("{name}.state"))).ok();
-    }
-    let agreement = SMALL.agreement(pair, "kkrt16", "all", "");
-    let team = |party| Team { twice: false, ..Team::new(pair, &agreement, party, never()) };
-    let liar = Arc::new(Liar { team: team(1), lie });
-    let honest = has_hands.then(|| Arc::new(team(0)));
-    let cancel = CancelToken::new();
-    std::thread::scope(|scope| {
-        let lying = scope.spawn(|| {
-            vesica_engine::run(job(pair, &agreement, 1, Some(liar)), Arc::new(Silent), &cancel)
-        });
-        let mut job = job(pair, &agreement, 0, honest.clone().map(|team| team as _));
-        job.link.wait = Duration::from_secs(3);
-        let start = std::time::Instant::now();
-        let heard = vesica_engine::run(job, Arc::new(Silent), &CancelToken::new());
-        assert!(start.elapsed() < Duration::from_secs(30), "{lie:?}");
-        cancel.cancel();
-        assert!(lying.join().unwrap().is_err(), "{lie:?}");
-        let failed = honest.and_then(|team| team.failed.lock().unwrap().clone());
-        (heard.err().unwrap_or_else(|| panic!("{lie:?} went well")), failed)
-    })
-}
-
-/// The error says what is wrong, and nobody waits for longer than agreed.
-#[test]
-fn a_peer_whose_objects_apart_are_others_is_found_out() {
-    let pair = SMALL.write();
-    for lie in [Lie::OfAnother, Lie::Longer, Lie::NotSealed] {
-        let (error, _) = hear(&pair, lie, false);
-        let is_it =
-            matches!(error, Error::Exchange { kind: ExchangeError::WrongObject { .. }, .. });
-        assert!(is_it, "{lie:?}: {error:?}");
-    }
-    for lie in [Lie::OfAnother, Lie::Longer, Lie::NotSealed, Lie::ForTwo] {
-        let (error, failed) = hear(&pair, lie, true);
-        let is_it = |kind| match lie {
-            // Each partition hears it as what the peer says to that one, and that is not what it should say.
-            Lie::ForTwo => true,
-            _ => kind == Misbehaviour::BrokenFraming,
-        };
-        let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if is_it(*kind));
-        assert!(is_it && failed.is_none(), "{lie:?}: {error:?}, {failed:?}");
-    }
-    for (lie, has_hands) in [(Lie::Missing, false), (Lie::ForNobody, false), (Lie::ForNobody, true)]
-    {
-        let (error, _) = hear(&pair, lie, has_hands);
-        let is_it = matches!(error, Error::Exchange { kind: ExchangeError::NotYet { .. }, .. });
-        assert!(is_it, "{lie:?}: {error:?}");
-    }
-    // The task fails after some seconds, and can be taken again.
-    let (error, failed) = hear(&pair, Lie::Missing, true);
-    assert!(matches!(error, Error::Interrupted { .. }), "{error:?}");
-    assert_eq!(failed, Some(vesica_core::Error::Storage(std::io::ErrorKind::NotFound)));
 }
