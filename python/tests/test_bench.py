@@ -55,6 +55,7 @@ def test_every_table_and_figure_of_the_papers_is_measured(tmp_path: pathlib.Path
     page = (out / "index.html").read_text()
     first = (out / "README.md").read_text()
     assert "not whole" not in first
+    assert "nothing at these sizes" not in first, first
     for title in ("Table 12", "Figure 2", "Figure 5", "Server-aided", "SCS-WN on shares"):
         assert title in page, title
     assert page.count("<svg") == first.count(".svg)") == len(list(out.glob("*.svg"))) >= 6

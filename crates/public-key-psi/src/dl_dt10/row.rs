@@ -125,7 +125,7 @@ fn seconds(prime: Prime, params: &PsiParams) -> f64 {
     let (n_x, n_y) = (params.sender_len() as f64, params.receiver_len() as f64);
     let of_a_power = match prime {
         Prime::Bits2048 => 0.62e-3,
-        Prime::Bits3072 => 1.5e-3,
+        Prime::Bits3072 => 1.6e-3,
     };
     0.01 + of_a_power * (n_x + n_y)
 }
