@@ -313,7 +313,12 @@ def table_2(bench, papers, largest):
         ["one-more-DL", "inverses", f"{dl['inverses']:,}", f"{2 * n // 16:,}"],
         ["one-more-DL", "hashes", f"{dl['hashes']:,}", f"{4 * n:,}"],
         ["one-more-RSA", "exponentiations, secret", f"{rsa['long']:,}", f"{2 * n:,}"],
-        ["one-more-RSA", "exponentiations, public", f"{rsa['short']:,}", f"{3 * n:,}, two thirds of them to check roots"],
+        [
+            "one-more-RSA",
+            "exponentiations, public",
+            f"{rsa['short']:,}",
+            f"{3 * n:,}, two thirds of them to check roots",
+        ],
         ["one-more-RSA", "inverses", f"{rsa['inverses']:,}", f"{n // 32:,}"],
         ["one-more-RSA", "hashes", f"{rsa['hashes']:,}", f"{4 * n:,}"],
     ]

@@ -119,6 +119,29 @@ def table_4(bench, papers, largest):
     compared(bench, paper, largest, "Table 4: private ids", "private-id", ("BKM+20", "bkm20"), protocols)
 
 
+def other_questions(bench, papers, largest):
+    """Protocols of the paper that it does not measure, with our transfers and with its own."""
+    sizes = powers(min(largest, 16))
+    rows = []
+    for protocol, operation in [
+        ("gmrss21_intersection", "intersection"),
+        ("gmrss21_cardinality_sum", "sum"),
+        ("gmrss21_secret_shared_intersection", "shares"),
+        ("gmrss21_inner_product", "inner-product"),
+    ]:
+        for row in [protocol, f"{protocol}_paper"][: 1 if operation == "inner-product" else 2]:
+            found = {
+                (network, n): bench.measure(row, n, n, 128, network, operation=operation)
+                for network, _ in NETWORKS
+                for _, n in sizes
+            }
+            times = [number((one := found[network, n]) and one["wall_s"]) for network, _ in NETWORKS for _, n in sizes]
+            sent = [number((one := found["lan", n]) and one["bytes_total"] / MB) for _, n in sizes]
+            rows.append([row, *times, *sent])
+    header = ["row", *heads(sizes)] + [f"MB, n = {size_name(n)}" for _, n in sizes]
+    bench.report.table("Seconds, and MB of 10^6 bytes, ours", header, rows)
+
+
 def network(bench, papers, largest):
     """Permute and share alone, beside S. Peceny, S. Raghuraman, P. Rindal, H. Shah, ePrint 2024/547."""
     paper = papers["prrs24"]
@@ -155,6 +178,12 @@ PAPER = Paper(
         "table_2": Part("Table 2", table_2, NETWORKS_DIFFER + " Items have 16 bytes here, 60 bits in the paper."),
         "table_3": Part("Table 3", table_3, NETWORKS_DIFFER),
         "table_4": Part("Table 4", table_4, NETWORKS_DIFFER),
+        "other_questions": Part(
+            "beside: other questions",
+            other_questions,
+            "The paper describes these protocols (Figures 8, 9, 11 and 13) and does not measure them. Rows that end in `_paper` have"
+            " its transfers and its network.",
+        ),
         "network": Part(
             "beside: the network alone",
             network,
