@@ -399,8 +399,8 @@ PAPER = Paper(
             "Table 7",
             table_7,
             "Networks as for Table 5. One thread a party, in both. Times of the"
-            " server-aided row include connections and"
-            " the parties' meeting; the others start when both parties are ready.",
+            " server-aided row start at the connection to the helper and include the parties' meeting; the others start when"
+            " both parties are connected.",
         ),
         "table_8": Part("Table 8", table_8),
         "table_9": Part(

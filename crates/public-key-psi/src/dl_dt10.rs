@@ -65,7 +65,7 @@ use vesica_modular::{Exponent, Residue};
 use vesica_net::Context;
 use vesica_party::{Output, answer, sorted_tags};
 
-/// Elements in one message: 32 KiB, a tenth of a second of the sender's work, or with 3072 bits half as much again.
+/// Elements in one message: 32 KiB and a tenth of a second of the sender's work, or 48 KiB and a quarter of a second.
 pub const ELEMENTS_PER_MESSAGE: usize = 128;
 
 /// Items one CPU thread works on at a time; they share an inversion.

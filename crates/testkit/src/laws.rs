@@ -249,7 +249,7 @@ pub(crate) fn flights_are_those_of_the_row(
 pub fn psi_of_integers(protocol: &Protocol, cases: Cases) {
     let takes = |bits: &u32| protocol.item_bits.contains(bits);
     let lengths: Vec<u32> = [1, 7, 10, 16, 32, 40, 64, 101].into_iter().filter(takes).collect();
-    // Of the whole sets of as many items as a run can afford: sizes, and the receiver's first item.
+    // Sizes of both sets, and the receiver's first item.
     let sizes = |all: u128| {
         [(all, all, 0), (all, all / 2, 0), (all / 2, all, all / 4), (1, all, 0), (all, 1, 0)]
     };

@@ -129,7 +129,7 @@ pub(super) fn run(
     });
     let (secrets, own_secret) = state.secrets().map_err(kept)?;
     let mut board = remote.open().map_err(at)?;
-    // As between two parties, connecting does not count. What the parties say to each other does, from the first letter on.
+    // Connecting does not count, as between two parties. Waiting for the others does, and all that the parties say.
     let stopwatch = Stopwatch::start();
     let scale = bench.spec.scale(bench.rows) as u8;
     let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, (&secrets, scale));

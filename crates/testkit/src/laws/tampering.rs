@@ -34,8 +34,8 @@ const FEW_MESSAGES: usize = 8;
 /// Which changes of a party's messages are tried, as (message, change, learner): `messages` is their number by learner.
 ///
 /// Every message is changed, and every change is made with each of the learners. With [`Cases::Pairs`] a few messages are
-/// changed in every way. So many messages that each of the learners can have all changes are changed once, with the
-/// learners in turn; fewer are changed with each of the learners.
+/// changed in every way. If there are enough messages for every learner to get every change, each is changed once, with the
+/// learners in turn; if not, each is changed with every learner.
 fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usize; 3]> {
     let sent = || messages.iter().copied();
     let [few, most] = [sent().min(), sent().max()].map(|sent| sent.expect("somebody learns"));
@@ -48,7 +48,7 @@ fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usiz
     if few >= changes * messages.len() {
         let turn = |message: usize| {
             let learns = if message < few { message / changes % messages.len() } else { longer };
-            [message, message % changes, learns]
+            [message, (message + message / changes) % changes, learns]
         };
         return (0..most).map(turn).collect();
     }
