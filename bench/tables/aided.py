@@ -233,7 +233,9 @@ def fit(bench, papers, largest):
     slope = statistics.linear_regression(logs, walls)
     if not is_large:
         header = ["items", " and ".join(f"{n:,}" for n in chosen)]
-        bench.report.table("Growth; too few for an estimate", header, [["seconds grow as", f"n^{slope.slope:.2f}"]])
+        bench.report.table(
+            "Growth; too few items for an estimate", header, [["seconds grow as", f"n^{slope.slope:.2f}"]]
+        )
         return
     billion = 10**9
     at = math.exp(slope.intercept + slope.slope * math.log(billion))

@@ -442,7 +442,7 @@ PAPER = Paper(
         "table_2": Part(
             "Table 2",
             table_2,
-            "Counts from the messages of each protocol, not measured. The paper's hashes of DT10 are those of items alone,"
+            "Counts by the messages of each protocol; nothing is timed. The paper's hashes of DT10 are those of items alone,"
             " ours those of tags too.",
         ),
         "auditing": Part("§6, auditing", auditing, "The paper gives ratios only."),

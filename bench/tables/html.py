@@ -43,8 +43,8 @@ def summary(report, name):
         worst, where = min(compared)
         median = statistics.median(times for times, _ in compared)
         line = (
-            f"In {better} of {len(compared)} cells ours is no more than the paper's. The paper's figure over ours has the"
-            f" median {ratio(median)}, and is at least {ratio(worst)} ({PAPERS[name].parts[where].of})"
+            f"Vesica needs no more than the paper in {better} of {len(compared)} cells. Paper divided by Vesica:"
+            f" {ratio(median)} in the median cell, {ratio(worst)} in the worst ({PAPERS[name].parts[where].of})"
         )
     if missing:
         line += f"; {missing} were left out"

@@ -62,7 +62,7 @@ def test_every_table_and_figure_of_the_papers_is_measured(tmp_path: pathlib.Path
     # Nothing took too long or was left out, and much is compared.
     kept = out / "measurements.jsonl"
     assert all(json.loads(line)["status"] == 0 for line in kept.read_text().splitlines())
-    compared = [int(number) for number in re.findall(r"In \d+ of (\d+) cells", first)]
+    compared = [int(number) for number in re.findall(r"in \d+ of (\d+) cells", first)]
     assert len(compared) >= 4 and max(compared) > 30, first[:2000]
     # An interruption cut the last measurement: that one is made again, and then all are remembered.
     kept.write_bytes(kept.read_bytes()[:-10])

@@ -1,5 +1,5 @@
 //! Speed of garbled circuits over memory:
-//! `cargo run --release -p vesica-circuit --example yao_speed [log2 of the items [rounds [threads]]]`.
+//! `cargo run --profile dist -p vesica-circuit --example yao_speed [log2 of the items [rounds [threads]]]`.
 //!
 //! The circuit is a bitonic merger of two lists of 32-bit items, or layers of switches: wall-clock time, and the CPU time of
 //! each party's thread, one thread each; the minimum over all rounds. Then each party works alone, on one thread and on

@@ -5,9 +5,9 @@
 //! them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about 2^112 and 2^128 steps (NIST SP
 //! 800-57, Part 1; the RFC itself estimates 2^103 and 2^125).
 //!
-//! Exponents have 256 and 288 bits instead of 2047 and 3071, more than the 225 and 275 that the RFC asks for (§5.2, Appendices A.1 and A.2). That
-//! g^r for such r looks like a random element of the group is the assumption on discrete logarithms with short exponents (T.
-//! Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman problems", PKC 2004).
+//! Exponents have 256 and 288 bits instead of 2047 and 3071, more than the 225 and 275 that the RFC asks for (§5.2,
+//! Appendices A.1 and A.2). That g^r for such r looks like a random element of the group is the assumption on discrete
+//! logarithms with short exponents (T. Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman problems", PKC 2004).
 
 use crate::{Modulus, Residue};
 

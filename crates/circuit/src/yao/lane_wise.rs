@@ -296,16 +296,20 @@ mod tests {
     use crate::Cost;
     use std::num::NonZeroUsize;
 
-    /// Two calls of one and of five pairs; on a number of lanes also another.
-    struct Calls {
+    /// Calls of one pair and of all pairs; on a number of lanes another one before, or only the first.
+    struct TwoCalls {
         one_more_on: usize,
+        one_on: usize,
     }
 
-    impl LaneWise for Calls {
+    impl LaneWise for TwoCalls {
         fn evaluate<G: Gates>(&self, g: &mut G, words: &[&[G::Wires]]) -> Result<Vec<G::Wires>> {
             let word = words[0];
             let pairs: Vec<_> = word.iter().map(|wires| (wires, wires)).collect();
-            g.and(&pairs[..1])?;
+            let first = g.and(&pairs[..1])?;
+            if word[0].len() == self.one_on {
+                return Ok(first);
+            }
             if word[0].len() == self.one_more_on {
                 g.and(&pairs[..1])?;
             }
@@ -313,7 +317,7 @@ mod tests {
         }
     }
 
-    const CALLS: Calls = Calls { one_more_on: usize::MAX };
+    const CALLS: TwoCalls = TwoCalls { one_more_on: usize::MAX, one_on: usize::MAX };
 
     fn pool(threads: usize) -> Pool {
         Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap()
@@ -388,6 +392,14 @@ mod tests {
             part.evaluate(&pool, hash, circuit, &[&word], &table).map(|word| word.len())
         };
         assert_eq!(evaluate(&CALLS), Ok(5));
-        assert_eq!(evaluate(&Calls { one_more_on: 3328 }), Err(OTHER_CALLS));
+        assert_eq!(evaluate(&TwoCalls { one_more_on: 3328, ..CALLS }), Err(OTHER_CALLS));
+        assert_eq!(evaluate(&TwoCalls { one_on: 3328, ..CALLS }), Err(OTHER_CALLS));
+    }
+
+    #[test]
+    #[should_panic = "the same number of lanes"]
+    fn words_of_other_lanes_are_refused() {
+        let gates = &mut Progress::new(&Cost::default());
+        let _ = Part::new(&pool(2), gates, &CALLS, &[&word(10_000), &word(10_001)]);
     }
 }
