@@ -56,6 +56,7 @@ pub(crate) struct Exchange {
     pub(crate) fault: Fault,
     pub(crate) state: Arc<State>,
     pub(crate) restart: bool,
+    pub(crate) memory_bytes: u64,
     pub(crate) observer: Arc<dyn Observer>,
     /// The run, once the parties have met.
     pub(crate) conversation: Mutex<Option<Conversation>>,
@@ -197,6 +198,7 @@ impl<'a> Peer<'a> {
             wait: self.link.wait,
             restart: *restart,
             max_repeats: self.agreement.max_repeats,
+            memory_bytes: exchange.memory_bytes,
             cancel: self.link_cancel.clone(),
             on_event: Arc::new(move |event| observer.event(&Event::Exchange(&event))),
         };

@@ -73,6 +73,7 @@ fn begin(
         wait: Duration::from_secs(60),
         restart: false,
         max_repeats: 0,
+        memory_bytes: 1 << 30,
         cancel: CancelToken::new(),
         on_event: Arc::new(|_| ()),
     };

@@ -14,8 +14,8 @@
 
 use crate::error::ExchangeError;
 use crate::looking::{digest, put};
-use crate::object::{self, body_of, pieces_of};
-use crate::store::{OBJECT_MAX_BYTES, Store};
+use crate::object::{self, Opened, body_of, sealed_len};
+use crate::store::Store;
 use vesica_core::Secret;
 use vesica_core::hash::derive;
 use vesica_link::letters::{LetterError, Sealer};
@@ -28,8 +28,12 @@ const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
 /// In place of the name of a stream.
 pub(crate) const APART: StreamId = StreamId::from_u64(0);
 
-/// Most streams of which an object has bytes.
-const STREAMS_MAX: usize = 4096;
+/// Most bytes of streams in an object. A party cuts what is longer.
+pub const APART_MAX_BYTES: u64 = 64 << 20;
+
+/// Most streams of which an object has bytes. A task writes the streams of one partition, which are five at most. A reader keeps the
+/// whole name with each stream, so that long names would take memory with the square of their length.
+const STREAMS_MAX: usize = 32;
 
 /// What a party's programs elsewhere need, to store its objects and to read those of the peer: `Debug` shows no secret.
 #[derive(Debug)]
@@ -103,9 +107,15 @@ impl Desk {
             return None;
         }
         let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok()?;
-        let flight = Flight::from_iter(pieces_of(&body)?);
-        let said = flight.iter().map(|(stream, bytes)| (stream, bytes.len() as u64));
-        said.eq(parcel.streams.iter().copied()).then_some(flight)
+        let opened = Opened::of(body)?;
+        // One piece of each stream, compared first: thousands of others would take room in the flight.
+        let lens = opened.pieces().map(|(stream, bytes)| (stream, bytes.len() as u64));
+        if !lens.eq(parcel.streams.iter().copied()) {
+            return None;
+        }
+        let mut flight = Flight::default();
+        opened.pieces().for_each(|(stream, bytes)| flight.push(stream, bytes));
+        Some(flight)
     }
 
     fn sealer(&self, from: u8, id: &[u8; 16], key: &[u8; 32]) -> Sealer {
@@ -140,7 +150,8 @@ pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
     bytes
 }
 
-/// The parcel that a piece names. Its streams are in ascending order, and it has bytes of each.
+/// The parcel that a piece names. Its streams are in ascending order, it has bytes of each, and its length is that of an object
+/// with these bytes.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let (key, rest) = rest.split_first_chunk::<32>()?;
@@ -148,11 +159,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     let (object_len, rest) = rest.split_first_chunk::<8>()?;
     let object_len = u64::from_le_bytes(*object_len);
     let (entries, none) = rest.as_chunks::<16>();
-    if !none.is_empty()
-        || entries.is_empty()
-        || entries.len() > STREAMS_MAX
-        || object_len > OBJECT_MAX_BYTES
-    {
+    if !none.is_empty() || entries.is_empty() || entries.len() > STREAMS_MAX {
         return None;
     }
     let number = |bytes: &[u8]| bytes.try_into().map(u64::from_le_bytes).ok();
@@ -160,13 +167,17 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     for entry in entries {
         let (stream, len) = (StreamId::from_u64(number(&entry[..8])?), number(&entry[8..])?);
         if len == 0
-            || len > OBJECT_MAX_BYTES
+            || len > APART_MAX_BYTES
             || stream == APART
             || streams.last().is_some_and(|(last, _)| *last >= stream)
         {
             return None;
         }
         streams.push((stream, len));
+    }
+    let all: u64 = streams.iter().map(|(_, len)| len).sum();
+    if all > APART_MAX_BYTES || object_len != sealed_len(&streams) {
+        return None;
     }
     Some(Parcel { id: *id, key: *key, digest: *digest, len: object_len, streams })
 }
@@ -221,12 +232,27 @@ mod tests {
     #[test]
     fn malformed_parcels_are_refused() {
         let stream = |id, len: u64| [u64::to_le_bytes(id), len.to_le_bytes()].concat();
-        let with = |rest: &[Vec<u8>]| [vec![1; 80], vec![0; 8], rest.concat()].concat();
+        let long = |len: u64, rest: &[Vec<u8>]| {
+            [vec![1; 80], len.to_le_bytes().to_vec(), rest.concat()].concat()
+        };
+        let with = |rest: &[Vec<u8>]| {
+            let len_of = |entry: &Vec<u8>| {
+                entry.get(8..16).map_or(0, |len| u64::from_le_bytes(len.try_into().unwrap()))
+            };
+            long(16 + rest.iter().map(|entry| 12 + len_of(entry)).sum::<u64>(), rest)
+        };
         assert!(from_bytes(&with(&[stream(1, 1), stream(2, 1)])).is_some());
+        assert!(from_bytes(&with(&[stream(1, APART_MAX_BYTES)])).is_some());
+        let streams: Vec<_> = (1..=STREAMS_MAX as u64 + 1).map(|id| stream(id, 1)).collect();
+        assert!(from_bytes(&with(&streams[1..])).is_some());
         for bytes in [
             vec![1; 87],
             [vec![1; 88], stream(1, 1)].concat(),
-            with(&[stream(1, OBJECT_MAX_BYTES + 1)]),
+            with(&[stream(1, APART_MAX_BYTES + 1)]),
+            with(&[stream(1, APART_MAX_BYTES), stream(2, 1)]),
+            with(&streams),
+            long(28, &[stream(1, 1)]),
+            long(30, &[stream(1, 1)]),
             with(&[]),
             with(&[stream(1, 0)]),
             with(&[stream(0, 1)]),

@@ -11,14 +11,14 @@ use crate::apart::{self, Desk};
 use crate::error::{ExchangeError, Waiting};
 use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
-use crate::object::{self, HELLO, Pieces, SHARES};
+use crate::object::{self, HELLO, Opened, Pieces, SHARES};
 use crate::state::State;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Secret, StopReason, TransportError};
+use vesica_core::{Misbehaviour, Secret, StopReason, TransportError};
 use vesica_link::letters::Sealer;
 use vesica_net::{
     Apart, Connection, Said, StreamId, StreamPair, StreamReader, StreamWriter, Streams,
@@ -178,7 +178,7 @@ impl Conversation {
             named: Vec::new(),
         };
         let Objects { seen, closed, parts, .. } = objects;
-        let inbox = Inbox::new(seen, closed);
+        let inbox = Inbox::new(seen, closed, run.looking.options.memory_bytes);
         let desk = Desk::new(&run.looking.run, run.own, run.secret.expose());
         let core = Core {
             run,
@@ -246,6 +246,8 @@ impl Core {
             ExchangeError::Cancelled => TransportError::CancelledHere,
             ExchangeError::Stopped { reason } => TransportError::PeerStopped(*reason),
             ExchangeError::Store(kind) => TransportError::Io(*kind),
+            ExchangeError::PeerMisbehaved(Misbehaviour::Flood) => TransportError::PeerFlood,
+            ExchangeError::PeerMisbehaved(_) => TransportError::PeerBrokeFraming,
             _ => TransportError::Closed,
         };
         {
@@ -400,26 +402,40 @@ impl Core {
             return Err(ExchangeError::WrongObject { number });
         }
         // What does not open is not kept: it is not the peer's.
-        let pieces = object::open(&self.theirs, number, object);
-        let pieces = pieces.ok_or(ExchangeError::WrongObject { number })?;
+        let body = self.theirs.open(number, object);
+        let body = body.map_err(|_| ExchangeError::WrongObject { number })?;
         if seen.is_none() {
             lock(&self.outbox).journal.see(&found)?;
         }
         self.received_bytes.fetch_add(len, Ordering::Relaxed);
-        let added = lock(&self.inbox).add(pieces);
-        added.ok_or(ExchangeError::WrongObject { number })?;
+        // Only the peer can have sealed it.
+        let opened = Opened::of(body).ok_or(Misbehaviour::BrokenFraming);
+        let added = opened.and_then(|opened| lock(&self.inbox).add(&opened));
+        added.map_err(ExchangeError::PeerMisbehaved)?;
         self.arrived.notify_all();
         Ok(Some(()))
     }
 
     /// Takes what the peer has stored apart into the inbox. Its digest was in an object, and so it is on the disk.
     fn fetch_apart(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
-        let Named { parcel, number } = &**named;
-        let Some(object) = self.look(&self.desk.name_of(parcel), *number)? else { return Ok(()) };
+        let Named { parcel, number, .. } = &**named;
+        let name = self.desk.name_of(parcel);
+        // Honest peers store it before they name it. While it is transferred, the peer is not late for the others.
+        self.working.fetch_add(1, Ordering::Relaxed);
+        let there = self.run.looking.options.store.get(&name);
+        self.working.fetch_sub(1, Ordering::Relaxed);
+        let object = match there.map_err(ExchangeError::store)? {
+            Some(object) => object,
+            None => match self.look(&name, *number)? {
+                Some(object) => object,
+                None => return Ok(()),
+            },
+        };
         self.received_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
         let flight = self.desk.open(parcel, object);
-        let filled = flight.and_then(|flight| lock(&self.inbox).fill(named, &flight));
-        filled.ok_or(ExchangeError::WrongObject { number: *number })?;
+        let flight = flight.ok_or(ExchangeError::WrongObject { number: *number })?;
+        let filled = lock(&self.inbox).fill(named, &flight);
+        filled.map_err(ExchangeError::PeerMisbehaved)?;
         self.arrived.notify_all();
         Ok(())
     }
@@ -512,6 +528,7 @@ impl StreamWriter for Writer {
 impl Streams for Conversation {
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
         self.core.check_open()?;
+        lock(&self.core.inbox).open(id);
         let core = || Arc::clone(&self.core);
         let (reader, writer) =
             (Reader { core: core(), stream: id }, Writer { core: core(), stream: id });
@@ -538,6 +555,10 @@ impl Connection for Conversation {
 
     fn ended(&self) -> Option<TransportError> {
         self.core.ended.get().copied()
+    }
+
+    fn expect(&self, bytes: u64) {
+        lock(&self.core.inbox).expect(bytes);
     }
 
     /// The peer waits then, because the run can continue later.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::time::Duration;
-use vesica_core::{StopReason, TransportError};
+use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_durable::FolderError;
 use vesica_link::letters::LetterError;
 
@@ -100,6 +100,9 @@ pub enum ExchangeError {
         /// Its number.
         number: u32,
     },
+    /// The other side has sealed an object that no party sends, or it sends more than this party keeps unread.
+    #[error("the other side does not follow the protocol: {0}")]
+    PeerMisbehaved(Misbehaviour),
     /// There is an object of this party's in the store that it has not written.
     #[error("somebody else has written object {number} of this party")]
     ForeignObject {

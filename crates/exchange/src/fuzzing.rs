@@ -4,6 +4,7 @@ pub use crate::mirror::fuzzing::{lines, receive};
 
 use crate::apart::{self, APART, Desk};
 use crate::conversation::hear_all;
+use crate::object::Opened;
 use crate::{RunName, journal, name, object};
 use vesica_net::{Parcel, StreamId};
 
@@ -11,8 +12,10 @@ use vesica_net::{Parcel, StreamId};
 pub fn samples() -> [Vec<u8>; 4] {
     let [stream, other] = [7, 9].map(StreamId::from_u64);
     let pieces = vec![(stream, vec![1, 2, 3]), (other, vec![4])];
-    let parcel =
-        |id, streams| Parcel { id: [id; 16], key: [6; 32], digest: [5; 32], len: 80, streams };
+    let parcel = |id, streams: Vec<(StreamId, u64)>| {
+        let len = object::sealed_len(&streams);
+        Parcel { id: [id; 16], key: [6; 32], digest: [5; 32], len, streams }
+    };
     let parcels = [parcel(1, vec![(stream, 3), (other, 2)]), parcel(2, vec![(other, 1)])];
     let mut named: object::Pieces =
         parcels.iter().map(|parcel| (APART, apart::to_bytes(parcel))).collect();
@@ -30,14 +33,16 @@ pub fn samples() -> [Vec<u8>; 4] {
 /// # Panics
 /// If its pieces make another object, or what it names has another form; if some of it is never heard.
 pub fn read_object(body: &[u8]) {
-    let Some(pieces) = object::pieces_of(body) else { return };
+    let Some(opened) = Opened::of(body.to_vec()) else { return };
+    let pieces: object::Pieces =
+        opened.pieces().map(|(stream, bytes)| (stream, bytes.to_vec())).collect();
     assert_eq!(object::body_of(&pieces), body, "an object has one form");
     for (_, bytes) in pieces.iter().filter(|(stream, _)| *stream == APART) {
         if let Some(parcel) = apart::from_bytes(bytes) {
             assert_eq!(&apart::to_bytes(&parcel), bytes, "the name of an object has one form");
         }
     }
-    hear_all(pieces);
+    hear_all(&opened);
 }
 
 /// Reads what a party's programs elsewhere get.

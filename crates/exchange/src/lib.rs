@@ -57,7 +57,7 @@ mod state;
 mod steady;
 mod store;
 
-pub use apart::Desk;
+pub use apart::{APART_MAX_BYTES, Desk};
 pub use conversation::Conversation;
 pub use error::{Event, ExchangeError, Repeats, Waiting};
 pub use folder::FolderStore;

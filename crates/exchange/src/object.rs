@@ -6,7 +6,8 @@
 //! | 4 | the length n |
 //! | n | bytes of the stream, those of an earlier piece coming before them |
 
-use vesica_link::letters::Sealer;
+use crate::apart::APART;
+use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;
 
 const HEAD_LEN: usize = 12;
@@ -48,27 +49,49 @@ pub(crate) fn body_of(pieces: &Pieces) -> Vec<u8> {
     body
 }
 
-/// The pieces of the object; `None` if it was not sealed as this one.
-pub(crate) fn open(sealer: &Sealer, number: u32, object: Vec<u8>) -> Option<Pieces> {
-    pieces_of(&sealer.open(number, object).ok()?)
+/// An opened object. Its pieces stay where they are: millions of small ones take no more memory than their bytes.
+pub(crate) struct Opened {
+    body: Vec<u8>,
 }
 
-/// The pieces in an opened object.
-pub(crate) fn pieces_of(body: &[u8]) -> Option<Pieces> {
-    let (mut pieces, mut rest) = (Vec::new(), body);
-    while !rest.is_empty() {
-        let (stream, after) = rest.split_first_chunk::<8>()?;
-        let (len, after) = after.split_first_chunk::<4>()?;
-        let (bytes, after) = after.split_at_checked(u32::from_le_bytes(*len) as usize)?;
-        // Nobody writes an empty one, and many would take room without counting.
-        if bytes.is_empty() {
-            return None;
+impl Opened {
+    /// The object with this `body`; `None` if it is malformed. A party joins neighbouring pieces of a stream, and writes
+    /// neither an empty piece nor an object without pieces.
+    pub(crate) fn of(body: Vec<u8>) -> Option<Self> {
+        let (mut rest, mut last) = (&body[..], None);
+        while !rest.is_empty() {
+            let ((stream, bytes), after) = first_piece(rest)?;
+            let continues = last == Some(stream) && stream != APART;
+            if bytes.is_empty() || continues {
+                return None;
+            }
+            (rest, last) = (after, Some(stream));
         }
-        pieces.push((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes.to_vec()));
-        rest = after;
+        last.is_some().then_some(Self { body })
     }
-    // Nor an object without any.
-    (!pieces.is_empty()).then_some(pieces)
+
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = (StreamId, &[u8])> {
+        let mut rest = &self.body[..];
+        std::iter::from_fn(move || {
+            let (piece, after) = first_piece(rest)?;
+            rest = after;
+            Some(piece)
+        })
+    }
+}
+
+/// The first piece, and what follows it.
+fn first_piece(body: &[u8]) -> Option<((StreamId, &[u8]), &[u8])> {
+    let (stream, rest) = body.split_first_chunk::<8>()?;
+    let (len, rest) = rest.split_first_chunk::<4>()?;
+    let (bytes, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+    Some(((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes), rest))
+}
+
+/// The bytes of an object that has these streams, so many bytes of each in one piece, once it is sealed.
+pub(crate) fn sealed_len(streams: &[(StreamId, u64)]) -> u64 {
+    let of_piece = |(_, len): &(StreamId, u64)| HEAD_LEN as u64 + len;
+    streams.iter().map(of_piece).sum::<u64>() + SEAL_LEN as u64
 }
 
 #[cfg(test)]
@@ -84,13 +107,29 @@ mod tests {
             (StreamId::from_u64(1), vec![3; 1000]),
         ];
         let object = seal(&sealer(0), 5, &pieces);
-        assert_eq!(open(&sealer(0), 5, object.clone()), Some(pieces));
-        assert_eq!(open(&sealer(1), 5, object.clone()), None);
-        assert_eq!(open(&sealer(0), 6, object.clone()), None);
-        assert_eq!(open(&sealer(0), 5, object[1..].to_vec()), None);
-        // Only the party itself can seal what is malformed.
+        let opened = Opened::of(sealer(0).open(5, object.clone()).unwrap()).unwrap();
+        assert!(opened.pieces().eq(pieces.iter().map(|(stream, bytes)| (*stream, &bytes[..]))));
+        assert!(sealer(1).open(5, object.clone()).is_err());
+        assert!(sealer(0).open(6, object.clone()).is_err());
+        assert!(sealer(0).open(5, object[1..].to_vec()).is_err());
+        let lens: Vec<_> = pieces.iter().map(|(id, bytes)| (*id, bytes.len() as u64)).collect();
+        assert_eq!(sealed_len(&lens), object.len() as u64);
+    }
+
+    #[test]
+    fn malformed_objects_are_refused() {
+        let of = |pieces: &[(u64, &[u8])]| {
+            let piece = |(id, bytes): &(u64, &[u8])| (StreamId::from_u64(*id), bytes.to_vec());
+            Opened::of(body_of(&pieces.iter().map(piece).collect()))
+        };
+        assert!(of(&[(1, &[1]), (2, &[1]), (1, &[1])]).is_some());
+        // Two names of objects stored apart are neighbours.
+        assert!(of(&[(0, &[1]), (0, &[1])]).is_some());
+        assert!(of(&[]).is_none(), "no piece");
+        assert!(of(&[(1, &[1]), (2, &[])]).is_none(), "an empty piece");
+        assert!(of(&[(1, &[1]), (1, &[1])]).is_none(), "pieces that a party joins");
         for body in [&[0; 7][..], &[0, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 1]] {
-            assert_eq!(open(&sealer(0), 5, sealer(0).seal(5, body.to_vec())), None);
+            assert!(Opened::of(body.to_vec()).is_none(), "a piece that was cut");
         }
     }
 }

@@ -52,6 +52,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
         fault: Arc::default(),
         state: Arc::new(state),
         restart: job.state.restart,
+        memory_bytes: job.memory_bytes,
         observer: Arc::clone(run.observer),
         conversation: Mutex::default(),
     };

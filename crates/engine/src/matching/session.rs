@@ -237,6 +237,7 @@ impl<'a> OverSession<'a> {
         let params = &choice.roles.params;
         let plan = plan(choice.row, params);
         let joined = split::joined(choice.row, params);
+        session.expect(split::most_ahead(choice.row, params, role));
         let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
         let counts = set.counts().clone();

@@ -1,21 +1,47 @@
 //! What has arrived and nobody has read yet.
 
 use crate::apart::{self, APART};
-use crate::object::Pieces;
+use crate::object::Opened;
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use vesica_core::Misbehaviour;
 use vesica_net::{Flight, Heard, Parcel, StreamId};
 
-/// Most bytes of streams that have arrived and that nobody has read: an honest peer is ahead by some partitions.
-const UNREAD_MAX_BYTES: usize = 4 << 30;
+/// Bytes of streams that a party keeps unread whatever its memory: before it knows the sizes, an honest peer sends a few
+/// thousand.
+const UNREAD_LEAST_BYTES: usize = 256 << 20;
 
-/// What an entry of a list takes, about.
-const ENTRY_BYTES: usize = 64;
+/// What a stream takes with its two queues, about.
+const STREAM_BYTES: usize = 256;
 
+/// What bytes take that follow an object stored apart, beside themselves, about.
+const PIECE_BYTES: usize = 96;
+
+/// What the name of an object stored apart takes with each of its streams, about.
+const NAME_BYTES: usize = 320;
+
+/// Most streams with bytes that this party has not opened. An honest peer may be ahead in all of the 4,096 partitions of a
+/// run, each of which has five streams at most; the link allows 512 of a run that is not split.
+const UNOPENED_MAX: usize = 512 + 4096 * 8;
+
+/// Most objects stored apart that the peer names in a run. An honest peer names one for each turn of a partition, and one for each
+/// 64 MiB that it sends: 64 for each of 4,096 partitions are several times as many as a protocol has messages.
+const NAMED_MAX: usize = 4096 * 64;
+
+/// A party checks here what the peer sends, whether it does its work itself or has it done elsewhere: both receive the
+/// same bytes, or end the run with the same error.
 #[derive(Default)]
 pub(super) struct Inbox {
     streams: HashMap<StreamId, Queue>,
+    /// What the streams count for, and the most that they may.
     unread: usize,
+    unread_max: usize,
+    /// How many of the streams this party has not opened.
+    unopened: usize,
+    opened: HashSet<StreamId>,
+    /// The ids of the objects stored apart that the peer has named since the start of the run: a process that goes on
+    /// reads all objects again.
+    ids: HashSet<[u8; 16]>,
     /// The digests of the objects that earlier processes have used.
     pub(super) seen: Vec<[u8; 32]>,
     /// Streams that nobody reads any more.
@@ -42,69 +68,145 @@ pub(super) struct Named {
     pub(super) parcel: Parcel,
     /// The number of that object.
     pub(super) number: u32,
+    /// Held by the thread that fetches it.
+    pub(super) fetching: Mutex<()>,
 }
 
 impl Segment {
     /// What it counts for.
     fn size(&self) -> usize {
         match self {
-            Segment::Bytes(bytes) => ENTRY_BYTES + bytes.len(),
-            Segment::Apart(_) => ENTRY_BYTES,
+            Segment::Bytes(bytes) => PIECE_BYTES + bytes.len(),
+            Segment::Apart(_) => NAME_BYTES,
         }
     }
 }
 
 impl Queue {
-    /// Adds a segment; returns how much more the stream counts for.
-    fn push(&mut self, segment: Segment) -> usize {
-        match segment {
-            Segment::Bytes(bytes) if self.later.is_empty() => {
-                self.ready.extend(&bytes);
-                bytes.len()
-            }
-            segment => {
-                let size = segment.size();
-                self.later.push_back(segment);
-                size
+    /// Adds bytes; returns how much more the stream counts for.
+    fn push(&mut self, bytes: &[u8]) -> usize {
+        match self.later.back_mut() {
+            None => self.ready.extend(bytes),
+            // One of them takes no more than its bytes, however small the pieces are.
+            Some(Segment::Bytes(last)) => last.extend_from_slice(bytes),
+            Some(Segment::Apart(_)) => {
+                self.later.push_back(Segment::Bytes(bytes.to_vec()));
+                return PIECE_BYTES + bytes.len();
             }
         }
+        bytes.len()
     }
 
     /// Moves the bytes that nothing comes before; returns how much less the stream counts for.
     fn settle(&mut self) -> usize {
         let mut less = 0;
         while let Some(Segment::Bytes(bytes)) = self.later.front_mut() {
-            self.ready.extend(std::mem::take(bytes));
+            let bytes = std::mem::take(bytes);
+            match self.ready.is_empty() {
+                true => self.ready = bytes.into(),
+                false => self.ready.extend(&bytes),
+            }
             self.later.pop_front();
-            less += ENTRY_BYTES;
+            less += PIECE_BYTES;
         }
         less
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ready.is_empty() && self.later.is_empty()
+    }
+
+    /// What it counts for.
+    fn size(&self) -> usize {
+        STREAM_BYTES + self.ready.len() + self.later.iter().map(Segment::size).sum::<usize>()
     }
 }
 
 impl Inbox {
-    pub(super) fn new(seen: Vec<[u8; 32]>, closed: HashSet<StreamId>) -> Self {
-        Self { seen, closed, ..Self::default() }
+    /// An empty one of a party with so much memory.
+    pub(super) fn new(seen: Vec<[u8; 32]>, closed: HashSet<StreamId>, memory_bytes: u64) -> Self {
+        let memory = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
+        let unread_max = memory.max(UNREAD_LEAST_BYTES);
+        Self { seen, closed, unread_max, ..Self::default() }
     }
 
-    /// Adds the pieces of the next object; `None` if they are malformed, or too many wait.
-    pub(super) fn add(&mut self, pieces: Pieces) -> Option<()> {
+    /// Keeps so many unread bytes, and what their streams take, at least.
+    pub(super) fn expect(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        self.unread_max = self.unread_max.max(bytes.saturating_add(UNREAD_LEAST_BYTES));
+    }
+
+    /// This party reads `stream` from now on.
+    pub(super) fn open(&mut self, stream: StreamId) {
+        if self.opened.insert(stream) && self.streams.contains_key(&stream) {
+            self.unopened -= 1;
+        }
+    }
+
+    /// Adds the pieces of the next object.
+    ///
+    /// # Errors
+    /// What the peer does that no party does: [`Misbehaviour::Flood`] if too much waits.
+    pub(super) fn add(&mut self, object: &Opened) -> Result<(), Misbehaviour> {
         let number = self.next;
         self.next += 1;
-        for (stream, bytes) in pieces {
-            if stream == APART {
-                let named = Arc::new(Named { parcel: apart::from_bytes(&bytes)?, number });
-                for (stream, _) in &named.parcel.streams {
-                    if !self.closed.contains(stream) {
-                        let queue = self.streams.entry(*stream).or_default();
-                        self.unread += queue.push(Segment::Apart(Arc::clone(&named)));
-                    }
-                }
-            } else if !self.closed.contains(&stream) {
-                self.unread += self.streams.entry(stream).or_default().push(Segment::Bytes(bytes));
+        for (stream, bytes) in object.pieces() {
+            if stream != APART {
+                self.push(stream, |queue| queue.push(bytes))?;
+                continue;
+            }
+            let parcel = apart::from_bytes(bytes).ok_or(Misbehaviour::BrokenFraming)?;
+            if !self.ids.insert(parcel.id) {
+                return Err(Misbehaviour::BrokenFraming);
+            }
+            if self.ids.len() > NAMED_MAX {
+                return Err(Misbehaviour::Flood);
+            }
+            let named = Arc::new(Named { parcel, number, fetching: Mutex::default() });
+            for (stream, _) in &named.parcel.streams {
+                self.push(*stream, |queue| {
+                    queue.later.push_back(Segment::Apart(Arc::clone(&named)));
+                    NAME_BYTES
+                })?;
             }
         }
-        (self.unread <= UNREAD_MAX_BYTES).then_some(())
+        Ok(())
+    }
+
+    /// Adds to a stream; `push` returns how much more it counts for.
+    fn push(
+        &mut self,
+        stream: StreamId,
+        push: impl FnOnce(&mut Queue) -> usize,
+    ) -> Result<(), Misbehaviour> {
+        if self.closed.contains(&stream) {
+            return Ok(());
+        }
+        if !self.streams.contains_key(&stream) {
+            if !self.opened.contains(&stream) {
+                self.unopened += 1;
+            }
+            self.unread += STREAM_BYTES;
+        }
+        self.unread += push(self.streams.entry(stream).or_default());
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Misbehaviour> {
+        match self.unopened > UNOPENED_MAX || self.unread > self.unread_max {
+            true => Err(Misbehaviour::Flood),
+            false => Ok(()),
+        }
+    }
+
+    /// Takes the queue of `stream`.
+    fn remove(&mut self, stream: StreamId) -> Option<Queue> {
+        let queue = self.streams.remove(&stream)?;
+        self.unread -= queue.size();
+        if !self.opened.contains(&stream) {
+            self.unopened -= 1;
+        }
+        Some(queue)
     }
 
     /// Fills as much of `buf` as there are bytes of `stream`; returns how much.
@@ -112,6 +214,10 @@ impl Inbox {
         let Some(queue) = self.streams.get_mut(&stream) else { return 0 };
         let read = std::io::Read::read(&mut queue.ready, buf).unwrap_or(0);
         self.unread -= read;
+        if queue.is_empty() {
+            // Its room would stay for as long as the run.
+            self.remove(stream);
+        }
         read
     }
 
@@ -122,35 +228,41 @@ impl Inbox {
 
     /// What must be fetched before there are more bytes of `stream`.
     pub(super) fn next_apart(&self, stream: StreamId) -> Option<Arc<Named>> {
-        match self.streams.get(&stream)?.later.front()? {
+        let queue = self.streams.get(&stream).filter(|queue| queue.ready.is_empty())?;
+        match queue.later.front()? {
             Segment::Apart(named) => Some(Arc::clone(named)),
             Segment::Bytes(_) => None,
         }
     }
 
-    /// Puts the bytes of `named` where they belong; `None` if too many wait.
-    pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Option<()> {
+    /// Puts the bytes of `named` where they belong.
+    ///
+    /// # Errors
+    /// [`Misbehaviour::Flood`] if too much waits.
+    pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Result<(), Misbehaviour> {
         for (stream, bytes) in flight.iter() {
             let Some(queue) = self.streams.get_mut(&stream) else { continue };
             let is_it =
                 |one: &Segment| matches!(one, Segment::Apart(apart) if Arc::ptr_eq(apart, named));
             if let Some(segment) = queue.later.iter_mut().find(|one| is_it(one)) {
-                *segment = Segment::Bytes(bytes.to_vec());
-                self.unread = self.unread + bytes.len() - queue.settle();
+                let filled = Segment::Bytes(bytes.to_vec());
+                self.unread += filled.size();
+                self.unread -= std::mem::replace(segment, filled).size();
+                self.unread -= queue.settle();
             }
         }
-        (self.unread <= UNREAD_MAX_BYTES).then_some(())
+        self.check()
     }
 
-    /// Takes all that there is of `streams`: of each what follows from this stream alone, whatever the peer says on others.
+    /// Takes all that there is of `streams`, which this party reads from now on: of each what follows from this stream alone,
+    /// whatever the peer says on others.
     pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Heard> {
         let mut heard = Vec::new();
         for stream in streams {
-            let Some(queue) = self.streams.remove(stream) else { continue };
-            self.unread -= queue.ready.len();
+            self.open(*stream);
+            let Some(queue) = self.remove(*stream) else { continue };
             say(&mut heard, *stream, &Vec::from(queue.ready));
             for segment in queue.later {
-                self.unread -= segment.size();
                 match segment {
                     Segment::Bytes(bytes) => say(&mut heard, *stream, &bytes),
                     Segment::Apart(named) => {
@@ -163,17 +275,25 @@ impl Inbox {
     }
 }
 
-/// Takes all that an object with such `pieces` brings.
+/// Takes all that such an object brings.
 ///
 /// # Panics
-/// If something of it stays.
-pub(crate) fn hear_all(pieces: Pieces) {
-    let mut inbox = Inbox::default();
-    if inbox.add(pieces).is_some() {
-        let mut streams: Vec<StreamId> = inbox.streams.keys().copied().collect();
-        streams.sort_unstable();
-        let heard = inbox.hear(&streams);
-        assert!(inbox.unread == 0 && heard.is_empty() == streams.is_empty(), "something stays");
+/// If something of it stays, or if it counts for less than it takes.
+pub(crate) fn hear_all(object: &Opened) {
+    let mut inbox = Inbox::new(Vec::new(), HashSet::new(), 0);
+    let added = inbox.add(object);
+    let counted: usize = inbox.streams.values().map(Queue::size).sum();
+    assert!(counted == inbox.unread, "something does not count");
+    assert!(inbox.unopened == inbox.streams.len(), "an unopened stream does not count");
+    let mut streams: Vec<StreamId> = inbox.streams.keys().copied().collect();
+    streams.sort_unstable();
+    let heard = inbox.hear(&streams);
+    assert!(inbox.unread == 0 && inbox.unopened == 0, "something stays");
+    assert!(heard.is_empty() == streams.is_empty(), "a stream gives nothing");
+    if added.is_ok() {
+        // The same object again names the same ids.
+        let names = object.pieces().any(|(stream, _)| stream == APART);
+        assert!(inbox.add(object).is_err() == names, "an id is used twice");
     }
 }
 
@@ -188,101 +308,4 @@ fn say(heard: &mut Vec<Heard>, stream: StreamId, bytes: &[u8]) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::{RngExt, SeedableRng};
-    use std::collections::BTreeMap;
-
-    fn named(id: u64, streams: impl IntoIterator<Item = u64>) -> (StreamId, Vec<u8>) {
-        let streams = streams.into_iter().map(|stream| (StreamId::from_u64(stream), 1)).collect();
-        let (id, none) = (u128::from(id).to_be_bytes(), [0; 32]);
-        let parcel = Parcel { id, key: none, digest: none, len: 9, streams };
-        (APART, apart::to_bytes(&parcel))
-    }
-
-    fn id_of(parcel: &Parcel) -> u64 {
-        u128::from_be_bytes(parcel.id) as u64
-    }
-
-    fn inbox() -> Inbox {
-        Inbox::new(Vec::new(), HashSet::new())
-    }
-
-    /// However the peer entangles streams, each gives what is said on it, and leaves what is said on others.
-    #[test]
-    fn a_stream_is_heard_alone() {
-        const LEN: u64 = 200_000;
-        let mut inbox = inbox();
-        inbox.add((1..LEN).rev().map(|at| named(at, [at, at + 1])).collect()).unwrap();
-        let heard = inbox.hear(&[StreamId::from_u64(2)]);
-        let ids = heard.iter().map(|one| match one {
-            Heard::Parcel(parcel, stream) => (id_of(parcel), stream.as_u64()),
-            Heard::Bytes(_) => panic!("there are no bytes"),
-        });
-        assert!(ids.eq([(2, 2), (1, 2)]));
-        assert_eq!(inbox.unread, (2 * LEN as usize - 4) * ENTRY_BYTES);
-    }
-
-    /// Small objects of all streams, thousands of them, and bytes in between: each stream keeps its order, nothing comes
-    /// twice, and what was not asked for stays.
-    #[test]
-    fn what_is_heard_is_in_the_order_of_each_stream() {
-        const STREAMS: u64 = 12;
-        for seed in 0..40 {
-            let mut rng = rand::rngs::StdRng::seed_from_u64(seed);
-            let mut inbox = inbox();
-            // Of each stream the numbers of what comes, bytes and objects apart.
-            let mut said: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            let mut heard: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            let mut next: u64 = 0;
-            for _ in 0..30 {
-                let mut pieces = Vec::new();
-                for _ in 0..rng.random_range(1..100) {
-                    next += 1;
-                    if rng.random_range(0..3) == 0 {
-                        let stream = rng.random_range(1..=STREAMS);
-                        pieces.push((StreamId::from_u64(stream), next.to_le_bytes().to_vec()));
-                        said.entry(stream).or_default().push(next);
-                        continue;
-                    }
-                    let share = rng.random_range(1..5);
-                    let streams: Vec<u64> =
-                        (1..=STREAMS).filter(|_| rng.random_range(0..5) < share).collect();
-                    if streams.is_empty() {
-                        continue;
-                    }
-                    streams.iter().for_each(|stream| said.entry(*stream).or_default().push(next));
-                    pieces.push(named(next, streams));
-                }
-                inbox.add(pieces).unwrap();
-                let asked = rng.random_range(1..=STREAMS);
-                for one in inbox.hear(&[StreamId::from_u64(asked)]) {
-                    match one {
-                        Heard::Bytes(flight) => flight.iter().for_each(|(stream, bytes)| {
-                            let numbers = bytes.as_chunks().0.iter();
-                            let numbers = numbers.map(|number| u64::from_le_bytes(*number));
-                            heard.entry(stream.as_u64()).or_default().extend(numbers);
-                        }),
-                        Heard::Parcel(parcel, stream) => {
-                            heard.entry(stream.as_u64()).or_default().push(id_of(&parcel));
-                        }
-                    }
-                }
-                assert_eq!(heard.get(&asked), said.get(&asked), "all of it, seed {seed}");
-            }
-            inbox.hear(&Vec::from_iter((1..=STREAMS).map(StreamId::from_u64)));
-            assert_eq!(inbox.unread, 0);
-        }
-    }
-
-    #[test]
-    fn nothing_waits_of_streams_that_are_closed() {
-        let closed = [StreamId::from_u64(1), StreamId::from_u64(2)];
-        let mut inbox = Inbox::new(Vec::new(), closed.into());
-        inbox.add(vec![named(1, [1, 2]), (closed[0], vec![1]), named(2, [2, 3])]).unwrap();
-        assert_eq!(inbox.unread, ENTRY_BYTES);
-        assert_eq!(inbox.hear(&closed), []);
-        let heard = inbox.hear(&[StreamId::from_u64(3)]);
-        assert!(matches!(&heard[..], [Heard::Parcel(parcel, _)] if id_of(parcel) == 2));
-    }
-}
+mod tests;

@@ -100,6 +100,7 @@ impl Scene {
             wait: Duration::from_millis(300),
             restart: false,
             max_repeats: 3,
+            memory_bytes: 0,
             cancel: cancel.clone(),
             on_event: Arc::new(|_: Event| ()),
         }

@@ -54,7 +54,10 @@ impl Liar {
                 let streams = std::mem::take(&mut first.streams);
                 *first = Parcelled { streams, ..second.clone() };
             }
-            Lie::Longer => first.streams[0].1 += 1,
+            Lie::Longer => {
+                first.streams[0].1 += 1;
+                first.len += 1;
+            }
             Lie::NotSealed => {
                 // The name of an object is in that of a sealed one.
                 let folder = fs::read_dir(&self.team.shared).unwrap().next().unwrap().unwrap();
