@@ -471,26 +471,34 @@ impl Core {
             }
             self.check_open()?;
             self.publish_at_rest()?;
-            match self.looking.try_lock() {
-                Ok(_guard) => {
-                    // Another thread may have fetched it in between.
-                    let (has_come, apart) = {
-                        let inbox = lock(&self.inbox);
-                        (inbox.has(stream), inbox.next_apart(stream))
-                    };
-                    let fetched = match apart {
-                        _ if has_come => Ok(()),
-                        Some(named) => self.fetch_apart(&named),
-                        None => self.fetch(true).map(drop),
-                    };
-                    fetched.map_err(|fault| self.fail(fault))?;
-                }
-                Err(_) => {
-                    let inbox = lock(&self.inbox);
-                    drop(self.arrived.wait_timeout(inbox, TICK));
-                }
+            if !self.fetch_for(stream).map_err(|fault| self.fail(fault))? {
+                let inbox = lock(&self.inbox);
+                drop(self.arrived.wait_timeout(inbox, TICK));
             }
         }
+    }
+
+    /// Fetches what the next bytes of `stream` are in: an object stored apart, whatever the thread that looks for the next
+    /// numbered object waits for, or else that object. Returns whether no other thread does so already.
+    fn fetch_for(&self, stream: StreamId) -> Result<bool, ExchangeError> {
+        let next = || lock(&self.inbox).next_apart(stream);
+        if let Some(named) = next() {
+            let Ok(_guard) = named.fetching.try_lock() else { return Ok(false) };
+            // Another thread may have fetched it in between.
+            if next().is_some_and(|next| Arc::ptr_eq(&next, &named)) {
+                self.fetch_apart(&named)?;
+            }
+            return Ok(true);
+        }
+        let Ok(_guard) = self.looking.try_lock() else { return Ok(false) };
+        let has_come = {
+            let inbox = lock(&self.inbox);
+            inbox.has(stream) || inbox.next_apart(stream).is_some()
+        };
+        if !has_come {
+            self.fetch(true)?;
+        }
+        Ok(true)
     }
 }
 

@@ -1,15 +1,15 @@
 //! Parties that store apart what they say, with each other and with one that does not.
 
 use crate::runs::{both_run, program};
-use crate::support::Scene;
+use crate::support::{Meeting, Scene};
 use rand::{RngExt, SeedableRng};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use vesica_core::{Result, Role, Secret};
+use vesica_core::{Misbehaviour, Result, Role, Secret};
 use vesica_exchange::{Conversation, Desk, ExchangeError};
 use vesica_link::CancelToken;
-use vesica_net::{Connection, Flight, Heard, Pool, Replay, StreamId, Turn};
+use vesica_net::{Connection, Flight, Heard, Parcel, Pool, Replay, Said, StreamId, Streams, Turn};
 
 /// Runs [`program`] in turns, each of which hears all from the start, and says apart what it says.
 fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
@@ -154,4 +154,169 @@ fn an_object_apart_that_is_another_one_ends_the_run() {
         });
         assert!(matches!(ends, Err(ExchangeError::WrongObject { .. })), "{ends:?}");
     }
+}
+
+/// The parties after they have met.
+fn met(scene: &Scene, wait: Duration) -> [Meeting; 2] {
+    let options = || {
+        let mut options = scene.options(&CancelToken::new());
+        options.wait = wait;
+        options
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| scene.meet(1, options()).unwrap());
+        [scene.meet(0, options()).unwrap(), other.join().unwrap()]
+    })
+}
+
+/// An object of `party`'s with one byte for each of these streams, and its name.
+fn object(scene: &Scene, on: &Conversation, streams: &[u64]) -> Parcel {
+    let flight = streams.iter().map(|id| (StreamId::from_u64(*id), vec![*id as u8])).collect();
+    let desk = Desk::from_bytes(&on.apart().unwrap().desk()).unwrap();
+    desk.put(&*scene.store, (rand::random(), rand::random()), &flight).unwrap()
+}
+
+fn name(on: &Conversation, parcels: &[Parcel]) {
+    on.apart().unwrap().say(0, parcels, &Said::default(), &[]).unwrap();
+    on.close().unwrap();
+}
+
+/// One thread waits for the next numbered object, which does not come, and another one for a named object that is not
+/// stored: threads whose objects are named and stored go on.
+#[test]
+fn a_peer_that_names_objects_for_some_parts_does_not_hold_up_these() {
+    let scene = Scene::new();
+    let [one, two] = met(&scene, Duration::from_secs(30)).map(|met| met.conversation);
+    let read = |id: u64| {
+        let mut byte = [0];
+        let (mut reader, _) = two.open(StreamId::from_u64(id)).unwrap();
+        reader.read_exact(&mut byte).map(|()| byte[0])
+    };
+    std::thread::scope(|scope| {
+        two.parts(2);
+        let waits = scope.spawn(|| read(9));
+        let missing = object(&scene, &one, &[8]);
+        let at = stored(&scene, &missing);
+        let taken = scene.store.objects.lock().unwrap().remove(&at).unwrap();
+        name(&one, &[object(&scene, &one, &[5]), missing.clone()]);
+        assert_eq!(read(5), Ok(5));
+        // That thread has no object, and this one waits for the next.
+        let late = scope.spawn(|| read(8));
+        for id in [6, 7] {
+            name(&one, &[object(&scene, &one, &[id])]);
+            let start = std::time::Instant::now();
+            assert_eq!(read(id), Ok(id as u8));
+            assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        }
+        scene.store.objects.lock().unwrap().insert(at, taken);
+        assert_eq!(late.join().unwrap(), Ok(8));
+        name(&one, &[object(&scene, &one, &[9])]);
+        assert_eq!(waits.join().unwrap(), Ok(9));
+    });
+}
+
+/// Where the object of this parcel, of party 0, is.
+fn stored(scene: &Scene, parcel: &Parcel) -> String {
+    let objects = scene.store.objects.lock().unwrap();
+    let folder = objects.keys().next().unwrap().split_once('/').unwrap().0.to_owned();
+    format!("{folder}/0-x{:032x}", u128::from_be_bytes(parcel.id))
+}
+
+/// What the peer cannot send: each ends the run with an error that names the peer, for a party that reads the streams
+/// itself and for one that has this done elsewhere, also when it starts again.
+#[test]
+fn what_no_party_sends_ends_the_run() {
+    type Attack = fn(&Scene, &Conversation);
+    let twice: Attack = |scene, on| {
+        let parcel = object(scene, on, &[5]);
+        name(on, &[parcel.clone(), parcel]);
+    };
+    let twice_longer: Attack = |scene, on| {
+        let parcel = object(scene, on, &[5]);
+        name(on, std::slice::from_ref(&parcel));
+        let streams = vec![(StreamId::from_u64(5), 1 << 19)];
+        let len = parcel.len + (1 << 19) - 1;
+        name(on, &[Parcel { streams, len, key: [9; 32], digest: [9; 32], ..parcel }]);
+    };
+    let more_bytes: Attack = |scene, on| {
+        let mut parcel = object(scene, on, &[5]);
+        parcel.streams[0].1 += 1;
+        name(on, &[parcel]);
+    };
+    let more_streams: Attack = |scene, on| {
+        let mut parcel = object(scene, on, &[5]);
+        parcel.streams.push((StreamId::from_u64(6), 1));
+        name(on, &[parcel]);
+    };
+    let many_streams: Attack = |scene, on| name(on, &[object(scene, on, &Vec::from_iter(1..40))]);
+    let unopened: Attack = |_, on| {
+        for id in 0..40_000 {
+            let (_, mut writer) = on.open(StreamId::from_u64(1000 + id)).unwrap();
+            writer.write_all(&[1]).unwrap();
+        }
+        on.close().unwrap();
+    };
+    let flood: Attack = |_, on| {
+        let (_, mut writer) = on.open(StreamId::from_u64(1000)).unwrap();
+        (0..40).for_each(|_| writer.write_all(&vec![1; 8 << 20]).unwrap());
+        on.close().unwrap();
+    };
+    let broken = ExchangeError::PeerMisbehaved(Misbehaviour::BrokenFraming);
+    let too_much = ExchangeError::PeerMisbehaved(Misbehaviour::Flood);
+    for (case, (attack, expected)) in [
+        (twice, broken),
+        (twice_longer, broken),
+        (more_bytes, broken),
+        (more_streams, broken),
+        (many_streams, broken),
+        (unopened, too_much),
+        (flood, too_much),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        for is_apart in [false, true] {
+            let scene = Scene::new();
+            let [one, mut two] = met(&scene, Duration::from_secs(3));
+            attack(&scene, &one.conversation);
+            for _ in 0..2 {
+                let on = &two.conversation;
+                let error = match is_apart {
+                    true => loop {
+                        let apart = on.apart().unwrap();
+                        if let Err(error) = apart.recall().and_then(|()| apart.listen(true)) {
+                            break error;
+                        }
+                        apart.hear(&[StreamId::from_u64(5)]);
+                    },
+                    false => {
+                        let (mut reader, _) = on.open(StreamId::from_u64(5)).unwrap();
+                        reader.read_exact(&mut [0; 100]).unwrap_err()
+                    }
+                };
+                assert_eq!(on.fault(), Some(expected), "attack {case}, apart: {is_apart}, {error}");
+                // The next process of the same run.
+                drop(two);
+                let mut options = scene.options(&CancelToken::new());
+                options.wait = Duration::from_secs(3);
+                two = scene.meet(1, options).unwrap();
+            }
+        }
+    }
+}
+
+/// An object of another run, or of this party's own, under the peer's name is not the peer's.
+#[test]
+fn an_object_of_another_run_is_not_opened() {
+    let (scene, other) = (Scene::new(), Scene::new());
+    let [one, two] = met(&scene, Duration::from_secs(3)).map(|met| met.conversation);
+    let [foreign, _] = met(&other, Duration::from_secs(3)).map(|met| met.conversation);
+    let parcel = object(&other, &foreign, &[5]);
+    let (from, to) = (stored(&other, &parcel), stored(&scene, &parcel));
+    let bytes = other.store.objects.lock().unwrap()[&from].clone();
+    scene.store.objects.lock().unwrap().insert(to, bytes);
+    name(&one, &[parcel]);
+    let (mut reader, _) = two.open(StreamId::from_u64(5)).unwrap();
+    assert!(reader.read_exact(&mut [0]).is_err());
+    assert_eq!(two.fault(), Some(ExchangeError::WrongObject { number: 0 }));
 }
