@@ -22,6 +22,10 @@ const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 /// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
+/// Most objects of the peer that a task reads. A partition has some ten messages, each in parts of 64 MiB; every task has the list of
+/// all of them.
+const MOST_OBJECTS: usize = 1024;
+
 const APART: Error = Error::Bug("this connection has no parts elsewhere");
 
 /// What was kept of a partition is not of that one.
@@ -114,6 +118,9 @@ impl Part {
                 let len = lens.filter(|(one, _)| *one == stream).map(|(_, len)| *len).sum();
                 self.arrive(stream, len, most)?;
                 self.keep(kept);
+                if self.heard.len() >= MOST_OBJECTS {
+                    return Err(Misbehaviour::Flood.into());
+                }
                 self.heard.push(HeardAt::Parcel((&parcel).into(), stream.as_u64()));
             }
         }
@@ -301,6 +308,10 @@ impl Board<'_> {
         part.opened = taken.opened();
         let needs = taken.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
         part.needs = Some(needs.collect());
+        // It would be ready again at once: the peer has named more bytes than its objects have.
+        if taken.ended.is_none() && part.is_ready() {
+            return Err(Misbehaviour::BrokenFraming.into());
+        }
         let parcels: Vec<Parcel> = taken.parcels.iter().map(Parcel::from).collect();
         if !parcels.is_empty() {
             self.apart.say(part.index, &parcels, &taken.said(), &part.opened)?;
@@ -308,3 +319,6 @@ impl Board<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

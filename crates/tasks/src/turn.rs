@@ -10,7 +10,7 @@ use std::num::NonZeroUsize;
 use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
-use vesica_exchange::{Desk, ExchangeError, Store};
+use vesica_exchange::{APART_MAX_BYTES, Desk, ExchangeError, Store};
 use vesica_net::{Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
 use vesica_own_rows::{Spread, distinct};
 use vesica_partitions::{Cost, Given, code_of, reason};
@@ -19,7 +19,7 @@ const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
 const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 
 /// Most bytes of streams in an object.
-const OBJECT_BYTES: usize = 64 << 20;
+const OBJECT_BYTES: usize = APART_MAX_BYTES as usize;
 
 /// How much later than its name an object may come: so many pauses.
 const LATE: (u32, Duration) = (20, Duration::from_millis(250));
@@ -36,7 +36,7 @@ pub struct Point {
 }
 
 /// A [`Parcel`], to be sent elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Parcelled {
     /// Its id.
     pub id: [u8; 16],
@@ -228,11 +228,12 @@ impl Task {
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<Turned<(Given, Cost)>> {
         let mut heard = Flight::default();
-        let mut fetched: BTreeMap<[u8; 16], Flight> = BTreeMap::new();
+        // By all that its name says: under the same id another length or digest is another object.
+        let mut fetched: BTreeMap<&Parcelled, Flight> = BTreeMap::new();
         for at in &self.heard {
             match at {
                 HeardAt::Parcel(parcel, stream) => {
-                    let flight = match fetched.entry(parcel.id) {
+                    let flight = match fetched.entry(parcel) {
                         Entry::Occupied(there) => there.into_mut(),
                         Entry::Vacant(place) => {
                             place.insert(fetch(&known.desk, store, &parcel.into())?)
