@@ -49,6 +49,9 @@ pub(crate) fn body_of(pieces: &Pieces) -> Vec<u8> {
     body
 }
 
+/// A piece of a stream in an object.
+pub(crate) type Piece<'a> = (StreamId, &'a [u8]);
+
 /// An opened object. Its pieces stay where they are: millions of small ones take no more memory than their bytes.
 pub(crate) struct Opened {
     body: Vec<u8>,
@@ -70,7 +73,7 @@ impl Opened {
         last.is_some().then_some(Self { body })
     }
 
-    pub(crate) fn pieces(&self) -> impl Iterator<Item = (StreamId, &[u8])> {
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let mut rest = &self.body[..];
         std::iter::from_fn(move || {
             let (piece, after) = first_piece(rest)?;
@@ -81,7 +84,7 @@ impl Opened {
 }
 
 /// The first piece, and what follows it.
-fn first_piece(body: &[u8]) -> Option<((StreamId, &[u8]), &[u8])> {
+fn first_piece(body: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     let (stream, rest) = body.split_first_chunk::<8>()?;
     let (len, rest) = rest.split_first_chunk::<4>()?;
     let (bytes, rest) = rest.split_at_checked(u32::from_le_bytes(*len) as usize)?;
