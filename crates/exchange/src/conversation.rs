@@ -2,10 +2,12 @@
 
 mod elsewhere;
 mod ending;
+mod ends;
 mod inbox;
 
 pub(crate) use self::inbox::hear_all;
 
+use self::ends::{Reader, Writer};
 use self::inbox::{Inbox, Named};
 use crate::apart::{self, Desk};
 use crate::error::{ExchangeError, Waiting};
@@ -20,9 +22,7 @@ use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Misbehaviour, Secret, StopReason, TransportError};
 use vesica_link::letters::Sealer;
-use vesica_net::{
-    Apart, Connection, Said, StreamId, StreamPair, StreamReader, StreamWriter, Streams,
-};
+use vesica_net::{Apart, Connection, Said, StreamId, StreamPair, Streams};
 
 const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
 const EXPORT_LABEL: &str = "vesica exchange 2026 export";
@@ -504,33 +504,6 @@ impl Core {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-struct Reader {
-    core: Arc<Core>,
-    stream: StreamId,
-}
-
-impl StreamReader for Reader {
-    fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError> {
-        self.core.read(self.stream, buf)
-    }
-}
-
-struct Writer {
-    core: Arc<Core>,
-    stream: StreamId,
-}
-
-impl StreamWriter for Writer {
-    fn write_all(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-        self.core.write(self.stream, bytes)
-    }
-
-    /// Waits for nobody: what was written is published when this party waits for the other one.
-    fn flush(&mut self) -> Result<(), TransportError> {
-        self.core.check_open()
-    }
 }
 
 impl Streams for Conversation {
