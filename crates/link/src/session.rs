@@ -10,6 +10,8 @@
 //!   the reader at the other end granted. So a slow reader delays only its own stream, and the windows
 //!   bound memory. A writer whose reader never reads blocks; the parties must not wait for each other
 //!   that way.
+//! * **Order.** Both sides open streams in about the same order. A side that is far ahead waits until the peer has opened
+//!   the earlier ones.
 //! * **Signs of life.** The link's own threads send one four times per idle limit, also while the party
 //!   computes. A peer that sends nothing, or accepts nothing, for the idle limit is considered gone.
 //! * **Progress.** Signs of life say nothing about the peer's program. A side that
@@ -38,7 +40,7 @@ mod writer;
 
 use crate::authenticated::Authenticated;
 use crate::establish::Mender;
-use crate::sync::{Deadline, lock, wait_timeout};
+use crate::sync::{Deadline, lock, wait, wait_timeout};
 use crate::{LinkError, PublicIdentity};
 use inbox::Inbox;
 use outbox::Outbox;
@@ -296,8 +298,17 @@ impl Session {
 impl Streams for Session {
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
         let core = self.core();
-        if let Some(error) = core.ended.get() {
-            return Err(*error);
+        {
+            let mut outbox = lock(&core.outbox);
+            loop {
+                if let Some(error) = core.ended.get() {
+                    return Err(*error);
+                }
+                if outbox.may_open(id) {
+                    break;
+                }
+                outbox = wait(&core.progress, outbox);
+            }
         }
         let arrived = lock(&core.inbox).open(id)?;
         let room = {

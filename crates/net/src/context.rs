@@ -229,6 +229,18 @@ impl Context {
         Ok((fork, opened))
     }
 
+    /// A context beside this one, with the same peers and threads, a meter of its own, and `root` as its first stream to
+    /// each peer: another fork of the same parent, for a program that runs without the parent.
+    ///
+    /// `seed` must be 32 fresh random bytes.
+    ///
+    /// # Errors
+    /// As [`Context::new`].
+    pub fn beside(&self, root: StreamId, seed: [u8; 32]) -> Result<Context> {
+        let peers = self.peers.iter().map(|(role, peer)| (*role, Arc::clone(&peer.streams)));
+        Self::at(root, peers.collect(), seed, self.pool.clone(), Meter::new())
+    }
+
     fn fork_one(&mut self) -> Result<Context> {
         let span = self.meter.span(&self.label);
         let mut peers = BTreeMap::new();

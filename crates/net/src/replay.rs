@@ -63,6 +63,11 @@ impl Flight {
         Some(flight)
     }
 
+    /// Bytes of all streams.
+    pub fn len(&self) -> u64 {
+        self.streams.values().map(|bytes| bytes.len() as u64).sum()
+    }
+
     /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()

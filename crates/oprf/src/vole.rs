@@ -24,7 +24,7 @@
 //!
 //! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to, [`Inputs`], some clusters at a
 //! time; their `outputs` are step 6. At malicious security step 2 comes after step 3, so that r is drawn when the correlations are checked, and
-//! with values of the caller's own; a common coin w is then added to the inputs. A party's items are hashed under r and
+//! with values of the caller's own; the caller then hashes F with a common coin w, [`WithCoin`]. A party's items are hashed under r and
 //! grouped by cluster of the key-value store. Steps 4 to 6 work cluster by cluster, so that neither party ever holds
 //! all of P, A or K.
 //!
@@ -47,7 +47,7 @@ mod pass;
 mod plan;
 mod rows;
 
-pub use hashing::{Hashing, Seed};
+pub use hashing::{Hashing, Seed, WithCoin};
 pub use inputs::{Inputs, Shared};
 pub use plan::Plan;
 

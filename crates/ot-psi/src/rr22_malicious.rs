@@ -23,15 +23,19 @@
 //!    4                              ◀───────────────    r ←$ {0,1}^256, w_r ←$ F
 //!    5                                                  P = Encode({(y, H_B(y, r))})
 //!    6  K = b + AΔ                  ◀───────────────    A = P + a
+//!       G(x) = H_o(Decode(K, x) − Δ·H_B(x, r), x)       G(y) = H_o(Decode(c, y), y)
 //!    7  proof right?                ◀───────────────    proof that P holds the shared items
+//!    ── both sets are fixed: in a run in partitions, all of them come here before one goes further ──
 //!    8  w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
-//!    9  F(x) = H_o(Decode(K, x) − Δ·H_B(x, r) + w, x)   F(y) = H_o(Decode(c, y) + w, y)
+//!    9  F(x) = H_t(G(x), w)                             F(y) = H_t(G(y), w)
 //!   10  {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
+//!    ── the receiver has the tags of all partitions ──
 //!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
-//! Steps 2 to 6 and 9 are those of [`vesica_oprf::vole`]. B = F = GF(2^128), both hashes are random oracles, F has all
-//! κ = 128 bits and hashes the item too: its row key k = H(x, r), a 128-bit value of a random oracle.
+//! Steps 2 to 6 are those of [`vesica_oprf::vole`]. B = F = GF(2^128), all hashes are random oracles, F has all κ = 128
+//! bits, and G hashes the item too: its row key k = H(x, r), a 128-bit value of a random oracle. Between steps 7 and 8 a
+//! party keeps G, 16 bytes an item, and needs the items no longer.
 //!
 //! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
 //! compared like all others, and must not give the receiver room for guesses. So the receiver proves that P holds them:
@@ -54,32 +58,39 @@
 //! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
 //! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
 //! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
-//! opens w_s only after A. The sender knows w from then on, and computes F while it decodes; it sends nothing of it before
-//! it has checked the proof of the shared items. The papers use one store for all sizes, and have no shared items. With [`Learns::Both`] the
-//! receiver proves each match by a second hash of the input of H_o, which nobody without the item in its set can
-//! compute; a place without a match gets random bytes of the same length.
+//! opens w_s only after A. The papers hash once, F(x) = H_o(q + w, x); here w enters in a second hash, so that the input of
+//! the second is all that is kept of an item until w is known. The papers use one store for all sizes, and have no shared
+//! items. With [`Learns::Both`] the receiver proves each match by another hash of G and w, which nobody without the item in
+//! its set can compute; a place without a match gets random bytes of the same length.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod claim;
 mod row;
 
 pub use row::ROW;
 pub use row::{bytes, usable_set_len};
 
-use rand::Rng;
-use std::cell::Cell;
-use std::ops::Range;
-use std::sync::Arc;
+use self::claim::Claim;
+use rand::{Rng, RngExt};
+use std::num::NonZeroUsize;
 use vesica_core::elias_fano::Shape;
 use vesica_core::hash::derive;
 use vesica_core::params::ceil_log2;
 use vesica_core::tagged::{Gathered, Tagged};
-use vesica_core::{Block, Item, Learns, Malicious, Misbehaviour, PsiParams, Result, SessionId};
-use vesica_net::{Context, Pool};
-use vesica_oprf::vole::{self, Inputs, Plan, Seed, Shared};
-use vesica_party::{Input, Output, Party, answer, check_set_len, sorted_tags};
+use vesica_core::{
+    Block, Error, Learns, Malicious, Misbehaviour, PsiParams, Result, Role, Secret, SessionId,
+};
+use vesica_net::Context;
+use vesica_oprf::vole::{self, Plan, Seed, Shared, WithCoin};
+use vesica_party::{
+    COINS_LEN, Committed, Comparison, Input, Output, Party, Steps, answer, check_set_len,
+    sorted_tags,
+};
 
 const COIN_LABEL: &str = "vesica v1 rr22 malicious coin";
+const TAG_LABEL: &str = "vesica v1 rr22 malicious tag";
+const PROOF_LABEL: &str = "vesica v1 rr22 malicious proof";
 
 /// F has κ bits.
 const OUTPUT_BITS: u32 = 128;
@@ -90,161 +101,228 @@ const SHARED_PROOF_LEN: usize = 32;
 /// Length of a commitment, and of its opening: w_s and 16 random bytes.
 const COMMITMENT_LEN: usize = 32;
 
-impl Party for Sender {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Sender { params, x, shared } = *self;
-        if params.has_empty_set() {
-            return answer::receive_places(ctx, &params, &[]);
-        }
-        let (session, plan) = (params.session(), plan(&params));
-        // 1. w_s ←$ F; H(w_s)
-        let opening = Opening::draw(ctx);
-        ctx.peer()?.send(&opening.commitment(session))?;
-        // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r: this party knows w = w_s + w_r from here on
-        let w = Cell::new(opening.w_s());
-        let receive = |ctx: &mut Context| {
-            let mut coins = [0; Seed::LEN + Block::LEN];
-            ctx.peer()?.recv_into(&mut coins)?;
-            let (r, w_r) = split(&coins);
-            w.set(w.get() ^ w_r);
-            Ok(r)
-        };
-        // 6. K = b + AΔ; q = Decode(K, x) − Δ·H_B(x, r)  9. F(x) = H_o(q + w, x)
-        let mut of_shared = Shared::new(shared);
-        let mut evaluated = Evaluated::new(&params, sorted_tags::gather(tags(&params)), x.len());
-        let x = |_: &mut Context, _: &Seed| Ok(x);
-        vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, x, |pool, q| {
-            of_shared.keep(&q);
-            evaluated.add(pool, q, w.get());
-        })?;
-        // 7. Proof right? Before w_s is opened and anything of X is sent.
-        let mut proof = [0; SHARED_PROOF_LEN];
-        ctx.peer()?.recv_into(&mut proof)?;
-        if proof != of_shared.proof(session) {
-            return Err(Misbehaviour::SharedNotProved.into());
-        }
-        // 8. w_s
-        ctx.peer()?.send(&opening.0)?;
-        let Evaluated { f: f_x, proofs } = evaluated;
-        // 10. {F(x)}, sorted
-        let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, tags(&params), f_x))?;
-        // 11. [both] x is common iff proved
-        receive_proofs(ctx, &params, &order, &proofs)
+/// Masks that one CPU thread hashes at a time.
+const MASKS_PER_TASK: NonZeroUsize = NonZeroUsize::new(1 << 14).unwrap();
+
+/// The steps of both parties.
+pub const STEPS: Steps = Steps {
+    commit: |role, params, input, ctx| match role {
+        Role::Sender => commit_sender(params, input, ctx),
+        _ => commit_receiver(params, input, ctx),
+    },
+    compare: |role, params, committed, ctx| match role {
+        Role::Sender => send_tags(params, committed, ctx),
+        _ => find_tags(params, committed, ctx),
+    },
+    answer: |role, params, claims, ctx| match role {
+        _ if params.learns() == Learns::Receiver => Ok(Output::Nothing),
+        Role::Sender => receive_proofs(params, claims, ctx),
+        _ => send_proofs(params, claims, ctx),
+    },
+};
+
+/// Steps 1 to 7 of the sender.
+fn commit_sender(params: &PsiParams, input: Input, ctx: &mut Context) -> Result<Committed> {
+    let (session, plan) = (params.session(), plan(params));
+    // 1. w_s ←$ F; H(w_s)
+    let opening = Opening::draw(ctx);
+    ctx.peer()?.send(&opening.commitment(session))?;
+    // 2. Setup of the VOLE: Δ.  3. b  4. r, w_r
+    let mut w_r = Block::ZERO;
+    let receive = |ctx: &mut Context| {
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.peer()?.recv_into(&mut coins)?;
+        let (r, received) = split(&coins);
+        w_r = received;
+        Ok(r)
+    };
+    // 6. K = b + AΔ; G(x) = H_o(Decode(K, x) − Δ·H_B(x, r), x)
+    let shared = input.shared();
+    let (mut of_shared, mut masks) =
+        (Shared::new(shared.clone()), Block::zeros(input.items().len()));
+    let x = |_: &mut Context, _: &Seed| Ok(input.into_items());
+    vole::run_sender::<Malicious, _>(ctx, session, &plan, receive, x, |pool, q| {
+        of_shared.keep(&q);
+        q.outputs(pool, &mut masks);
+    })?;
+    // 7. Proof right? Before w_s is opened and anything of X is sent.
+    let mut proof = [0; SHARED_PROOF_LEN];
+    ctx.peer()?.recv_into(&mut proof)?;
+    if proof != of_shared.proof(session) {
+        return Err(Misbehaviour::SharedNotProved.into());
     }
+    Ok(Committed { masks, shared, coins: coins_of(&opening.0, w_r) })
 }
 
-impl Party for Receiver {
-    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
-        let Receiver { params, y, shared } = *self;
-        if params.has_empty_set() {
-            return Ok(Output::Positions(Vec::new()));
-        }
-        let (session, plan) = (params.session(), plan(&params));
-        // 1. H(w_s)
-        let mut commitment = [0; COMMITMENT_LEN];
-        ctx.peer()?.recv_into(&mut commitment)?;
-        // 2. Setup of the VOLE.  3. a, c = aΔ + b, checked  4. r ←$ {0,1}^256, w_r ←$ F
-        // 5. P = Encode({(y, H_B(y, r))})  6. A = P + a; q = Decode(c, y)
-        let mut w_r = Block::ZERO;
-        let draw = |ctx: &mut Context| {
-            let mut coins = [0; Seed::LEN + Block::LEN];
-            ctx.rng().fill_bytes(&mut coins);
-            ctx.peer()?.send(&coins)?;
-            ctx.peer()?.flush()?;
-            let (r, drawn) = split(&coins);
-            w_r = drawn;
-            Ok(r)
-        };
-        let (y_len, y) = (y.len(), |_: &mut Context, _: &Seed| Ok(y));
-        let (mut all_q, mut of_shared) = (Vec::new(), Shared::new(shared.clone()));
-        vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, y, |_, q| {
-            of_shared.keep(&q);
-            all_q.push(q);
-        })?;
-        // 7. Proof that P holds the shared items.
-        ctx.peer()?.send(&of_shared.proof(session))?;
+/// Steps 1 to 7 of the receiver.
+fn commit_receiver(params: &PsiParams, input: Input, ctx: &mut Context) -> Result<Committed> {
+    let (session, plan) = (params.session(), plan(params));
+    // 1. H(w_s)
+    let mut commitment = [0; COMMITMENT_LEN];
+    ctx.peer()?.recv_into(&mut commitment)?;
+    // 2. Setup of the VOLE.  3. a, c = aΔ + b, checked  4. r ←$ {0,1}^256, w_r ←$ F
+    let mut w_r = Block::ZERO;
+    let draw = |ctx: &mut Context| {
+        let mut coins = [0; Seed::LEN + Block::LEN];
+        ctx.rng().fill_bytes(&mut coins);
+        ctx.peer()?.send(&coins)?;
         ctx.peer()?.flush()?;
-        // 8. H(w_s) right? w = w_s + w_r
-        let mut opening = Opening([0; COMMITMENT_LEN]);
-        ctx.peer()?.recv_into(&mut opening.0)?;
-        if opening.commitment(session) != commitment {
-            return Err(Misbehaviour::CommitmentBroken.into());
+        let (r, drawn) = split(&coins);
+        w_r = drawn;
+        Ok(r)
+    };
+    // 5. P = Encode({(y, H_B(y, r))})  6. A = P + a; G(y) = H_o(Decode(c, y), y)
+    let shared = input.shared();
+    let (mut of_shared, mut masks) =
+        (Shared::new(shared.clone()), Block::zeros(input.items().len()));
+    let y = |_: &mut Context, _: &Seed| Ok(input.into_items());
+    vole::run_receiver::<Malicious, _>(ctx, session, &plan, draw, y, |pool, q| {
+        of_shared.keep(&q);
+        q.outputs(pool, &mut masks);
+    })?;
+    // 7. Proof that P holds the shared items.
+    ctx.peer()?.send(&of_shared.proof(session))?;
+    ctx.peer()?.flush()?;
+    Ok(Committed { masks, shared, coins: coins_of(&commitment, w_r) })
+}
+
+/// Steps 8 to 10 of the sender.
+fn send_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Result<Comparison> {
+    let Committed { masks, coins, .. } = committed;
+    let (opening, w_r) = of_coins(&coins);
+    let (opening, own_len) = (Opening(opening), masks.len());
+    // 8. w_s
+    ctx.peer()?.send(&opening.0)?;
+    let coin = Coin::new(params, opening.w_s() ^ w_r);
+    // 9. F(x) = H_t(G(x), w)  10. {F(x)}, sorted
+    let masks = filled(ctx, masks, params.sender_len())?;
+    let mut f_x = sorted_tags::gather(tags(params));
+    coin.tags(ctx, &masks, &mut f_x);
+    let order = ctx.child("tags", |ctx| sorted_tags::send(ctx, tags(params), f_x))?;
+    let claims = match params.learns() {
+        Learns::Receiver => Vec::new(),
+        Learns::Both => {
+            let mut claims = coin.proofs(ctx, &masks[..own_len]);
+            for (place, position) in (0..).zip(order) {
+                if let Some(claim) = claims.get_mut(position as usize) {
+                    *claim = Claim { place, proof: *claim }.to_block();
+                }
+            }
+            claims
         }
-        let w = opening.w_s() ^ w_r;
-        let own = sorted_tags::gather_own(tags(&params), y_len + shared.len());
-        let mut evaluated = Evaluated::new(&params, own, y_len);
-        let matches = ctx.child("tags", |ctx| {
-            // 9. F(y) = H_o(q + w, y)
-            all_q.into_iter().for_each(|q| evaluated.add(ctx.pool(), q, w));
-            // 10. y is common iff F(y) is among the sender's
-            sorted_tags::find_checked(ctx, tags(&params), &mut evaluated.f, &shared)
-        })?;
-        // 11. [both] a proof for each common tag
-        send_proofs(ctx, &params, &matches, &evaluated.proofs)?;
-        Ok(Output::Positions(sorted_tags::own_positions(&matches, params.receiver_len())))
-    }
+    };
+    Ok(Comparison { output: Output::Nothing, claims })
 }
 
-/// Holds Δ; learns n_y, or with [`Learns::Both`] which of its items the receiver has.
-pub struct Sender {
+/// Steps 8 to 10 of the receiver.
+fn find_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Result<Comparison> {
+    let Committed { masks, shared, coins } = committed;
+    let (commitment, w_r) = of_coins(&coins);
+    // 8. H(w_s) right? w = w_s + w_r
+    let mut opening = Opening([0; COMMITMENT_LEN]);
+    ctx.peer()?.recv_into(&mut opening.0)?;
+    if opening.commitment(params.session()) != commitment {
+        return Err(Misbehaviour::CommitmentBroken.into());
+    }
+    let coin = Coin::new(params, opening.w_s() ^ w_r);
+    let own_len = masks.len();
+    let masks = filled(ctx, masks, params.receiver_len())?;
+    let mut f_y = sorted_tags::gather_own(tags(params), masks.len() + shared.len());
+    let matches = ctx.child("tags", |ctx| {
+        // 9. F(y) = H_t(G(y), w)
+        coin.tags(ctx, &masks, &mut f_y);
+        // 10. y is common iff F(y) is among the sender's
+        sorted_tags::find_checked(ctx, tags(params), &mut f_y, &shared)
+    })?;
+    let claims = match params.learns() {
+        Learns::Receiver => Vec::new(),
+        Learns::Both => {
+            let proofs = coin.proofs(ctx, &masks[..own_len]);
+            let mut claims = vec![Block::ZERO; own_len];
+            for found in &matches {
+                if let Some(claim) = claims.get_mut(found.own as usize) {
+                    let proof = proofs[found.own as usize];
+                    *claim = Claim { place: found.place, proof }.to_block();
+                }
+            }
+            claims
+        }
+    };
+    let positions = sorted_tags::own_positions(&matches, params.receiver_len());
+    Ok(Comparison { output: Output::Positions(positions), claims })
+}
+
+/// Step 11 of the sender: x is common iff proved.
+fn receive_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Result<Output> {
+    let len = proof_len(params);
+    let proofs = answer::receive_bytes(ctx, params.sender_len() * len)?;
+    let is_proved = |claim: &Block| {
+        Claim::of_block(*claim).is_some_and(|Claim { place, proof }| {
+            let proved = proofs.get(place as usize * len..).and_then(|rest| rest.get(..len));
+            proved == Some(&proof.to_le_bytes()[..len])
+        })
+    };
+    let is_common: Vec<bool> = claims.iter().map(is_proved).collect();
+    Ok(answer::positions_of_flags(&is_common))
+}
+
+/// Step 11 of the receiver: for each place a proof, or random bytes of the same length.
+fn send_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Result<Output> {
+    let len = proof_len(params);
+    let mut proofs = vec![0; params.sender_len() * len];
+    ctx.rng().fill_bytes(&mut proofs);
+    for Claim { place, proof } in claims.iter().filter_map(|claim| Claim::of_block(*claim)) {
+        let to = proofs.get_mut(place as usize * len..).and_then(|rest| rest.get_mut(..len));
+        let to = to.ok_or(Error::Bug("a match at a place that no tag has"))?;
+        to.copy_from_slice(&proof.to_le_bytes()[..len]);
+    }
+    answer::send_bytes(ctx, &proofs)?;
+    Ok(Output::Nothing)
+}
+
+/// The sender of a set, which must hold no item twice: holds Δ; learns n_y, or with [`Learns::Both`] which of its items
+/// the receiver has.
+///
+/// # Errors
+/// [`vesica_core::ParameterError::SetLenMismatch`].
+pub fn sender(params: PsiParams, x: impl Into<Input>) -> Result<Box<dyn Party>> {
+    Whole::boxed(Role::Sender, params, x.into())
+}
+
+/// The receiver of a set, which must hold no item twice: learns which of its items the sender has.
+///
+/// # Errors
+/// [`vesica_core::ParameterError::SetLenMismatch`].
+pub fn receiver(params: PsiParams, y: impl Into<Input>) -> Result<Box<dyn Party>> {
+    Whole::boxed(Role::Receiver, params, y.into())
+}
+
+/// A party that makes all steps one after the other.
+struct Whole {
+    role: Role,
     params: PsiParams,
-    x: Arc<Vec<Item>>,
-    shared: Range<usize>,
+    input: Input,
 }
 
-impl Sender {
-    /// The sender of a set `x`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, x: impl Into<Input>) -> Result<Self> {
-        let x = x.into();
-        check_set_len(params.sender_len(), x.items().len())?;
-        Ok(Self { params, shared: x.shared(), x: x.into_items() })
-    }
-}
-
-/// Learns which of its items the sender has.
-pub struct Receiver {
-    params: PsiParams,
-    y: Arc<Vec<Item>>,
-    shared: Range<usize>,
-}
-
-impl Receiver {
-    /// The receiver of a set `y`, which must hold no item twice.
-    ///
-    /// # Errors
-    /// [`vesica_core::ParameterError::SetLenMismatch`].
-    pub fn new(params: PsiParams, y: impl Into<Input>) -> Result<Self> {
-        let y = y.into();
-        check_set_len(params.receiver_len(), y.items().len())?;
-        Ok(Self { params, shared: y.shared(), y: y.into_items() })
-    }
-}
-
-/// F at a party's items, and with [`Learns::Both`] the proofs by position.
-struct Evaluated {
-    f: Gathered<Tagged>,
-    proofs: Vec<Block>,
-}
-
-impl Evaluated {
-    /// For a set of `len` items, with room `f` for their tags.
-    fn new(params: &PsiParams, f: Gathered<Tagged>, len: usize) -> Self {
-        let proofs = match params.learns() {
-            Learns::Receiver => Vec::new(),
-            Learns::Both => Block::zeros(len),
+impl Whole {
+    fn boxed(role: Role, params: PsiParams, input: Input) -> Result<Box<dyn Party>> {
+        let len = match role {
+            Role::Sender => params.sender_len(),
+            _ => params.receiver_len(),
         };
-        Self { f, proofs }
+        check_set_len(len, input.items().len())?;
+        Ok(Box::new(Self { role, params, input }))
     }
+}
 
-    /// Adds the items of `q`.
-    fn add(&mut self, pool: &Pool, q: Inputs<Malicious>, w: Block) {
-        if !self.proofs.is_empty() {
-            q.proofs(pool, w, &mut self.proofs);
+impl Party for Whole {
+    fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output> {
+        let Self { role, params, input } = *self;
+        match role {
+            _ if !params.has_empty_set() => STEPS.run(role, &params, input, ctx),
+            Role::Sender => answer::receive_places(ctx, &params, &[]),
+            _ => Ok(Output::Positions(Vec::new())),
         }
-        q.outputs(pool, w, |tag| self.f.push(tag));
     }
 }
 
@@ -256,6 +334,51 @@ fn plan(params: &PsiParams) -> Plan {
 /// The sender's tags.
 fn tags(params: &PsiParams) -> Shape {
     Shape::new(params.sender_len() as u64, OUTPUT_BITS)
+}
+
+/// The hashes of masks under w.
+struct Coin {
+    tag: WithCoin,
+    proof: WithCoin,
+}
+
+impl Coin {
+    fn new(params: &PsiParams, w: Block) -> Self {
+        let of = |label| WithCoin::new(label, params.session(), w);
+        Self { tag: of(TAG_LABEL), proof: of(PROOF_LABEL) }
+    }
+
+    /// F of each mask, with its position.
+    fn tags(&self, ctx: &Context, masks: &[Block], f: &mut Gathered<Tagged>) {
+        // Some tasks at a time, so that the tags are not in memory twice.
+        let at_once = MASKS_PER_TASK.get() * ctx.pool().len();
+        let mut position = 0;
+        for masks in masks.chunks(at_once) {
+            for tag in hashed(ctx, &self.tag, masks) {
+                f.push(Tagged::new(tag.get(), position));
+                position += 1;
+            }
+        }
+    }
+
+    /// What proves each mask's item.
+    fn proofs(&self, ctx: &Context, masks: &[Block]) -> Vec<Block> {
+        hashed(ctx, &self.proof, masks)
+    }
+}
+
+fn hashed(ctx: &Context, hash: &WithCoin, masks: &[Block]) -> Vec<Block> {
+    ctx.map(masks, MASKS_PER_TASK, |masks| hash.hash(masks)).concat()
+}
+
+/// The masks, and random ones until there are `len`.
+fn filled(ctx: &mut Context, mut masks: Vec<Block>, len: usize) -> Result<Vec<Block>> {
+    if masks.len() > len {
+        return Err(Error::Bug("there are more masks than items"));
+    }
+    let missing = len - masks.len();
+    masks.extend((0..missing).map(|_| Block::new(ctx.rng().random())));
+    Ok(masks)
 }
 
 /// What opens the commitment to w_s: w_s, and 128 random bits that hide it until then.
@@ -280,6 +403,22 @@ impl Opening {
     }
 }
 
+/// The sender's opening or the receiver's commitment, and w_r.
+fn coins_of(of_w_s: &[u8; COMMITMENT_LEN], w_r: Block) -> Secret<[u8; COINS_LEN]> {
+    let mut coins = [0; COINS_LEN];
+    coins[..COMMITMENT_LEN].copy_from_slice(of_w_s);
+    coins[COMMITMENT_LEN..].copy_from_slice(&w_r.to_le_bytes());
+    Secret::new(coins)
+}
+
+/// What [`coins_of`] was given.
+fn of_coins(coins: &Secret<[u8; COINS_LEN]>) -> ([u8; COMMITMENT_LEN], Block) {
+    let (mut of_w_s, mut w_r) = ([0; COMMITMENT_LEN], [0; Block::LEN]);
+    of_w_s.copy_from_slice(&coins.expose()[..COMMITMENT_LEN]);
+    w_r.copy_from_slice(&coins.expose()[COMMITMENT_LEN..]);
+    (of_w_s, Block::from_le_bytes(w_r))
+}
+
 /// r and w_r, as the receiver sends them.
 fn split(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
     let (mut r, mut w_r) = ([0; Seed::LEN], [0; Block::LEN]);
@@ -291,42 +430,4 @@ fn split(coins: &[u8; Seed::LEN + Block::LEN]) -> (Seed, Block) {
 /// p: a proof is guessed for any of the sender's items with probability 2^-λ.
 fn proof_len(params: &PsiParams) -> usize {
     (params.statistical_bits() + ceil_log2(params.sender_len() as u64)).div_ceil(8) as usize
-}
-
-/// The receiver's answer: for each place a proof, or random bytes of the same length.
-fn send_proofs(
-    ctx: &mut Context,
-    params: &PsiParams,
-    matches: &[sorted_tags::Match],
-    proofs: &[Block],
-) -> Result<()> {
-    if params.learns() == Learns::Receiver {
-        return Ok(());
-    }
-    let len = proof_len(params);
-    let mut bytes = vec![0; params.sender_len() * len];
-    ctx.rng().fill_bytes(&mut bytes);
-    for found in matches {
-        let proof = proofs[found.own as usize].to_le_bytes();
-        bytes[found.place as usize * len..][..len].copy_from_slice(&proof[..len]);
-    }
-    answer::send_bytes(ctx, &bytes)
-}
-
-/// The sender's side of [`send_proofs`]; `proofs` are those of its own items by position.
-fn receive_proofs(
-    ctx: &mut Context,
-    params: &PsiParams,
-    order: &[u32],
-    proofs: &[Block],
-) -> Result<Output> {
-    if params.learns() == Learns::Receiver {
-        return Ok(Output::Nothing);
-    }
-    let len = proof_len(params);
-    let bytes = answer::receive_bytes(ctx, order.len() * len)?;
-    Ok(answer::positions_at(order, |place| {
-        let proof = proofs[order[place] as usize].to_le_bytes();
-        bytes[place * len..][..len] == proof[..len]
-    }))
 }

@@ -125,24 +125,24 @@ pub fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Finds out which entries are common from which distinct items are. The time does not depend on that.
-pub struct Spread<'a> {
+/// Gives each entry the value of its item, such as whether it is common. The time does not depend on the values.
+pub struct Spread<'a, T> {
     items: IndexedItems<'a>,
-    common: &'a [bool],
+    values: &'a [T],
 }
 
-impl<'a> Spread<'a> {
-    /// `common` says of each of `items`, which ascend, whether it is common.
-    pub fn new(items: &'a [Item], common: &'a [bool]) -> Self {
-        Self { items: IndexedItems::new(items), common }
+impl<'a, T: Copy + Default> Spread<'a, T> {
+    /// The value of each of `items`, which ascend.
+    pub fn new(items: &'a [Item], values: &'a [T]) -> Self {
+        Self { items: IndexedItems::new(items), values }
     }
 
-    /// Whether each of `entries` is common.
-    pub fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = bool> + 'b {
+    /// The value of each of `entries`; the default of one that is no item.
+    pub fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = T> + 'b {
         entries.iter().map(|entry| {
             let range = self.items.range(entry);
             let place = self.items.items[range.clone()].binary_search(entry);
-            place.is_ok_and(|place| self.common[range.start + place])
+            place.map_or(T::default(), |place| self.values[range.start + place])
         })
     }
 }

@@ -8,6 +8,7 @@
 use crate::plan::MAX_BITS;
 use crate::{NO_PREFIX, PartitionBits};
 use std::io;
+use std::sync::{PoisonError, RwLock};
 use vesica_core::Item;
 use vesica_scratch::{Scratch, ScratchFile};
 
@@ -22,6 +23,9 @@ const LEAST_RUN: u64 = 1 << 16;
 
 /// Bytes written and read at once.
 const PIECE_BYTES: usize = 1 << 20;
+
+/// Items read and written at once.
+const PIECE_ITEMS: u64 = (PIECE_BYTES / Item::LEN) as u64;
 
 /// Groups the items of rows. When there is no more room in memory, the items there are sorted by partition and written.
 pub struct Buckets<'a> {
@@ -148,7 +152,8 @@ impl<'a> Buckets<'a> {
         let kept = if self.runs.is_empty() {
             let (run, grouped) = self.group();
             self.runs.push(run);
-            Kept::InMemory { items: grouped, buckets: std::mem::take(&mut self.waiting_buckets) }
+            let buckets = std::mem::take(&mut self.waiting_buckets);
+            Kept::InMemory { items: RwLock::new(grouped), buckets }
         } else {
             if !self.waiting.is_empty() {
                 self.write_run()?;
@@ -179,7 +184,7 @@ pub struct Grouped {
 }
 
 enum Kept {
-    InMemory { items: Vec<Item>, buckets: Vec<u16> },
+    InMemory { items: RwLock<Vec<Item>>, buckets: Vec<u16> },
     OnDisk { items: Box<dyn ScratchFile>, buckets: Box<dyn ScratchFile> },
 }
 
@@ -199,6 +204,11 @@ impl Kept {
         }
         Ok(())
     }
+}
+
+/// Where the pieces of the entries from `from` to `to` begin.
+fn pieces((from, to): (u64, u64)) -> impl Iterator<Item = u64> {
+    (from..to).step_by(PIECE_ITEMS as usize)
 }
 
 impl Grouped {
@@ -261,12 +271,16 @@ impl Grouped {
     ) -> io::Result<()> {
         let (mut bytes, mut items) = (Vec::new(), Vec::new());
         for run in &self.runs {
-            let (mut from, to) = self.piece(run, partition);
-            while from < to {
-                let now = (to - from).min((PIECE_BYTES / Item::LEN) as u64);
+            let (first, end) = self.piece(run, partition);
+            for from in pieces((first, end)) {
+                let now = (end - from).min(PIECE_ITEMS);
                 match &self.kept {
-                    Kept::InMemory { items, .. } => {
-                        take(&items[from as usize..(from + now) as usize])?;
+                    Kept::InMemory { items: all, .. } => {
+                        let all = all.read().unwrap_or_else(PoisonError::into_inner);
+                        items.clear();
+                        items.extend_from_slice(&all[from as usize..(from + now) as usize]);
+                        drop(all);
+                        take(&items)?;
                     }
                     Kept::OnDisk { items: file, .. } => {
                         bytes.resize(now as usize * Item::LEN, 0);
@@ -277,10 +291,41 @@ impl Grouped {
                         take(&items)?;
                     }
                 }
-                from += now;
             }
         }
         Ok(())
+    }
+
+    /// Writes another value over each item of `partition`: what `replace` makes of some tens of thousands at a time, in the
+    /// order of [`each`](Self::each). Other partitions may be read and replaced meanwhile.
+    ///
+    /// # Errors
+    /// Those of the scratch files and of `replace`.
+    pub fn replace(
+        &self,
+        partition: u64,
+        replace: &mut dyn FnMut(&mut [Item]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut from = self.runs.iter().map(|run| self.piece(run, partition)).flat_map(pieces);
+        let (mut bytes, mut replaced) = (Vec::new(), Vec::new());
+        self.each(partition, &mut |items| {
+            replaced.clear();
+            replaced.extend_from_slice(items);
+            replace(&mut replaced)?;
+            let from = from.next().ok_or(io::ErrorKind::UnexpectedEof)?;
+            match &self.kept {
+                Kept::InMemory { items: all, .. } => {
+                    let mut all = all.write().unwrap_or_else(PoisonError::into_inner);
+                    all[from as usize..][..replaced.len()].copy_from_slice(&replaced);
+                    Ok(())
+                }
+                Kept::OnDisk { items: file, .. } => {
+                    bytes.clear();
+                    replaced.iter().for_each(|item| bytes.extend_from_slice(item.as_bytes()));
+                    file.overwrite_at(from * Item::LEN as u64, &bytes)
+                }
+            }
+        })
     }
 
     /// The bits of all rows, from those of all entries: row r has bit r mod 64 of word ⌊r/64⌋. A row without an item has
@@ -328,20 +373,24 @@ mod tests {
     /// A scratch that is full after so many bytes.
     struct Full(usize);
 
-    struct Part(Vec<u8>, usize);
+    struct Part(Box<dyn ScratchFile>, usize);
 
     impl Scratch for Full {
         fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
-            Ok(Box::new(Part(Vec::new(), self.0)))
+            Ok(Box::new(Part(MemoryScratch.create()?, self.0)))
         }
     }
 
     impl ScratchFile for Part {
         fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-            match self.0.len() + bytes.len() > self.1 {
+            match self.0.len() as usize + bytes.len() > self.1 {
                 true => Err(io::ErrorKind::StorageFull.into()),
-                false => ScratchFile::append(&mut self.0, bytes),
+                false => self.0.append(bytes),
             }
+        }
+
+        fn overwrite_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+            self.0.overwrite_at(offset, bytes)
         }
 
         fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -349,7 +398,7 @@ mod tests {
         }
 
         fn len(&self) -> u64 {
-            ScratchFile::len(&self.0)
+            self.0.len()
         }
     }
 
@@ -406,6 +455,21 @@ mod tests {
                 bits.set(partition, 0, first.iter().map(is_in));
                 bits.set(partition, first.len() as u64, rest.iter().map(is_in));
                 all.append(&mut items);
+            }
+            // What is written over a partition is read in its place, and in no other.
+            let masked = |item: &Item| Item::from_integer(item.integer() + 1000);
+            grouped.replace(0, &mut |items| {
+                items.iter_mut().for_each(|item| *item = masked(item));
+                Ok(())
+            })?;
+            let mut next = all.iter();
+            for partition in 0..partitions {
+                grouped.each(partition, &mut |some| {
+                    let before = next.by_ref().take(some.len());
+                    let expected = before.map(|item| if partition == 0 { masked(item) } else { *item });
+                    assert!(some.iter().copied().eq(expected));
+                    Ok(())
+                })?;
             }
             let words = grouped.into_rows(&bits)?;
             for (row, item) in rows.iter().enumerate() {

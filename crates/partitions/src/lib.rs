@@ -6,7 +6,8 @@
 //! * [`Plan`] — how many partitions there are, and to what length they are padded: public figures.
 //! * [`Splitter`] — which partition an item belongs to, under a secret of the session.
 //! * [`Buckets`], [`Grouped`] — the items of a file's rows, grouped, in memory or on disk.
-//! * [`Over`], [`OverAddends`], [`OverLists`] — what a partition gave, as it is kept until the run is over.
+//! * [`Over`], [`OverAddends`], [`OverLists`] — what a partition gave, as it is kept until the run is over;
+//!   [`OverStep`] — what one step of it gave.
 //! * [`session_of`] — the session of one partition.
 //!
 //! ```
@@ -46,6 +47,6 @@ mod splitter;
 
 pub use bits::PartitionBits;
 pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
-pub use over::{Cost, Given, Listed, Over, OverAddends, OverLists, code_of, reason};
+pub use over::{Cost, Given, Listed, Over, OverAddends, OverLists, OverStep, code_of, reason};
 pub use plan::{MAX_PARTITIONS, Plan};
 pub use splitter::{NO_PREFIX, Splitter, session_of};

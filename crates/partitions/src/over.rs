@@ -6,10 +6,12 @@
 mod addends;
 mod lists;
 mod set;
+mod step;
 
 pub use addends::OverAddends;
 pub use lists::{Listed, OverLists};
 pub use set::{Given, Over};
+pub use step::OverStep;
 
 use vesica_core::Misbehaviour;
 
@@ -28,6 +30,15 @@ pub struct Cost {
 
 impl Cost {
     const LEN: usize = 24;
+
+    /// What this and the run of the `next` step took together.
+    pub fn and(self, next: Self) -> Self {
+        let ((sent, received), (sent_next, received_next)) = (self.payload, next.payload);
+        Self {
+            payload: (sent + sent_next, received + received_next),
+            direction_changes: self.direction_changes + next.direction_changes,
+        }
+    }
 
     fn write(&self, bytes: &mut Vec<u8>) {
         for number in [self.payload.0, self.payload.1, self.direction_changes] {

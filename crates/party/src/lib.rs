@@ -3,6 +3,7 @@
 //! * [`Party`] — one party of one protocol run; [`Input`] — what it brings, [`Output`] — what it learned.
 //! * [`of_set`] — a party of a protocol that takes a set alone, from its program.
 //! * [`Protocol`] — the row of a protocol of two parties, with the types of its fields.
+//! * [`Steps`] — the steps of a protocol that fixes both sets before it reveals anything, for runs in partitions.
 //! * [`Fact`] — what a party learns, and when.
 //! * [`assumptions`] — what protocols rest on, in the words of the catalogue.
 //! * [`sorted_tags`] — the sender's tags, sorted and coded, compared with the receiver's.
@@ -40,11 +41,13 @@
 
 pub mod answer;
 pub mod assumptions;
+mod committed;
 mod learned;
 mod party;
 mod protocol;
 pub mod sorted_tags;
 
+pub use committed::{COINS_LEN, Committed, Comparison, Step, Steps};
 pub use learned::{Condition, Fact};
 pub use party::{
     Addends, Ids, Input, Order, Output, Party, Shares, check_distinct, check_item_bits,

@@ -1,11 +1,12 @@
 //! What the catalogue says of a protocol of two parties: its row, and the types of the row's fields.
 
-use crate::{Addends, Fact, Input, Party};
+use crate::{Addends, Committed, Fact, Input, Party, Steps};
 use std::fmt;
 use std::ops::RangeInclusive;
 use vesica_core::{
     Error, Item, Learns, Operation, ParameterError, PsiParams, Query, Result, Role, Runs, Values,
 };
+use vesica_net::Context;
 
 /// Against whom a protocol protects. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -279,6 +280,10 @@ pub struct Protocol {
     pub pairwise: Pairwise,
     /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
     pub partitions: Partitions,
+    /// The steps that all partitions of a run make together; `None` where each partition runs alone. A protocol against
+    /// parties that deviate has them if it is split: otherwise such a party chooses its items in one partition by the
+    /// result of another.
+    pub steps: Option<Steps>,
     /// How it answers with a number about sets that are split into parts, if it can.
     pub addends: Option<AddendRuns>,
     /// What items are compared by, and how long that is in a run of sets that are not empty.
@@ -347,6 +352,22 @@ impl Protocol {
             Role::Sender => (self.sender)(params, input),
             _ => (self.receiver)(params, input),
         }
+    }
+
+    /// Makes the first of the [steps](Self::steps) of the party in `role`, in one partition.
+    ///
+    /// # Errors
+    /// As [`party`](Self::party), and those of the step.
+    pub fn commit(
+        &self,
+        role: Role,
+        params: &PsiParams,
+        input: Input,
+        ctx: &mut Context,
+    ) -> Result<Committed> {
+        let steps = self.steps.ok_or(ParameterError::UnsupportedRuns)?;
+        self.check(role, params, &input)?;
+        (steps.commit)(role, params, input, ctx)
     }
 
     /// The party in `role` of one part of a run that is to end with one number, with the items of that part. `params`

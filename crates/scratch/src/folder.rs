@@ -2,7 +2,7 @@
 
 use crate::{Scratch, ScratchFile};
 use std::fs::{DirBuilder, File};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -66,11 +66,19 @@ impl Drop for Nameless {
 
 impl ScratchFile for Nameless {
     fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)?;
+        // At the end, wherever other bytes were written last.
+        self.file.write_all_at(bytes, self.len)?;
         self.len += bytes.len() as u64;
         let all = self.all.fetch_add(bytes.len() as u64, Ordering::Relaxed) + bytes.len() as u64;
         self.peak.fetch_max(all, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn overwrite_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        match offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len) {
+            true => self.file.write_all_at(bytes, offset),
+            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        }
     }
 
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
@@ -97,6 +105,11 @@ mod tests {
         file.read_exact_at(2, &mut out).unwrap();
         assert_eq!((&out, file.len(), scratch.clone().bytes()), (b"etwo", 6, 6));
         assert!(file.read_exact_at(3, &mut out).is_err());
+        file.overwrite_at(1, b"ice").unwrap();
+        assert!(file.overwrite_at(4, b"too long").is_err());
+        file.append(b"!").unwrap();
+        file.read_exact_at(0, &mut out).unwrap();
+        assert_eq!((&out, file.len(), scratch.clone().bytes()), (b"oice", 7, 7));
         drop(file);
         assert_eq!(scratch.bytes(), 0);
         assert_eq!(std::fs::read_dir(dir.path().join("scratch")).unwrap().count(), 0);

@@ -1,6 +1,6 @@
 //! Large intermediate data: in memory, or in files without a name, of which nothing is left behind.
 //!
-//! * [`Scratch`], [`ScratchFile`] — storage that grows and is read at any place.
+//! * [`Scratch`], [`ScratchFile`] — storage that grows, and is read and written over at any place.
 //! * [`MemoryScratch`] — in memory.
 //! * [`FolderScratch`] — in files of a folder.
 

@@ -22,6 +22,9 @@ const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 /// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
+/// Bytes of messages that this process has in memory when it stops fetching more, if a task can be given out.
+const GATHERED_BYTES: u64 = 256 << 20;
+
 /// Most objects of the peer that a task reads. A partition has some ten messages, each in parts of 64 MiB; every task has the list of
 /// all of them.
 const MOST_OBJECTS: usize = 1024;
@@ -61,7 +64,8 @@ impl FoundElsewhere {
 /// A partition that is not over.
 struct Part {
     index: u64,
-    root: StreamId,
+    /// The first stream of each step of the protocol, or of its whole run.
+    roots: Vec<StreamId>,
     heard: Vec<HeardAt>,
     /// Bytes that came in objects of the run, and that `hands` does not have yet.
     fresh: Flight,
@@ -71,23 +75,26 @@ struct Part {
     opened: Vec<StreamId>,
     /// Where it waits, for how many bytes; `None` if it has not run in this process.
     needs: Option<Vec<(StreamId, u64)>>,
+    /// A turn that reveals something, until all partitions have come to that.
+    held: Option<Taken>,
 }
 
 impl Part {
-    fn new(apart: &dyn Apart, index: u64, root: StreamId) -> Self {
+    fn new(apart: &dyn Apart, index: u64, roots: Vec<StreamId>) -> Self {
         let mut opened = apart.said(index).1;
         if opened.is_empty() {
-            opened.push(root);
+            opened.extend(roots.first());
         }
         Self {
             index,
-            root,
+            roots,
             heard: Vec::new(),
             fresh: Flight::default(),
             arrived: BTreeMap::new(),
             all: 0,
             opened,
             needs: None,
+            held: None,
         }
     }
 
@@ -96,7 +103,7 @@ impl Part {
         self.keep(kept);
         Task {
             part: self.index,
-            root: self.root.as_u64(),
+            roots: self.roots.iter().map(|root| root.as_u64()).collect(),
             id: rand::random(),
             key: rand::random(),
             said: Point::all_of(&apart.said(self.index).0),
@@ -151,7 +158,7 @@ impl Part {
         let has = |(stream, len): &(StreamId, u64)| {
             self.arrived.get(stream).is_some_and(|arrived| arrived >= len)
         };
-        self.needs.as_ref().is_none_or(|needs| needs.iter().any(has))
+        self.held.is_none() && self.needs.as_ref().is_none_or(|needs| needs.iter().any(has))
     }
 }
 
@@ -169,22 +176,34 @@ pub fn run_elsewhere(
 ) -> Result<FoundElsewhere> {
     let apart = session.apart().ok_or(APART)?;
     apart.recall()?;
+    let known = Known::of(orders)?;
     let mut board = Board {
         apart,
         hands,
         orders,
         meter: ctx.meter().clone(),
         parts: Vec::new(),
-        most_heard: Known::of(orders)?.most_heard(),
+        most_heard: known.most_heard(),
+        may_reveal: false,
         kept: Vec::new(),
         found: FoundElsewhere::default(),
     };
-    for index in 0..orders.partitions {
-        let (_, opened) = ctx.fork_apart()?;
-        let root = *opened.ids().first().ok_or(APART)?;
+    let mut roots: Vec<Vec<StreamId>> = vec![Vec::new(); orders.partitions as usize];
+    // As in a process that has the rows: the first streams of a step in all partitions, then those of the next step.
+    for _ in 0..known.steps() {
+        for roots in &mut roots {
+            let (_, opened) = ctx.fork_apart()?;
+            roots.push(*opened.ids().first().ok_or(APART)?);
+        }
+    }
+    for (index, roots) in (0..).zip(roots) {
         match session.kept_part(index)? {
-            Some(kept) => board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?),
-            None => board.parts.push(Part::new(apart, index, root)),
+            Some(kept) => {
+                board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?);
+                // It came to its end after all had come to the step that reveals.
+                board.may_reveal = true;
+            }
+            None => board.parts.push(Part::new(apart, index, roots)),
         }
     }
     loop {
@@ -207,6 +226,8 @@ struct Board<'a> {
     meter: Meter,
     /// Those that are not over.
     parts: Vec<Part>,
+    /// Whether all partitions have come to the step in which this party reveals something.
+    may_reveal: bool,
     /// An honest peer sends a partition fewer bytes than this.
     most_heard: u64,
     /// What `hands` must keep before the next tasks.
@@ -237,16 +258,23 @@ impl Board<'_> {
         Ok(())
     }
 
-    /// Looks for more messages, as long as there are any at once.
-    fn gather(&self) -> Result<bool> {
+    /// Looks for more messages, as long as there are any at once and there is room for them.
+    fn gather(&mut self) -> Result<bool> {
         let mut has_more = false;
         for _ in 0..MOST_AT_ONCE {
-            if !self.apart.listen(false)? {
+            if self.gathered() >= GATHERED_BYTES || !self.apart.listen(false)? {
                 break;
             }
             has_more = true;
+            self.hear()?;
         }
         Ok(has_more)
+    }
+
+    /// Bytes of messages in memory.
+    fn gathered(&self) -> u64 {
+        let fresh: u64 = self.parts.iter().map(|part| part.fresh.len()).sum();
+        fresh + self.kept.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>()
     }
 
     /// Waits until a partition has the bytes that it needs. Then it waits a moment for messages to others, as long as they come.
@@ -291,9 +319,28 @@ impl Board<'_> {
         if let Some(fault) = taken.iter().find_map(|one| one.fault) {
             return Err(Misbehaviour::from(fault).into());
         }
-        let mut over = Vec::new();
+        let (mut now, may_reveal) = (Vec::new(), self.may_reveal);
         for one in taken {
-            self.take(&one)?;
+            let part = self.part(one.part)?;
+            part.opened = one.opened();
+            let needs = one.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
+            part.needs = Some(needs.collect());
+            // It would be ready again at once: the peer has named more bytes than its objects have.
+            if one.ended.is_none() && part.is_ready() {
+                return Err(Misbehaviour::BrokenFraming.into());
+            }
+            match one.reveals && !may_reveal {
+                true => part.held = Some(one),
+                false => now.push(one),
+            }
+        }
+        if !self.may_reveal && self.parts.iter().all(|part| part.held.is_some()) {
+            self.may_reveal = true;
+            now.extend(self.parts.iter_mut().filter_map(|part| part.held.take()));
+        }
+        let mut over = Vec::new();
+        for one in now {
+            self.say(&one)?;
             if let Some(ended) = one.ended {
                 self.end(&ended);
                 over.push((one.part, one.opened(), ended));
@@ -303,18 +350,16 @@ impl Board<'_> {
         Ok(over)
     }
 
-    fn take(&mut self, taken: &Taken) -> Result<()> {
-        let part = self.parts.iter_mut().find(|part| part.index == taken.part).ok_or(APART)?;
-        part.opened = taken.opened();
-        let needs = taken.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
-        part.needs = Some(needs.collect());
-        // It would be ready again at once: the peer has named more bytes than its objects have.
-        if taken.ended.is_none() && part.is_ready() {
-            return Err(Misbehaviour::BrokenFraming.into());
-        }
+    fn part(&mut self, index: u64) -> Result<&mut Part> {
+        self.parts.iter_mut().find(|part| part.index == index).ok_or(APART)
+    }
+
+    fn say(&mut self, taken: &Taken) -> Result<()> {
+        let apart = self.apart;
+        let part = self.part(taken.part)?;
         let parcels: Vec<Parcel> = taken.parcels.iter().map(Parcel::from).collect();
         if !parcels.is_empty() {
-            self.apart.say(part.index, &parcels, &taken.said(), &part.opened)?;
+            apart.say(part.index, &parcels, &taken.said(), &part.opened)?;
         }
         Ok(())
     }

@@ -4,10 +4,10 @@ use crate::PartRun;
 use serde::{Deserialize, Serialize};
 use vesica_agreement::{Agreement, split};
 use vesica_core::hash::derive;
-use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
+use vesica_core::{Error, Item, Learns, PsiParams, Result, Role, Secret, SessionId};
 use vesica_exchange::Desk;
 use vesica_partitions::{Plan, Splitter};
-use vesica_protocols::Protocol;
+use vesica_protocols::{Protocol, Step};
 use vesica_self_check::shared_items;
 
 const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
@@ -110,6 +110,15 @@ impl Known {
         2 * all.div_ceil(self.plan.partitions()) + (1 << 20)
     }
 
+    /// How many steps the protocol makes in all partitions together; 1 if each partition runs alone.
+    pub(crate) fn steps(&self) -> usize {
+        match (self.run().steps(), self.params.learns()) {
+            (None, _) => 1,
+            (Some(_), Learns::Receiver) => 2,
+            (Some(_), Learns::Both) => 3,
+        }
+    }
+
     pub(crate) fn run(&self) -> PartRun<'_> {
         let Self { row, role, params, plan, label, .. } = self;
         PartRun { row, role: *role, params, plan: *plan, label }
@@ -125,8 +134,9 @@ impl Known {
             .collect()
     }
 
-    /// Of the randomness of partition `index`.
-    pub(crate) fn seed_of(&self, index: u64) -> Secret<[u8; 32]> {
-        Secret::new(derive(SEED_LABEL, &[self.seed.expose(), &index.to_le_bytes()]))
+    /// Of the randomness of a step of partition `index`.
+    pub(crate) fn seed_of(&self, index: u64, step: Step) -> Secret<[u8; 32]> {
+        let step = [step as u8];
+        Secret::new(derive(SEED_LABEL, &[self.seed.expose(), &index.to_le_bytes(), &step]))
     }
 }

@@ -1,11 +1,63 @@
 //! What a partition enters into its protocol, and what the output says of it.
 
 use vesica_agreement::split::{lens, partition};
-use vesica_core::{Error, Item, Misbehaviour, ParameterError, PsiParams, Result, Role};
+use vesica_core::{
+    Block, Error, Item, Learns, Misbehaviour, ParameterError, PsiParams, Result, Role, Secret,
+};
 use vesica_net::Context;
-use vesica_partitions::{Cost, Given, Plan};
-use vesica_protocols::{Output, Protocol};
+use vesica_partitions::{Cost, Given, OverStep, Plan};
+use vesica_protocols::{COINS_LEN, Committed, Comparison, Output, Protocol, Steps};
 use vesica_self_check::CheckedSet;
+
+/// What a step gave of a partition.
+pub struct Stepped {
+    /// The value of each own item, in their order. The next step takes it in the place of the item.
+    pub own: Vec<Block>,
+    /// What else the next step needs.
+    pub rest: Rest,
+}
+
+/// What a partition needs for its next step beside the values of own items.
+pub struct Rest {
+    /// The values of the shared self-check items.
+    shared: Vec<Block>,
+    coins: Secret<[u8; COINS_LEN]>,
+    /// Why the result is refused.
+    refused: Option<Misbehaviour>,
+}
+
+impl Stepped {
+    /// The step as it is kept.
+    pub fn to_over(&self, cost: Cost) -> OverStep {
+        let Rest { shared, coins, refused } = &self.rest;
+        let mut rest = coins.expose().to_vec();
+        shared.iter().for_each(|value| rest.extend_from_slice(&value.to_le_bytes()));
+        OverStep { rest, values: self.own.clone(), refused: *refused, cost }
+    }
+
+    /// Bytes that are [kept](OverStep::rest) of a partition with so many shared items beside the values of own ones.
+    pub const fn rest_len(shared: usize) -> usize {
+        COINS_LEN + Block::LEN * shared
+    }
+
+    /// The step of what was kept; `None` if it is none.
+    pub fn of_over(over: OverStep) -> Option<(Self, Cost)> {
+        let OverStep { rest, values, refused, cost } = over;
+        let (coins, shared) = rest.split_first_chunk()?;
+        let (shared, []) = shared.as_chunks() else { return None };
+        let shared = shared.iter().map(|value| Block::from_le_bytes(*value)).collect();
+        let rest = Rest { shared, coins: Secret::new(*coins), refused };
+        Some((Self { own: values, rest }, cost))
+    }
+}
+
+/// What the comparison of a partition gave.
+pub enum Compared {
+    /// All that the partition gives.
+    Given(Given),
+    /// What the answer needs.
+    Answers(Stepped),
+}
 
 /// The run of a protocol on one partition.
 pub struct PartRun<'a> {
@@ -20,6 +72,8 @@ pub struct PartRun<'a> {
     /// The label under which bytes are counted.
     pub label: &'a str,
 }
+
+const TOO_LONG: Error = Error::Bug("a partition is longer than its bound");
 
 /// What is known of a partition while its protocol runs.
 struct Part {
@@ -46,7 +100,7 @@ impl PartRun<'_> {
         let params = partition(plan, params, index, shared.len() as u64)?;
         let [len, _] = lens(role, &params);
         if items.len() + shared.len() > len {
-            return Err(Error::Bug("a partition is longer than its bound"));
+            return Err(TOO_LONG);
         }
         let part = Part { own_len: items.len(), shared_len: shared.len(), len };
         let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
@@ -58,6 +112,107 @@ impl PartRun<'_> {
             Ok::<_, Error>(output)
         })?;
         Ok((part.given(output), set))
+    }
+
+    /// The steps that all partitions make together, if the protocol has some.
+    pub fn steps(&self) -> Option<Steps> {
+        self.row.steps.filter(|_| self.plan.is_split())
+    }
+
+    /// Fixes both sets of partition `index`, with distinct own `items` and the `shared` self-check items there. Returns what
+    /// that gave, and what the partition entered: own items first.
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn commit(
+        &self,
+        ctx: &mut Context,
+        index: u64,
+        items: Vec<Item>,
+        shared: &[Item],
+    ) -> Result<(Stepped, CheckedSet)> {
+        let own_len = items.len();
+        let params = partition(self.plan, self.params, index, shared.len() as u64)?;
+        let [len, _] = lens(self.role, &params);
+        if own_len + shared.len() > len {
+            return Err(TOO_LONG);
+        }
+        let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
+        let set = set.ok_or(ParameterError::OutOfMemory)?;
+        let input = set.input();
+        let Committed { mut masks, coins, .. } = ctx.child(self.label, |ctx| {
+            let committed = self.row.commit(self.role, &params, input, ctx)?;
+            ctx.finish()?;
+            Ok::<_, Error>(committed)
+        })?;
+        // Nobody has an item of the padding, so other values do as well in its place.
+        masks.truncate(own_len + shared.len());
+        let shared = masks.split_off(own_len);
+        Ok((Stepped { own: masks, rest: Rest { shared, coins, refused: None } }, set))
+    }
+
+    /// Compares partition `index`: `own` has what the first step gave of distinct own items, in any order.
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn compare(
+        &self,
+        steps: Steps,
+        ctx: &mut Context,
+        index: u64,
+        Stepped { own, rest }: Stepped,
+    ) -> Result<Compared> {
+        let Rest { shared, coins, .. } = rest;
+        let params = partition(self.plan, self.params, index, shared.len() as u64)?;
+        let [len, _] = lens(self.role, &params);
+        let part = Part { own_len: own.len(), shared_len: shared.len(), len };
+        let mut masks = own;
+        masks.extend(shared);
+        let shared = part.own_len..part.own_len + part.shared_len;
+        let committed = Committed { masks, shared, coins };
+        let Comparison { output, mut claims } = ctx.child(self.label, |ctx| {
+            let compared = (steps.compare)(self.role, &params, committed, ctx)?;
+            ctx.finish()?;
+            Ok::<_, Error>(compared)
+        })?;
+        let given = part.given(output);
+        if params.learns() == Learns::Receiver {
+            return Ok(Compared::Given(given));
+        }
+        let shared = claims.split_off(part.own_len);
+        // They were needed for the comparison alone.
+        let coins = Secret::new([0; COINS_LEN]);
+        let rest = Rest { shared, coins, refused: given.refused };
+        Ok(Compared::Answers(Stepped { own: claims, rest }))
+    }
+
+    /// The answer of partition `index`: `own` has what the comparison gave of distinct own items, in any order.
+    ///
+    /// # Errors
+    /// Those of the protocol.
+    pub fn answer(
+        &self,
+        steps: Steps,
+        ctx: &mut Context,
+        index: u64,
+        Stepped { own, rest }: Stepped,
+    ) -> Result<Given> {
+        let Rest { shared, refused, .. } = rest;
+        let params = partition(self.plan, self.params, index, shared.len() as u64)?;
+        let (own_len, shared_len) = (own.len(), shared.len());
+        let part = Part { own_len, shared_len, len: own_len + shared_len };
+        let mut claims = own;
+        claims.extend(shared);
+        let output = ctx.child(self.label, |ctx| {
+            let output = (steps.answer)(self.role, &params, &claims, ctx)?;
+            ctx.finish()?;
+            Ok::<_, Error>(output)
+        })?;
+        if self.role == Role::Sender {
+            return Ok(part.given(output));
+        }
+        let own = claims[..own_len].iter().map(|claim| *claim != Block::ZERO).collect();
+        Ok(Given { own: Some(own), refused })
     }
 
     /// What the run of a partition in `ctx` took.

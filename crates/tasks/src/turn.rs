@@ -1,19 +1,21 @@
 //! One turn of a partition.
 
-use crate::Fault;
 use crate::orders::{Known, Orders};
+use crate::{Compared, Fault};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
 use vesica_exchange::{APART_MAX_BYTES, Desk, ExchangeError, Store};
-use vesica_net::{Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
+use vesica_net::{Context, Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
 use vesica_own_rows::{Spread, distinct};
 use vesica_partitions::{Cost, Given, code_of, reason};
+use vesica_protocols::{Step, Steps};
 
 const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
 const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
@@ -81,8 +83,8 @@ pub enum HeardAt {
 pub struct Task {
     /// The number of the partition.
     pub part: u64,
-    /// Its first stream.
-    pub root: u64,
+    /// The first stream of each step of the protocol, or of its whole run.
+    pub roots: Vec<u64>,
     /// What the ids of what it stores follow from: random, and the same however often the task runs.
     pub id: [u8; 16],
     /// What it seals that under: likewise.
@@ -106,6 +108,9 @@ pub struct Taken {
     pub opened: Vec<u64>,
     /// Where it waits, for how many bytes of the stream in all.
     pub needs: Vec<(u64, u64)>,
+    /// Whether the step has begun in which this party reveals something. The parcels may not be named before all partitions
+    /// have come there.
+    pub reveals: bool,
     /// If it has come to its end, what the partition gave.
     pub ended: Option<Ended>,
     /// How the peer broke the protocol. The task says nothing then.
@@ -196,13 +201,16 @@ impl Task {
             said: self.said.clone(),
             opened: Vec::new(),
             needs: Vec::new(),
+            reveals: false,
             ended: None,
             fault: None,
         };
         let known = Known::of(orders)?;
         let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
-        match self.turn(&known, items.clone(), store, Pool::new(threads)?, kept) {
+        let reveals = AtomicBool::new(false);
+        match self.turn(&known, items.clone(), store, (Pool::new(threads)?, &reveals), kept) {
             Ok(turned) => {
+                taken.reveals = reveals.into_inner();
                 let (mut taken, own) = self.keep(&known, turned, store, taken)?;
                 let spread = |own: Vec<bool>| Spread::new(&items, &own).of(entries).collect();
                 let common: Option<Vec<bool>> = own.map(spread);
@@ -224,7 +232,7 @@ impl Task {
         known: &Known,
         items: Vec<Item>,
         store: &dyn Store,
-        pool: Pool,
+        (pool, reveals): (Pool, &AtomicBool),
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<Turned<(Given, Cost)>> {
         let mut heard = Flight::default();
@@ -251,15 +259,54 @@ impl Task {
         }
         let replay = Replay {
             peer: if known.role == Role::Sender { Role::Receiver } else { Role::Sender },
-            root: StreamId::from_u64(self.root),
-            seed: known.seed_of(self.part),
+            root: self.root(Step::Commit)?,
+            seed: known.seed_of(self.part, Step::Commit),
             pool,
         };
         let (run, shared) = (known.run(), known.shared_of(self.part));
-        replay.turn(&heard, &said_of(&self.said), |ctx| {
-            let (given, _) = run.run(ctx, self.part, items, &shared)?;
-            Ok((given, run.cost(ctx)))
+        replay.turn(&heard, &said_of(&self.said), |ctx| match run.steps() {
+            None => {
+                let (given, _) = run.run(ctx, self.part, items, &shared)?;
+                Ok((given, run.cost(ctx)))
+            }
+            Some(steps) => self.in_steps(known, steps, ctx, (items, &shared), reveals),
         })
+    }
+
+    /// Makes all steps of the protocol, each on streams of its own.
+    fn in_steps(
+        &self,
+        known: &Known,
+        steps: Steps,
+        ctx: &mut Context,
+        (items, shared): (Vec<Item>, &[Item]),
+        reveals: &AtomicBool,
+    ) -> Result<(Given, Cost)> {
+        let run = known.run();
+        let next = |ctx: &Context, step| {
+            if Steps::reveals(known.role, run.params) == Some(step) {
+                reveals.store(true, Ordering::Relaxed);
+            }
+            ctx.beside(self.root(step)?, *known.seed_of(self.part, step).expose())
+        };
+        let (committed, _) = run.commit(ctx, self.part, items, shared)?;
+        let mut second = next(ctx, Step::Compare)?;
+        let compared = run.compare(steps, &mut second, self.part, committed)?;
+        let cost = run.cost(ctx).and(run.cost(&second));
+        match compared {
+            Compared::Given(given) => Ok((given, cost)),
+            Compared::Answers(stepped) => {
+                let mut third = next(ctx, Step::Answer)?;
+                let given = run.answer(steps, &mut third, self.part, stepped)?;
+                Ok((given, cost.and(run.cost(&third))))
+            }
+        }
+    }
+
+    /// The first stream of a step.
+    fn root(&self, step: Step) -> Result<StreamId> {
+        let root = self.roots.get(step as usize);
+        root.map(|root| StreamId::from_u64(*root)).ok_or(Error::Bug("a task misses a stream"))
     }
 
     fn keep(

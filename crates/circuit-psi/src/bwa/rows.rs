@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::items(params.item_bits()),
     parameters: PARAMETERS,

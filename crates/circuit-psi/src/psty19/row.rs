@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: Some(computed::addend_runs::<Opprf, Gmw>()),
     compared: |params| Compared::outputs(Plan::new(params).bits),
     parameters: PARAMETERS,

@@ -34,6 +34,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: true,
     pairwise: Pairwise::Early,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::items(ShortItems::new(params).bits()),
     parameters: PARAMETERS,

@@ -36,6 +36,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::items(ShortItems::of_distinct(params).bits()),
     parameters: PARAMETERS,

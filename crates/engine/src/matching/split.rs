@@ -9,10 +9,15 @@
 //!  …              several in flight           ┘
 //! ```
 //!
+//! A protocol against parties that deviate makes each of its steps in all partitions before the next one in any
+//! ([`Steps`](vesica_protocols::Steps)): its parties fix whole sets before either reveals anything.
+//!
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
 mod in_memory;
+mod in_steps;
 
+use self::in_steps::InSteps;
 use crate::answer::Told;
 use std::io;
 use std::num::NonZeroUsize;
@@ -20,7 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split;
 use vesica_core::sort::sort_distinct;
-use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret, StopReason};
+use vesica_core::{
+    Block, Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret, StopReason,
+};
 use vesica_net::{Connection, Context, OpenedStreams, SpanReport};
 use vesica_own_rows::{RowItems, RowSet, Spread};
 use vesica_partitions::{
@@ -92,6 +99,27 @@ impl Pieces {
         read.map_err(storage)?;
         sort_distinct(&mut items);
         Ok(items)
+    }
+
+    /// Puts the value of each item in its place; `items` are those of a partition as [`entered`](Self::entered) gives them.
+    fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()> {
+        let item_of = |value: Block| Item::from_bytes(value.to_le_bytes());
+        let mut next = values.iter().copied();
+        let spread = self.has_repeats.then(|| Spread::new(items, values));
+        let replaced = self.grouped.replace(index, &mut |entries| {
+            match &spread {
+                Some(spread) => {
+                    let values: Vec<Item> = spread.of(entries).map(item_of).collect();
+                    entries.copy_from_slice(&values);
+                }
+                None => {
+                    let pairs = entries.iter_mut().zip(next.by_ref());
+                    pairs.for_each(|(entry, value)| *entry = item_of(value));
+                }
+            }
+            Ok(())
+        });
+        replaced.map_err(storage)
     }
 }
 
@@ -251,9 +279,17 @@ impl<'a> Splitting<'a> {
         let shared = self.shared_of(matched.plan, shared);
         let bits = PartitionBits::new(&pieces.grouped);
         let found = Mutex::new(Found { bits, matched: None, refused: None });
-        let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
         progress(0);
         let meter = ctx.meter().clone();
+        let run = matched.part_run(label);
+        if let Some(steps) = run.steps() {
+            let in_steps = InSteps::new(self, &pieces, (run, steps), &shared, &found, meter);
+            let changes = in_steps.run(ctx, self.runs_in_flight(matched), progress)?;
+            drop(in_steps);
+            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+            return Ok((pieces, found, changes));
+        }
+        let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
         let work = |index: u64, ctx: &mut Context, opened: &OpenedStreams| {
             let over = match self.session.kept_part(index)? {
                 Some(kept) => {

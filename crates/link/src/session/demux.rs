@@ -149,8 +149,12 @@ impl Core {
             Frame::Credit { stream, bytes } => {
                 self.has_moved();
                 let mut outbox = lock(&self.outbox);
-                outbox.credit(stream, bytes)?;
+                let has_followed = outbox.credit(stream, bytes)?;
                 self.wake_writer(&mut outbox);
+                drop(outbox);
+                if has_followed {
+                    self.progress.notify_all();
+                }
             }
             Frame::Finish { stream } => lock(&self.inbox).finish(stream)?,
             Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),

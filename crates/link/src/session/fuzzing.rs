@@ -64,7 +64,7 @@ impl FrameFeed {
                 let credit = self.inbox.deliver(stream, vec![0; len])?;
                 self.outbox.grant(stream, credit);
             }
-            Frame::Credit { stream, bytes } => self.outbox.credit(stream, bytes)?,
+            Frame::Credit { stream, bytes } => _ = self.outbox.credit(stream, bytes)?,
             Frame::Finish { stream } => self.inbox.finish(stream)?,
             Frame::Stop(reason) => return Err(TransportError::PeerStopped(reason)),
             Frame::Goodbye => self.inbox.goodbye(),

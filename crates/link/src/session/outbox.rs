@@ -2,7 +2,7 @@
 
 use super::log::Log;
 use super::spare::Spare;
-use super::windows::{FIRST_WINDOW, MAX_UNOPENED};
+use super::windows::{FIRST_WINDOW, MAX_AHEAD, MAX_UNOPENED};
 use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Condvar};
@@ -30,6 +30,8 @@ pub(super) struct Outbox {
     grants: VecDeque<(StreamId, u32)>,
     finished: HashSet<StreamId>,
     unopened: usize,
+    /// Streams opened here that the peer has not opened: it grants credit when it does.
+    ahead: HashSet<StreamId>,
     queued_bytes: usize,
     /// Queued data must be sent now, even if it is little.
     urgent: bool,
@@ -93,11 +95,17 @@ impl Outbox {
         if stream.opened {
             return Err(TransportError::AlreadyOpen);
         }
-        if known {
-            self.unopened -= 1;
+        match known {
+            true => self.unopened -= 1,
+            false => _ = self.ahead.insert(id),
         }
         stream.opened = true;
         Ok(Arc::clone(&stream.room))
+    }
+
+    /// Whether the peer accepts that this end opens one more stream before it does.
+    pub(super) fn may_open(&self, id: StreamId) -> bool {
+        self.ahead.len() < MAX_AHEAD || self.streams.contains_key(&id)
     }
 
     /// Whether data can still be sent.
@@ -164,11 +172,13 @@ impl Outbox {
         }
     }
 
-    /// Adds credit that the peer granted on a stream.
-    pub(super) fn credit(&mut self, id: StreamId, bytes: u32) -> Result<(), TransportError> {
+    /// Adds credit that the peer granted on a stream. Returns whether the peer has opened a stream that was opened here
+    /// before.
+    pub(super) fn credit(&mut self, id: StreamId, bytes: u32) -> Result<bool, TransportError> {
+        let has_followed = self.ahead.remove(&id);
         if self.finished.contains(&id) {
             // It crossed our end of the stream.
-            return Ok(());
+            return Ok(has_followed);
         }
         if !self.streams.contains_key(&id) {
             if self.unopened >= MAX_UNOPENED {
@@ -184,7 +194,7 @@ impl Outbox {
         // Blocks that waited for credit may have been flushed long ago.
         self.urgent |= !stream.blocks.is_empty();
         self.take_turn(id);
-        Ok(())
+        Ok(has_followed)
     }
 
     pub(super) fn wake_all(&mut self) {

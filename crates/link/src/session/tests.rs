@@ -1,6 +1,6 @@
 //! An authenticated peer that violates the protocol.
 
-use super::windows::MAX_UNOPENED;
+use super::windows::{MAX_AHEAD, MAX_UNOPENED};
 use super::*;
 use crate::establish::Intent;
 use crate::establish::tests::{authenticated, greet};
@@ -158,6 +158,37 @@ fn too_many_unopened_streams_are_a_flood() {
         }
         assert_eq!(end_of(&session), TransportError::PeerFlood);
     }
+}
+
+#[test]
+fn a_side_that_is_far_ahead_waits_until_the_peer_has_opened_its_streams() {
+    let (session, mut rogue) = meet();
+    let first = StreamId::from_u64(1000);
+    let opened = Arc::new(AtomicU64::new(0));
+    let opening = std::thread::spawn({
+        let (session, opened) = (session.clone(), Arc::clone(&opened));
+        move || {
+            for index in 0..=MAX_AHEAD as u64 + 1 {
+                let stream = session.open(StreamId::from_u64(1000 + index));
+                stream.as_ref().map(drop).map_err(|error| *error)?;
+                opened.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok::<_, TransportError>(())
+        }
+    });
+    let wait_for = |count: u64| {
+        let started = std::time::Instant::now();
+        while opened.load(Ordering::Relaxed) < count && started.elapsed() < SOON {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        assert_eq!(opened.load(Ordering::Relaxed), count);
+    };
+    wait_for(MAX_AHEAD as u64);
+    rogue.send_frame(Frame::Credit { stream: first, bytes: 1 }, &[]);
+    wait_for(MAX_AHEAD as u64 + 1);
+    session.stop(StopReason::Cancelled);
+    assert_eq!(opening.join().unwrap(), Err(TransportError::CancelledHere));
 }
 
 #[test]

@@ -38,18 +38,11 @@ impl<S: Hashing> Inputs<S> {
         Self { session: *session, clusters, q, security: PhantomData }
     }
 
-    /// Gives F of every item with the item's position: H_o(q ⊕ w), shortened to its low `bits` bits.
-    fn hash(mut self, pool: &Pool, w: Block, bits: u32, mut give: impl FnMut(Tagged)) {
+    /// Replaces every q by H_o of it.
+    fn hash(&mut self, pool: &Pool) {
         for_each(pool, &self.clusters, &mut self.q, |_, keys, q| {
-            if w != Block::ZERO {
-                q.iter_mut().for_each(|q| *q ^= w);
-            }
-            S::outputs(&self.session, keys, q);
+            S::outputs(&self.session, keys, q)
         });
-        let mask = u128::MAX >> (128 - bits);
-        for (position, _, output) in items(&self.clusters, &self.q) {
-            give(Tagged::new(output.get() & mask, position));
-        }
     }
 }
 
@@ -61,35 +54,30 @@ impl<S: Hashing> Drop for Inputs<S> {
 
 impl Inputs<SemiHonest> {
     /// Step 6: gives F of every item with the item's position, the low `bits` ≤ 128 bits of H_o(q).
-    pub fn outputs(self, pool: &Pool, bits: u32, give: impl FnMut(Tagged)) {
-        self.hash(pool, Block::ZERO, bits, give);
-    }
-}
-
-impl Inputs<Malicious> {
-    /// Step 6: gives F of every item with the item's position, all 128 bits of H_o(q ⊕ w), where w is both parties'
-    /// common coin.
-    pub fn outputs(self, pool: &Pool, w: Block, give: impl FnMut(Tagged)) {
-        self.hash(pool, w, 128, give);
-    }
-
-    /// Sets the place of every item in `proofs`, which follows the items' positions, to a proof that the prover could
-    /// evaluate F there: a random oracle of the same input q ⊕ w as F, and of the item.
-    ///
-    /// # Panics
-    /// If an item has no place.
-    pub fn proofs(&self, pool: &Pool, w: Block, proofs: &mut [Block]) {
-        let mut made: Vec<Block> = self.q.iter().map(|q| *q ^ w).collect();
-        for_each(pool, &self.clusters, &mut made, |_, keys, q| {
-            hashing::proofs(&self.session, keys, q);
-        });
-        for (position, _, proof) in items(&self.clusters, &made) {
-            proofs[position as usize] = proof;
+    pub fn outputs(mut self, pool: &Pool, bits: u32, mut give: impl FnMut(Tagged)) {
+        self.hash(pool);
+        let mask = u128::MAX >> (128 - bits);
+        for (position, _, output) in items(&self.clusters, &self.q) {
+            give(Tagged::new(output.get() & mask, position));
         }
     }
 }
 
-/// The inputs of H_o at the items that both parties know, before any coin w.
+impl Inputs<Malicious> {
+    /// Step 6: sets the place of every item in `outputs`, which follows the items' positions, to F of it, all 128 bits of
+    /// H_o(q).
+    ///
+    /// # Panics
+    /// If an item has no place.
+    pub fn outputs(mut self, pool: &Pool, outputs: &mut [Block]) {
+        self.hash(pool);
+        for (position, _, output) in items(&self.clusters, &self.q) {
+            outputs[position as usize] = output;
+        }
+    }
+}
+
+/// The inputs of H_o at the items that both parties know.
 ///
 /// If P decodes to something else at one of them, the sender's q differs from the receiver's by a nonzero multiple of
 /// Δ, and a receiver that gives the right [`proof`](Self::proof) nevertheless knows Δ. The proof reveals nothing about

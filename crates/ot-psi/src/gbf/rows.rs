@@ -35,6 +35,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
+    steps: None,
     addends: None,
     compared: |params| compared(Mode::Silent, params),
     parameters: &[

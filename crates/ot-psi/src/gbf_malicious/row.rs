@@ -39,6 +39,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |_| Compared::outputs(TAG_BITS),
     parameters: &[

@@ -37,6 +37,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
+    steps: None,
     addends: None,
     compared: |params| Compared::masks(Plan::new(Mode::Stashless, params).tags().tag_bits()),
     parameters: &[

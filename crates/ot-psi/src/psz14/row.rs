@@ -37,6 +37,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::masks(Plan::new(params).tags().tag_bits()),
     parameters: &[

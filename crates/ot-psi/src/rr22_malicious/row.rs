@@ -1,7 +1,7 @@
 //! The row of the catalogue.
 
 use super::{
-    COMMITMENT_LEN, OUTPUT_BITS, Receiver, SHARED_PROOF_LEN, Sender, plan, proof_len, tags,
+    COMMITMENT_LEN, OUTPUT_BITS, SHARED_PROOF_LEN, STEPS, plan, proof_len, receiver, sender, tags,
 };
 use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
@@ -41,6 +41,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
+    steps: Some(STEPS),
     addends: None,
     compared: |_| Compared::outputs(OUTPUT_BITS),
     parameters: &[
@@ -67,8 +68,8 @@ pub const ROW: Protocol = Protocol {
             source: "Rindal, Schoppmann 2021, Theorem 3",
         },
     ],
-    sender: |params, input| Ok(Box::new(Sender::new(params, input)?)),
-    receiver: |params, input| Ok(Box::new(Receiver::new(params, input)?)),
+    sender,
+    receiver,
 };
 
 /// Exact payload bytes of a run.

@@ -32,6 +32,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::tags(8 * params.tag_len_bytes() as u32),
     parameters: &[

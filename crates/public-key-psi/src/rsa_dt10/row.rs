@@ -36,6 +36,7 @@ pub const ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| Compared::tags(tag_shape(params).tag_bits()),
     parameters: &[

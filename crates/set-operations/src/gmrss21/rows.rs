@@ -65,6 +65,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bytes_depend_on_result: false,
     pairwise: Pairwise::No,
     partitions: Partitions::No,
+    steps: None,
     addends: None,
     compared: |params| compared(SILENT, params),
     parameters: PARAMETERS,
@@ -118,6 +119,7 @@ pub const INNER_PRODUCT_ROW: Protocol = Protocol {
                     columns·⌈(bits + f + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns \
                     when both learn",
     wide_values: true,
+    steps: None,
     addends: None,
     ..CARDINALITY_ROW
 };
@@ -158,6 +160,7 @@ pub const UNION_ROW: Protocol = Protocol {
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
+    steps: None,
     addends: None,
     ..CARDINALITY_ROW
 };
@@ -185,6 +188,7 @@ pub const SHARES_ROW: Protocol = Protocol {
     wide_values: true,
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
+    steps: None,
     addends: None,
     least_flights: Some(|params| least_flights_of_shares(SILENT.form, params)),
     ..CARDINALITY_ROW
@@ -233,6 +237,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     bytes_depend_on_result: true,
     pairwise: Pairwise::No,
     partitions: Partitions::Sets,
+    steps: None,
     addends: None,
     named_only: true,
     sender: |params, input| sender(SLOPPY, params, input),

@@ -53,8 +53,9 @@ impl Hands for Waiting {
             part: task.part,
             parcels: Vec::new(),
             said: Vec::new(),
-            opened: vec![task.root],
-            needs: vec![(task.root, self.0)],
+            opened: task.roots.clone(),
+            needs: vec![(task.roots[0], self.0)],
+            reveals: false,
             ended: None,
             fault: None,
         };
@@ -92,13 +93,14 @@ fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
     let orders = orders();
     for (needs, expected) in [(41, Ok(0)), (40, Err(Misbehaviour::BrokenFraming.into()))] {
         let hands = Waiting(needs);
-        let mut part = Part::new(&Silent, 0, StreamId::ROOT);
+        let mut part = Part::new(&Silent, 0, vec![StreamId::ROOT]);
         part.hear(parcel(1, 40), 1000, &mut Vec::new()).unwrap();
         let mut board = Board {
             apart: &Silent,
             hands: &hands,
             orders: &orders,
             meter: Meter::new(),
+            may_reveal: false,
             parts: vec![part],
             most_heard: 1000,
             kept: Vec::new(),
@@ -111,7 +113,7 @@ fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
 
 #[test]
 fn a_task_has_a_short_list_of_objects() {
-    let mut part = Part::new(&Silent, 0, StreamId::ROOT);
+    let mut part = Part::new(&Silent, 0, vec![StreamId::ROOT]);
     let mut hear = |id| part.hear(parcel(id, 1), 1 << 20, &mut Vec::new());
     (0..MOST_OBJECTS as u128).for_each(|id| hear(id).unwrap());
     assert_eq!(hear(u128::MAX), Err(Misbehaviour::Flood.into()));

@@ -96,6 +96,11 @@ impl ScratchFile for OnDisk {
         self.file.append(bytes)
     }
 
+    fn overwrite_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.disk.ask(Call::Write)?;
+        self.file.overwrite_at(offset, bytes)
+    }
+
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.disk.ask(Call::Read)?;
         self.file.read_exact_at(offset, out)

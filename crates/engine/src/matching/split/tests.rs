@@ -1,3 +1,5 @@
+mod adaptive;
+
 use super::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -76,6 +78,18 @@ fn both(
     at_once: [usize; 2],
     work: impl Fn(usize, u64, &mut Context) -> Result<()> + Sync,
 ) -> [Result<()>; 2] {
+    sides([Role::Sender, Role::Receiver], |own, session, ctx| {
+        let number = usize::from(own == Role::Receiver);
+        let at_once = NonZeroUsize::new(at_once[number]).unwrap();
+        in_flight(ctx, session, 20, at_once, |i, ctx, _| work(number, i, ctx))
+    })
+}
+
+/// Both ends of a session, in these roles, run `program`.
+fn sides(
+    roles: [Role; 2],
+    program: impl Fn(Role, &dyn Connection, &mut Context) -> Result<()> + Sync,
+) -> [Result<()>; 2] {
     let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
     let (told, address) = std::sync::mpsc::channel();
     let second = std::time::Duration::from_secs(1);
@@ -85,11 +99,10 @@ fn both(
         let cancel = CancelToken::new();
         let session = establish(&identities[number], &[peer], &link, on_event, &cancel);
         let session: Arc<dyn Connection> = Arc::new(session.unwrap());
-        let role = [Role::Sender, Role::Receiver][number];
         let one = NonZeroUsize::MIN;
+        let role = roles[number];
         let mut ctx = crate::seats::context(&session, role, "", one, &Meter::new()).unwrap();
-        let at_once = NonZeroUsize::new(at_once[number]).unwrap();
-        let done = in_flight(&mut ctx, &*session, 20, at_once, |i, ctx, _| work(number, i, ctx));
+        let done = program(role, &*session, &mut ctx);
         drop(ctx);
         if done.is_ok() {
             session.close().unwrap();

@@ -1,5 +1,6 @@
 //! Partitions whose work a party's programs elsewhere do, which here are threads of this process.
 
+mod adaptive;
 mod liar;
 
 use super::agreed::of_intersections;

@@ -28,7 +28,7 @@ pub(crate) struct Counting {
 }
 
 struct Counted {
-    bytes: Vec<u8>,
+    bytes: Box<dyn ScratchFile>,
     live: Arc<AtomicU64>,
     peak: Arc<AtomicU64>,
 }
@@ -36,7 +36,7 @@ struct Counted {
 impl Scratch for Counting {
     fn create(&self) -> io::Result<Box<dyn ScratchFile>> {
         let (live, peak) = (Arc::clone(&self.live), Arc::clone(&self.peak));
-        Ok(Box::new(Counted { bytes: Vec::new(), live, peak }))
+        Ok(Box::new(Counted { bytes: MemoryScratch.create()?, live, peak }))
     }
 }
 
@@ -45,19 +45,22 @@ impl ScratchFile for Counted {
         let len = bytes.len() as u64;
         let now = self.live.fetch_add(len, Ordering::SeqCst) + len;
         self.peak.fetch_max(now, Ordering::SeqCst);
-        ScratchFile::append(&mut self.bytes, bytes)
+        self.bytes.append(bytes)
+    }
+    fn overwrite_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.bytes.overwrite_at(offset, bytes)
     }
     fn read_exact_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         self.bytes.read_exact_at(offset, out)
     }
     fn len(&self) -> u64 {
-        ScratchFile::len(&self.bytes)
+        self.bytes.len()
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        self.live.fetch_sub(self.bytes.len() as u64, Ordering::SeqCst);
+        self.live.fetch_sub(self.bytes.len(), Ordering::SeqCst);
     }
 }
 

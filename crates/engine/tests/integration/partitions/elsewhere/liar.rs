@@ -72,7 +72,7 @@ impl Liar {
             }
             Lie::ForTwo => {
                 let mut streams = first.streams.clone();
-                streams.push((tasks[1].root, 4));
+                streams.push((tasks[1].roots[0], 4));
                 *first = put(&streams);
             }
             Lie::ForNobody => *first = put(&[(77, 4)]),

@@ -1,0 +1,209 @@
+//! A protocol whose steps are made in all partitions before the next one in any.
+//!
+//! Between two steps the value of an item is kept in the place of the item: so nothing grows, and the next step reads it as
+//! the first one reads items.
+
+use super::{DAMAGED, Found, Pieces, Splitting, add, counted, in_flight};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use vesica_core::{Block, Error, Item, Learns, Result};
+use vesica_net::{Context, Meter, OpenedStreams};
+use vesica_partitions::{Cost, Given, Over, OverStep};
+use vesica_protocols::{Step, Steps};
+use vesica_tasks::{Compared, PartRun, Rest, Stepped};
+
+/// The partitions of a run, between two steps.
+pub(super) struct InSteps<'a> {
+    splitting: &'a Splitting<'a>,
+    pieces: &'a Pieces,
+    run: PartRun<'a>,
+    steps: Steps,
+    /// The shared self-check items of each partition.
+    shared: &'a [Vec<Item>],
+    /// What each partition needs for its next step beside the values of its items.
+    rests: Vec<Mutex<Option<Rest>>>,
+    found: &'a Mutex<Found>,
+    meter: Meter,
+}
+
+impl<'a> InSteps<'a> {
+    pub(super) fn new(
+        splitting: &'a Splitting<'a>,
+        pieces: &'a Pieces,
+        (run, steps): (PartRun<'a>, Steps),
+        shared: &'a [Vec<Item>],
+        found: &'a Mutex<Found>,
+        meter: Meter,
+    ) -> Self {
+        let rests = shared.iter().map(|_| Mutex::new(None)).collect();
+        Self { splitting, pieces, run, steps, shared, rests, found, meter }
+    }
+
+    /// Makes all steps, each in `at_once` partitions at a time; `progress` takes how many partitions that amounts to. Returns
+    /// the most changes of direction of each step together.
+    ///
+    /// # Errors
+    /// The first error of a partition, which stops the session.
+    pub(super) fn run(
+        &self,
+        ctx: &mut Context,
+        at_once: NonZeroUsize,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<u64> {
+        let both = self.run.params.learns() == Learns::Both;
+        let steps = [Step::Commit, Step::Compare, Step::Answer];
+        let steps = &steps[..if both { 3 } else { 2 }];
+        let (done, partitions) = (AtomicU64::new(0), self.run.plan.partitions());
+        let mut changes = 0;
+        for step in steps {
+            let most = AtomicU64::new(0);
+            let work = |index: u64, ctx: &mut Context, opened: &OpenedStreams| {
+                let cost = match step {
+                    Step::Commit => self.commit(index, ctx, opened),
+                    Step::Compare => self.compare(index, ctx, opened),
+                    Step::Answer => self.answer(index, ctx, opened),
+                }?;
+                most.fetch_max(cost.direction_changes, Ordering::Relaxed);
+                let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                progress(done / steps.len() as u64);
+                Ok(())
+            };
+            in_flight(ctx, self.splitting.session, partitions, at_once, work)?;
+            changes += most.into_inner();
+        }
+        Ok(changes)
+    }
+
+    fn commit(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
+        let shared = &self.shared[index as usize];
+        if let Some(kept) = self.kept(Step::Commit, index)? {
+            let items = self.pieces.distinct(index)?;
+            return self.recall(index, &items, &kept);
+        }
+        let items = self.pieces.entered(index)?;
+        let own_len = items.len();
+        let (stepped, set) = self.run.commit(ctx, index, items, shared)?;
+        let cost = self.cost(ctx);
+        self.keep(Step::Commit, index, opened, || stepped.to_over(cost).to_bytes())?;
+        self.replace(index, &set.items()[..own_len], stepped)?;
+        Ok(cost)
+    }
+
+    fn compare(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
+        let values = self.pieces.entered(index)?;
+        let kept = self.kept(Step::Compare, index)?;
+        match kept {
+            Some(kept) if self.run.params.learns() == Learns::Both => {
+                return self.recall(index, &values, &kept);
+            }
+            Some(kept) => return self.recall_given(index, &values, &kept),
+            None => {}
+        }
+        let stepped = self.stepped(index, &values)?;
+        let compared = self.run.compare(self.steps, ctx, index, stepped)?;
+        let cost = self.cost(ctx);
+        match compared {
+            Compared::Given(given) => {
+                self.finish(Step::Compare, (index, &values), opened, Over { given, cost })?;
+            }
+            Compared::Answers(stepped) => {
+                self.keep(Step::Compare, index, opened, || stepped.to_over(cost).to_bytes())?;
+                self.replace(index, &values, stepped)?;
+            }
+        }
+        Ok(cost)
+    }
+
+    fn answer(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
+        let values = self.pieces.entered(index)?;
+        if let Some(kept) = self.kept(Step::Answer, index)? {
+            return self.recall_given(index, &values, &kept);
+        }
+        let stepped = self.stepped(index, &values)?;
+        let given = self.run.answer(self.steps, ctx, index, stepped)?;
+        let cost = self.cost(ctx);
+        self.finish(Step::Answer, (index, &values), opened, Over { given, cost })?;
+        Ok(cost)
+    }
+
+    /// What the step before gave of a partition whose items have these `values` now.
+    fn stepped(&self, index: u64, values: &[Item]) -> Result<Stepped> {
+        let mut rest = self.rests[index as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = rest.take().ok_or(Error::Bug("a partition misses its last step"))?;
+        let own = values.iter().map(|value| Block::from_le_bytes(*value.as_bytes())).collect();
+        Ok(Stepped { own, rest })
+    }
+
+    /// Puts what a step gave in the place of what it took, `values` in their order.
+    fn replace(&self, index: u64, values: &[Item], Stepped { own, rest }: Stepped) -> Result<()> {
+        self.pieces.replace(index, values, &own)?;
+        let mut place = self.rests[index as usize].lock().unwrap_or_else(PoisonError::into_inner);
+        *place = Some(rest);
+        Ok(())
+    }
+
+    /// Adds what a partition gave.
+    fn finish(
+        &self,
+        step: Step,
+        (index, values): (u64, &[Item]),
+        opened: &OpenedStreams,
+        over: Over,
+    ) -> Result<()> {
+        self.add(index, values, &over.given)?;
+        self.keep(step, index, opened, || over.to_bytes(values.len()))
+    }
+
+    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()> {
+        let repeated = self.pieces.has_repeats.then_some(values);
+        add(self.found, (self.pieces, index), repeated, given)
+    }
+
+    fn cost(&self, ctx: &Context) -> Cost {
+        self.meter.add(&ctx.meter().report());
+        self.run.cost(ctx)
+    }
+
+    /// The number under which a step of a partition is kept.
+    fn number(&self, step: Step, index: u64) -> u64 {
+        step as u64 * self.run.plan.partitions() + index
+    }
+
+    fn kept(&self, step: Step, index: u64) -> Result<Option<Vec<u8>>> {
+        Ok(self.splitting.session.kept_part(self.number(step, index))?)
+    }
+
+    fn keep(
+        &self,
+        step: Step,
+        index: u64,
+        opened: &OpenedStreams,
+        bytes: impl FnOnce() -> Vec<u8>,
+    ) -> Result<()> {
+        // Where a later process cannot continue the run, the values need not be in memory twice.
+        if self.splitting.session.seed().is_none() {
+            return Ok(());
+        }
+        let number = self.number(step, index);
+        Ok(self.splitting.session.keep_part(number, &opened.ids(), &bytes())?)
+    }
+
+    /// Takes a step that an earlier process made.
+    fn recall(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
+        let rest_len = Stepped::rest_len(self.shared[index as usize].len());
+        let over = OverStep::from_bytes(kept, rest_len, values.len());
+        let (stepped, cost) = over.and_then(Stepped::of_over).ok_or(DAMAGED)?;
+        self.meter.add(&[counted(&cost, self.run.label)]);
+        self.replace(index, values, stepped)?;
+        Ok(cost)
+    }
+
+    /// Takes what a partition gave in an earlier process.
+    fn recall_given(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
+        let over = Over::from_bytes(kept, values.len()).ok_or(DAMAGED)?;
+        self.meter.add(&[counted(&over.cost, self.run.label)]);
+        self.add(index, values, &over.given)?;
+        Ok(over.cost)
+    }
+}

@@ -1,0 +1,73 @@
+//! What a step of a partition gave, where a protocol makes each step in all partitions before the next.
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 24 | the cost |
+//! | 1 | 0, or why the result is refused |
+//! | as agreed | what the party keeps of the partition beside its values |
+//! | 8 | how many values there are |
+//! | 16 each | the value of an item, in the order of the items |
+
+use super::{Cost, code_of, reason};
+use vesica_core::{Block, Misbehaviour};
+
+/// A step of a partition that has been made.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OverStep {
+    /// What the party keeps of the partition beside the values. Its length follows from public figures.
+    pub rest: Vec<u8>,
+    /// A value for each item.
+    pub values: Vec<Block>,
+    /// Why the result is refused.
+    pub refused: Option<Misbehaviour>,
+    /// What the step took.
+    pub cost: Cost,
+}
+
+impl OverStep {
+    /// The bytes that are kept of it. Their number does not depend on what was found.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes =
+            Vec::with_capacity(Cost::LEN + 9 + self.rest.len() + Block::LEN * self.values.len());
+        self.cost.write(&mut bytes);
+        bytes.push(code_of(self.refused));
+        bytes.extend_from_slice(&self.rest);
+        bytes.extend_from_slice(&(self.values.len() as u64).to_le_bytes());
+        self.values.iter().for_each(|value| bytes.extend_from_slice(&value.to_le_bytes()));
+        bytes
+    }
+
+    /// What was kept of a step with so many bytes beside its `len` values; `None` if it is not of that one.
+    pub fn from_bytes(bytes: &[u8], rest_len: usize, len: usize) -> Option<Self> {
+        let (cost, rest) = Cost::read(bytes)?;
+        let (code, rest) = rest.split_first()?;
+        let (beside, rest) = rest.split_at_checked(rest_len)?;
+        let (count, values) = rest.split_first_chunk()?;
+        let (values, []) = values.as_chunks() else { return None };
+        if u64::from_le_bytes(*count) != len as u64 || values.len() != len {
+            return None;
+        }
+        let values = values.iter().map(|value| Block::from_le_bytes(*value)).collect();
+        Some(Self { rest: beside.to_vec(), values, refused: reason(*code)?, cost })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_reads_back() {
+        let cost = Cost { payload: (1 << 40, 7), direction_changes: 5 };
+        let values = (0..5).map(|i| Block::new(i << 90)).collect();
+        let refused = Some(Misbehaviour::SelfCheckFailed);
+        let over = OverStep { rest: vec![7; 11], values, refused, cost };
+        let bytes = over.to_bytes();
+        assert_eq!(bytes.len(), 24 + 1 + 11 + 8 + 5 * 16);
+        for (rest_len, len) in [(10, 5), (12, 5), (11, 4), (11, 6), (usize::MAX, 5)] {
+            assert_eq!(OverStep::from_bytes(&bytes, rest_len, len), None);
+        }
+        assert_eq!(OverStep::from_bytes(&bytes[1..], 11, 5), None);
+        assert_eq!(OverStep::from_bytes(&bytes, 11, 5), Some(over));
+    }
+}
