@@ -20,7 +20,7 @@ use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOption
 use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
 use vesica_own_rows::distinct;
-use vesica_records::{NO_ITEM, ReadOptions, Source, stream_items};
+use vesica_records::{KeyCounts, KeyLimits, NO_ITEM, ReadOptions, Source, stream_items};
 use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Taken, Task, buckets_of};
 
 const NAMES: [&str; 2] = ["one", "two"];
@@ -100,12 +100,16 @@ impl Team {
         }
     }
 
-    fn read(&self) -> (Vec<Item>, vesica_records::KeyCounts) {
+    fn read(&self) -> (Vec<Item>, KeyCounts) {
+        self.read_most(terms::key_limits(self.agreement.terms_of(self.name), false))
+    }
+
+    /// The items of the rows of its file, and their counts.
+    fn read_most(&self, limits: KeyLimits) -> (Vec<Item>, KeyCounts) {
         let source = Source::open(&self.file, &ReadOptions::default()).unwrap();
         let columns =
             terms::key_columns(&self.agreement, Some(self.name), &BTreeMap::new()).unwrap();
         let hash = terms::key_items(&self.agreement, &columns);
-        let limits = terms::key_limits(self.agreement.terms_of(self.name), false);
         let mut items = Vec::new();
         let mut sink = |batch: &[Item]| {
             items.extend_from_slice(batch);

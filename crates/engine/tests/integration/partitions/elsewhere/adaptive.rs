@@ -13,6 +13,7 @@ use vesica_engine::{Error, Silent};
 use vesica_exchange::ExchangeError;
 use vesica_link::CancelToken;
 use vesica_partitions::Plan;
+use vesica_records::KeyLimits;
 use vesica_tasks::{Bucketed, Hands, Orders, Taken, Task, buckets_of};
 
 /// Blocks of candidates, of which the honest party has one.
@@ -143,13 +144,11 @@ fn attack(receives: &str, bad: usize, has_hands: bool) -> (Stage, usize) {
          security = \"malicious\"\npartition_rows = {PARTITION_ROWS}\n"
     );
     let key = "[[key]]\nname = \"email\"\nprofile = \"email\"\n";
-    let agreement_of = |rows: u64| {
-        let limit = format!("max_rows = {rows}");
-        pair.agreement_of(&head, key, [&limit, &limit])
-    };
-    // Its file has all candidates, so that their items can be made.
-    let candidates = Team::new(&pair, &agreement_of(BLOCKS * KEYS), bad, never()).read().0;
-    let agreement = agreement_of(KEYS);
+    let limit = format!("max_rows = {KEYS}");
+    let agreement = pair.agreement_of(&head, key, [&limit, &limit]);
+    // It makes the items of all candidates.
+    let all = KeyLimits { max_rows: None, strict: false, may_be_empty: true };
+    let candidates = Team::new(&pair, &agreement, bad, never()).read_most(all).0;
     write(&file(bad), 0..KEYS);
     let adaptive = Arc::new(Adaptive {
         team: Team::new(&pair, &agreement, bad, never()),

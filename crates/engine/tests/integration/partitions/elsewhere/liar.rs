@@ -144,7 +144,13 @@ fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::E
 #[test]
 fn a_peer_whose_objects_apart_are_others_is_found_out() {
     let pair = SMALL.write();
-    for lie in [Lie::OfAnother, Lie::Longer, Lie::NotSealed] {
+    let (error, _) = hear(&pair, Lie::OfAnother, false);
+    let named_twice = Misbehaviour::BrokenFraming;
+    assert!(
+        matches!(&error, Error::PeerMisbehaved { kind, .. } if *kind == named_twice),
+        "{error:?}"
+    );
+    for lie in [Lie::Longer, Lie::NotSealed] {
         let (error, _) = hear(&pair, lie, false);
         let is_it =
             matches!(error, Error::Exchange { kind: ExchangeError::WrongObject { .. }, .. });
