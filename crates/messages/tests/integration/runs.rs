@@ -155,6 +155,7 @@ fn config_faults() -> Vec<ConfigFault> {
         ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::InvalidData },
         ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::StorageFull },
         ConfigFault::StateInUse { folder: folder.clone() },
+        ConfigFault::StateReplaceable { folder: folder.clone() },
         ConfigFault::StateNotOurs { folder: folder.clone() },
         ConfigFault::StateOfAnotherUser { folder: folder.clone() },
         ConfigFault::StateTooOpen { folder: folder.clone(), mode: 0o755 },
