@@ -13,6 +13,7 @@ use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, HELLO, Pieces, SHARES};
 use crate::state::State;
+use crate::store::Lengths;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -390,8 +391,10 @@ impl Core {
         let Run { looking, .. } = &self.run;
         let name = object::numbered(&looking.run, looking.peer, number);
         let object = match wait {
-            true => self.look(&name, number)?,
-            false => looking.options.store.get(&name).map_err(ExchangeError::store)?,
+            true => self.look((&name, Lengths::ANY), number)?,
+            false => {
+                looking.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?
+            }
         };
         let Some(object) = object else { return Ok(None) };
         let len = object.len() as u64;
@@ -415,7 +418,8 @@ impl Core {
     /// Takes what the peer has stored apart into the inbox. Its digest was in an object, and so it is on the disk.
     fn fetch_apart(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number } = &**named;
-        let Some(object) = self.look(&self.desk.name_of(parcel), *number)? else { return Ok(()) };
+        let wanted = (&*self.desk.name_of(parcel), Lengths::exactly(parcel.len));
+        let Some(object) = self.look(wanted, *number)? else { return Ok(()) };
         self.received_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
         let flight = self.desk.open(parcel, object);
         let filled = flight.and_then(|flight| lock(&self.inbox).fill(named, &flight));
@@ -425,11 +429,11 @@ impl Core {
     }
 
     /// Waits for an object of the peer's: that with this number, or one that it names.
-    fn look(&self, name: &str, number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
+    fn look(&self, wanted: (&str, Lengths), number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
         // What another thread writes meanwhile, the peer may wait for.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
-        match self.run.looking.get(name, Waiting::Object(number), &is_over, &works) {
+        match self.run.looking.get(wanted, Waiting::Object(number), &is_over, &works) {
             Err(ExchangeError::Cancelled) if !self.is_cancelled() => Ok(None),
             object => object.map(Some),
         }
