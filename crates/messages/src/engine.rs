@@ -195,7 +195,9 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 "wait for that process or end it; for a different run give another folder with {}",
                 say.state()
             ),
-        ),
+        )
+        // Nothing is wrong: a scheduler calls again.
+        .by(Who::Later),
         ConfigFault::OutputMissing { party } => Message::here(
             format!("{party} receives the result, but {} is missing", say.output()),
             format!(
