@@ -31,8 +31,11 @@ fn turn(scene: &Scene, shared: &Path, party: usize) -> Result<(), ExchangeError>
     ended
 }
 
-/// Puts things that are no objects at `path`; returns what they are called, and what is made of each.
-fn things(path: &Path, original: &Path) -> Vec<(&'static str, Instead, Box<dyn Fn()>)> {
+/// What it is called, what the error says of it, and how it is made.
+type Thing = (&'static str, Instead, Box<dyn Fn()>);
+
+/// What can be made at `path` and is no object. A link leads to `original`.
+fn things(path: &Path, original: &Path) -> Vec<Thing> {
     let at = || path.to_path_buf();
     let (pipe, link, folder, socket, device, sparse) = (at(), at(), at(), at(), at(), at());
     let original = original.to_path_buf();
