@@ -6,7 +6,7 @@ use std::panic;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_agreement::{Agreement, AgreementError};
-use vesica_engine::{Error, Incompatible};
+use vesica_engine::{ConfigFault, Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
 use vesica_messages::with_helper::{Aided, AidedFailure};
 use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, stores, with_helper};
@@ -43,6 +43,8 @@ impl Kind {
         match (error, who) {
             (Error::Input(_), _) => Kind::Data,
             (Error::AlreadyFinished, _) => Kind::Settings,
+            // For the command it is a reason to come back later.
+            (Error::Config(ConfigFault::StateInUse { .. }), _) => Kind::Settings,
             (Error::PeerIncompatible(Incompatible::Link(_)), _) => Kind::Peer,
             (Error::PeerIncompatible(_), _) => Kind::Mismatch,
             (_, Who::Caller | Who::You) => Kind::Settings,

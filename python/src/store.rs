@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyString};
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vesica_engine::Error;
-use vesica_exchange::{ExchangeError, Listed, OBJECT_MAX_BYTES, Store};
+use vesica_exchange::{ExchangeError, Lengths, Listed, OBJECT_MAX_BYTES, Store};
 
 /// The methods that every object has.
 const NEEDED: [&str; 2] = ["put_if_absent", "get"];
@@ -98,6 +98,21 @@ impl ObjectStore {
     }
 }
 
+impl ObjectStore {
+    /// The length of an object before it is read, where the object of Python has a method for it.
+    fn size(&self, name: &str) -> io::Result<Option<u64>> {
+        let size = self.call("size", |size| {
+            let given = size.call1((name,))?;
+            let bytes = given.extract::<Option<u64>>();
+            bytes.map_err(|_| wrong("size", "a number of bytes or None", &given))
+        });
+        match size {
+            Err(error) if error.kind() == ErrorKind::Unsupported => Ok(None),
+            size => size,
+        }
+    }
+}
+
 /// The method of this name; `None` if the object lacks it, or has `None` in its place.
 fn method_of<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(object.getattr_opt(name)?.filter(|method| !method.is_none()))
@@ -155,11 +170,18 @@ impl Store for ObjectStore {
         })
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        self.call("get", |get| {
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        if let Some(bytes) = self.size(name)? {
+            lengths.check(name, bytes)?;
+        }
+        let object = self.call("get", |get| {
             let given = get.call1((name,))?;
             if given.is_none() { Ok(None) } else { bytes_of(&given).map(Some) }
-        })
+        })?;
+        if let Some(object) = &object {
+            lengths.check(name, object.len() as u64)?;
+        }
+        Ok(object)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
-use vesica_exchange::{Steady, Store};
+use vesica_exchange::{Lengths, Steady, Store};
 use vesica_messages::{Speech, stores};
 use vesica_tasks::{Orders, Task};
 
@@ -59,7 +59,7 @@ impl Place {
         let store = &*self.0;
         let checked = away(py, || {
             store.put_if_absent(name, name.as_bytes())?;
-            let found = store.get(name)?;
+            let found = store.get(name, Lengths::ANY)?;
             store.remove(name)?;
             match found.as_deref() == Some(name.as_bytes()) {
                 true => Ok(()),

@@ -24,8 +24,8 @@ TICK = 0.05
 ASYNC_TICK = 0.02
 #: How long a run that was asked to stop is waited for, in seconds.
 GRACE = 0.9
-#: How long to wait for the other side, and with a helper for the other parties, in seconds.
-WAIT, WAIT_AIDED = 60.0, 24 * 3600.0
+#: How long to wait for the other side, and in a run that keeps a state, in seconds.
+WAIT, WAIT_KEPT = 60.0, 24 * 3600.0
 #: The longest time, and what 0 stands for: a year.
 LONGEST = 366 * 24 * 3600.0
 
@@ -82,8 +82,9 @@ def run(
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.
         wait: How long to wait for the other side, in seconds (60), or for the helper and each of
-            the other parties, or for each message in `exchange` (a day); 0 for no limit. Without a
-            helper and `state`, a lost connection has this time to come back, at most 60 seconds.
+            the other parties, or with `exchange` or `state` for each message (a day); 0 for no
+            limit. Without a helper and `state`, a lost connection has this time to come back, at
+            most 60 seconds.
         idle: How long the other side may send nothing, in seconds, at least 1.
         total: How long the session may last, in seconds; 0 for no limit.
         threads: CPU threads; all cores by default.
@@ -231,7 +232,8 @@ class Started:
                 raise
             _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect)
             raise
-        limit = WAIT_AIDED if is_aided or exchange is not None else WAIT
+        is_kept = is_aided or exchange is not None or state is not None
+        limit = WAIT_KEPT if is_kept else WAIT
         self.running = _vesica.Running.start(
             self.agreement._inner,
             identity._inner,

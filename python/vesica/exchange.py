@@ -49,8 +49,16 @@ class Store(Protocol):
 class Listing(Store, Protocol):
     """What a `Store` may have as well. Each method may be missing.
 
-    Without the first two, a run asks for names one by one. Without `remove`, objects of earlier runs stay.
+    Without `list` and `folders`, a run asks for names one by one. Without `remove`, objects of earlier runs stay.
+    Without `size`, `get` reads an object before its length is known.
     """
+
+    def size(self, name: str, /) -> int | None:
+        """The length of the object in bytes; None if there is none, or if it is not known.
+
+        An object of another length than the run expects is not read.
+        """
+        ...
 
     def list(self, folder: str, /) -> Iterable[str]:
         """The names of all objects in the folder, without the folder's; none if it does not exist."""
@@ -168,6 +176,12 @@ class Files(abc.ABC):
         except FileNotFoundError:
             return None
 
+    def size(self, name: str) -> int | None:
+        try:
+            return self.length(f"{self.root}/{name}")
+        except FileNotFoundError:
+            return None
+
     def list(self, folder: str) -> Iterable[str]:
         return self.entries(f"{self.root}/{folder}", folders=False)
 
@@ -185,6 +199,10 @@ class Files(abc.ABC):
     @abc.abstractmethod
     def read(self, path: str) -> bytes:
         """A whole file; FileNotFoundError if there is none."""
+
+    @abc.abstractmethod
+    def length(self, path: str) -> int | None:
+        """The length of a file, None if that is not known; may raise FileNotFoundError if there is none."""
 
     @abc.abstractmethod
     def write(self, path: str, data: bytes) -> bool:
@@ -220,6 +238,13 @@ class Fsspec(Files):
 
     def read(self, path: str) -> bytes:
         return bytes(self.filesystem.cat_file(path))
+
+    def length(self, path: str) -> int | None:
+        # As in `has`.
+        self.filesystem.invalidate_cache(path)
+        self.filesystem.invalidate_cache(path.rpartition("/")[0])
+        size = self.filesystem.info(path).get("size")
+        return None if size is None else int(size)
 
     def write(self, path: str, data: bytes) -> bool:
         if not self.creates:
@@ -270,6 +295,10 @@ class Pyarrow(Files):
     def read(self, path: str) -> bytes:
         with self.filesystem.open_input_file(path) as file:
             return bytes(file.read())
+
+    def length(self, path: str) -> int | None:
+        size = self.filesystem.get_file_info(path).size
+        return None if size is None else int(size)
 
     def write(self, path: str, data: bytes) -> bool:
         with self.filesystem.open_output_stream(path) as file:

@@ -40,7 +40,7 @@ const STYLES: Styles = Styles::styled()
 #[command(after_help = "\
 Exit codes: 0 success, 1 no answer (outside the agreed bounds), 2 wrong usage, 3 a problem
 with your data or settings, 4 with the peer or helper, 5 with the network, 70 a bug in Vesica,
-130 interrupted by you.
+75 not finished, or already running (call again later), 130 interrupted by you.
 
 Example:
   vesica demo")]

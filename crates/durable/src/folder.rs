@@ -1,13 +1,14 @@
 //! The folder and its files.
 
+use crate::directory::{Directory, FoundKind, Opened};
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vesica_core::hash::derive;
-use vesica_link::{Access, access_of_others};
+use vesica_link::{Access, access_of_others, others_can_replace};
 use zeroize::Zeroizing;
 
 const PATH_LABEL: &str = "vesica durable 2026 path of a file v1";
@@ -21,6 +22,7 @@ const MAX_LEN: u64 = 1 << 20;
 /// An open folder; dropping it lets others use it.
 pub struct Folder {
     path: PathBuf,
+    directory: Directory,
     /// Held while a file is written: the threads of the process share the name of what is not complete.
     writing: Mutex<()>,
     _lock: File,
@@ -40,6 +42,8 @@ pub enum FolderError {
         /// Its permission bits.
         mode: u32,
     },
+    /// Users other than this one can write to the folder that it is in, and so put another one in its place.
+    Replaceable,
     /// The file system.
     Io(io::ErrorKind),
 }
@@ -51,38 +55,39 @@ impl From<io::Error> for FolderError {
 }
 
 impl Folder {
-    /// Opens the folder at `path`, and creates it if it does not exist. One process at a time.
+    /// Opens the folder at `path`, and creates it if it does not exist. One process at a time. The folder is held by a
+    /// descriptor: another one in its place is not used.
     ///
     /// # Errors
     /// Any [`FolderError`].
     pub fn open(path: &Path) -> Result<Self, FolderError> {
-        let is_used = fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some());
+        check_parent(path)?;
         DirBuilder::new().recursive(true).mode(0o700).create(path)?;
-        match access_of_others(&fs::metadata(path)?) {
+        let directory = Directory::open(path)?;
+        let is_used = !directory.entries()?.is_empty();
+        let is_ours = directory.found(LOCK)?.is_some_and(|found| found.kind == FoundKind::File);
+        match access_of_others(&directory.metadata()?) {
             // They could list secrets, replace them, and lead what is written elsewhere by links.
             Some(Access::Owner) => return Err(FolderError::OfAnotherUser),
-            _ if is_used && !path.join(LOCK).is_file() => return Err(FolderError::NotOurs),
+            _ if is_used && !is_ours => return Err(FolderError::NotOurs),
             Some(Access::Mode { mode }) if is_used => return Err(FolderError::TooOpen { mode }),
             _ => {}
         }
-        fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
-        let lock = File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .open(path.join(LOCK))?;
+        directory.set_mode(0o700)?;
+        let lock = directory.keep(LOCK, 0o600)?;
         match lock.try_lock() {
             Ok(()) => {}
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(error.into()),
         }
-        // The process that held the lock before may have removed the file while this one waited.
-        let there = fs::metadata(path.join(LOCK)).map(|there| there.ino());
-        if there.ok() != Some(lock.metadata()?.ino()) {
+        // The process that held the lock before may have removed the file, or the folder, while this one waited.
+        let there = fs::metadata(path.join(LOCK)).map(|there| (there.dev(), there.ino()));
+        let ours = lock.metadata()?;
+        if there.ok() != Some((ours.dev(), ours.ino())) {
             return Err(FolderError::InUse);
         }
-        Ok(Self { path: path.to_path_buf(), writing: Mutex::default(), _lock: lock })
+        let path = path.to_path_buf();
+        Ok(Self { path, directory, writing: Mutex::default(), _lock: lock })
     }
 
     /// The path.
@@ -90,12 +95,17 @@ impl Folder {
         &self.path
     }
 
+    /// The folder itself.
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
     /// Whether there is a file of this name.
     pub fn has(&self, name: &str) -> bool {
-        match fs::metadata(self.path.join(name)) {
-            Ok(metadata) => metadata.is_file(),
+        match self.directory.found(name) {
+            Ok(found) => found.is_some_and(|found| found.kind == FoundKind::File),
             // The file may exist. Reading it then gives the error.
-            Err(error) => error.kind() != io::ErrorKind::NotFound,
+            Err(_) => true,
         }
     }
 
@@ -113,12 +123,12 @@ impl Folder {
     /// A file, for reading; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Those of the file system; [`io::ErrorKind::InvalidData`] if something else has the name.
     pub fn file(&self, name: &str) -> io::Result<Option<File>> {
-        match File::open(self.path.join(name)) {
-            Ok(file) => Ok(Some(file)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+        match self.directory.file(name)? {
+            Opened::File(file) => Ok(Some(file)),
+            Opened::Nothing => Ok(None),
+            Opened::NotAFile => Err(io::ErrorKind::InvalidData.into()),
         }
     }
 
@@ -142,17 +152,11 @@ impl Folder {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         // The name is fixed, so this overwrites what a process killed here has left, and it is
         // removed with the rest.
-        let unfinished = self.path.join(UNFINISHED);
-        let mut file = File::options()
-            .create(true)
-            .truncate(true)
-            .write(true)
-            .mode(0o600)
-            .open(&unfinished)?;
+        let mut file = self.directory.overwrite(UNFINISHED, 0o600)?;
         write(&mut file)?;
         file.sync_all()?;
-        fs::rename(unfinished, self.path.join(name))?;
-        File::open(&self.path)?.sync_all()
+        self.directory.rename(UNFINISHED, name)?;
+        self.directory.sync()
     }
 
     /// Writes `bytes` under `name`; `false` if other bytes are there.
@@ -192,25 +196,39 @@ impl Folder {
     /// Those of the file system.
     pub fn take_away<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> io::Result<()> {
         for (number, name) in names.into_iter().enumerate() {
-            match fs::remove_file(self.path.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+            self.directory.remove(name)?;
             // The first is away before any other one is.
             if number == 0 {
-                File::open(&self.path)?.sync_all()?;
+                self.directory.sync()?;
             }
         }
-        File::open(&self.path)?.sync_all()
+        self.directory.sync()
     }
 
     /// Removes these files and the folder, as far as that is possible. The folder may contain foreign files.
     pub fn remove<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
         // The lock last: without it the rest would look like somebody else's.
         for name in names.into_iter().chain([UNFINISHED, LOCK]) {
-            let _ = fs::remove_file(self.path.join(name));
+            let _ = self.directory.remove(name);
         }
+        // By its path: another folder there is removed only if it is empty.
         let _ = fs::remove_dir(&self.path);
+    }
+}
+
+/// Refuses a folder that other users can replace. One that is yet to be made has a parent that this user makes, or that is
+/// checked here.
+fn check_parent(path: &Path) -> Result<(), FolderError> {
+    // A link is the user's own: what counts is where it leads.
+    let path = match fs::canonicalize(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(path)?,
+        path => path?,
+    };
+    let Some(parent) = path.parent() else { return Ok(()) };
+    match fs::metadata(parent) {
+        Ok(parent) if others_can_replace(&parent) => Err(FolderError::Replaceable),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+        _ => Ok(()),
     }
 }
 
@@ -223,6 +241,58 @@ fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn secrets_stay_in_the_folder_that_was_opened() {
+        let parent = tempfile::tempdir().unwrap();
+        let [run, away, other] = ["run", "away", "other"].map(|name| parent.path().join(name));
+        let folder = Folder::open(&run).unwrap();
+        folder.write("a", &[1]).unwrap();
+        fs::create_dir(&other).unwrap();
+        fs::rename(&run, &away).unwrap();
+        std::os::unix::fs::symlink(&other, &run).unwrap();
+        folder.write("secret", &[2]).unwrap();
+        assert_eq!(folder.read("a").unwrap().unwrap()[..], [1]);
+        assert!(away.join("secret").is_file());
+        assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+        folder.take_away(["a"]).unwrap();
+        assert!(!away.join("a").exists());
+    }
+
+    #[test]
+    fn a_folder_that_others_can_replace_is_not_used() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let set = |mode| fs::set_permissions(parent.path(), fs::Permissions::from_mode(mode));
+        set(0o777).unwrap();
+        assert!(matches!(Folder::open(&path), Err(FolderError::Replaceable)));
+        assert!(!path.exists(), "nothing is made there");
+        // As `/tmp` is.
+        set(0o1777).unwrap();
+        drop(Folder::open(&path).unwrap());
+        set(0o777).unwrap();
+        assert!(matches!(Folder::open(&path), Err(FolderError::Replaceable)));
+        let link = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(&path, link.path().join("run")).unwrap();
+        let by_link = Folder::open(&link.path().join("run"));
+        assert!(matches!(by_link, Err(FolderError::Replaceable)));
+        set(0o755).unwrap();
+        drop(Folder::open(&link.path().join("run")).unwrap());
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_file_is_not_followed() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let folder = Folder::open(&path).unwrap();
+        fs::write(parent.path().join("a"), "x").unwrap();
+        std::os::unix::fs::symlink("../a", path.join("a")).unwrap();
+        assert_eq!(folder.read("a").unwrap_err().kind(), io::ErrorKind::InvalidData);
+        std::os::unix::fs::symlink("../a", path.join(UNFINISHED)).unwrap();
+        assert!(folder.write("b", &[1]).is_err());
+        assert_eq!(fs::read(parent.path().join("a")).unwrap(), b"x");
+    }
 
     #[test]
     fn a_file_is_kept_as_it_was_first() {

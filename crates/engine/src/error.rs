@@ -286,6 +286,12 @@ pub enum ConfigFault {
         /// Its permission bits.
         mode: u32,
     },
+    /// Other users of the machine can put another folder in the place of this one.
+    #[error("other users can replace {}", folder.display())]
+    StateReplaceable {
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The folder holds an unfinished run of another agreement, or of another party.
     #[error("{} is of another run", folder.display())]
     StateOfAnother {
@@ -382,6 +388,7 @@ impl ConfigFault {
             FolderError::NotOurs => Self::StateNotOurs { folder }.into(),
             FolderError::OfAnotherUser => Self::StateOfAnotherUser { folder }.into(),
             FolderError::TooOpen { mode } => Self::StateTooOpen { folder, mode }.into(),
+            FolderError::Replaceable => Self::StateReplaceable { folder }.into(),
             FolderError::Io(kind) => Self::scratch(&folder, kind),
         }
     }

@@ -15,7 +15,7 @@
 use crate::error::ExchangeError;
 use crate::looking::{digest, put};
 use crate::object::{self, Opened, body_of, sealed_len};
-use crate::store::Store;
+use crate::store::{Lengths, Store};
 use vesica_core::Secret;
 use vesica_core::hash::derive;
 use vesica_link::letters::{LetterError, Sealer};
@@ -85,9 +85,10 @@ impl Desk {
     ///
     /// # Errors
     /// Those of the store; [`ExchangeError::Gone`] if it has no such object, and [`ExchangeError::WrongObject`] if it has
-    /// another one; [`ExchangeError::Letter`] if it is the peer's and is not what the peer says.
+    /// another one, or [`ExchangeError::NotAnObject`] if that has another length; [`ExchangeError::Letter`] if it is the peer's and is not what the peer says.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
-        let object = store.get(&self.name_of(parcel)).map_err(ExchangeError::store)?;
+        let lengths = Lengths::exactly(parcel.len);
+        let object = store.get(&self.name_of(parcel), lengths).map_err(ExchangeError::store)?;
         let object = object.ok_or(ExchangeError::Gone { number: 0 })?;
         if digest(&object) != parcel.digest {
             return Err(ExchangeError::WrongObject { number: 0 });

@@ -15,6 +15,7 @@ use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
 use crate::object::{self, HELLO, Opened, Pieces, SHARES};
 use crate::state::State;
+use crate::store::Lengths;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -392,8 +393,10 @@ impl Core {
         let Run { looking, .. } = &self.run;
         let name = object::numbered(&looking.run, looking.peer, number);
         let object = match wait {
-            true => self.look(&name, number)?,
-            false => looking.options.store.get(&name).map_err(ExchangeError::store)?,
+            true => self.look((&name, Lengths::ANY), number)?,
+            false => {
+                looking.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?
+            }
         };
         let Some(object) = object else { return Ok(None) };
         let len = object.len() as u64;
@@ -420,13 +423,14 @@ impl Core {
     fn fetch_apart(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number, .. } = &**named;
         let name = self.desk.name_of(parcel);
+        let wanted = (&*name, Lengths::exactly(parcel.len));
         // Honest peers store it before they name it. While it is transferred, the peer is not late for the others.
         self.working.fetch_add(1, Ordering::Relaxed);
-        let there = self.run.looking.options.store.get(&name);
+        let there = self.run.looking.options.store.get(wanted.0, wanted.1);
         self.working.fetch_sub(1, Ordering::Relaxed);
         let object = match there.map_err(ExchangeError::store)? {
             Some(object) => object,
-            None => match self.look(&name, *number)? {
+            None => match self.look(wanted, *number)? {
                 Some(object) => object,
                 None => return Ok(()),
             },
@@ -441,11 +445,11 @@ impl Core {
     }
 
     /// Waits for an object of the peer's: that with this number, or one that it names.
-    fn look(&self, name: &str, number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
+    fn look(&self, wanted: (&str, Lengths), number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
         // What another thread writes meanwhile, the peer may wait for.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
-        match self.run.looking.get(name, Waiting::Object(number), &is_over, &works) {
+        match self.run.looking.get(wanted, Waiting::Object(number), &is_over, &works) {
             Err(ExchangeError::Cancelled) if !self.is_cancelled() => Ok(None),
             object => object.map(Some),
         }

@@ -1,5 +1,6 @@
 //! Errors, and what happens while a party waits.
 
+use std::fmt;
 use std::io;
 use std::time::Duration;
 use vesica_core::{Misbehaviour, StopReason, TransportError};
@@ -58,6 +59,97 @@ pub enum Event {
     Lost(TransportError),
 }
 
+/// The name of an object, or of the folder of a run: `6a1f0c9d2b7e4f11-0001/0-hello`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct ObjectName {
+    bytes: [u8; NAME_MAX_LEN],
+    len: u8,
+}
+
+/// Most bytes of a name: 16 digits and the number of a run, a party, and an id of 32 digits.
+const NAME_MAX_LEN: usize = 64;
+
+impl ObjectName {
+    /// The name of at most 64 bytes. What follows those is left out: no object has a longer one.
+    pub(crate) fn new(name: &str) -> Self {
+        let mut bytes = [0; NAME_MAX_LEN];
+        let len = name.floor_char_boundary(NAME_MAX_LEN);
+        bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
+        Self { bytes, len: len as u8 }
+    }
+
+    fn as_str(&self) -> &str {
+        std::str::from_utf8(&self.bytes[..self.len.into()]).unwrap_or_default()
+    }
+}
+
+impl fmt::Display for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for ObjectName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+
+/// What is in the place of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Instead {
+    /// A link, a folder, a pipe, a socket or a device.
+    NotAFile,
+    /// A link, a file or something else, in the place of the folder of a run.
+    NotAFolder,
+    /// Something of a length that such an object does not have.
+    Length {
+        /// Its length.
+        bytes: u64,
+    },
+}
+
+/// Something has the name of an object, and is none. It was not read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} is not an object")]
+pub struct NotAnObject {
+    /// The name.
+    pub name: ObjectName,
+    /// What has it.
+    pub is: Instead,
+}
+
+impl NotAnObject {
+    /// In the place of the object, or of the folder of a run, with this name.
+    pub fn new(name: &str, is: Instead) -> Self {
+        Self { name: ObjectName::new(name), is }
+    }
+
+    /// What such an error holds.
+    pub fn of(error: &io::Error) -> Option<Self> {
+        error.get_ref()?.downcast_ref().copied()
+    }
+}
+
+impl From<NotAnObject> for io::Error {
+    fn from(fault: NotAnObject) -> Self {
+        io::Error::new(io::ErrorKind::InvalidInput, fault)
+    }
+}
+
+/// The other side has an object of this party that this party's state does not know: the state was set back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the other side has {name}, which is not in the state")]
+pub(crate) struct SetBack {
+    pub(crate) name: ObjectName,
+}
+
+impl From<SetBack> for io::Error {
+    fn from(fault: SetBack) -> Self {
+        io::Error::new(io::ErrorKind::InvalidInput, fault)
+    }
+}
+
 /// Why a run through a store does not go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -109,6 +201,16 @@ pub enum ExchangeError {
         /// Its number.
         number: u32,
     },
+    /// In the place of an object there is something else.
+    #[error(transparent)]
+    NotAnObject(#[from] NotAnObject),
+    /// The other side has an object of this party that this party's state does not know: the state is older than what this
+    /// party has sent.
+    #[error("the other side has {name} of this party, and the state does not")]
+    SetBack {
+        /// The object.
+        name: ObjectName,
+    },
     /// An object that this party has written is not in the store any more.
     #[error("object {number} of this party is not there any more")]
     Gone {
@@ -138,6 +240,12 @@ impl From<FolderError> for ExchangeError {
 impl ExchangeError {
     /// An error of the store.
     pub(crate) fn store(error: io::Error) -> Self {
+        if let Some(fault) = NotAnObject::of(&error) {
+            return fault.into();
+        }
+        if let Some(SetBack { name }) = error.get_ref().and_then(|held| held.downcast_ref()) {
+            return ExchangeError::SetBack { name: *name };
+        }
         match error.kind() {
             io::ErrorKind::Interrupted => ExchangeError::Cancelled,
             kind => ExchangeError::Store(kind),

@@ -6,6 +6,7 @@
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.
 //! * [`runs`], [`StoredRun`], [`clean`] — the runs in a store, for its operator.
+//! * [`Lengths`], [`NotAnObject`] — the lengths of objects, and what has the name of an object and is none.
 //! * [`ExchangeError`], [`Event`], [`Repeats`] — errors, and what happens while a party waits.
 //! * [`fuzzing`] — entry points for fuzzers.
 //!
@@ -59,7 +60,7 @@ mod store;
 
 pub use apart::{APART_MAX_BYTES, Desk};
 pub use conversation::Conversation;
-pub use error::{Event, ExchangeError, Repeats, Waiting};
+pub use error::{Event, ExchangeError, Instead, NotAnObject, ObjectName, Repeats, Waiting};
 pub use folder::FolderStore;
 pub use looking::Options;
 pub use meeting::meet;
@@ -70,4 +71,4 @@ pub use runs::{
 };
 pub use state::State;
 pub use steady::Steady;
-pub use store::{Listed, OBJECT_MAX_BYTES, Store};
+pub use store::{Lengths, Listed, OBJECT_MAX_BYTES, Store};

@@ -1,8 +1,9 @@
 //! Looking for objects of the other side, and putting one's own.
 
-use crate::error::{Event, ExchangeError, Waiting};
+use crate::error::{Event, ExchangeError, Instead, NotAnObject, Waiting};
+use crate::name::lengths_of;
 use crate::object::{self, GIVEN_UP};
-use crate::store::Store;
+use crate::store::{Lengths, Store};
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,7 +27,8 @@ const STOPPED_EVERY: Duration = Duration::from_secs(1);
 pub struct Options {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// How long to wait for each object of the other side. The time begins again with each object that this party writes.
+    /// How long to wait for each object of the other side. The time begins again with each object that this party writes, and
+    /// while objects move over a connection. A side that is connected and computes has this time too.
     pub wait: Duration,
     /// Gives a run up that was begun, and begins a new one.
     pub restart: bool,
@@ -50,10 +52,11 @@ pub(crate) struct Looking {
 }
 
 impl Looking {
-    /// The object `name`, as soon as it is there. `is_over` ends the waiting. While this party `works`, no time passes.
+    /// The object `name`, of one of these lengths, as soon as it is there. `is_over` ends the waiting. While this party `works`,
+    /// no time passes.
     pub(crate) fn get(
         &self,
-        name: &str,
+        (name, lengths): (&str, Lengths),
         waiting: Waiting,
         is_over: &dyn Fn() -> bool,
         works: &dyn Fn() -> bool,
@@ -64,7 +67,7 @@ impl Looking {
         let mut start = begin;
         let (mut pause, mut tell, mut looked) = (LOOKS[0], PATIENCE, None::<Instant>);
         loop {
-            if let Some(object) = store.get(name).map_err(ExchangeError::store)? {
+            if let Some(object) = store.get(name, lengths).map_err(ExchangeError::store)? {
                 if tell > PATIENCE {
                     on_event(Event::Arrived);
                 }
@@ -73,7 +76,8 @@ impl Looking {
             if looked.is_none_or(|at| at.elapsed() >= STOPPED_EVERY) {
                 looked = Some(Instant::now());
                 let stopped = object::name(&self.run, self.peer, GIVEN_UP);
-                if let Some(reason) = store.get(&stopped).map_err(ExchangeError::store)? {
+                let lengths = lengths_of(&stopped);
+                if let Some(reason) = store.get(&stopped, lengths).map_err(ExchangeError::store)? {
                     let reason = StopReason::from_code(reason.first().copied().unwrap_or_default());
                     return Err(ExchangeError::Stopped { reason });
                 }
@@ -122,9 +126,15 @@ pub(crate) fn put(
         return Ok(());
     }
     // It is there if an earlier process was killed before it knew.
-    match store.get(name).map_err(failed)? {
-        Some(there) if there == object => Ok(()),
-        _ => Err(None),
+    let lengths = Lengths::exactly(object.len() as u64);
+    match store.get(name, lengths) {
+        Ok(Some(there)) if there == object => Ok(()),
+        Ok(_) => Err(None),
+        // It is an object, and another one.
+        Err(error) => match NotAnObject::of(&error) {
+            Some(NotAnObject { is: Instead::Length { .. }, .. }) => Err(None),
+            _ => Err(failed(error)),
+        },
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Repeats, Waiting};
 use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
-use crate::name::{MAX_RUNS, RunName, prefix_of};
+use crate::name::{MAX_RUNS, NOTE_LEN, RunName, lengths_of, parse_object, prefix_of};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
 use crate::state::State;
 use crate::store::{Listed, Store};
@@ -20,9 +20,6 @@ const GAP_MAX: u32 = 1000;
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const COUNT_LABEL: &str = "vesica exchange 2026 whose runs are counted v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
-
-/// Bytes of the number of repeats in a hello.
-const NOTE_LEN: usize = 4;
 
 /// Begins the run of the agreement with this hash between two `parties`, in the agreement's order, of which `own` is this
 /// one, or goes on with the run in `state`. Both parties then share a secret.
@@ -73,7 +70,8 @@ pub fn meet(
     if count > max {
         return refuse(repeats);
     }
-    let theirs = looking.get(&their_hello, Waiting::Hello, &never, &never)?;
+    let wanted = (&*their_hello, lengths_of(&their_hello));
+    let theirs = looking.get(wanted, Waiting::Hello, &never, &never)?;
     // Who has begun this run has no need of what was said in others.
     if !state.has_seen_hello() {
         remove_earlier(&*looking.options.store, &prefix, (number, own))?;
@@ -101,7 +99,9 @@ pub fn meet(
     let shares = state.shares(|| met.shares())?;
     put(&*looking.options.store, &object::name(&run, own, SHARES), &shares)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
-    let theirs = looking.get(&object::name(&run, peer, SHARES), Waiting::Shares, &never, &never)?;
+    let their_shares = object::name(&run, peer, SHARES);
+    let wanted = (&*their_shares, lengths_of(&their_shares));
+    let theirs = looking.get(wanted, Waiting::Shares, &never, &never)?;
     let seen = digest(&theirs);
     let mut bodies = vec![Vec::new(), theirs];
     if own == 1 {
@@ -130,7 +130,8 @@ fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), E
         }
         let run = format!("{prefix}-{number:04}");
         let has = |party: u8, what: &str| -> Result<bool, ExchangeError> {
-            let there = store.get(&object::name(&run, party, what));
+            let name = object::name(&run, party, what);
+            let there = store.get(&name, lengths_of(&name));
             Ok(there.map_err(ExchangeError::store)?.is_some())
         };
         if has(own, END)? {
@@ -169,7 +170,8 @@ fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, E
         for (party, what) in [0, 1].into_iter().flat_map(|p| [HELLO, END, GIVEN_UP].map(|w| (p, w)))
         {
             let name = object::name(&run, party, what);
-            is_used = is_used || store.get(&name).map_err(ExchangeError::store)?.is_some();
+            let there = store.get(&name, lengths_of(&name)).map_err(ExchangeError::store)?;
+            is_used = is_used || there.is_some();
         }
         if !is_used {
             break;
@@ -186,13 +188,12 @@ fn remove_earlier(
     prefix: &str,
     (number, own): (u32, u8),
 ) -> Result<(), ExchangeError> {
-    let mine = format!("{own}-");
     for earlier in numbers(store, prefix)?.into_iter().filter(|earlier| *earlier < number) {
         let run = format!("{prefix}-{earlier:04}");
         let objects = if_supported(store.list(&run))?.unwrap_or_default();
         for Listed { name, .. } in objects {
-            let what = name.strip_prefix(&mine);
-            if what.is_some_and(|what| what != END && what != GIVEN_UP) {
+            // Other files may have a name that begins like ours.
+            if parse_object(&name).is_some_and(|(party, kind)| party == own && !kind.is_mark()) {
                 if_supported(store.remove(&format!("{run}/{name}")))?;
             }
         }

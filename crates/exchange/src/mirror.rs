@@ -13,15 +13,22 @@
 //! | 2, leave | nothing: its sender has all that it needs |
 //!
 //! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
+//!
+//! **A state that was set back is found out here**: each object of this side is on its disk before the other side gets it. So if
+//! the other side has one of a run that this side goes on with, which was not here when this process began and which it has not
+//! sent, the state is older than what this side has sent. It then stores and sends nothing more: under the same randomness it
+//! could say something else. That it has written an object of the same name again meanwhile changes nothing.
 
 pub(crate) mod fuzzing;
+mod receiving;
 mod wire;
 
-use self::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, have_of, object_of, read, read_name};
+use self::wire::{Fault, Kind, LEAVE, have_of, object_of};
 use crate::FolderStore;
+use crate::error::{ObjectName, SetBack};
 use crate::name::prefix_of;
-use crate::object::{self, HELLO};
-use crate::store::{Listed, OBJECT_MAX_BYTES, Store};
+use crate::object::{self, END, GIVEN_UP, HELLO};
+use crate::store::{Lengths, Listed, Store};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::io;
 use std::path::Path;
@@ -30,7 +37,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use vesica_core::{StopReason, TransportError};
 use vesica_link::CancelToken;
-use vesica_net::{Connection, StreamId, StreamReader, StreamWriter};
+use vesica_net::{Connection, StreamId, StreamWriter};
 
 /// The stream of the messages above.
 const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
@@ -40,9 +47,6 @@ const HAVE_MAX: u32 = 1 << 20;
 
 /// Most bytes of objects of the other side that nobody has asked for.
 const UNASKED_MAX_BYTES: u64 = 4 << 30;
-
-/// Most bytes of an object without a number.
-const SMALL_MAX_BYTES: u64 = 1 << 20;
 
 /// What an object costs beside its bytes.
 const OBJECT_COST_BYTES: u64 = 4096;
@@ -58,6 +62,12 @@ const TICK: Duration = Duration::from_millis(50);
 
 /// How long to pause before the next connection.
 const REDIAL: Duration = Duration::from_millis(200);
+
+/// How long a side that is connected may leave open what it has of the beginnings of runs, while nothing moves.
+const MEET_LIMIT: Duration = Duration::from_secs(60);
+
+/// Bytes that move over a connection while a party waits for an object, beside signs of life: for at most a second.
+const MOVED_BYTES: u64 = 1 << 10;
 
 /// How long a side that has all it needs waits until the other one has, too, while they are connected.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
@@ -115,10 +125,18 @@ struct Line {
     unasked_bytes: u64,
     /// Objects without a number that have come.
     small: u32,
-    /// When an object came last.
+    /// When something of the other side came last.
     moved: Option<Instant>,
     /// Why there is nothing more to come.
     failed: Option<io::ErrorKind>,
+    /// Runs that this side has begun, and not got back from the other one after it had lost them.
+    begun: HashSet<String>,
+    /// What the other side can have of this one: what was here before this process, and what it has sent.
+    sent: HashSet<String>,
+    /// Objects of this side that the other one has and this side has not sent.
+    unknown: Vec<String>,
+    /// One of them, of a run that this side has begun.
+    set_back: Option<SetBack>,
     /// Why this side ends before the run does.
     stop: Option<StopReason>,
     /// This side has all that it needs.
@@ -143,14 +161,20 @@ impl Mirror {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             _ => {}
         }
-        let core = Arc::new(Core {
+        let core = Core {
             local: FolderStore::open(folder)?,
             prefix: prefix_of(agreement),
             own,
             line: Mutex::default(),
             changed: Condvar::new(),
             cancel: CancelToken::new(),
-        });
+        };
+        let (begun, sent) = (core.begun()?, core.names()?.into_iter().collect());
+        {
+            let mut line = core.line();
+            (line.begun, line.sent) = (begun, sent);
+        }
+        let core = Arc::new(core);
         let (for_worker, for_cancel) = (Arc::clone(&core), Arc::downgrade(&core));
         let worker = std::thread::Builder::new()
             .name("vesica-mirror".into())
@@ -209,6 +233,13 @@ impl Drop for Mirror {
 
 impl Store for Mirror {
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
+        {
+            let mut line = self.core.line();
+            if name == object::name(run_of(name), self.core.own, HELLO) {
+                line.begun.insert(run_of(name).to_owned());
+            }
+            line.check()?;
+        }
         let is_new = self.core.local.put_if_absent(name, bytes)?;
         if is_new {
             self.core.line().fresh.push_back(name.to_owned());
@@ -218,9 +249,10 @@ impl Store for Mirror {
     }
 
     /// What this side has; fails if it lacks the object and nothing more can come.
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        let object = self.core.local.get(name)?;
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        let object = self.core.local.get(name, lengths)?;
         let mut line = self.core.line();
+        line.check()?;
         match &object {
             Some(_) => {
                 let bytes = line.unasked.remove(name).unwrap_or(0);
@@ -240,9 +272,16 @@ impl Store for Mirror {
     /// Those of both sides: it waits until they have met.
     fn folders(&self) -> io::Result<Vec<String>> {
         let mut line = self.core.line();
+        let mut there = Instant::now();
         while !line.has_met {
             if let Some(kind) = line.failed {
                 return Err(kind.into());
+            }
+            // Who connects limits the time without a connection.
+            if line.connection.is_none() {
+                there = Instant::now();
+            } else if line.moved.unwrap_or(there).max(there).elapsed() >= MEET_LIMIT {
+                return Err(io::ErrorKind::TimedOut.into());
             }
             line = self.core.wait(line);
         }
@@ -260,12 +299,14 @@ impl Store for Mirror {
 
     fn wait(&self, name: &str, pause: Duration, _: &CancelToken) -> bool {
         let mut line = self.core.line();
-        let until = Instant::now() + pause;
+        let (begin, bytes) = (Instant::now(), line.wire_bytes());
+        let until = begin + pause;
         // An object is stored before it is announced under this lock.
         while line.failed.is_none() && !self.core.local.has(name) && Instant::now() < until {
             line = self.core.wait(line);
         }
-        line.connection.is_some()
+        line.wire_bytes().saturating_sub(bytes) >= MOVED_BYTES
+            || line.moved.is_some_and(|moved| moved >= begin)
     }
 
     fn stop(&self, reason: StopReason) {
@@ -277,6 +318,24 @@ impl Store for Mirror {
         let settled = self.wait_for_the_end(last, limit);
         self.end(StopReason::Timeout);
         settled
+    }
+}
+
+impl Line {
+    /// Bytes that the connection has moved, either way; 0 without one.
+    fn wire_bytes(&self) -> u64 {
+        let (sent, received) = self.connection.as_ref().map_or((0, 0), |line| line.wire_bytes());
+        sent.saturating_add(received)
+    }
+
+    /// # Errors
+    /// [`SetBack`].
+    fn check(&mut self) -> io::Result<()> {
+        if self.set_back.is_none() {
+            let of_begun = self.unknown.iter().find(|name| self.begun.contains(run_of(name)));
+            self.set_back = of_begun.map(|name| SetBack { name: ObjectName::new(name) });
+        }
+        self.set_back.map_or(Ok(()), |fault| Err(fault.into()))
     }
 }
 
@@ -315,6 +374,15 @@ impl Core {
         if let Some(connection) = connection.filter(|_| !is_over) {
             connection.stop(reason);
         }
+    }
+
+    /// The runs that this side has begun and that are not over, by what is here. What it got back of a run that it had lost is
+    /// not here: a process that does not go on with a run begins with an empty folder, and one that gives it up says so.
+    fn begun(&self) -> io::Result<HashSet<String>> {
+        let has = |run: &str, what: &str| self.local.has(&object::name(run, self.own, what));
+        let mut runs = self.local.folders()?;
+        runs.retain(|run| has(run, HELLO) && !has(run, END) && !has(run, GIVEN_UP));
+        Ok(runs.into_iter().collect())
     }
 
     fn work(&self, dial: &dyn Fn(&CancelToken) -> Dialled) {
@@ -378,6 +446,10 @@ impl Core {
                 self.fail(kind);
                 connection.stop(StopReason::Config);
             }
+            Fault::SetBack => {
+                self.fail(io::ErrorKind::InvalidInput);
+                connection.stop(StopReason::Config);
+            }
             Fault::There => {
                 self.fail(io::ErrorKind::InvalidData);
                 connection.stop(StopReason::Misbehaviour);
@@ -421,7 +493,8 @@ impl Core {
             match self.next(&mut names, has_said_leave)? {
                 Next::Object(name) => {
                     // Removed in between: it is of an earlier run.
-                    let Some(bytes) = self.local.get(&name).map_err(Fault::here)? else { continue };
+                    let bytes = self.local.get(&name, Lengths::ANY).map_err(Fault::here)?;
+                    let Some(bytes) = bytes else { continue };
                     writer.write_all(&object_of(&name, bytes.len()))?;
                     writer.write_all(&bytes)?;
                 }
@@ -456,6 +529,7 @@ impl Core {
                     let is_lost = Kind::of(&name, &self.prefix, self.own) == Some(Kind::Own)
                         && !line.runs.contains(run_of(&name));
                     if !is_lost && line.theirs.insert(name.clone()) {
+                        line.sent.insert(name.clone());
                         return Ok(Next::Object(name));
                     }
                 }
@@ -467,99 +541,6 @@ impl Core {
             }
             line = self.wait(line);
         }
-    }
-
-    fn receive(&self, reader: &mut dyn StreamReader) -> Result<(), Fault> {
-        let hello_of = |party: u8, name: &str| object::name(run_of(name), party, HELLO);
-        loop {
-            let [kind] = read(reader)?;
-            match kind {
-                HAVE => {
-                    let count = u32::from_le_bytes(read(reader)?);
-                    let mut names = HashSet::new();
-                    if count > HAVE_MAX || self.line().knows {
-                        return Err(Fault::There);
-                    }
-                    for _ in 0..count {
-                        names.insert(read_name(reader)?);
-                    }
-                    let mut awaited = HashSet::new();
-                    for name in &names {
-                        let is_numbered =
-                            match Kind::of(name, &self.prefix, self.own).ok_or(Fault::There)? {
-                                Kind::Numbered | Kind::Own => true,
-                                Kind::Hello | Kind::Shares | Kind::Last => false,
-                            };
-                        if !is_numbered && !self.local.has(name) {
-                            awaited.insert(name.clone());
-                        }
-                    }
-                    let mut line = self.line();
-                    line.has_met |= awaited.is_empty();
-                    line.awaited = awaited;
-                    let begun = names.iter().filter(|name| **name == hello_of(1 - self.own, name));
-                    line.runs = begun.map(|name| run_of(name).to_owned()).collect();
-                    line.theirs.extend(names);
-                    line.knows = true;
-                }
-                OBJECT => {
-                    let name = read_name(reader)?;
-                    let len = u32::from_le_bytes(read(reader)?).into();
-                    let kind = Kind::of(&name, &self.prefix, self.own).ok_or(Fault::There)?;
-                    let most = match kind {
-                        Kind::Numbered if self.local.has(&hello_of(self.own, &name)) => {
-                            OBJECT_MAX_BYTES
-                        }
-                        Kind::Numbered | Kind::Own => return Err(Fault::There),
-                        _ => SMALL_MAX_BYTES,
-                    };
-                    {
-                        let mut line = self.line();
-                        line.small += u32::from(kind != Kind::Numbered);
-                        if len > most || line.small > SMALL_MAX || !line.knows {
-                            return Err(Fault::There);
-                        }
-                    }
-                    self.wait_for_room()?;
-                    let mut bytes = Vec::new();
-                    while (bytes.len() as u64) < len {
-                        let begin = bytes.len();
-                        bytes.resize(begin + READ_BYTES.min(len as usize - begin), 0);
-                        reader.read_exact(&mut bytes[begin..])?;
-                    }
-                    // Before anybody can ask for it.
-                    if kind == Kind::Numbered && !self.local.has(&name) {
-                        let mut line = self.line();
-                        line.unasked.insert(name.clone(), len + OBJECT_COST_BYTES);
-                        line.unasked_bytes += len + OBJECT_COST_BYTES;
-                    }
-                    self.local.put_if_absent(&name, &bytes).map_err(Fault::here)?;
-                    let mut line = self.line();
-                    line.moved = Some(Instant::now());
-                    if name == hello_of(1 - self.own, &name) {
-                        line.runs.insert(run_of(&name).to_owned());
-                    }
-                    line.awaited.remove(&name);
-                    line.has_met |= line.awaited.is_empty();
-                    line.theirs.insert(name);
-                }
-                LEAVE => self.line().has_left = true,
-                _ => return Err(Fault::There),
-            }
-            self.changed.notify_all();
-        }
-    }
-
-    /// Waits while too much is here that nobody has asked for.
-    fn wait_for_room(&self) -> Result<(), Fault> {
-        let mut line = self.line();
-        while line.unasked_bytes > UNASKED_MAX_BYTES {
-            if line.connection.is_none() {
-                return Err(Fault::Line);
-            }
-            line = self.wait(line);
-        }
-        Ok(())
     }
 }
 

@@ -2,13 +2,27 @@
 
 use crate::apart::is_apart;
 use crate::object::{END, GIVEN_UP, HELLO, SHARES};
+use crate::store::Lengths;
 use std::fmt;
+use vesica_link::letters::{HELLO_LEN, LETTER_LEN};
 
 /// More runs of an agreement than anybody makes.
 pub(crate) const MAX_RUNS: u32 = 1_000_000_000;
 
 /// Hexadecimal digits of the agreement's hash in the name of a run.
 const HASH_CHARS: usize = 16;
+
+/// Bytes of the number of repeats in a hello.
+pub(crate) const NOTE_LEN: usize = 4;
+
+/// Most bytes of a mark: the reason why a run was given up.
+pub(crate) const MARK_MAX_BYTES: u64 = 1;
+
+/// The lengths of the object `name` of a run, which is this crate's.
+pub(crate) fn lengths_of(name: &str) -> Lengths {
+    let object = name.split_once('/').map_or(name, |(_, object)| object);
+    parse_object(object).map_or(Lengths::ANY, |(_, kind)| kind.lengths())
+}
 
 /// What the names of all runs of an agreement begin with.
 pub(crate) fn prefix_of(agreement: &[u8; 32]) -> String {
@@ -71,6 +85,16 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    /// The lengths of such an object. One stored apart has the length that its name in a numbered object says.
+    pub(crate) fn lengths(self) -> Lengths {
+        match self {
+            Kind::Hello => Lengths::exactly((HELLO_LEN + NOTE_LEN) as u64),
+            Kind::Shares => Lengths::exactly(LETTER_LEN as u64),
+            Kind::Numbered | Kind::Apart => Lengths::ANY,
+            Kind::End | Kind::GivenUp => Lengths::up_to(MARK_MAX_BYTES),
+        }
+    }
+
     /// Whether it only says that a party is done with the run, and so that its number is used.
     pub(crate) fn is_mark(self) -> bool {
         matches!(self, Kind::End | Kind::GivenUp)
@@ -97,4 +121,23 @@ pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
         }
     };
     Some((party, kind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_object_has_its_lengths() {
+        let run = "0011223344556677-0001";
+        for (object, lengths) in [
+            ("0-hello", Lengths::exactly(1316)),
+            ("1-shares", Lengths::exactly(1136)),
+            ("0-end", Lengths::up_to(1)),
+            ("1-given-up", Lengths::up_to(1)),
+            ("1-000007", Lengths::ANY),
+        ] {
+            assert_eq!(lengths_of(&format!("{run}/{object}")), lengths, "{object}");
+        }
+    }
 }

@@ -2,14 +2,12 @@
 
 use crate::error::ExchangeError;
 use crate::journal::{DIGEST_LEN, Journal, Objects, read_objects};
-use std::fs::{DirBuilder, File};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_core::Secret;
 use vesica_core::hash::derive;
-use vesica_durable::Folder;
+use vesica_durable::{Folder, Opened};
 use vesica_link::letters::Meeting;
 
 const OWNER: &str = "owner";
@@ -171,12 +169,7 @@ impl State {
 
     /// Removes what is in folders: the objects of a run without a store, and the results of parts.
     fn remove_folders(&self) -> io::Result<()> {
-        [self.mirror(), self.parts()].iter().try_for_each(|folder| {
-            match std::fs::remove_dir_all(folder) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-                _ => Ok(()),
-            }
-        })
+        [MIRROR, PARTS].iter().try_for_each(|folder| self.folder.directory().remove_all(folder))
     }
 
     /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
@@ -260,13 +253,8 @@ impl State {
         self.write(REPEATS, &repeats.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
         self.write(OBJECTS, &[])?;
-        match DirBuilder::new().mode(0o700).create(self.parts()) {
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                return Err(ExchangeError::kept(error));
-            }
-            // The next line makes it durable.
-            _ => {}
-        }
+        // The next line makes it durable.
+        self.folder.directory().create_folder(PARTS, 0o700).map_err(ExchangeError::kept)?;
         self.write(MEETING, &bytes)?;
         Ok((meeting, secret))
     }
@@ -298,13 +286,11 @@ impl State {
 
     /// The objects so far, and the journal to which the next ones are added.
     pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
-        let path = self.folder.path().join(OBJECTS);
-        let file = File::options().append(true).open(&path);
-        let file = file.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => ExchangeError::Damaged,
-            _ => ExchangeError::kept(error),
-        })?;
-        let bytes = std::fs::read(&path).map_err(ExchangeError::kept)?;
+        let read = self.folder.file(OBJECTS).map_err(ExchangeError::kept)?;
+        let mut bytes = Vec::new();
+        let mut read = read.ok_or(ExchangeError::Damaged)?;
+        read.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
+        let file = self.folder.directory().append(OBJECTS).map_err(ExchangeError::kept)?;
         let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
         // A process that was killed while it wrote the last entry has not used it.
         file.set_len(whole).map_err(ExchangeError::kept)?;
@@ -326,7 +312,7 @@ impl State {
             return Ok(None);
         };
         let mut bytes = Vec::new();
-        io::Read::read_to_end(&mut file, &mut bytes).map_err(ExchangeError::kept)?;
+        file.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
         let object = bytes.split_off_checked_at(4).ok_or(ExchangeError::Damaged)?;
         let number = bytes.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
         Ok(Some((u32::from_le_bytes(number), object)))
@@ -338,14 +324,12 @@ impl State {
         number: u64,
         result: &[u8],
     ) -> Result<[u8; DIGEST_LEN], ExchangeError> {
-        let folder = self.parts();
         let keep = || -> io::Result<()> {
-            let path = folder.join(number.to_string());
-            let mut file =
-                File::options().create(true).truncate(true).write(true).mode(0o600).open(path)?;
+            let folder = self.folder.directory().folder(PARTS)?;
+            let mut file = folder.overwrite(&number.to_string(), 0o600)?;
             file.write_all(result)?;
             file.sync_all()?;
-            File::open(&folder)?.sync_all()
+            folder.sync()
         };
         keep().map_err(ExchangeError::kept)?;
         Ok(derive(PART_LABEL, &[result]))
@@ -357,16 +341,20 @@ impl State {
         number: u64,
         digest: &[u8; DIGEST_LEN],
     ) -> Result<Vec<u8>, ExchangeError> {
-        let result = std::fs::read(self.parts().join(number.to_string()));
-        let result = result.map_err(ExchangeError::kept)?;
+        let read = || -> io::Result<Vec<u8>> {
+            let folder = self.folder.directory().folder(PARTS)?;
+            let Opened::File(mut file) = folder.file(&number.to_string())? else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let mut result = Vec::new();
+            file.read_to_end(&mut result)?;
+            Ok(result)
+        };
+        let result = read().map_err(ExchangeError::kept)?;
         match derive(PART_LABEL, &[&result]) == *digest {
             true => Ok(result),
             false => Err(ExchangeError::Damaged),
         }
-    }
-
-    fn parts(&self) -> PathBuf {
-        self.folder.path().join(PARTS)
     }
 
     fn read(&self, name: &str) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, ExchangeError> {

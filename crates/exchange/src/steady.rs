@@ -1,6 +1,6 @@
 //! A store whose requests are tried again.
 
-use crate::store::{Listed, Store};
+use crate::store::{Lengths, Listed, Store};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,8 +50,8 @@ impl Store for Steady {
         Self::again(|| self.0.put_if_absent(name, bytes))
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        Self::again(|| self.0.get(name))
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        Self::again(|| self.0.get(name, lengths))
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

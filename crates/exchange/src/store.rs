@@ -1,5 +1,6 @@
 //! What a place for objects must be able to do.
 
+use crate::error::{Instead, NotAnObject};
 use std::io;
 use std::time::{Duration, SystemTime};
 use vesica_core::{StopReason, TransportError};
@@ -7,6 +8,45 @@ use vesica_link::CancelToken;
 
 /// Most bytes of an object. Usually it has some 8 MiB, or what a few threads write at once.
 pub const OBJECT_MAX_BYTES: u64 = 1 << 30;
+
+/// The lengths that an object of some kind may have. Anything else in its place is refused before it is read: whoever can write
+/// to a store must not choose how much memory a reader takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    least: u64,
+    most: u64,
+}
+
+impl Lengths {
+    /// Up to the [most](OBJECT_MAX_BYTES) of all objects.
+    pub const ANY: Self = Self::up_to(OBJECT_MAX_BYTES);
+
+    /// This length alone.
+    pub const fn exactly(bytes: u64) -> Self {
+        Self { least: bytes, most: bytes }
+    }
+
+    /// Any length up to this one.
+    pub const fn up_to(bytes: u64) -> Self {
+        Self { least: 0, most: bytes }
+    }
+
+    /// The greatest length.
+    pub const fn most(self) -> u64 {
+        self.most
+    }
+
+    /// Checks the length of what is in the place of the object `name`.
+    ///
+    /// # Errors
+    /// An [`io::Error`] that holds [`NotAnObject`].
+    pub fn check(self, name: &str, bytes: u64) -> io::Result<()> {
+        match (self.least..=self.most).contains(&bytes) {
+            true => Ok(()),
+            false => Err(NotAnObject::new(name, Instead::Length { bytes }).into()),
+        }
+    }
+}
 
 /// An object in a listing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,11 +68,12 @@ pub trait Store: Send + Sync {
     /// Those of the store; it may then have stored the object or not.
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool>;
 
-    /// The object under `name`, whole; `None` if there is none.
+    /// The object under `name`, whole; `None` if there is none. What has another length than `lengths` is not read.
     ///
     /// # Errors
-    /// Those of the store; [`io::ErrorKind::FileTooLarge`] above 1 GiB.
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>>;
+    /// Those of the store. One that holds [`NotAnObject`] if something else has the name: another length, a link, a folder, or
+    /// what is no regular file.
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>>;
 
     /// All objects in the folder `folder`, in any order; none if it does not exist.
     ///
@@ -64,8 +105,8 @@ pub trait Store: Send + Sync {
     /// Where it is, for people.
     fn place(&self) -> String;
 
-    /// Waits for the object `name`, for at most `pause` and until `cancel`. Returns whether the other side is known to be at
-    /// work.
+    /// Waits for the object `name`, for at most `pause` and until `cancel`. Returns whether objects moved between the two sides
+    /// meanwhile. That the other side is connected is not enough: it may wait, too.
     fn wait(&self, _name: &str, pause: Duration, cancel: &CancelToken) -> bool {
         cancel.wait(pause);
         false

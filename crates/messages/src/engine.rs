@@ -168,6 +168,17 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 say.restart()
             ),
         ),
+        ConfigFault::StateReplaceable { folder } => Message::here(
+            format!(
+                "other users can write to the folder that {} is in, and put another one in its place",
+                folder.display()
+            ),
+            format!(
+                "give a folder with {} that only you can write around, or take that right from \
+                 them with chmod go-w",
+                say.state()
+            ),
+        ),
         ConfigFault::StateOfAnother { folder } => Message::here(
             format!(
                 "{} belongs to an interrupted run of another agreement or another party",
@@ -184,7 +195,9 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 "wait for that process or end it; for a different run give another folder with {}",
                 say.state()
             ),
-        ),
+        )
+        // Nothing is wrong: a scheduler calls again.
+        .by(Who::Later),
         ConfigFault::OutputMissing { party } => Message::here(
             format!("{party} receives the result, but {} is missing", say.output()),
             format!(

@@ -3,8 +3,9 @@
 use crate::words::duration;
 use crate::{Message, Speech, Who, stores};
 use std::path::Path;
+use vesica_agreement::explain::grouped;
 use vesica_core::StopReason;
-use vesica_exchange::{ExchangeError, Repeats, Waiting};
+use vesica_exchange::{ExchangeError, Instead, NotAnObject, Repeats, Waiting};
 use vesica_link::letters::LetterError;
 
 /// A run with `peer` through the store `place`, which has its state in `folder`.
@@ -73,6 +74,33 @@ pub(crate) fn error(
                 "does another process run with a copy of {}? who else can write there? to give \
                  the run up, {new}",
                 folder.display()
+            ),
+        ),
+        ExchangeError::NotAnObject(NotAnObject { name, is }) => Message::here(
+            match is {
+                Instead::NotAFile => {
+                    format!("{name} in {place} is not a file, but a link, a pipe or something else")
+                }
+                Instead::NotAFolder => format!("{name} in {place} is not a folder"),
+                Instead::Length { bytes } => format!(
+                    "{name} in {place} is not a message: its length of {} bytes is wrong",
+                    grouped(bytes)
+                ),
+            },
+            format!(
+                "it was not read; find out with {peer} who wrote it, remove it, and {again}: the \
+                 run goes on where it stopped"
+            ),
+        ),
+        ExchangeError::SetBack { name } => Message::here(
+            format!(
+                "{peer} has {name} of this side, which is not in {}: the folder is older than \
+                 what this side has sent",
+                folder.display()
+            ),
+            format!(
+                "was it restored from a backup or a snapshot, or does another process run with a \
+                 copy of it? put the newest one back, or {new}"
             ),
         ),
         ExchangeError::Stopped { reason } => Message::here(

@@ -10,10 +10,10 @@ use object_store::path::Path;
 use object_store::{
     BackoffConfig, ClientConfigKey, ObjectStore, ObjectStoreExt, PutMode, PutPayload, RetryConfig,
 };
-use std::io::{self, ErrorKind};
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
-use vesica_exchange::{Listed, OBJECT_MAX_BYTES, Store};
+use vesica_exchange::{Lengths, Listed, Store};
 
 /// For so long requests are repeated while the service does not answer.
 const RETRY: Duration = Duration::from_secs(30);
@@ -188,7 +188,7 @@ impl Store for Bucket {
         })
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
         let path = self.path(name);
         let object = self.runtime.wait(limit(0), async {
             match self.objects.get(&path).await {
@@ -197,9 +197,8 @@ impl Store for Bucket {
             }
         })?;
         let Some(object) = object else { return Ok(None) };
-        if object.meta.size > OBJECT_MAX_BYTES {
-            return Err(ErrorKind::FileTooLarge.into());
-        }
+        // Its body has not been asked for yet.
+        lengths.check(name, object.meta.size)?;
         self.runtime.wait(limit(object.meta.size), async {
             let bytes = object.bytes().await.map_err(|error| failed(&error))?;
             Ok(Some(bytes.into()))
@@ -247,6 +246,7 @@ impl Store for Bucket {
 mod tests {
     use super::*;
     use object_store::memory::InMemory;
+    use vesica_exchange::{Instead, NotAnObject};
 
     fn in_memory(prefix: &str) -> Bucket {
         let (runtime, place) = (Runtime::new().unwrap(), "memory".to_owned());
@@ -257,10 +257,10 @@ mod tests {
     fn an_object_is_written_once_and_read_whole() {
         for prefix in ["", "a", "a/b"] {
             let store = in_memory(prefix);
-            assert_eq!(store.get("run/a").unwrap(), None);
+            assert_eq!(store.get("run/a", Lengths::ANY).unwrap(), None);
             assert!(store.put_if_absent("run/a", b"one").unwrap());
             assert!(!store.put_if_absent("run/a", b"two").unwrap());
-            assert_eq!(store.get("run/a").unwrap().unwrap(), b"one");
+            assert_eq!(store.get("run/a", Lengths::ANY).unwrap().unwrap(), b"one");
             let listed = store.list("run").unwrap();
             assert_eq!((&*listed[0].name, listed[0].bytes, listed.len()), ("a", 3, 1));
             assert!(listed[0].written.unwrap().elapsed().unwrap().as_secs() < 100);
@@ -273,6 +273,17 @@ mod tests {
     }
 
     #[test]
+    fn an_object_of_another_length_is_not_read() {
+        let store = in_memory("a");
+        assert!(store.put_if_absent("run/a", b"one").unwrap());
+        let error = store.get("run/a", Lengths::exactly(4)).unwrap_err();
+        let is = Instead::Length { bytes: 3 };
+        assert_eq!(NotAnObject::of(&error), Some(NotAnObject::new("run/a", is)));
+        assert!(store.get("run/a", Lengths::up_to(2)).is_err());
+        assert_eq!(store.get("run/a", Lengths::up_to(3)).unwrap().unwrap(), b"one");
+    }
+
+    #[test]
     fn of_many_writers_of_one_name_one_wins() {
         let store = in_memory("a");
         let won = std::thread::scope(|scope| {
@@ -282,7 +293,7 @@ mod tests {
             won.into_iter().filter(|won| *won).count()
         });
         assert_eq!(won, 1);
-        let read = store.get("run/a").unwrap().unwrap();
+        let read = store.get("run/a", Lengths::ANY).unwrap().unwrap();
         assert!(read.len() == 9 && read.iter().all(|byte| *byte == read[0]));
     }
 
@@ -293,10 +304,10 @@ mod tests {
         let objects = Arc::clone(&one.objects);
         let two = Bucket { objects, runtime, prefix: Path::from("ab"), place: String::new() };
         assert!(one.put_if_absent("run/x", b"one").unwrap());
-        assert_eq!(two.get("run/x").unwrap(), None);
+        assert_eq!(two.get("run/x", Lengths::ANY).unwrap(), None);
         assert_eq!(two.folders().unwrap(), [""; 0]);
         assert!(two.put_if_absent("run/x", b"two").unwrap());
-        assert_eq!(one.get("run/x").unwrap().unwrap(), b"one");
+        assert_eq!(one.get("run/x", Lengths::ANY).unwrap().unwrap(), b"one");
     }
 
     #[test]

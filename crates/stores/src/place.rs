@@ -173,7 +173,8 @@ mod tests {
         let one = open(path).unwrap();
         assert!(one.put_if_absent("run/a", b"one").unwrap());
         for place in [format!("file://{path}"), format!("FILE://localhost{path}")] {
-            assert_eq!(open(place).unwrap().get("run/a").unwrap().unwrap(), b"one");
+            let read = open(place).unwrap().get("run/a", vesica_exchange::Lengths::ANY);
+            assert_eq!(read.unwrap().unwrap(), b"one");
         }
         assert_eq!(fault("/no/such/folder"), StoresError::Folder(std::io::ErrorKind::NotFound));
         assert_eq!(fault("file://folder"), StoresError::Url(UrlFault::NoPath));

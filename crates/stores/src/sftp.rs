@@ -7,13 +7,13 @@ use crate::error::StoresError;
 use crate::runtime::Runtime;
 use crate::ssh::{self, Connection, Target};
 use openssh_sftp_client::error::{Error, SftpErrorKind};
-use openssh_sftp_client::file::TokioCompatFile;
+use openssh_sftp_client::file::{File, TokioCompatFile};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use vesica_exchange::{Listed, OBJECT_MAX_BYTES, Store};
+use vesica_exchange::{Instead, Lengths, Listed, NotAnObject, Store};
 
 /// The beginning of the names of files that are not complete.
 const UNFINISHED: &str = ".unfinished-";
@@ -187,6 +187,13 @@ async fn name_new(connection: &Connection, from: &Path, to: &Path) -> Result<boo
     }
 }
 
+/// What has the name of an object.
+enum Looked {
+    Nothing,
+    Instead(Instead),
+    File(File, u64),
+}
+
 impl Store for Sftp {
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         let path = self.root.join(name);
@@ -195,12 +202,18 @@ impl Store for Sftp {
         rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, &mut suffix)
             .map_err(|_| ErrorKind::Other)?;
         let unfinished = folder.join(format!("{UNFINISHED}{:016x}", u64::from_le_bytes(suffix)));
-        self.run(limit(bytes.len() as u64), async |connection: &Connection| {
+        let written = self.run(limit(bytes.len() as u64), async |connection: &Connection| {
             let mut fs = connection.sftp.fs();
             // It may be there. If it cannot be made, neither can the file.
             match fs.create_dir(folder).await {
                 Err(error) if ssh::is_lost(&error) => return Err(error),
                 _ => {}
+            }
+            // A link would be followed.
+            if *folder != self.root
+                && !fs.symlink_metadata(folder).await?.file_type().is_some_and(|kind| kind.is_dir())
+            {
+                return Ok(None);
             }
             // Of an attempt over a connection that was lost.
             let _ = fs.remove_file(&unfinished).await;
@@ -209,31 +222,63 @@ impl Store for Sftp {
                 Err(error) => Err(error),
             };
             let _ = fs.remove_file(&unfinished).await;
-            written
-        })
+            written.map(Some)
+        });
+        let folder = name.split('/').next().unwrap_or_default();
+        written?.ok_or_else(|| NotAnObject::new(folder, Instead::NotAFolder).into())
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
         let path = self.root.join(name);
         let mut is_again = false;
         loop {
             // How long it is: until that is known, little time is enough.
             let opened = self.run(limit(0), async |connection: &Connection| {
-                let file = match connection.sftp.open(&path).await {
-                    Err(error) if is_missing(&error) => return Ok(None),
+                // The protocol has no way to open a file that is no link. So both are looked at first: a server that opens a
+                // pipe answers nothing any more.
+                let mut fs = connection.sftp.fs();
+                if let Some(folder) = path.parent().filter(|folder| *folder != self.root) {
+                    match fs.symlink_metadata(folder).await {
+                        Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
+                        Ok(found) if !found.file_type().is_some_and(|kind| kind.is_dir()) => {
+                            return Ok(Looked::Instead(Instead::NotAFolder));
+                        }
+                        found => {
+                            found?;
+                        }
+                    }
+                }
+                let bytes = match fs.symlink_metadata(&path).await {
+                    Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
+                    Ok(found) if !found.file_type().is_some_and(|kind| kind.is_file()) => {
+                        return Ok(Looked::Instead(Instead::NotAFile));
+                    }
+                    found => found?.len().unwrap_or_default(),
+                };
+                if lengths.check(name, bytes).is_err() {
+                    return Ok(Looked::Instead(Instead::Length { bytes }));
+                }
+                let mut file = match connection.sftp.open(&path).await {
+                    Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
                     file => file?,
                 };
-                let mut file = file;
                 let bytes = file.metadata().await?.len().unwrap_or_default();
-                Ok(Some((file, bytes)))
+                Ok(Looked::File(file, bytes))
             })?;
-            let Some((file, bytes)) = opened else { return Ok(None) };
-            let read = self.runtime.wait(limit(bytes.min(OBJECT_MAX_BYTES)), async move {
-                if bytes > OBJECT_MAX_BYTES {
-                    return Err(ErrorKind::FileTooLarge.into());
+            let (file, bytes) = match opened {
+                Looked::Nothing => return Ok(None),
+                Looked::Instead(is @ Instead::NotAFolder) => {
+                    let folder = name.split('/').next().unwrap_or_default();
+                    return Err(NotAnObject::new(folder, is).into());
                 }
-                Ok(ssh::read(&file, bytes, READS).await)
-            })?;
+                Looked::Instead(is) => return Err(NotAnObject::new(name, is).into()),
+                Looked::File(file, bytes) => (file, bytes),
+            };
+            // What was opened may be another file by now.
+            lengths.check(name, bytes)?;
+            let read = self
+                .runtime
+                .wait(limit(bytes), async move { Ok(ssh::read(&file, bytes, READS).await) })?;
             match read {
                 // The next look finds the connection lost, and makes another one.
                 Err(error) if ssh::is_lost(&error) && !is_again => is_again = true,

@@ -21,8 +21,8 @@ use vesica_records::ReadOptions;
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// How long to wait for a helper and the other parties of its run, by default: the parties may start at any time.
-const WAIT_DEFAULT_AIDED: Duration = Duration::from_secs(24 * 3600);
+/// How long to wait in a run that keeps a state, by default: the parties may start at any time, and compute for long.
+const WAIT_DEFAULT_KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// How long a run that does what is possible now waits for what may be there in a moment.
 const ONCE: Duration = Duration::from_secs(1);
@@ -86,8 +86,8 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
-    /// no limit. Without a helper and --state, a lost connection has this time to come back, at most 60s
-    /// [default: 60s; 24h for a run with a helper]
+    /// no limit. Without a helper and --state, a lost connection has this time to come back, at most 60s; with
+    /// --state, each next message of the other side has this time [default: 60s; 24h with a helper or --state]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may send nothing, at least 1s
@@ -110,19 +110,20 @@ impl PlaceArgs {
         Some(self.options(endpoint, WAIT_DEFAULT))
     }
 
-    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it,
-    /// and waits longer by default for it and for the other parties.
+    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it. There, and where a state is
+    /// kept, it waits longer by default for the other parties.
     ///
     /// # Errors
     /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,
+        is_kept: bool,
     ) -> Result<Option<LinkOptions>, Failure> {
         let link = self.link_options_for_check(agreement)?;
-        Ok(match agreement.helper {
-            Some(_) => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_AIDED)),
-            None => link,
+        Ok(match agreement.helper.is_some() || is_kept {
+            true => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_KEPT)),
+            false => link,
         })
     }
 
@@ -168,7 +169,7 @@ impl ExchangeArgs {
     /// The place as an endpoint, with the limits of `place`; `None` when no place is given.
     pub(crate) fn link_options(&self, place: &PlaceArgs) -> Option<LinkOptions> {
         let endpoint = Endpoint::Store(vesica_stores::shown(self.exchange.as_ref()?));
-        let link = place.options(endpoint, WAIT_DEFAULT_AIDED);
+        let link = place.options(endpoint, WAIT_DEFAULT_KEPT);
         let wait = if self.once { ONCE } else { link.wait };
         Some(LinkOptions { wait, ..link })
     }

@@ -50,13 +50,13 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     refuse_shared_files(args)?;
     let log = logging::start(&args.talk);
     let agreement = Agreement::load(&args.agreement)?;
+    let state = args.state.options();
     let link = match args.exchange.link_options(&args.place) {
         Some(link) => Some(link),
-        None => args.place.link_options_for(&agreement)?,
+        None => args.place.link_options_for(&agreement, state.folder.is_some())?,
     };
     let link = link.ok_or_else(|| no_address(&agreement))?;
     let store = args.exchange.store()?;
-    let state = args.state.options();
     let keeps_state = agreement.helper.is_some() || store.is_some() || state.folder.is_some();
     if state.restart && !keeps_state {
         return Err(ArgumentFault::NothingToRestart.into());

@@ -34,7 +34,7 @@ impl Scene {
     }
 
     /// Over connections on a free port.
-    fn connected(terms: &Terms<'_>) -> Self {
+    pub(crate) fn connected(terms: &Terms<'_>) -> Self {
         let port = free_port();
         Self::by(Way::Connections { listen: port, connect: port }, terms)
     }
@@ -49,7 +49,7 @@ impl Scene {
     }
 
     /// With files of so many rows, half of them common.
-    fn with_rows(mut self, rows: u64) -> Self {
+    pub(crate) fn with_rows(mut self, rows: u64) -> Self {
         let common = people(rows / 2..rows);
         self.place.write("one.csv", people(0..rows));
         self.place.write("two.csv", people(rows / 2..rows + rows / 2));
@@ -202,7 +202,7 @@ fn every_operation_runs_through_a_folder() {
 }
 
 /// Terms for files of so many rows.
-fn terms_of(rows: u64) -> Terms<'static> {
+pub(crate) fn terms_of(rows: u64) -> Terms<'static> {
     Terms { max_rows: 2 * rows, ..BOTH }
 }
 

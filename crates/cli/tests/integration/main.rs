@@ -18,6 +18,8 @@ mod partitions;
 mod protocol_pages;
 mod published;
 mod questions;
+mod scheduled;
+mod set_back;
 mod set_operations;
 mod support;
 mod two_processes;

@@ -56,7 +56,7 @@ pub fn receive(folder: &Path, said: &[u8]) {
         cancel: CancelToken::new(),
     };
     match core.receive(&mut Said(said)) {
-        Err(Fault::Line | Fault::There) => {}
+        Err(Fault::Line | Fault::There | Fault::SetBack) => {}
         Err(Fault::Here(kind)) => {
             panic!("what the other side says is no fault of the folder: {kind}")
         }

@@ -17,6 +17,8 @@ pub(super) enum Fault {
     Here(io::ErrorKind),
     /// The other side has sent what nobody sends.
     There,
+    /// The other side has what this side does not know that it sent.
+    SetBack,
 }
 
 impl Fault {

@@ -1,13 +1,11 @@
 //! Removing what old runs have left in a store.
 
 use super::{RunsError, StoredRun, names, objects};
-use crate::name::{Kind, RunName, parse_object};
-use crate::store::{Listed, Store};
+use crate::error::NotAnObject;
+use crate::name::{Kind, MARK_MAX_BYTES, RunName, parse_object};
+use crate::store::{Lengths, Listed, Store};
 use std::io;
 use std::time::SystemTime;
-
-/// More bytes than a mark has.
-const MARK_MAX_BYTES: u64 = 16;
 
 /// Which objects of old runs go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,6 +152,7 @@ impl Cleaner<'_> {
         for mark in marks {
             let content = match mark.bytes {
                 0..=MARK_MAX_BYTES if !self.cleaning.dry_run => self.get(mark)?,
+                // What is no mark is not put back as it was.
                 _ => Vec::new(),
             };
             if denied.objects == 0 {
@@ -208,8 +207,11 @@ impl Cleaner<'_> {
     }
 
     fn get(&self, object: &Listed) -> Result<Vec<u8>, RunsError> {
-        let there = self.store.get(&self.path(object));
-        Ok(there.map_err(|error| RunsError::Store(error.kind()))?.unwrap_or_default())
+        match self.store.get(&self.path(object), Lengths::up_to(MARK_MAX_BYTES)) {
+            Err(error) if NotAnObject::of(&error).is_some() => Ok(Vec::new()),
+            Err(error) => Err(RunsError::Store(error.kind())),
+            Ok(there) => Ok(there.unwrap_or_default()),
+        }
     }
 
     fn path(&self, object: &Listed) -> String {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::FolderStore;
+use crate::store::Lengths;
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
@@ -254,8 +255,8 @@ impl Store for Restricted {
         self.folder.put_if_absent(name, bytes)
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        self.folder.get(name)
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        self.folder.get(name, lengths)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

@@ -3,6 +3,7 @@
 mod apart;
 mod attacks;
 mod mirror;
+mod places;
 mod repeats;
 mod rows;
 mod runs;

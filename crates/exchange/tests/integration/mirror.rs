@@ -1,12 +1,13 @@
 //! Stores that mirror each other over connections, and peers that send what nobody sends.
 
+use crate::support::Scene;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::StopReason;
-use vesica_exchange::{Dial, Dialled, Mirror, Store};
+use vesica_exchange::{Dial, Dialled, ExchangeError, Lengths, Mirror, Options, Store, Waiting};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{StreamId, StreamPair, Streams};
 
@@ -55,7 +56,7 @@ fn name(object: &str) -> String {
 fn got(mirror: &Mirror, object: &str) -> Vec<u8> {
     let start = Instant::now();
     loop {
-        if let Some(bytes) = mirror.get(&name(object)).unwrap() {
+        if let Some(bytes) = mirror.get(&name(object), Lengths::ANY).unwrap() {
             return bytes;
         }
         assert!(start.elapsed() < SOON, "{object} does not come");
@@ -126,8 +127,115 @@ fn a_party_without_its_folder_learns_that_there_was_a_run() {
     two.put_if_absent(&name("1-given-up"), b"x").unwrap();
     assert_eq!(got(&one, "1-given-up"), b"x");
     for object in ["0-000000", "1-000000"] {
-        assert_eq!(one.get(&name(object)).unwrap(), None, "{object}");
+        assert_eq!(one.get(&name(object), Lengths::ANY).unwrap(), None, "{object}");
     }
+}
+
+/// Copies a folder with the folders in it.
+fn copy(from: &Path, to: &Path) {
+    let _ = std::fs::remove_dir_all(to);
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+#[test]
+fn a_folder_that_was_set_back_is_found_out_at_the_next_connection() {
+    let said = ["0-hello", "0-shares", "0-000000", "0-000001", "0-end"];
+    // A copy that lacks what was said from there on.
+    for (kept, missing) in said.iter().enumerate().skip(1) {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, old] = ["one", "old"].map(|name| folder.path().join(name));
+        let (two, lines_two) = mirror(&folder.path().join("two"), 1);
+        let connect = |lines_one: &Sender<Session>| {
+            let [line, other] = connection();
+            lines_one.send(line).unwrap();
+            lines_two.send(other.clone()).unwrap();
+            other
+        };
+        two.put_if_absent(&name("1-hello"), b"").unwrap();
+        {
+            let (one, lines_one) = mirror(&path, 0);
+            let _line = connect(&lines_one);
+            for (number, object) in said.iter().enumerate() {
+                if number == kept {
+                    copy(&path, &old);
+                }
+                one.put_if_absent(&name(object), b"x").unwrap();
+            }
+            said.iter().for_each(|object| drop(got(&two, object)));
+        }
+        copy(&old, &path);
+        let (one, lines_one) = mirror(&path, 0);
+        // It computes before it is connected. Nobody gets that.
+        let again = ["0-000005", "0-000006"].map(name);
+        assert!(one.put_if_absent(&again[0], b"other").unwrap());
+        // Also an object that the other side has already.
+        assert!(one.put_if_absent(&name(missing), b"other").unwrap());
+        let line = connect(&lines_one);
+        let start = Instant::now();
+        let error = loop {
+            match one.get(&name("1-000000"), Lengths::ANY) {
+                Err(error) => break error.to_string(),
+                Ok(_) => assert!(start.elapsed() < SOON, "{missing}"),
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let expected = format!("the other side has {}, which is not in the state", name(missing));
+        assert_eq!(error, expected);
+        assert!(one.put_if_absent(&again[1], b"other").is_err(), "{missing}");
+        while line.ended().is_none() {
+            assert!(start.elapsed() < SOON, "{missing}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(two.get(&again[0], Lengths::ANY).unwrap(), None, "{missing}");
+    }
+}
+
+#[test]
+fn a_peer_that_is_connected_and_says_nothing_shows_no_sign_of_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, lines) = mirror(&folder.path().join("one"), 0);
+    let (two, lines_two) = mirror(&folder.path().join("two"), 1);
+    let [line, other] = connection();
+    lines.send(line).unwrap();
+    lines_two.send(other).unwrap();
+    assert_eq!(one.folders().unwrap(), [""; 0]);
+    let wait = |pause| one.wait(&name("1-000000"), pause, &CancelToken::new());
+    // What both have is known by then.
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(!wait(Duration::from_millis(500)), "it is silent");
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| wait(SOON / 20));
+        std::thread::sleep(Duration::from_millis(100));
+        two.put_if_absent(&name("1-hello"), b"x").unwrap();
+        assert!(waiting.join().unwrap(), "an object moves");
+    });
+}
+
+#[test]
+fn a_peer_that_is_connected_and_says_nothing_uses_up_the_wait() {
+    let (scene, folder) = (Scene::new(), tempfile::tempdir().unwrap());
+    let (one, lines) = mirror(&folder.path().join("one"), 0);
+    let (_two, lines_two) = mirror(&folder.path().join("two"), 1);
+    let [line, other] = connection();
+    lines.send(line).unwrap();
+    lines_two.send(other).unwrap();
+    let wait = Duration::from_secs(1);
+    let options = Options { store: Arc::new(one), wait, ..scene.options(&CancelToken::new()) };
+    let start = Instant::now();
+    let ended = scene.meet(0, options).err();
+    assert!(
+        matches!(ended, Some(ExchangeError::NotYet { waiting: Waiting::Hello, after }) if after >= wait),
+        "{ended:?}"
+    );
+    assert!(start.elapsed() < SOON / 2);
 }
 
 #[test]
@@ -188,7 +296,7 @@ fn what_no_party_sends_ends_the_connecting_and_is_not_stored() {
         writer.flush().unwrap();
         let start = Instant::now();
         let error = loop {
-            match one.get(&name("1-000000")) {
+            match one.get(&name("1-000000"), Lengths::ANY) {
                 Err(error) => break error,
                 Ok(object) => assert!(object.is_none() && start.elapsed() < SOON, "{what}"),
             }

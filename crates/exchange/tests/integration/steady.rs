@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use vesica_exchange::{ExchangeError, Listed, Steady, Store};
+use vesica_exchange::{ExchangeError, Lengths, Listed, Steady, Store};
 use vesica_link::CancelToken;
 
 /// The first two requests of each kind for each name fail, and the second one of them has done its work.
@@ -41,8 +41,8 @@ impl Store for Flaky {
         self.request(format!("put {name}"), || self.inner.put_if_absent(name, bytes))
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        self.request(format!("get {name}"), || self.inner.get(name))
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        self.request(format!("get {name}"), || self.inner.get(name, lengths))
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Role;
-use vesica_exchange::{Conversation, Event, ExchangeError, Listed, Options, State, Store, meet};
+use vesica_exchange::{
+    Conversation, Event, ExchangeError, Lengths, Listed, Options, State, Store, meet,
+};
 use vesica_link::{CancelToken, Identity};
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
@@ -43,8 +45,12 @@ impl Store for MemoryStore {
         Ok(is_new)
     }
 
-    fn get(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.objects.lock().unwrap().get(name).cloned())
+    fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
+        let object = self.objects.lock().unwrap().get(name).cloned();
+        if let Some(object) = &object {
+            lengths.check(name, object.len() as u64)?;
+        }
+        Ok(object)
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use vesica_agreement::{Agreement, Difference};
 use vesica_core::{Misbehaviour, Operation, Refusal, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
-use vesica_exchange::{ExchangeError, Repeats, Waiting};
+use vesica_exchange::{ExchangeError, Instead, NotAnObject, Repeats, Waiting};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, IdentityError, LinkError};
 use vesica_messages::with_helper::{Aided, AidedFailure};
@@ -69,7 +69,7 @@ fn errors() -> Vec<Error> {
     errors
 }
 
-fn exchange_errors() -> [ExchangeError; 12] {
+fn exchange_errors() -> [ExchangeError; 15] {
     let not_yet = |waiting, seconds| {
         let after = Duration::from_secs(seconds);
         ExchangeError::NotYet { waiting, after }
@@ -85,6 +85,9 @@ fn exchange_errors() -> [ExchangeError; 12] {
         ExchangeError::Gone { number: 3 },
         ExchangeError::WrongObject { number: 3 },
         ExchangeError::ForeignObject { number: 3 },
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-hello", Instead::NotAFile).into(),
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001", Instead::NotAFolder).into(),
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-end", Instead::Length { bytes: 1 << 30 }).into(),
         ExchangeError::Stopped { reason: StopReason::Cancelled },
         ExchangeError::Stopped { reason: StopReason::Input },
     ]
@@ -155,6 +158,7 @@ fn config_faults() -> Vec<ConfigFault> {
         ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::InvalidData },
         ConfigFault::Scratch { folder: folder.clone(), kind: ErrorKind::StorageFull },
         ConfigFault::StateInUse { folder: folder.clone() },
+        ConfigFault::StateReplaceable { folder: folder.clone() },
         ConfigFault::StateNotOurs { folder: folder.clone() },
         ConfigFault::StateOfAnotherUser { folder: folder.clone() },
         ConfigFault::StateTooOpen { folder: folder.clone(), mode: 0o755 },

@@ -35,7 +35,7 @@ fn the_second_of_two_equal_parties_is_refused_and_the_first_continues() {
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
     // With the same folder, and with another.
-    Running::start(scene.party("two.toml", "a")).wait().assert_failed(3, "another process uses ");
+    Running::start(scene.party("two.toml", "a")).wait().assert_failed(75, "another process uses ");
     let again = Running::start(brief(&scene, "two.toml", "a")).wait();
     again.assert_failed(3, "cloud already has other data of this party");
     let b = Running::start(scene.party("two.toml", "b"));
