@@ -6,7 +6,7 @@ use std::panic;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_agreement::{Agreement, AgreementError};
-use vesica_engine::{Error, Incompatible};
+use vesica_engine::{ConfigFault, Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
 use vesica_messages::with_helper::{Aided, AidedFailure};
 use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, stores, with_helper};
@@ -19,6 +19,8 @@ const SPEECH: Speech = Speech::Python;
 pub(crate) enum Kind {
     Data,
     Settings,
+    /// The settings, until another call has ended.
+    InUse,
     Mismatch,
     Peer,
     Network,
@@ -31,6 +33,7 @@ impl Kind {
         match self {
             Kind::Data => "DataError",
             Kind::Settings => "SettingsError",
+            Kind::InUse => "StateInUse",
             Kind::Mismatch => "AgreementMismatch",
             Kind::Peer => "PeerError",
             Kind::Network => "NetworkError",
@@ -43,6 +46,7 @@ impl Kind {
         match (error, who) {
             (Error::Input(_), _) => Kind::Data,
             (Error::AlreadyFinished, _) => Kind::Settings,
+            (Error::Config(ConfigFault::StateInUse { .. }), _) => Kind::InUse,
             (Error::PeerIncompatible(Incompatible::Link(_)), _) => Kind::Peer,
             (Error::PeerIncompatible(_), _) => Kind::Mismatch,
             (_, Who::Caller | Who::You) => Kind::Settings,
