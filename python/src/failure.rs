@@ -19,6 +19,8 @@ const SPEECH: Speech = Speech::Python;
 pub(crate) enum Kind {
     Data,
     Settings,
+    /// The settings, until another call has ended.
+    InUse,
     Mismatch,
     Peer,
     Network,
@@ -31,6 +33,7 @@ impl Kind {
         match self {
             Kind::Data => "DataError",
             Kind::Settings => "SettingsError",
+            Kind::InUse => "StateInUse",
             Kind::Mismatch => "AgreementMismatch",
             Kind::Peer => "PeerError",
             Kind::Network => "NetworkError",
@@ -43,8 +46,7 @@ impl Kind {
         match (error, who) {
             (Error::Input(_), _) => Kind::Data,
             (Error::AlreadyFinished, _) => Kind::Settings,
-            // For the command it is a reason to come back later.
-            (Error::Config(ConfigFault::StateInUse { .. }), _) => Kind::Settings,
+            (Error::Config(ConfigFault::StateInUse { .. }), _) => Kind::InUse,
             (Error::PeerIncompatible(Incompatible::Link(_)), _) => Kind::Peer,
             (Error::PeerIncompatible(_), _) => Kind::Mismatch,
             (_, Who::Caller | Who::You) => Kind::Settings,

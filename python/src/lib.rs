@@ -67,7 +67,7 @@ mod _vesica {
     #[pymodule_export]
     use super::shares::combine;
     #[pymodule_export]
-    use super::tasks::{Place, digest, take};
+    use super::tasks::{Place, digest, seal, take, unseal};
     use pyo3::prelude::*;
 
     #[pymodule_init]

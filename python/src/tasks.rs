@@ -15,8 +15,39 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
 use vesica_exchange::{Lengths, Steady, Store};
+use vesica_link::letters::Sealer;
 use vesica_messages::{Speech, stores};
 use vesica_tasks::{Orders, Task};
+
+const SEAL_LABEL: &str = "vesica python 2026 sealed for a job v1";
+
+/// Seals what goes between the driver and the tasks of a job, whose key this is: from the driver or to it. Two different
+/// texts with one number reveal that they differ, and nothing else.
+#[pyfunction]
+pub(crate) fn seal<'py>(
+    py: Python<'py>,
+    key: [u8; 32],
+    from_driver: bool,
+    number: u32,
+    text: &[u8],
+) -> Bound<'py, PyBytes> {
+    let text = text.to_vec();
+    let sealed = Sealer::new(&key, SEAL_LABEL, from_driver.into()).seal(number, text);
+    PyBytes::new(py, &sealed)
+}
+
+/// What was sealed so; `None` if this was not.
+#[pyfunction]
+pub(crate) fn unseal<'py>(
+    py: Python<'py>,
+    key: [u8; 32],
+    from_driver: bool,
+    number: u32,
+    sealed: &[u8],
+) -> Option<Bound<'py, PyBytes>> {
+    let text = Sealer::new(&key, SEAL_LABEL, from_driver.into()).open(number, sealed.to_vec());
+    Some(PyBytes::new(py, &text.ok()?))
+}
 
 /// The items in the batches of a capsule from `__arrow_c_stream__`.
 fn entries(py: Python<'_>, capsule: &Bound<'_, PyCapsule>) -> PyResult<Vec<Item>> {

@@ -22,6 +22,7 @@ import vesica as v
 from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
 from vesica import spark as vs
+from vesica._executors import Executors
 
 
 def session(settings: dict[str, str]) -> SparkSession:
@@ -177,12 +178,45 @@ def interrupt(spark: SparkSession, work: str, ended: threading.Event) -> None:
                 return
 
 
+def keep_secrets(file: str) -> None:
+    """Write the secrets of a run to a file: what the driver wants executors to know."""
+    group, take = Executors.group, Executors.take
+
+    def write(*some: Any) -> None:
+        with open(file, "a") as kept:
+            print(json.dumps(some), file=kept)
+
+    def noted_group(self: Executors, secret: bytes, buckets: int) -> None:
+        write({"secret": list(secret)})
+        group(self, secret, buckets)
+
+    def noted_take(self: Executors, orders: str, tasks: list[str], kept: Any) -> None:
+        write(json.loads(orders), *map(json.loads, tasks))
+        take(self, orders, tasks, kept)
+
+    Executors.group, Executors.take = noted_group, noted_take  # type: ignore[method-assign]
+
+
+def keep_files(folders: list[str], kept: str, ended: threading.Event) -> None:
+    """Keep all files in these folders, also those that are deleted soon."""
+    seen = set()
+    while not ended.wait(0.01):
+        for folder in folders:
+            for above, _, names in os.walk(folder):
+                for path in (os.path.join(above, name) for name in names):
+                    with contextlib.suppress(OSError):
+                        found = os.stat(path)
+                        if found.st_ino not in seen:
+                            os.link(path, f"{kept}/{found.st_ino}-{os.path.basename(path)}")
+                            seen.add(found.st_ino)
+
+
 @contextlib.contextmanager
 def with_fault(
     spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[None]:
     """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, all
-    jobs `cancelled` after the first ones, or the call `interrupted`."""
+    jobs `cancelled` after the first ones, or the call `interrupted`; or its secrets and files `kept`."""
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
     os.environ.update(wrong.get("environment", {}))
     hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}
@@ -196,6 +230,11 @@ def with_fault(
     if "interrupted" in wrong:
         arguments = (spark, settings["work"], ended)
         threading.Thread(target=interrupt, args=arguments, daemon=True).start()
+    if "kept" in wrong:
+        secrets, folders, kept = wrong["kept"]
+        keep_secrets(secrets)
+        keeping = (folders, kept, ended)
+        threading.Thread(target=keep_files, args=keeping, daemon=True).start()
     try:
         yield
     finally:

@@ -130,6 +130,21 @@ def test_three_parties_and_a_damaged_copy(clusters: list[Cluster], scene: Scene)
     assert value(join(clusters[0], folder)) == 0
 
 
+def test_a_comparison_that_takes_too_long_is_cancelled(
+    clusters: list[Cluster], scene: Scene
+) -> None:
+    folder = shared(scene)
+    two = {name: SETS[name] for name in ("south", "west")}
+    with parties(scene.folder, two, f"cluster:{folder}") as both:
+        asked(folder)
+        refused = join(clusters[0], folder, limit=0.01).result(LIMIT)
+        assert refused["error"] == "DataError", refused
+        assert "took more than 0.01 s, and was cancelled" in refused["message"]
+        assert "limit=" in refused["hint"]
+        assert value(join(clusters[0], folder)) == 1
+        both.check()
+
+
 def test_each_attempt_writes_the_same(clusters: list[Cluster], scene: Scene) -> None:
     folder, copies = shared(scene), scene.folder / "copies"
     with parties(scene.folder, SETS, f"cluster:{folder}") as three:
@@ -204,5 +219,10 @@ def test_a_request_that_is_withdrawn_or_of_another_name(
 def test_a_folder_that_is_not_there(clusters: list[Cluster], scene: Scene) -> None:
     refused = join(clusters[0], scene.folder / "nowhere").result(LIMIT)
     assert refused["error"] == "DataError" and "cannot be read" in refused["message"]
-    refused = join(clusters[0], shared(scene), wait=-1).result(LIMIT)
+    open_to_all = shared(scene)
+    open_to_all.chmod(0o777)
+    refused = join(clusters[0], open_to_all).result(LIMIT)
+    assert refused["error"] == "SettingsError" and "can write to" in refused["message"]
+    open_to_all.chmod(0o755)
+    refused = join(clusters[0], open_to_all, wait=-1).result(LIMIT)
     assert refused["error"] == "SettingsError" and "wait" in refused["message"]

@@ -234,6 +234,14 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
     assert nobody["error"] == "DataError", nobody
     assert scene.left("grocer") == []
 
+    # Who may write to `work`.
+    open_to_all = scene.folder / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    error = refused("match", plain, work=str(open_to_all))
+    assert error["error"] == "SettingsError" and "can write to" in error["message"], error
+    assert os.listdir(open_to_all) == []
+
     # Nobody comes: the rows stay, for the run goes on when it is called again.
     for settings in ({}, {}, {"restart": True}):
         late = refused("match", plain, **settings)
@@ -241,6 +249,31 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
         assert len(scene.left("grocer")) == 2
     [note, kept] = scene.left("grocer")
     assert (note[-5:], kept[:5]) == (".json", "rows-")
+
+
+def test_two_calls_at_once_with_one_state(
+    clusters: list[Cluster], scene: Scene, laptop: Callable[..., Future[v.Result]]
+) -> None:
+    deal = scene.agree(receives="grocer", partition_rows=1000)
+    here = scene.settings("grocer", on_executors=True)
+    first = clusters[0].call("match", rows(1500, 2), deal, **here)
+    until = time.monotonic() + LIMIT
+    while not (scene.folder / "state-grocer" / "meeting").exists():
+        assert time.monotonic() < until and not first.done()
+        time.sleep(0.02)
+    written = scene.left("grocer")
+    assert len(written) == 2
+    for more in ({}, {"restart": True}):
+        second = clusters[1].call("match", rows(1500, 2), deal, **here, **more).result(LIMIT)
+        assert second["error"] == "StateInUse", second
+        assert "already running" in second["message"] and second["hint"]
+        assert scene.left("grocer") == written
+    other = laptop(deal, pa.table({"email": [f"u{3 * id}@x.org" for id in range(700)]}))
+    found = value(first)
+    expected = common(keys_of(1500, 2), {id: 3 * id for id in range(700)})
+    assert sorted(row["number"] for row in found) == expected
+    assert other.result(LIMIT).kind == "nothing"
+    assert scene.left("grocer") == [one for one in written if one.startswith("rows-")]
 
 
 def test_the_code_on_the_page_runs(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:

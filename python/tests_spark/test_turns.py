@@ -111,7 +111,7 @@ def test_a_run_comes_to_its_end_through_all_faults(scene: Scene, tmp_path: Path)
         there = start("airline", airline)
         here = start("grocer", grocer)
         work = scene.folder / "work-grocer"
-        wait_for(lambda: list(work.rglob("items-*.parquet")), here)
+        wait_for(lambda: list(work.glob("rows-*/items/items-*.parquet")), here)
         workers = wait_for(lambda: children(grocer, b"pyspark.daemon"), here)
         os.kill(workers[-1], signal.SIGKILL)
         wait_for(lambda: scene.said_apart("grocer") >= 5, here)

@@ -27,6 +27,7 @@ from vesica._errors import (
     NetworkError,
     PeerError,
     SettingsError,
+    StateInUse,
     VesicaError,
 )
 from vesica._figures import Figure
@@ -62,6 +63,7 @@ __all__ = [
     "Result",
     "SettingsError",
     "Shares",
+    "StateInUse",
     "Table",
     "Values",
     "VesicaError",

@@ -49,6 +49,10 @@ class SettingsError(VesicaError):
     """Your settings: the agreement, the key, an address or another argument."""
 
 
+class StateInUse(SettingsError):
+    """Another call or process has the folder of the state: the same call can succeed when that one has ended."""
+
+
 class PeerError(VesicaError):
     """The other side, or the helper, did what it must not do, or refuses. Find out why before you try again."""
 

@@ -13,7 +13,9 @@ import functools
 import hashlib
 import json
 import logging
+import math
 import os
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -21,6 +23,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._errors import DataError, InternalError, SettingsError
 from vesica._frames import quietly
+from vesica._sealed import FOLDER, Sealed, sealed_in
 from vesica._work import write_whole
 
 log = logging.getLogger("vesica")
@@ -53,7 +56,10 @@ GROUPED = "bucket int, file string, position int, entries long, distinct long, d
 #: Of what a task gives that has written bits.
 BITS = "common long"
 #: Of what a task gives that has taken turns.
-TAKEN = "part int, taken string"
+TAKEN = "part int, taken binary"
+
+#: Between two cancellations of a job whose time is over, in seconds.
+CANCEL_EVERY = 0.1
 
 #: The property of a job that Spark's pages show.
 DESCRIPTION = "spark.job.description"
@@ -148,7 +154,7 @@ def items_of(
     party: str,
     columns: dict[str, str],
     row: str,
-    secret: bytes,
+    sealed: Sealed,
     buckets: int,
     tasks: int,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -157,7 +163,7 @@ def items_of(
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
 
-        known = agreement_of(agreement)
+        known, secret = agreement_of(agreement), bytes.fromhex(sealed.order(0))
         held, empty, refused = Packed(), 0, 0
 
         def passed_on() -> Any:
@@ -297,13 +303,18 @@ class Bucket:
         self.file, self.position = file, position
         self.entries, self.distinct, self.digest = entries, distinct, digest
 
+    def to_order(self) -> list[Any]:
+        """For the order of a task."""
+        return [self.file, self.position, self.entries, self.distinct, self.digest.hex()]
+
+    @classmethod
+    def of_order(cls, order: list[Any]) -> Bucket:
+        file, position, entries, distinct, digest = order
+        return cls(file, position, entries, distinct, bytes.fromhex(digest))
+
 
 def turns_of(
-    files: Any,
-    folder: str,
-    place: Any,
-    orders: str,
-    groups: list[list[tuple[str, list[Bucket]]]],
+    files: Any, folder: str, place: Any, sealed: Sealed
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
     """What takes the turns of the group of partitions whose number a row has."""
 
@@ -314,11 +325,12 @@ def turns_of(
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 parts, taken, over = [], [], []
-                for task, buckets in groups[number]:
-                    part = json.loads(task)["part"]
-                    came, rows = turn(files, folder, store, orders, task, buckets)
+                orders, tasks = sealed.order(number)
+                for task, given in tasks:
+                    part, buckets = json.loads(task)["part"], map(Bucket.of_order, given)
+                    came, rows = turn(files, folder, store, orders, task, list(buckets))
                     parts.append(part)
-                    taken.append(came)
+                    taken.append(sealed.seal(part, came))
                     if rows is not None:
                         over.append((part, rows))
                 # After all that the other side can see.
@@ -326,7 +338,7 @@ def turns_of(
                     # The same by each attempt, and in as many bytes whatever was found.
                     name = f"part-{part:05}.parquet"
                     write_whole(files, f"{folder}/marks", name, parquet_of(rows))
-                columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "string")]
+                columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "binary")]
                 yield pyarrow.record_batch(columns, ["part", "taken"])
 
     return work
@@ -442,7 +454,7 @@ class Executors:
     def group(self, secret: bytes, buckets: int) -> None:
         """Have all rows made into items, and grouped."""
         rows = self.rows
-        rows.forget_stale()
+        rows.take_state()
         total = sum(count for _, count in rows.parts)
         tasks = max(1, min(buckets, max(-(-total // FILE_ROWS), slots(self.rows.spark))))
         log.info("executors group %d rows into %d files", total, tasks)
@@ -451,15 +463,16 @@ class Executors:
         folder = f"{rows.work.path}/{rows.folder}"
         for name in ("items", "marks"):
             rows.work.create(f"{rows.folder}/{name}")
-        make = items_of(
-            self.agreement.text, self.party, self.columns, ROW, bytes(secret), buckets, tasks
-        )
         used = [functions.col(quoted(name)) for name in [*rows.used, ROW]]
         write = grouped_into(rows.work.files, f"{folder}/items")
 
         def grouped() -> Any:
-            keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
-            return spread(keyed, tasks).drop("task").mapInArrow(write, GROUPED).collect()
+            with sealed_in(rows.work, rows.folder, [bytes(secret).hex()]) as sealed:
+                make = items_of(
+                    self.agreement.text, self.party, self.columns, ROW, sealed, buckets, tasks
+                )
+                keyed = rows.read("rows").select(*used).mapInArrow(make, ITEMS)
+                return spread(keyed, tasks).drop("task").mapInArrow(write, GROUPED).collect()
 
         found = self.job("group rows by partition", grouped)
         self.buckets = [None] * buckets
@@ -501,18 +514,24 @@ class Executors:
         with_items = []
         for task in tasks:
             first = json.loads(task)["part"] * each
-            buckets = [one for one in self.buckets[first : first + each] if one is not None]
+            buckets = [
+                one.to_order() for one in self.buckets[first : first + each] if one is not None
+            ]
             with_items.append((task, buckets))
         # From public figures alone: the other side sees how long this takes.
         items = len(tasks) * self.agreement.partition_rows
         most = max(1, min(len(tasks), max(slots(self.rows.spark), -(-items // TASK_ITEMS))))
-        groups = [with_items[number::most] for number in range(most)]
+        each_order = [(orders, with_items[number::most]) for number in range(most)]
         log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
-        work = turns_of(rows.work.files, folder, self.place, orders, groups)
-        numbers = rows.spark.range(0, most, 1, most)
-        turns = numbers.mapInArrow(work, TAKEN)
-        found = self.job(f"take the turns of {len(tasks)} partitions", turns.collect)
-        by_part = dict(found)
+
+        def turns() -> dict[int, str]:
+            with sealed_in(rows.work, rows.folder, each_order) as sealed:
+                work = turns_of(rows.work.files, folder, self.place, sealed)
+                numbers = rows.spark.range(0, most, 1, most)
+                found = numbers.mapInArrow(work, TAKEN).collect()
+                return {part: sealed.unseal(part, bytes(taken)) for part, taken in found}
+
+        by_part = self.job(f"take the turns of {len(tasks)} partitions", turns)
         self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
     def write_common(self) -> int:
@@ -536,13 +555,15 @@ class Executors:
 
     def clean(self) -> None:
         """Delete what nobody needs after the run."""
-        for name in ("items", "heard", "marks"):
+        for name in ("items", "heard", "marks", FOLDER):
             self.rows.work.remove(f"{self.rows.folder}/{name}")
 
 
 @contextlib.contextmanager
-def described(spark: Any, what: str) -> Iterator[None]:
-    """Say on Spark's pages what jobs are for, and cancel them if nobody waits for them any more."""
+def described(spark: Any, what: str, limit: float = math.inf) -> Iterator[None]:
+    """Say on Spark's pages what jobs are for, and cancel them if nobody waits for them any more, or after `limit`
+    seconds.
+    """
     context = None
     with contextlib.suppress(Exception):
         # Spark Connect has none.
@@ -554,6 +575,18 @@ def described(spark: Any, what: str) -> Iterator[None]:
     before = context.getLocalProperty(DESCRIPTION)
     context.setLocalProperty(DESCRIPTION, f"Vesica: {what}")
     context.addJobTag(tag)
+    ended = threading.Event()
+
+    def cancel() -> None:
+        left = limit
+        # Again and again: a job that begins later has the tag too.
+        while not ended.wait(left):
+            left = CANCEL_EVERY
+            with contextlib.suppress(Exception):
+                context.cancelJobsWithTag(tag)
+
+    if limit < threading.TIMEOUT_MAX:
+        threading.Thread(target=cancel, daemon=True).start()
     try:
         yield
     except BaseException:
@@ -561,6 +594,7 @@ def described(spark: Any, what: str) -> Iterator[None]:
             context.cancelJobsWithTag(tag)
         raise
     finally:
+        ended.set()
         with contextlib.suppress(Exception):
             context.removeJobTag(tag)
             context.setLocalProperty(DESCRIPTION, before)

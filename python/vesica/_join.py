@@ -28,8 +28,14 @@ TASK_LABELS = 1 << 23
 COMPARED = "first int, past int, digest binary, malformed int"
 #: Between two looks for requests, in seconds.
 LOOK_EVERY = 1.0
-#: Between two tries to answer a request, in seconds.
-TRY_EVERY = 30.0
+#: Between the first two tries to answer a request, and at most between two, in seconds. It doubles each time.
+TRY_AFTER, TRY_WITHIN = 30.0, 3600.0
+#: The longest that the comparison of a request may take by default, in seconds.
+LIMIT = 6 * 3600.0
+#: So many requests are looked at, the oldest ones.
+MOST_REQUESTS = 1000
+#: Most bytes of a request: 36 for each segment of a list.
+REQUEST_BYTES = 64 << 20
 
 FAILED = (
     "the comparison of a helper's lists failed",
@@ -39,13 +45,20 @@ FAILED = (
 
 
 def helper_join(
-    spark: Any, folder: str | os.PathLike[str], *, files: Any = None, wait: float = 0
+    spark: Any,
+    folder: str | os.PathLike[str],
+    *,
+    files: Any = None,
+    wait: float = 0,
+    limit: float = LIMIT,
 ) -> int:
     """Compare the lists of a helper whose backend is ``cluster:`` and this folder.
 
-    Answers all requests that are outstanding in `folder`, each by a job of Spark, and further ones that come
-    within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it has answered. One that
-    fails does not keep others waiting: it is tried again every 30 seconds, and its error is raised at the end.
+    Answers all requests that are outstanding in `folder`, the oldest first, each by a job of Spark, and
+    further ones that come within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it
+    has answered. There is one job at a time, and it is cancelled after `limit` seconds (6 hours);
+    ``limit=math.inf`` is none. A request that fails does not keep others waiting: it is tried again after
+    30 seconds, then after twice that and so on up to an hour, and its error is raised at the end.
 
         from vesica import spark as vs
 
@@ -53,73 +66,97 @@ def helper_join(
 
     `folder` is a URL, or a path, that the driver and executors can reach, and `files` a file system of pyarrow
     for it if the URL is not enough. Run it on a cluster of the helper's own operator alone: whoever can read the
-    folder sees what the helper sees, and whoever can write there can change what parties receive.
+    folder sees what the helper sees, and whoever can write there can change what parties receive. A folder of this
+    machine that users outside its group can write to is refused.
+
+    Raises:
+        DataError: A request could not be answered, or the folder cannot be read.
+        SettingsError: An argument, or who can write to the folder.
     """
     if not wait >= 0:
         raise SettingsError("wait is a number of seconds from 0 on", "for example wait=600")
+    if not limit > 0:
+        raise SettingsError("limit is a number of seconds above 0", "for example limit=3600")
     check_packages()
-    work = Work(folder, files, name="folder", example="/mnt/shared/join")
+    work = Work(folder, files, name="folder", example="/mnt/shared/join", is_shared=True)
     until = time.monotonic() + wait
     answered = 0
-    #: The requests that could not be answered: why, and when they get their next try.
-    failed: dict[str, tuple[VesicaError, float]] = {}
+    #: The requests that could not be answered: why, how often, and when they get their next try.
+    failed: dict[str, tuple[VesicaError, int, float]] = {}
     if wait:
         log.info("requests of a helper in %s are answered", work.url)
     while True:
         there = outstanding(work)
         failed = {name: why for name, why in failed.items() if name in there}
         for name in there:
-            if name in failed and time.monotonic() < failed[name][1]:
+            if name in failed and time.monotonic() < failed[name][2]:
                 continue
             try:
-                answered += answer(spark, work, name)
+                answered += answer(spark, work, name, limit)
                 failed.pop(name, None)
             except VesicaError as error:
                 # Others may be of other helpers.
                 log.warning("%s: %s (%s)", name, error, error.hint)
-                failed[name] = (error, time.monotonic() + TRY_EVERY)
+                tries = failed[name][1] + 1 if name in failed else 1
+                failed[name] = (error, tries, time.monotonic() + pause(tries))
         left = until - time.monotonic()
         if left <= 0:
             break
         time.sleep(min(LOOK_EVERY, left))
-    for why, _ in failed.values():
+    for why, *_ in failed.values():
         raise why
     return answered
 
 
+def pause(tries: int) -> float:
+    """How long a request waits that has failed so often, in seconds."""
+    return min(TRY_AFTER * 2.0 ** min(tries - 1, 30), TRY_WITHIN)
+
+
 def outstanding(work: Work) -> list[str]:
-    """The folders of requests without an answer, by their names."""
+    """The folders of requests without an answer, by their names, the oldest first."""
     from pyarrow import fs
 
-    def names() -> list[str]:
-        found = work.files.get_file_info(fs.FileSelector(work.path))
-        return sorted(one.base_name for one in found if is_of_request(one.base_name))
-
-    def is_outstanding(name: str) -> bool:
-        request = _vesica.JoinRequest
-        paths = [f"{work.path}/{name}/{file}" for file in (request.FILE, request.ANSWER_FILE)]
-        asked, done = (one.type == fs.FileType.File for one in work.files.get_file_info(paths))
-        return bool(asked and not done)
+    def found() -> list[tuple[int, str]]:
+        names = []
+        for one in work.files.get_file_info(fs.FileSelector(work.path)):
+            if is_of_request(one.base_name) and (
+                work.local is None or work.local.is_folder(one.base_name)
+            ):
+                names.append(one.base_name)
+        request, ages = _vesica.JoinRequest, []
+        for name in names:
+            paths = [f"{work.path}/{name}/{file}" for file in (request.FILE, request.ANSWER_FILE)]
+            asked, done = work.files.get_file_info(paths)
+            if asked.type == fs.FileType.File and done.type != fs.FileType.File:
+                ages.append((asked.mtime_ns or 0, name))
+        return sorted(ages)
 
     unread = (
         f"the folder of the helper's lists, {work.url}, cannot be read",
         "it must exist, and the driver must have the right to list and to read it",
     )
-    return quietly(unread, lambda: [name for name in names() if is_outstanding(name)])
+    work.check()
+    names = [name for _, name in quietly(unread, found)]
+    if len(names) > MOST_REQUESTS:
+        log.warning(
+            "%s has %d requests: the oldest %d are looked at", work.url, len(names), MOST_REQUESTS
+        )
+    return names[:MOST_REQUESTS]
 
 
 def is_of_request(name: str) -> bool:
     return name.startswith(_vesica.JoinRequest.FOLDER_PREFIX)
 
 
-def answer(spark: Any, work: Work, name: str) -> bool:
-    """Answer a request; returns whether the helper still wanted the answer."""
+def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
+    """Answer a request within `limit` seconds; returns whether the helper still wanted the answer."""
     start = time.monotonic()
     folder = f"{work.path}/{name}"
     path = f"{folder}/{_vesica.JoinRequest.FILE}"
     try:
         with work.files.open_input_stream(path) as file:
-            data = file.read()
+            data = file.read(REQUEST_BYTES)
     except FileNotFoundError:
         return False
     request = _vesica.JoinRequest.decode(data)
@@ -129,6 +166,13 @@ def answer(spark: Any, work: Work, name: str) -> bool:
             f"{work.url}/{name}/request is not a request of a helper of this version",
             "install the same version of vesica for the helper and here, or delete the folder",
         )
+    if not has_lists(work, name, request):
+        if not is_there(work.files, path):
+            return False
+        raise DataError(
+            f"the lists of the request {work.url}/{name} are not there, or are shorter than it says",
+            "look after the storage, or delete the folder if no helper has written it",
+        )
     tasks = min(request.ranges, max(slots(spark), -(-sum(request.lens) // TASK_LABELS)))
     cuts = [request.ranges * one // tasks for one in range(tasks + 1)]
     lens = ", ".join(str(one) for one in request.lens)
@@ -136,8 +180,7 @@ def answer(spark: Any, work: Work, name: str) -> bool:
     numbers = spark.range(0, tasks, 1, tasks)
     try:
         compared = numbers.mapInArrow(compared_by(work.files, folder, data, cuts), COMPARED)
-        with described(spark, "compare the lists of a helper"):
-            found = quietly(FAILED, compared.collect)
+        found = within(limit, spark, compared.collect)
         malformed = [one[3] for one in found if one[3] is not None]
         if malformed:
             said = request.answer_malformed(min(malformed))
@@ -160,6 +203,35 @@ def answer(spark: Any, work: Work, name: str) -> bool:
         raise
     log.info("%s: answered after %.1f s", name, time.monotonic() - start)
     return True
+
+
+def within(limit: float, spark: Any, collect: Callable[[], Any]) -> Any:
+    """What a job gives, which is cancelled after `limit` seconds."""
+    start = time.monotonic()
+    try:
+        with described(spark, "compare the lists of a helper", limit):
+            return quietly(FAILED, collect)
+    except DataError:
+        if time.monotonic() - start < limit:
+            raise
+    raise DataError(
+        f"the comparison of a helper's lists took more than {limit:g} s, and was cancelled",
+        "give a larger limit=, or more executors; call it again: the helper still waits",
+    )
+
+
+def has_lists(work: Work, name: str, request: _vesica.JoinRequest) -> bool:
+    """Whether each list is a file that can have as many labels as the request says: no job starts without."""
+    from pyarrow import fs
+
+    lens = request.lens
+    paths = [f"{work.path}/{name}/{request.list_file(list)}" for list in range(len(lens))]
+    found = work.files.get_file_info(paths)
+    # A label takes a byte or more.
+    return all(
+        one.type == fs.FileType.File and one.size >= labels
+        for one, labels in zip(found, lens, strict=True)
+    )
 
 
 def is_there(files: Any, path: str) -> bool:

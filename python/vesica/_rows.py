@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import uuid
 from collections.abc import Iterator
@@ -48,6 +49,10 @@ class Rows(Frame):
         self.note: str | None = None
         #: The folders with the rows of abandoned runs.
         self.stale: list[str] = []
+        #: The note as this call has found it.
+        self.found: dict[str, Any] | None = None
+        #: Whether this call has written the rows, and whether it has the state of the run.
+        self.is_new, self.has_state = False, False
         #: Whether the bits of all rows are written.
         self.has_bits = False
         #: Why the driver could not read the rows.
@@ -82,16 +87,16 @@ class Rows(Frame):
     def find(self, goes_on: bool) -> None:
         """Take the rows of the unfinished run, if it goes on. Others go when this call has the state."""
         assert self.note is not None
-        note = self.work.note(self.note)
-        folder = (note or {}).get("rows")
-        self.stale = list((note or {}).get("stale", []))
-        if not isinstance(folder, str):
+        self.found = self.work.note(self.note)
+        if self.found is None:
             return
-        parts = (note or {}).get("parts")
+        folder, parts = self.found["rows"], self.found.get("parts")
+        self.stale = list(self.found["stale"])
         if goes_on and parts is not None:
+            self.work.check_own(folder)
             self.folder = folder
             self.parts = [(name, rows) for name, rows in parts]
-            self.were_for_executors = (note or {}).get("executors")
+            self.were_for_executors = self.found.get("executors")
             log.warning(
                 "the run goes on with the rows that it has written to %s/%s",
                 self.work.url,
@@ -104,7 +109,7 @@ class Rows(Frame):
         """Have the cluster write all rows, numbered, if they are not there."""
         if self.folder:
             return
-        self.folder = f"rows-{uuid.uuid4().hex}"
+        self.folder, self.is_new = f"rows-{uuid.uuid4().hex}", True
         log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
         if self.note is not None:
             # Before the rows are written, so that a later call can find and delete them.
@@ -162,26 +167,68 @@ class Rows(Frame):
             chosen = chosen and agreement.operation == "intersection"
         if chosen:
             check_packages()
-        if self.were_for_executors is None and self.note is not None:
-            self.keep_note(executors=chosen)
+        if self.were_for_executors is None:
+            self.were_for_executors = chosen
+            if self.note is not None:
+                self.keep_note()
         return chosen
 
-    def keep_note(self, **more: Any) -> None:
+    def keep_note(self) -> None:
         assert self.note is not None
-        note = {"rows": self.folder, "parts": self.parts, "stale": self.stale, **more}
-        self.work.keep_note(self.note, note)
+        note = {"rows": self.folder, "parts": self.parts, "stale": self.stale}
+        self.work.keep_note(self.note, {**note, "executors": self.were_for_executors})
+
+    def take_state(self) -> None:
+        """This call has the state now: delete the rows of a run that does not go on, which until now could be another
+        call's.
+        """
+        if self.has_state:
+            return
+        self.has_state = True
+        self.forget_stale()
+        if self.note is not None:
+            # A call that wanted the state too may have written its own. Without one, this run still comes to its end.
+            with contextlib.suppress(SettingsError):
+                self.keep_note()
 
     def forget_stale(self) -> None:
-        """Delete the rows of a run that does not go on: it may be another call's until this one has the state."""
         for folder in self.stale:
             self.work.remove(folder)
         self.stale = []
 
     def remove(self) -> None:
-        """Delete the rows."""
+        """Delete the rows, and those of a run that does not go on if this call has its state."""
+        if not self.has_state:
+            self.withdraw()
+            return
         self.forget_stale()
         self.work.remove(self.folder)
+        self.forget_note()
+
+    def withdraw(self) -> None:
+        """Delete what this call has written. All other rows may be those of a call that has the state."""
+        if not self.is_new:
+            return
+        self.work.remove(self.folder)
+        if self.found is None or not self.has_note():
+            self.forget_note()
+            return
+        assert self.note is not None
+        with contextlib.suppress(SettingsError):
+            self.work.keep_note(self.note, self.found)
+
+    def has_note(self) -> bool:
+        """Whether the note is this call's."""
+        there = None
         if self.note is not None:
+            with contextlib.suppress(SettingsError):
+                there = self.work.note(self.note)
+        return there is not None and there["rows"] == self.folder
+
+    def forget_note(self) -> None:
+        """Delete the note, unless it is another call's."""
+        if self.has_note():
+            assert self.note is not None
             self.work.forget(self.note)
 
     def url(self, what: str) -> str:
@@ -194,8 +241,7 @@ class Rows(Frame):
         """These columns of the rows, file by file, always in the same order."""
         import pyarrow.parquet
 
-        # This call has the state now.
-        self.forget_stale()
+        self.take_state()
         try:
             for name, count in self.parts:
                 with self.work.files.open_input_file(self.path(f"rows/{name}")) as file:
@@ -266,8 +312,7 @@ class Rows(Frame):
             self.executors.clean()
         elif result.kind not in ("rows", "ids"):
             self.work.remove(self.folder)
-        if self.note is not None:
-            self.work.forget(self.note)
+        self.forget_note()
 
     def write_common(self, mask: Any) -> None:
         """Write bits that say which rows are common."""
@@ -348,7 +393,7 @@ class Rows(Frame):
 
         name = f"table-{uuid.uuid4().hex}"
         self.work.create_private(name)
-        self.work.files.create_dir(f"{self.work.path}/{name}")
+        self.work.create(name)
         path = f"{self.work.path}/{name}/part-00000.parquet"
         with self.work.files.open_output_stream(path) as file:
             pyarrow.parquet.write_table(pyarrow.table(table), file)

@@ -13,8 +13,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vesica._errors import SettingsError
+from vesica._local import LocalFolder, components
 
 log = logging.getLogger("vesica")
+
+#: Most bytes of a note: it names each file of the rows.
+NOTE_BYTES = 64 << 20
+#: Most folders of abandoned runs that a note names.
+MOST_STALE = 10_000
+#: The name of a folder of rows, which a call chooses.
+ROWS_NAME = re.compile("rows-[0-9a-f]{32}")
+#: The name of a file of rows, which Spark chooses.
+PART_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._%=+@-]*")
 
 
 class Work:
@@ -26,8 +36,9 @@ class Work:
         files: Any,
         name: str = "work",
         example: str = "s3a://own-bucket/vesica",
+        is_shared: bool = False,
     ) -> None:
-        # `name` is that of the argument.
+        # `name` is that of the argument. `is_shared` is as for `LocalFolder`.
         if not isinstance(url, (str, os.PathLike)) or not os.fspath(url):
             raise SettingsError(f"{name} names no folder", f'for example {name}="{example}"')
         try:
@@ -48,8 +59,12 @@ class Work:
             raise SettingsError(
                 f"{name} has no // after its scheme: {self.url}", "write scheme://place/folder"
             )
+        self.name, self.is_shared = name, is_shared
+        #: The folder of this machine, if it is one.
+        self.local: LocalFolder | None = None
         if files is not None:
             self.files, self.path = files, path_in(scheme, rest)
+            self.find_local()
             return
         # What Hadoop calls its client of S3, others do not.
         scheme = {"s3a": "s3", "s3n": "s3"}.get(scheme, scheme)
@@ -63,36 +78,79 @@ class Work:
                 f"the driver cannot reach {self.url} ({refused})",
                 "give its file system of pyarrow: files=pyarrow.fs.…",
             )
+        self.find_local()
 
-    @property
-    def is_local(self) -> bool:
-        return bool(self.files.type_name == "local")
+    def find_local(self) -> None:
+        if self.files.type_name == "local":
+            self.local = LocalFolder(self.path, self.name, self.is_shared)
+            self.path = self.local.path
+            if self.url.startswith("file://"):
+                self.url = f"file://{self.path}"
+
+    def check(self) -> None:
+        """Refuse a folder of this machine that other users can change, if it is there."""
+        if self.local is None:
+            return
+        refused = None
+        try:
+            self.local.check()
+        except OSError as error:
+            refused = type(error).__name__
+        if refused is not None:
+            raise SettingsError(
+                f"the driver cannot open {self.url} ({refused})",
+                f"it needs the rights to read and to write there; or give another folder as {self.name}",
+            )
 
     def note(self, name: str) -> dict[str, Any] | None:
         """What `keep_note` wrote last; None if nothing."""
         refused = None
         try:
-            with self.files.open_input_stream(f"{self.path}/{name}") as file:
-                return dict(json.loads(file.read()))
+            if self.local is not None:
+                data = self.local.read(name, NOTE_BYTES)
+            else:
+                with self.files.open_input_stream(self.below(name)) as file:
+                    data = file.read(NOTE_BYTES)
+            note = json.loads(data)
+            if is_note(note):
+                return dict(note)
+            refused = "it is no note of this program"
         except FileNotFoundError:
             return None
+        except SettingsError:
+            raise
         except Exception as error:
             refused = type(error).__name__
         raise SettingsError(
-            f"the driver cannot read {self.url}/{name} ({refused})",
-            "make the same call again when it can; or delete the file, and add restart=True",
+            f"the driver cannot use {self.url}/{name} ({refused})",
+            "make the same call again when it can; or find out who has changed the file, delete it, and add "
+            "restart=True",
         )
 
+    def check_own(self, name: str) -> None:
+        """Refuse to go on with what another user of this machine has put in the place of a folder of ours."""
+        if self.local is not None and not self.local.is_own(name):
+            raise SettingsError(
+                f"{self.url}/{name} is no folder that this user has made, or others can write to it",
+                "find out who has changed it; add restart=True for a new run",
+            )
+
     def put(self, name: str, data: bytes) -> None:
-        with self.files.open_output_stream(f"{self.path}/{name}") as file:
+        with self.files.open_output_stream(self.below(name)) as file:
             file.write(data)
 
     def keep_note(self, name: str, note: Mapping[str, Any]) -> None:
         refused = None
+        data = json.dumps(note).encode()
         try:
+            if self.local is not None:
+                self.local.write(name, data)
+                return
             self.files.create_dir(self.path, recursive=True)
-            self.put(name, json.dumps(note).encode())
+            self.put(name, data)
             return
+        except SettingsError:
+            raise
         except Exception as error:
             refused = type(error).__name__
         raise SettingsError(
@@ -102,40 +160,80 @@ class Work:
 
     def create_private(self, name: str) -> None:
         """Make a folder that only its owner can enter, where that is for the driver to say."""
-        if self.is_local:
-            os.makedirs(f"{self.path}/{name}", mode=0o700)
+        if self.local is not None:
+            self.local.make(name, is_new=True)
 
     def create(self, name: str) -> None:
         """Make a folder, so that it is there after a crash too."""
-        self.files.create_dir(f"{self.path}/{name}")
-        if self.is_local:
-            synced(os.path.dirname(f"{self.path}/{name}"))
+        if self.local is not None:
+            self.local.make(name)
+        else:
+            self.files.create_dir(self.below(name))
 
     def create_anew(self, name: str) -> None:
         """Make an empty folder."""
         with contextlib.suppress(FileNotFoundError):
-            self.files.delete_dir(f"{self.path}/{name}")
+            self.delete(name)
         self.create(name)
 
     def forget(self, name: str) -> None:
         with contextlib.suppress(Exception):
-            self.files.delete_file(f"{self.path}/{name}")
+            if self.local is not None:
+                self.local.unlink(name)
+            else:
+                self.files.delete_file(self.below(name))
+
+    def below(self, name: str) -> str:
+        """The path of a name below this folder."""
+        return "/".join([self.path, *components(name)])
 
     def names(self, name: str) -> list[str]:
         """The names of the files in a folder that were written whole, in order."""
         from pyarrow import fs
 
-        found = self.files.get_file_info(fs.FileSelector(f"{self.path}/{name}"))
+        found = self.files.get_file_info(fs.FileSelector(self.below(name)))
         names = (one.base_name for one in found if one.is_file)
         return sorted(one for one in names if not one.startswith("_"))
 
     def remove(self, name: str) -> None:
         try:
-            self.files.delete_dir(f"{self.path}/{name}")
+            self.delete(name)
         except FileNotFoundError:
             pass
         except Exception:
             log.warning("%s/%s cannot be deleted: delete it, it has your rows", self.url, name)
+
+    def delete(self, name: str) -> None:
+        if self.local is not None:
+            self.local.remove(name)
+        else:
+            self.files.delete_dir(self.below(name))
+
+
+def is_note(note: Any) -> bool:
+    """Whether this is a note that `Rows` writes: its names are those of rows, and lead nowhere else."""
+
+    def is_rows(name: Any) -> bool:
+        return isinstance(name, str) and ROWS_NAME.fullmatch(name) is not None
+
+    def is_part(part: Any) -> bool:
+        if not isinstance(part, list) or len(part) != 2:
+            return False
+        name, rows = part
+        is_named = isinstance(name, str) and PART_NAME.fullmatch(name) is not None
+        return is_named and type(rows) is int and 0 <= rows < 1 << 63
+
+    if not isinstance(note, dict):
+        return False
+    rows, parts, stale, executors = (
+        note.get(name) for name in ("rows", "parts", "stale", "executors")
+    )
+    if not isinstance(stale, list) or len(stale) > MOST_STALE or not all(map(is_rows, stale)):
+        return False
+    if parts is not None and not (isinstance(parts, list) and parts and all(map(is_part, parts))):
+        return False
+    is_known = executors is None or isinstance(executors, bool)
+    return is_rows(rows) and rows not in stale and is_known
 
 
 def path_in(scheme: str, rest: str) -> str:

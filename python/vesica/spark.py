@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from vesica._agreement import Agreement
-from vesica._errors import DataError, SettingsError
+from vesica._errors import DataError, SettingsError, StateInUse
 from vesica._executors import Executors, check_packages, check_place
 from vesica._frames import unique
 from vesica._identity import Identity
@@ -175,6 +175,7 @@ def run_rows(
             "this key belongs to no party of the agreement", f"its parties are {names}"
         )
     place = Work(work, files)
+    place.check()
     rows = Rows(df, place, unique(needed(agreement, party, names_of(columns))), adds)
     exchange = settings.get("exchange")
     if on_executors and (exchange is None or agreement.operation != "intersection"):
@@ -218,6 +219,10 @@ def run_rows(
             if not (folder and os.path.isfile(os.path.join(folder, PINNED))):
                 rows.remove()
             raise
+    except StateInUse:
+        # The other call may not have begun its meeting yet.
+        rows.withdraw()
+        raise
     except BaseException as error:
         finished = getattr(error, "result", None)
         if finished is not None:

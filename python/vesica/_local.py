@@ -1,0 +1,259 @@
+"""A local folder that other users of the machine cannot change, reached by descriptors.
+
+Spark and pyarrow reach files by their paths. So no other user may be able to change where a path leads: that is
+checked of the folder and of all folders above it. What the driver itself reads, makes and deletes it reaches from the
+folder's descriptor, without following a link.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import grp
+import os
+import pwd
+import re
+import shutil
+import stat
+import uuid
+from collections.abc import Iterator
+
+from vesica._errors import InternalError, SettingsError
+
+SUPERUSER = 0
+#: The permissions to write of users other than the owner.
+WRITE_OTHERS = 0o022
+#: A folder, without following a link to it.
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+#: One component of a name below the folder: never `.`, `..` or one with a slash.
+COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+
+
+class LocalFolder:
+    """A folder of this machine. `name` is that of the argument with which it was given.
+
+    A group that this user is in may write to one that `is_shared`, whose owner may be another user then.
+    """
+
+    def __init__(self, path: str, name: str, is_shared: bool = False) -> None:
+        self.name, self.is_shared = name, is_shared
+        self.given = os.path.abspath(path)
+        check_links(self.given, name)
+        #: Without links, so that a link that is changed later leads nowhere else.
+        self.path = os.path.realpath(self.given)
+        self.seen: tuple[int, int] | None = None
+
+    def check(self) -> None:
+        """Refuse a folder that other users can change, if it is there."""
+        with contextlib.suppress(FileNotFoundError), self.opened():
+            pass
+
+    @contextlib.contextmanager
+    def opened(self, create: bool = False) -> Iterator[int]:
+        """The folder's descriptor, after all checks."""
+        if create:
+            self.create()
+        check_parents(self.path, self.name)
+        try:
+            folder = os.open(self.path, FOLDER)
+        except NotADirectoryError:
+            raise SettingsError(
+                f"{self.name} is no folder: {self.path}", "give the path of a folder"
+            ) from None
+        try:
+            found = os.fstat(folder)
+            self.check_access(found)
+            if self.seen not in (None, (found.st_dev, found.st_ino)):
+                raise SettingsError(
+                    f"{self.path} is another folder than at the start of this call",
+                    f"find out who has replaced it, and give another folder as {self.name}",
+                )
+            self.seen = (found.st_dev, found.st_ino)
+            yield folder
+        finally:
+            os.close(folder)
+
+    def create(self) -> None:
+        missing, path = [], self.path
+        while not os.path.lexists(path):
+            missing.append(path)
+            path = os.path.dirname(path)
+        for one in reversed(missing):
+            # Another call may make it at the same time.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(one, 0o700)
+
+    def check_access(self, found: os.stat_result) -> None:
+        if self.is_shared:
+            self.check_shared(found)
+            return
+        own = f"give a folder that only you can write to as {self.name}"
+        if found.st_uid not in (os.geteuid(), SUPERUSER):
+            raise SettingsError(f"{self.path} belongs to another user of this machine", own)
+        # In a sticky folder they cannot rename or delete what is ours, and what is theirs is not taken.
+        is_sticky = found.st_mode & stat.S_ISVTX and found.st_uid == os.geteuid()
+        if found.st_mode & WRITE_OTHERS and not is_sticky:
+            raise SettingsError(
+                f"other users of this machine can write to {self.path} (mode {found.st_mode & 0o7777:03o})",
+                f"run `chmod go-w {self.path}` if no other user has changed anything in it; otherwise {own}",
+            )
+
+    def check_shared(self, found: os.stat_result) -> None:
+        is_of_group = found.st_gid in (os.getegid(), *os.getgroups())
+        is_ours = is_of_group and found.st_mode & 0o070 == 0o070
+        if found.st_uid not in (os.geteuid(), SUPERUSER) and not is_ours:
+            raise SettingsError(
+                f"{self.path} belongs to another user of this machine, who shares it with no group of yours",
+                f"give a folder of yours as {self.name}, or one that its owner shares: chgrp join {self.path}; "
+                f"chmod 2770 {self.path}",
+            )
+        if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_of_group):
+            raise SettingsError(
+                f"other users of this machine can write to {self.path} (mode {found.st_mode & 0o7777:03o})",
+                f"run `chmod o-w {self.path}`, and give it a group that only the helper and this cluster are in",
+            )
+
+    @contextlib.contextmanager
+    def above(self, name: str, create: bool = False) -> Iterator[tuple[int, str]]:
+        """The descriptor of the folder that has `name` in it, a name below this folder, and its last component."""
+        *middle, last = components(name)
+        with contextlib.ExitStack() as stack:
+            folder = stack.enter_context(self.opened(create))
+            for one in middle:
+                folder = os.open(one, FOLDER, dir_fd=folder)
+                stack.callback(os.close, folder)
+                if os.fstat(folder).st_uid != os.geteuid():
+                    raise PermissionError
+            yield folder, last
+
+    def read(self, name: str, most: int) -> bytes:
+        """The bytes of a file of ours."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with (
+            self.above(name) as (folder, last),
+            os.fdopen(os.open(last, flags, dir_fd=folder), "rb") as file,
+        ):
+            found = os.fstat(file.fileno())
+            # In a sticky folder others can make files, and links to files of ours.
+            if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+                raise PermissionError
+            if found.st_uid != os.geteuid() or found.st_mode & WRITE_OTHERS:
+                raise PermissionError
+            data = file.read(most + 1)
+            if len(data) > most:
+                raise OverflowError
+            return data
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file whole or not at all, durably."""
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        with self.above(name, create=True) as (folder, last):
+            written = f"_{uuid.uuid4().hex}"
+            try:
+                with os.fdopen(os.open(written, flags, 0o600, dir_fd=folder), "wb") as file:
+                    file.write(data)
+                    file.flush()
+                    os.fsync(file.fileno())
+                os.rename(written, last, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(written, dir_fd=folder)
+                raise
+            os.fsync(folder)
+
+    def make(self, name: str, is_new: bool = False) -> None:
+        """Make a folder that only its owner can enter. If `is_new` it must not be there."""
+        with self.above(name, create=True) as (folder, last):
+            try:
+                os.mkdir(last, 0o700, dir_fd=folder)
+            except FileExistsError:
+                if is_new or not is_own(last, folder):
+                    raise
+            os.fsync(folder)
+
+    def is_own(self, name: str) -> bool:
+        """Whether this is a folder of ours, no link, which no other user can write to."""
+        with contextlib.suppress(OSError), self.above(name) as (folder, last):
+            return is_own(last, folder)
+        return False
+
+    def is_folder(self, name: str) -> bool:
+        """Whether this is a folder, no link, to which users outside its group cannot write."""
+        with contextlib.suppress(OSError, InternalError), self.above(name) as (folder, last):
+            found = os.stat(last, dir_fd=folder, follow_symlinks=False)
+            return stat.S_ISDIR(found.st_mode) and not found.st_mode & stat.S_IWOTH
+        return False
+
+    def unlink(self, name: str) -> None:
+        with self.above(name) as (folder, last):
+            os.unlink(last, dir_fd=folder)
+
+    def remove(self, name: str) -> None:
+        """Delete a folder with all that is in it, and nothing that a link leads to."""
+        with self.above(name) as (folder, last):
+            if stat.S_ISLNK(os.lstat(last, dir_fd=folder).st_mode):
+                os.unlink(last, dir_fd=folder)
+            elif not is_own(last, folder):
+                raise PermissionError
+            else:
+                shutil.rmtree(last, dir_fd=folder)
+
+
+def components(name: str) -> list[str]:
+    """The components of a name below a folder."""
+    parts = name.split("/")
+    if not all(COMPONENT.fullmatch(one) for one in parts):
+        raise InternalError("a name leads out of its folder", "report this")
+    return parts
+
+
+def is_own(name: str, folder: int) -> bool:
+    """Whether this is a folder of ours, no link, which no other user can write to."""
+    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    is_folder = stat.S_ISDIR(found.st_mode) and not found.st_mode & WRITE_OTHERS
+    return is_folder and found.st_uid == os.geteuid()
+
+
+def check_links(path: str, name: str) -> None:
+    """Refuse a path with a link that another user has made."""
+    while path != os.path.dirname(path):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            found = os.lstat(path)
+            if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), SUPERUSER):
+                raise SettingsError(
+                    f"{path} is a link that another user of this machine has made",
+                    f"give the folder itself as {name}",
+                )
+        path = os.path.dirname(path)
+
+
+def check_parents(path: str, name: str) -> None:
+    """Refuse a path whose end other users can replace, because of what they may do in a folder above it."""
+    above = os.path.dirname(path)
+    while True:
+        with contextlib.suppress(FileNotFoundError):
+            found = os.lstat(above)
+            writes = found.st_mode & WRITE_OTHERS
+            if writes == stat.S_IWGRP and is_private_group(found.st_gid):
+                writes = 0
+            is_safe = not writes or found.st_mode & stat.S_ISVTX
+            if found.st_uid not in (os.geteuid(), SUPERUSER) or not is_safe:
+                raise SettingsError(
+                    f"other users of this machine can replace {path}: they can write to {above}, which is above it "
+                    f"(mode {found.st_mode & 0o7777:03o})",
+                    f"give a folder below one that only you can write to as {name}",
+                )
+        if above == os.path.dirname(above):
+            return
+        above = os.path.dirname(above)
+
+
+def is_private_group(group: int) -> bool:
+    """Whether a group is the one of this user alone, by the custom that it has the user's name."""
+    with contextlib.suppress(KeyError):
+        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
+        return (
+            found.gr_gid == user.pw_gid
+            and found.gr_name == user.pw_name
+            and set(found.gr_mem) <= {user.pw_name}
+        )
+    return False
