@@ -210,7 +210,8 @@ impl Words<'_> {
             }
             Security::Malicious => {
                 "Malicious security: a side that runs modified software learns no more than agreed \
-                 either, or is detected."
+                 either, or is detected. Each side's whole set is fixed before that side learns \
+                 anything, also where large sets are matched in partitions."
             }
         };
         let asked = self.agreement.security;

@@ -19,7 +19,7 @@ use vesica_core::{Misbehaviour, Role};
 use vesica_net::Context;
 
 /// Version of everything that crosses the wire. Sides of different versions refuse each other.
-pub const WIRE_VERSION: u16 = 11;
+pub const WIRE_VERSION: u16 = 12;
 
 const HELLO_LEN: usize = 64;
 const MAGIC: &[u8; 6] = b"vesica";
