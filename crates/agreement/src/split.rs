@@ -153,19 +153,19 @@ pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
     }
 }
 
-/// Partitions in which a peer may be ahead: it starts with 16, or one more than it has threads.
+/// Partitions in which a party may be ahead of its peer: it begins none before all that are so many below are done.
 pub const PARTITIONS_AHEAD: u64 = 32;
 
-/// The most bytes that an honest peer of the party in `role` sends before this party reads them. It may be ahead by `most`
-/// whole partitions, and a run that is not split may be in one part while the peer is at the end of another one.
-pub fn most_ahead(row: &Protocol, params: &PsiParams, role: Role, most: u64) -> u64 {
+/// The most bytes that an honest peer of the party in `role` sends before this party reads them. It may be ahead by whole
+/// partitions, and a run that is not split may be in one part while the peer is at the end of another one.
+pub fn most_ahead(row: &Protocol, params: &PsiParams, role: Role) -> u64 {
     let traffic = traffic(row, params);
     let all = match role {
         Role::Sender => traffic.receiver_to_sender,
         _ => traffic.sender_to_receiver,
     };
     let partitions = plan(row, params).partitions();
-    all.div_ceil(partitions) * partitions.min(most)
+    all.div_ceil(partitions) * partitions.min(PARTITIONS_AHEAD)
 }
 
 /// Messages in a row of one partition and of the opening: partitions in flight together wait together.

@@ -16,9 +16,9 @@ use crate::error::ExchangeError;
 use crate::looking::{digest, put};
 use crate::object::{self, Opened, body_of, sealed_len};
 use crate::store::{Lengths, Store};
-use vesica_core::Secret;
 use vesica_core::hash::derive;
-use vesica_link::letters::{LetterError, Sealer};
+use vesica_core::{Misbehaviour, Secret};
+use vesica_link::letters::Sealer;
 use vesica_net::{Flight, Parcel, StreamId};
 
 const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
@@ -34,6 +34,8 @@ pub const APART_MAX_BYTES: u64 = 64 << 20;
 /// Most streams of which an object has bytes. A task writes the streams of one partition, which are five at most. A reader keeps the
 /// whole name with each stream, so that long names would take memory with the square of their length.
 const STREAMS_MAX: usize = 32;
+
+const BROKEN: ExchangeError = ExchangeError::PeerMisbehaved(Misbehaviour::BrokenFraming);
 
 /// What a party's programs elsewhere need, to store its objects and to read those of the peer: `Debug` shows no secret.
 #[derive(Debug)]
@@ -84,17 +86,14 @@ impl Desk {
     /// What the peer says in `parcel`.
     ///
     /// # Errors
-    /// Those of the store; [`ExchangeError::Gone`] if it has no such object, and [`ExchangeError::WrongObject`] if it has
-    /// another one, or [`ExchangeError::NotAnObject`] if that has another length; [`ExchangeError::Letter`] if it is the peer's and is not what the peer says.
+    /// Those of the store; [`ExchangeError::Gone`] if it has no such object, [`ExchangeError::WrongObject`] if it has another
+    /// one, [`ExchangeError::NotAnObject`] if that has another length; [`ExchangeError::PeerMisbehaved`] if it is the peer's
+    /// and is not what the parcel says.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
         let lengths = Lengths::exactly(parcel.len);
         let object = store.get(&self.name_of(parcel), lengths).map_err(ExchangeError::store)?;
         let object = object.ok_or(ExchangeError::Gone { number: 0 })?;
-        if digest(&object) != parcel.digest {
-            return Err(ExchangeError::WrongObject { number: 0 });
-        }
-        let party = usize::from(1 - self.own);
-        self.open(parcel, object).ok_or(LetterError::NotSealedForUs { party }.into())
+        self.open(parcel, (object, 0))
     }
 
     /// The name of the object of the peer's `parcel`.
@@ -102,21 +101,29 @@ impl Desk {
         name(&self.run, 1 - self.own, &parcel.id)
     }
 
-    /// What the `object` of the peer's `parcel` says; `None` if it is another one.
-    pub(crate) fn open(&self, parcel: &Parcel, object: Vec<u8>) -> Option<Flight> {
+    /// What is in the `object` of the peer's `parcel`, which the object with this `number` names.
+    ///
+    /// # Errors
+    /// [`ExchangeError::WrongObject`] if it is another one than the peer has named, and [`ExchangeError::PeerMisbehaved`] if
+    /// it is the one, and does not have the bytes that the parcel says.
+    pub(crate) fn open(
+        &self,
+        parcel: &Parcel,
+        (object, number): (Vec<u8>, u32),
+    ) -> Result<Flight, ExchangeError> {
         if digest(&object) != parcel.digest {
-            return None;
+            return Err(ExchangeError::WrongObject { number });
         }
-        let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok()?;
-        let opened = Opened::of(body)?;
+        let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok();
+        let opened = body.and_then(Opened::of).ok_or(BROKEN)?;
         // One piece of each stream, compared first: thousands of others would take room in the flight.
         let lens = opened.pieces().map(|(stream, bytes)| (stream, bytes.len() as u64));
         if !lens.eq(parcel.streams.iter().copied()) {
-            return None;
+            return Err(BROKEN);
         }
         let mut flight = Flight::default();
         opened.pieces().for_each(|(stream, bytes)| flight.push(stream, bytes));
-        Some(flight)
+        Ok(flight)
     }
 
     fn sealer(&self, from: u8, id: &[u8; 16], key: &[u8; 32]) -> Sealer {
@@ -217,7 +224,7 @@ mod tests {
         let taken = Err(ExchangeError::ForeignObject { number: 0 });
         assert_eq!(one.put(&store, ([5; 16], [6; 32]), &other), taken);
         let wrong = Err(ExchangeError::WrongObject { number: 0 });
-        let not_said = Err(LetterError::NotSealedForUs { party: 0 }.into());
+        let not_said = Err(BROKEN);
         let mut parcel = parcel;
         parcel.streams[0].1 += 1;
         assert_eq!(two.get(&store, &parcel), not_said);

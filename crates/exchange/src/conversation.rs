@@ -436,8 +436,7 @@ impl Core {
             },
         };
         self.received_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
-        let flight = self.desk.open(parcel, object);
-        let flight = flight.ok_or(ExchangeError::WrongObject { number: *number })?;
+        let flight = self.desk.open(parcel, (object, *number))?;
         let filled = lock(&self.inbox).fill(named, &flight);
         filled.map_err(ExchangeError::PeerMisbehaved)?;
         self.arrived.notify_all();

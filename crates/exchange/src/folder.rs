@@ -225,12 +225,7 @@ mod tests {
         let won = std::thread::scope(|scope| {
             let put = |byte| store.put_if_absent("run/a", &[byte; 9]).unwrap();
             let writers: Vec<_> = (0..8).map(|byte| scope.spawn(move || put(byte))).collect();
-            writers
-                .into_iter()
-                .filter(|_| true)
-                .map(|w| w.join().unwrap())
-                .filter(|won| *won)
-                .count()
+            writers.into_iter().map(|w| w.join().unwrap()).filter(|won| *won).count()
         });
         assert_eq!(won, 1);
         let read = store.get("run/a", Lengths::ANY).unwrap().unwrap();

@@ -274,6 +274,7 @@ impl Store for Mirror {
         let mut line = self.core.line();
         let mut there = Instant::now();
         while !line.has_met {
+            line.check()?;
             if let Some(kind) = line.failed {
                 return Err(kind.into());
             }

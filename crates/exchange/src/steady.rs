@@ -41,6 +41,8 @@ fn may_pass(kind: ErrorKind) -> bool {
             | ErrorKind::ConnectionReset
             | ErrorKind::ResourceBusy
             | ErrorKind::UnexpectedEof
+            // Another machine writes to the file, or has it in its cache.
+            | ErrorKind::WouldBlock
     )
 }
 

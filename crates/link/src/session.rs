@@ -307,6 +307,9 @@ impl Streams for Session {
                 if outbox.may_open(id) {
                     break;
                 }
+                if outbox.goodbye_received {
+                    return Err(TransportError::Closed);
+                }
                 outbox = wait(&core.progress, outbox);
             }
         }

@@ -57,11 +57,12 @@ pub trait Apart: Send + Sync {
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
-    /// Fetches again all that earlier processes have heard. Before that, no part may run: what it has said follows from it.
+    /// Fetches again some of what earlier processes have received; `false` if there is no more of it. Before that, no part may
+    /// run: what it has sent follows from it.
     ///
     /// # Errors
-    /// Any [`TransportError`].
-    fn recall(&self) -> Result<(), TransportError>;
+    /// Any [`TransportError`]; [`TransportError::Idle`] if it does not come in time.
+    fn recall(&self) -> Result<bool, TransportError>;
 
     /// Takes what has arrived for `streams` and that nobody took; the bytes of each stream are in order, and follow from what
     /// the peer says on this stream alone. Their digest is on the disk.

@@ -25,11 +25,11 @@
 //!    6  K = b + AΔ                  ◀───────────────    A = P + a
 //!       G(x) = H_o(Decode(K, x) − Δ·H_B(x, r), x)       G(y) = H_o(Decode(c, y), y)
 //!    7  proof right?                ◀───────────────    proof that P holds the shared items
-//!    ── both sets are fixed: in a run in partitions, all of them come here before one goes further ──
+//!    ── the receiver's set is fixed: in partitions, the sender waits here for all of them ──
 //!    8  w = w_s + w_r;  w_s         ───────────────▶    H(w_s) right?  w = w_s + w_r
 //!    9  F(x) = H_t(G(x), w)                             F(y) = H_t(G(y), w)
 //!   10  {F(x)}, sorted              ───────────────▶    y is common iff F(y) is among them
-//!    ── the receiver has the tags of all partitions ──
+//!    ── the sender's set is fixed: in partitions, the receiver waits here for all of them ──
 //!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
@@ -39,7 +39,7 @@
 //!
 //! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
 //! compared like all others, and must not give the receiver room for guesses. So the receiver proves that P holds them:
-//! it hashes the inputs of H_o, before w, of all of them. If P were wrong at one of them, the sender's input would
+//! it hashes the inputs of H_o of all of them. If P were wrong at one of them, the sender's input would
 //! differ by Δ times the difference. With [`Learns::Both`] the receiver also checks, before it answers, that the
 //! sender's tags contain all shared items. If they do not, it fails. This depends on the tags alone and so tells the
 //! sender nothing.
@@ -205,7 +205,7 @@ fn send_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Res
             let mut claims = coin.proofs(ctx, &masks[..own_len]);
             for (place, position) in (0..).zip(order) {
                 if let Some(claim) = claims.get_mut(position as usize) {
-                    *claim = Claim { place, proof: *claim }.to_block();
+                    *claim = Claim::at(Claim::none(*claim), place);
                 }
             }
             claims
@@ -237,12 +237,11 @@ fn find_tags(params: &PsiParams, committed: Committed, ctx: &mut Context) -> Res
     let claims = match params.learns() {
         Learns::Receiver => Vec::new(),
         Learns::Both => {
-            let proofs = coin.proofs(ctx, &masks[..own_len]);
-            let mut claims = vec![Block::ZERO; own_len];
+            let mut claims = coin.proofs(ctx, &masks[..own_len]);
+            claims.iter_mut().for_each(|claim| *claim = Claim::none(*claim));
             for found in &matches {
                 if let Some(claim) = claims.get_mut(found.own as usize) {
-                    let proof = proofs[found.own as usize];
-                    *claim = Claim { place: found.place, proof }.to_block();
+                    *claim = Claim::at(*claim, found.place);
                 }
             }
             claims
@@ -271,13 +270,16 @@ fn send_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Resul
     let len = proof_len(params);
     let mut proofs = vec![0; params.sender_len() * len];
     ctx.rng().fill_bytes(&mut proofs);
-    for Claim { place, proof } in claims.iter().filter_map(|claim| Claim::of_block(*claim)) {
+    let mut is_common = vec![false; claims.len()];
+    for (claim, is_common) in claims.iter().zip(&mut is_common) {
+        let Some(Claim { place, proof }) = Claim::of_block(*claim) else { continue };
         let to = proofs.get_mut(place as usize * len..).and_then(|rest| rest.get_mut(..len));
         let to = to.ok_or(Error::Bug("a match at a place that no tag has"))?;
         to.copy_from_slice(&proof.to_le_bytes()[..len]);
+        *is_common = true;
     }
     answer::send_bytes(ctx, &proofs)?;
-    Ok(Output::Nothing)
+    Ok(answer::positions_of_flags(&is_common))
 }
 
 /// The sender of a set, which must hold no item twice: holds Δ; learns n_y, or with [`Learns::Both`] which of its items

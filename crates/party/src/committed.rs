@@ -1,4 +1,4 @@
-//! Protocols whose parties fix their sets before they reveal anything, for runs in partitions.
+//! Protocols whose parties fix their sets before they learn anything, for runs in partitions.
 //!
 //! ```text
 //!  partition 0   commit ┐            compare ┐            answer
@@ -11,24 +11,26 @@
 
 use crate::{Input, Output};
 use std::ops::Range;
-use vesica_core::{Block, PsiParams, Result, Role, Secret};
+use vesica_core::{Block, Learns, PsiParams, Result, Role, Secret};
 use vesica_net::Context;
 
-/// The steps of a protocol that fixes both sets before either party reveals anything of its own.
+/// The steps of a protocol in which each party's set is fixed before that party learns anything.
 ///
 /// Run one after the other they are a whole run of one party. A run in partitions makes each step in all partitions
 /// before the next step in any: a party that has made a step in a partition knows that its peer's messages up to there
 /// have arrived.
+///
+/// The sender need not commit to its set in the first step: nothing comes back to it before its last tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
-    /// Fixes both sets: ends when the peer cannot change its items any more, and when this party has sent everything that
-    /// depends on its own. Nothing that was sent says which items are common.
+    /// Fixes the receiver's set: at the sender it ends when the receiver cannot change its items any more. Nothing that
+    /// depends on the sender's set is sent.
     pub commit: fn(Role, &PsiParams, Input, &mut Context) -> Result<Committed>,
-    /// Reveals the sender's set to the comparison. After it the receiver knows what is common.
+    /// Fixes the sender's set, and gives the receiver what is common. The sender receives nothing.
     pub compare: fn(Role, &PsiParams, Committed, &mut Context) -> Result<Comparison>,
-    /// With [`Learns::Both`](vesica_core::Learns::Both), tells the sender which items are common, from this party's
-    /// [claims](Comparison::claims). Returns what the sender learns: positions of claims. No message where one party alone
-    /// learns the result.
+    /// With [`Learns::Both`](vesica_core::Learns::Both), proves to the sender which items are common, by both parties'
+    /// [claims](Comparison::claims). Returns the positions, ascending, of those that are. Where the receiver alone learns the
+    /// result, it sends nothing and returns [`Output::Nothing`].
     pub answer: fn(Role, &PsiParams, &[Block], &mut Context) -> Result<Output>,
 }
 
@@ -50,11 +52,11 @@ impl Steps {
         Ok(if role == Role::Sender { answer } else { output })
     }
 
-    /// The last step after which the party in `role` reveals something, if it reveals anything.
+    /// The step with which the party in `role` begins to reveal something of its set; `None` if it never does.
     pub fn reveals(role: Role, params: &PsiParams) -> Option<Step> {
         match (role, params.learns()) {
             (Role::Sender, _) => Some(Step::Compare),
-            (_, vesica_core::Learns::Both) => Some(Step::Answer),
+            (_, Learns::Both) => Some(Step::Answer),
             _ => None,
         }
     }
@@ -69,6 +71,16 @@ pub enum Step {
     Compare,
     /// [`Steps::answer`].
     Answer,
+}
+
+impl Step {
+    /// The steps of a run with these learners.
+    pub const fn all(learns: Learns) -> &'static [Step] {
+        match learns {
+            Learns::Receiver => &[Step::Commit, Step::Compare],
+            Learns::Both => &[Step::Commit, Step::Compare, Step::Answer],
+        }
+    }
 }
 
 /// Bytes of [`Committed::coins`].
@@ -93,7 +105,7 @@ pub struct Comparison {
     /// What the receiver learns; [`Output::Nothing`] at the sender.
     pub output: Output,
     /// With [`Learns::Both`](vesica_core::Learns::Both), for each position what the [answer](Steps::answer) needs of it:
-    /// at the receiver a proof for a common item and zero for another one, at the sender what proves that the item is
-    /// common. Distinct items of the sender have distinct claims. Empty where one party alone learns the result.
+    /// at the receiver whether the item is common and what proves it, at the sender what would prove it. Distinct items have
+    /// distinct claims, so their number says nothing. Empty where one party alone learns the result.
     pub claims: Vec<Block>,
 }

@@ -22,7 +22,7 @@ const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 /// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Bytes of messages that this process has in memory when it stops fetching more, if a task can be given out.
+/// Bytes of messages that this process has in memory before `hands` keeps them.
 const GATHERED_BYTES: u64 = 256 << 20;
 
 /// Most objects of the peer that a task reads. A partition has some ten messages, each in parts of 64 MiB; every task has the list of
@@ -175,7 +175,6 @@ pub fn run_elsewhere(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<FoundElsewhere> {
     let apart = session.apart().ok_or(APART)?;
-    apart.recall()?;
     let known = Known::of(orders)?;
     let mut board = Board {
         apart,
@@ -205,6 +204,10 @@ pub fn run_elsewhere(
             }
             None => board.parts.push(Part::new(apart, index, roots)),
         }
+    }
+    while apart.recall()? {
+        board.hear()?;
+        board.make_room()?;
     }
     loop {
         progress(orders.partitions - board.parts.len() as u64);
@@ -271,6 +274,18 @@ impl Board<'_> {
         Ok(has_more)
     }
 
+    /// Has `hands` keep the messages in memory, if they are many.
+    fn make_room(&mut self) -> Result<()> {
+        if self.gathered() < GATHERED_BYTES {
+            return Ok(());
+        }
+        for part in &mut self.parts {
+            part.keep(&mut self.kept);
+        }
+        let kept = self.hands.take(self.orders, &[], std::mem::take(&mut self.kept));
+        kept.map(drop).map_err(|HandsFault| TransportError::CancelledHere.into())
+    }
+
     /// Bytes of messages in memory.
     fn gathered(&self) -> u64 {
         let fresh: u64 = self.parts.iter().map(|part| part.fresh.len()).sum();
@@ -281,6 +296,7 @@ impl Board<'_> {
     fn listen(&mut self) -> Result<()> {
         self.hear()?;
         while !self.parts.iter().any(Part::is_ready) {
+            self.make_room()?;
             self.apart.listen(true)?;
             self.hear()?;
         }

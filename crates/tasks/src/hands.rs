@@ -15,7 +15,7 @@ pub trait Hands: Send + Sync {
     /// [`HandsFault`].
     fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault>;
 
-    /// Keeps `kept` under their names, and then has all `tasks` taken, each at least once. The buckets of partition p of P
+    /// Keeps `kept` under their names, and then has all `tasks` taken, each at least once; there may be none. The buckets of partition p of P
     /// are those from p·B/P up to (p + 1)·B/P, of B. Returns what came of the tasks, in their order.
     ///
     /// # Errors

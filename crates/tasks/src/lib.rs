@@ -22,5 +22,5 @@ pub use board::{FoundElsewhere, run_elsewhere};
 pub use fault::Fault;
 pub use hands::{Bucketed, Hands, HandsFault, buckets_of};
 pub use orders::Orders;
-pub use part::{Compared, PartRun, Rest, Stepped};
+pub use part::{PartComparison, PartRun, Rest, Stepped};
 pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task, digest_of};

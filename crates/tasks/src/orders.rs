@@ -4,7 +4,7 @@ use crate::PartRun;
 use serde::{Deserialize, Serialize};
 use vesica_agreement::{Agreement, split};
 use vesica_core::hash::derive;
-use vesica_core::{Error, Item, Learns, PsiParams, Result, Role, Secret, SessionId};
+use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
 use vesica_exchange::Desk;
 use vesica_partitions::{Plan, Splitter};
 use vesica_protocols::{Protocol, Step};
@@ -112,10 +112,9 @@ impl Known {
 
     /// How many steps the protocol makes in all partitions together; 1 if each partition runs alone.
     pub(crate) fn steps(&self) -> usize {
-        match (self.run().steps(), self.params.learns()) {
-            (None, _) => 1,
-            (Some(_), Learns::Receiver) => 2,
-            (Some(_), Learns::Both) => 3,
+        match self.run().steps() {
+            None => 1,
+            Some(_) => Step::all(self.params.learns()).len(),
         }
     }
 

@@ -51,8 +51,8 @@ impl Stepped {
     }
 }
 
-/// What the comparison of a partition gave.
-pub enum Compared {
+/// What the comparison of a partition gives.
+pub enum PartComparison {
     /// All that the partition gives.
     Given(Given),
     /// What the answer needs.
@@ -119,7 +119,7 @@ impl PartRun<'_> {
         self.row.steps.filter(|_| self.plan.is_split())
     }
 
-    /// Fixes both sets of partition `index`, with distinct own `items` and the `shared` self-check items there. Returns what
+    /// Makes the first step of partition `index`, with distinct own `items` and the `shared` self-check items there. Returns what
     /// that gave, and what the partition entered: own items first.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl PartRun<'_> {
         ctx: &mut Context,
         index: u64,
         Stepped { own, rest }: Stepped,
-    ) -> Result<Compared> {
+    ) -> Result<PartComparison> {
         let Rest { shared, coins, .. } = rest;
         let params = partition(self.plan, self.params, index, shared.len() as u64)?;
         let [len, _] = lens(self.role, &params);
@@ -177,13 +177,13 @@ impl PartRun<'_> {
         })?;
         let given = part.given(output);
         if params.learns() == Learns::Receiver {
-            return Ok(Compared::Given(given));
+            return Ok(PartComparison::Given(given));
         }
         let shared = claims.split_off(part.own_len);
         // They were needed for the comparison alone.
         let coins = Secret::new([0; COINS_LEN]);
         let rest = Rest { shared, coins, refused: given.refused };
-        Ok(Compared::Answers(Stepped { own: claims, rest }))
+        Ok(PartComparison::Answers(Stepped { own: claims, rest }))
     }
 
     /// The answer of partition `index`: `own` has what the comparison gave of distinct own items, in any order.
@@ -208,11 +208,8 @@ impl PartRun<'_> {
             ctx.finish()?;
             Ok::<_, Error>(output)
         })?;
-        if self.role == Role::Sender {
-            return Ok(part.given(output));
-        }
-        let own = claims[..own_len].iter().map(|claim| *claim != Block::ZERO).collect();
-        Ok(Given { own: Some(own), refused })
+        let given = part.given(output);
+        Ok(Given { refused: refused.or(given.refused), ..given })
     }
 
     /// What the run of a partition in `ctx` took.

@@ -1,7 +1,7 @@
 //! One turn of a partition.
 
 use crate::orders::{Known, Orders};
-use crate::{Compared, Fault};
+use crate::{Fault, PartComparison};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -294,8 +294,8 @@ impl Task {
         let compared = run.compare(steps, &mut second, self.part, committed)?;
         let cost = run.cost(ctx).and(run.cost(&second));
         match compared {
-            Compared::Given(given) => Ok((given, cost)),
-            Compared::Answers(stepped) => {
+            PartComparison::Given(given) => Ok((given, cost)),
+            PartComparison::Answers(stepped) => {
                 let mut third = next(ctx, Step::Answer)?;
                 let given = run.answer(steps, &mut third, self.part, stepped)?;
                 Ok((given, cost.and(run.cost(&third))))
@@ -427,12 +427,14 @@ fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
-        // The store has it; the peer has said the digest of another one.
+        // The store has something else under its name, which the peer may not have written.
         ExchangeError::WrongObject { .. } => Error::Storage(ErrorKind::InvalidData),
+        ExchangeError::NotAnObject(_) => Error::Storage(ErrorKind::InvalidInput),
         ExchangeError::ForeignObject { .. } => {
             Error::Bug("a task that runs again says something else")
         }
-        _ => Misbehaviour::BrokenFraming.into(),
+        ExchangeError::PeerMisbehaved(kind) => kind.into(),
+        _ => Error::Bug("an object of a task fails as no object does"),
     }
 }
 

@@ -237,9 +237,7 @@ impl<'a> OverSession<'a> {
         let params = &choice.roles.params;
         let plan = plan(choice.row, params);
         let joined = split::joined(choice.row, params);
-        // Programs elsewhere take all that the peer has sent before they run again.
-        let partitions = if self.hands().is_some() { u64::MAX } else { split::PARTITIONS_AHEAD };
-        session.expect(split::most_ahead(choice.row, params, role, partitions));
+        session.expect(split::most_ahead(choice.row, params, role));
         let matched = Matched { row: choice.row, role, params, plan };
         let check_secret = secret(EXPORT_CHECK_ITEMS);
         let counts = set.counts().clone();

@@ -45,21 +45,16 @@ impl Apart for Conversation {
         }
     }
 
-    fn recall(&self) -> Result<(), TransportError> {
+    fn recall(&self) -> Result<bool, TransportError> {
         let core = &self.core;
-        // Who has something to say does not wait.
-        core.publish()?;
-        loop {
-            let is_old = {
-                let inbox = lock(&core.inbox);
-                (inbox.next as usize) < inbox.seen.len()
-            };
-            if !is_old {
-                return Ok(());
+        {
+            let inbox = lock(&core.inbox);
+            if inbox.next as usize >= inbox.seen.len() {
+                return Ok(false);
             }
-            let _guard = lock(&core.looking);
-            core.fetch(true).map_err(|fault| core.fail(fault))?;
         }
+        self.listen(true)?;
+        Ok(true)
     }
 
     fn hear(&self, streams: &[StreamId]) -> Vec<Heard> {

@@ -21,7 +21,7 @@ const PIECE_BYTES: usize = 96;
 const NAME_BYTES: usize = 320;
 
 /// Most streams with bytes that this party has not opened. An honest peer may be ahead in all of the 4,096 partitions of a
-/// run, each of which has five streams at most; the link allows 512 of a run that is not split.
+/// run, each of which has a few streams; the link allows 512 of a run that is not split.
 const UNOPENED_MAX: usize = 512 + 4096 * 8;
 
 /// Most objects stored apart that the peer names in a run. An honest peer names one for each turn of a partition, and one for each

@@ -6,10 +6,18 @@ use rand::{RngExt, SeedableRng};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use vesica_core::{Misbehaviour, Result, Role, Secret};
+use vesica_core::{Misbehaviour, Result, Role, Secret, TransportError};
 use vesica_exchange::{Conversation, Desk, ExchangeError};
 use vesica_link::CancelToken;
-use vesica_net::{Connection, Flight, Heard, Parcel, Pool, Replay, Said, StreamId, Streams, Turn};
+use vesica_net::{
+    Apart, Connection, Flight, Heard, Parcel, Pool, Replay, Said, StreamId, Streams, Turn,
+};
+
+/// Fetches all that earlier processes have received.
+fn recalled(apart: &dyn Apart) -> std::result::Result<(), TransportError> {
+    while apart.recall()? {}
+    Ok(())
+}
 
 /// Runs [`program`] in turns, each of which hears all from the start, and says apart what it says.
 fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
@@ -21,7 +29,7 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
         seed: Secret::new(on.seed().unwrap()),
         pool: Pool::new(1.try_into().unwrap())?,
     };
-    apart.recall()?;
+    recalled(apart)?;
     let (mut heard, mut opened) = (Flight::default(), apart.said(0).1);
     if opened.is_empty() {
         opened.push(StreamId::ROOT);
@@ -284,7 +292,7 @@ fn what_no_party_sends_ends_the_run() {
                 let error = match is_apart {
                     true => loop {
                         let apart = on.apart().unwrap();
-                        if let Err(error) = apart.recall().and_then(|()| apart.listen(true)) {
+                        if let Err(error) = recalled(apart).and_then(|()| apart.listen(true)) {
                             break error;
                         }
                         apart.hear(&[StreamId::from_u64(5)]);

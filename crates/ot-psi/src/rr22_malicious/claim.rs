@@ -1,11 +1,16 @@
-//! What a party keeps of an item between the tags and the proofs.
+//! What a party keeps of an item between the tags and the proofs, in 16 bytes: the place of the item's tag among the
+//! sender's and one in the low 32 bits, zero there for an item that is not common; 96 bits of a proof above them.
 
-use vesica_core::Block;
+use vesica_core::{Block, params};
 
-/// Bits of a proof that are kept: more than any proof has.
+/// Bits of a proof that are kept.
 const PROOF_BITS: u32 = 96;
 
-/// The place of an item's tag among the sender's, and the proof that the item is common, in 16 bytes.
+/// The longest proof, rounded to bytes: λ + log2 of the most partitions and of the largest set.
+const LONGEST: u32 = (params::STATISTICAL_SECURITY_BITS + 12 + 32).next_multiple_of(8);
+const _: () = assert!(LONGEST <= PROOF_BITS);
+
+/// The place of an item's tag, and the proof that the item is common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claim {
     /// Below 2^32 − 1.
@@ -15,13 +20,18 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// The place and one in the low 32 bits, the proof above them. Zero stands for no claim.
-    pub(super) fn to_block(self) -> Block {
-        let place = u128::from(self.place) + 1;
-        Block::new(self.proof.get() << (128 - PROOF_BITS) | place)
+    /// What is kept of an item with this `proof` that is not common. It differs from item to item, so that nobody learns from
+    /// how many values are kept how many are common.
+    pub(super) fn none(proof: Block) -> Block {
+        Block::new(proof.get() << (128 - PROOF_BITS))
     }
 
-    /// The claim; `None` for zero.
+    /// The same for one that is common, or that the peer may prove to be, at this `place`.
+    pub(super) fn at(none: Block, place: u32) -> Block {
+        Block::new(none.get() | (u128::from(place) + 1))
+    }
+
+    /// The claim; `None` if the item is not common.
     pub(super) fn of_block(block: Block) -> Option<Self> {
         let place = (block.get() as u32).checked_sub(1)?;
         Some(Self { place, proof: Block::new(block.get() >> (128 - PROOF_BITS)) })
@@ -33,11 +43,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_claim_reads_back_and_zero_is_none() {
-        assert_eq!(Claim::of_block(Block::ZERO), None);
+    fn a_claim_reads_back_and_others_are_none() {
+        let proof = Block::new(u128::MAX >> 32);
+        let none = Claim::none(proof);
+        assert_eq!(Claim::of_block(none), None);
+        assert_ne!(none, Claim::none(Block::new(7)), "also those without a claim differ");
         for place in [0, 1, u32::MAX - 1] {
-            let claim = Claim { place, proof: Block::new(u128::MAX >> 32) };
-            assert_eq!(Claim::of_block(claim.to_block()), Some(claim));
+            assert_eq!(Claim::of_block(Claim::at(none, place)), Some(Claim { place, proof }));
         }
     }
 }

@@ -12,7 +12,7 @@ use super::{Cost, code_of, reason};
 use vesica_core::{Block, Misbehaviour};
 
 /// A step of a partition that has been made.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(PartialEq, Eq)]
 pub struct OverStep {
     /// What the party keeps of the partition beside the values. Its length follows from public figures.
     pub rest: Vec<u8>,
@@ -65,9 +65,9 @@ mod tests {
         let bytes = over.to_bytes();
         assert_eq!(bytes.len(), 24 + 1 + 11 + 8 + 5 * 16);
         for (rest_len, len) in [(10, 5), (12, 5), (11, 4), (11, 6), (usize::MAX, 5)] {
-            assert_eq!(OverStep::from_bytes(&bytes, rest_len, len), None);
+            assert!(OverStep::from_bytes(&bytes, rest_len, len).is_none());
         }
-        assert_eq!(OverStep::from_bytes(&bytes[1..], 11, 5), None);
-        assert_eq!(OverStep::from_bytes(&bytes, 11, 5), Some(over));
+        assert!(OverStep::from_bytes(&bytes[1..], 11, 5).is_none());
+        assert!(OverStep::from_bytes(&bytes, 11, 5) == Some(over));
     }
 }

@@ -26,6 +26,15 @@ fn quick(protocol: &Protocol) -> Cases {
     if is_slow(protocol) { Cases::Each } else { Cases::Pairs }
 }
 
+/// Otherwise a party that deviates chooses what it enters into one partition by the result of another.
+#[test]
+fn a_protocol_against_parties_that_deviate_is_split_only_if_it_fixes_whole_sets() {
+    for row in catalogue().iter().filter(|row| row.security.guards_sets()) {
+        let is_split = row.partitions != Partitions::No || row.addends.is_some();
+        assert!(!is_split || row.steps.is_some(), "{}", row.id);
+    }
+}
+
 #[test]
 fn every_intersection_satisfies_the_psi_law() {
     side_by_side(intersections(), |protocol| laws::psi(protocol, block(protocol), quick(protocol)));

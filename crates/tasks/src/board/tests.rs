@@ -22,8 +22,8 @@ impl Apart for Silent {
         Ok(())
     }
 
-    fn recall(&self) -> Result<(), TransportError> {
-        Ok(())
+    fn recall(&self) -> Result<bool, TransportError> {
+        Ok(false)
     }
 
     fn hear(&self, _: &[StreamId]) -> Vec<Heard> {

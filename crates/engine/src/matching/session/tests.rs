@@ -124,14 +124,16 @@ fn text(party: usize) -> String {
     text
 }
 
-fn pair() -> (Pair, Agreement) {
+fn pair(protocol: &str) -> (Pair, Agreement) {
     let pair = Pair::new();
     fs::write(pair.path("one.csv"), text(0)).unwrap();
     fs::write(pair.path("two.csv"), text(1)).unwrap();
-    let head = "operation = \"intersection\"\nreceives = \"all\"\nsecurity = \"semi-honest\"\n\
-                protocol = \"rr22\"";
+    let head = format!(
+        "operation = \"intersection\"\nreceives = \"all\"\nsecurity = \"semi-honest\"\n\
+         protocol = \"{protocol}\""
+    );
     let key = "[[key]]\nname = \"email\"\nprofile = \"email\"";
-    let agreement = pair.agreement_of(head, key, ["max_rows = 6000000"; 2]);
+    let agreement = pair.agreement_of(&head, key, ["max_rows = 6000000"; 2]);
     (pair, agreement)
 }
 
@@ -230,8 +232,8 @@ fn is_told(ended: &Result<Finished, Error>, reason: StopReason) -> bool {
 }
 
 /// The disk of party `bad` is full from one call on, whichever it is.
-fn full_disk(bad: usize) {
-    let place = pair();
+fn full_disk(bad: usize, protocol: &str) {
+    let place = pair(protocol);
     let good = || Disk::new(None);
     let disks = [good(), good()];
     let ended = both(&place, &disks, &silent());
@@ -264,12 +266,14 @@ fn full_disk(bad: usize) {
 
 #[test]
 fn a_full_disk_at_any_time_ends_the_run_of_the_receiver() {
-    full_disk(0);
+    full_disk(0, "rr22");
+    full_disk(0, "rr22_malicious");
 }
 
 #[test]
 fn a_full_disk_at_any_time_ends_the_run_of_the_sender() {
-    full_disk(1);
+    full_disk(1, "rr22");
+    full_disk(1, "rr22_malicious");
 }
 
 /// When the file of party `one` loses all but its first rows.
@@ -283,7 +287,7 @@ enum Shrinks {
 #[test]
 fn a_file_that_shrinks_gives_no_result() {
     for shrinks in [Shrinks::Reading, Shrinks::Matching, Shrinks::Writing] {
-        let place = pair();
+        let place = pair("rr22");
         let path = place.0.path("one.csv");
         // It ends with a row.
         let len = "email\n".len() + 10 * "0@a.org\n".len();

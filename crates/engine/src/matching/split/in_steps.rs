@@ -11,7 +11,7 @@ use vesica_core::{Block, Error, Item, Learns, Result};
 use vesica_net::{Context, Meter, OpenedStreams};
 use vesica_partitions::{Cost, Given, Over, OverStep};
 use vesica_protocols::{Step, Steps};
-use vesica_tasks::{Compared, PartRun, Rest, Stepped};
+use vesica_tasks::{PartComparison, PartRun, Rest, Stepped};
 
 /// The partitions of a run, between two steps.
 pub(super) struct InSteps<'a> {
@@ -51,9 +51,7 @@ impl<'a> InSteps<'a> {
         at_once: NonZeroUsize,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<u64> {
-        let both = self.run.params.learns() == Learns::Both;
-        let steps = [Step::Commit, Step::Compare, Step::Answer];
-        let steps = &steps[..if both { 3 } else { 2 }];
+        let steps = Step::all(self.run.params.learns());
         let (done, partitions) = (AtomicU64::new(0), self.run.plan.partitions());
         let mut changes = 0;
         for step in steps {
@@ -77,14 +75,13 @@ impl<'a> InSteps<'a> {
 
     fn commit(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
         let shared = &self.shared[index as usize];
+        let items = self.pieces.entered(index)?;
         if let Some(kept) = self.kept(Step::Commit, index)? {
-            let items = self.pieces.distinct(index)?;
             return self.recall(index, &items, &kept);
         }
-        let items = self.pieces.entered(index)?;
         let own_len = items.len();
         let (stepped, set) = self.run.commit(ctx, index, items, shared)?;
-        let cost = self.cost(ctx);
+        let cost = self.count(ctx);
         self.keep(Step::Commit, index, opened, || stepped.to_over(cost).to_bytes())?;
         self.replace(index, &set.items()[..own_len], stepped)?;
         Ok(cost)
@@ -102,12 +99,12 @@ impl<'a> InSteps<'a> {
         }
         let stepped = self.stepped(index, &values)?;
         let compared = self.run.compare(self.steps, ctx, index, stepped)?;
-        let cost = self.cost(ctx);
+        let cost = self.count(ctx);
         match compared {
-            Compared::Given(given) => {
+            PartComparison::Given(given) => {
                 self.finish(Step::Compare, (index, &values), opened, Over { given, cost })?;
             }
-            Compared::Answers(stepped) => {
+            PartComparison::Answers(stepped) => {
                 self.keep(Step::Compare, index, opened, || stepped.to_over(cost).to_bytes())?;
                 self.replace(index, &values, stepped)?;
             }
@@ -122,7 +119,7 @@ impl<'a> InSteps<'a> {
         }
         let stepped = self.stepped(index, &values)?;
         let given = self.run.answer(self.steps, ctx, index, stepped)?;
-        let cost = self.cost(ctx);
+        let cost = self.count(ctx);
         self.finish(Step::Answer, (index, &values), opened, Over { given, cost })?;
         Ok(cost)
     }
@@ -160,7 +157,8 @@ impl<'a> InSteps<'a> {
         add(self.found, (self.pieces, index), repeated, given)
     }
 
-    fn cost(&self, ctx: &Context) -> Cost {
+    /// Counts what a step in `ctx` took, and returns it.
+    fn count(&self, ctx: &Context) -> Cost {
         self.meter.add(&ctx.meter().report());
         self.run.cost(ctx)
     }

@@ -141,6 +141,38 @@ fn sides_with_different_numbers_in_flight_meet_in_each_partition() {
     }
 }
 
+/// A side that only sends does not run away from a peer that reads one partition after the other.
+#[test]
+fn no_partition_is_begun_far_ahead_of_those_that_are_not_done() {
+    const COUNT: u64 = 100;
+    let ahead = AtomicU64::new(0);
+    let [sending, reading] = sides([Role::Sender, Role::Receiver], |own, session, ctx| {
+        let done = Mutex::new(BTreeSet::new());
+        let at_once = NonZeroUsize::new(if own == Role::Sender { 100 } else { 1 }).unwrap();
+        in_flight(ctx, session, COUNT, at_once, |index, ctx, _| {
+            if own == Role::Receiver {
+                ctx.peer()?.recv(1)?;
+                return Ok(());
+            }
+            let first = {
+                let done = done.lock().unwrap();
+                (0..COUNT).find(|index| !done.contains(index)).unwrap()
+            };
+            ahead.fetch_max(index - first, Ordering::Relaxed);
+            if index % 10 == 0 {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            ctx.peer()?.send(&[1])?;
+            ctx.finish()?;
+            done.lock().unwrap().insert(index);
+            Ok(())
+        })
+    });
+    assert_eq!([sending, reading], [Ok(()), Ok(())]);
+    let ahead = ahead.into_inner();
+    assert!((2..split::PARTITIONS_AHEAD).contains(&ahead), "{ahead}");
+}
+
 #[test]
 #[should_panic]
 fn a_panic_in_one_partition_ends_all_of_them() {

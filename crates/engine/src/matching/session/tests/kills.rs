@@ -99,6 +99,8 @@ fn a_party() {
 #[derive(Clone, Copy, PartialEq)]
 enum Asked {
     Rows,
+    /// By a protocol that makes each step in all partitions before the next.
+    RowsInSteps,
     Count,
     Sum,
     Union,
@@ -108,7 +110,7 @@ impl Asked {
     /// The agreement's head and tables, but for an intersection.
     fn terms(self) -> [&'static str; 2] {
         match self {
-            Asked::Rows => ["", ""],
+            Asked::Rows | Asked::RowsInSteps => ["", ""],
             Asked::Count => ["operation = \"cardinality\"\nprotocol = \"psty19\"", ""],
             Asked::Sum => [
                 "operation = \"sum\"\nprotocol = \"psty19\"",
@@ -139,7 +141,7 @@ impl Asked {
         let all = 0..KEYS + KEYS / 2;
         let same = |text: String| [text.clone(), text];
         match self {
-            Asked::Rows => [0, 1].map(|party| {
+            Asked::Rows | Asked::RowsInSteps => [0, 1].map(|party| {
                 let text = text(party);
                 let is_common = |row: u64| common.contains(&key(party, row));
                 let rows = (0..ROWS).zip(text.lines().skip(1)).filter(|(row, _)| is_common(*row));
@@ -185,8 +187,9 @@ struct Scene {
 
 impl Scene {
     fn new(asked: Asked, is_folder: bool) -> Self {
-        let (place, mut agreement) = pair();
-        if asked != Asked::Rows {
+        let in_steps = asked == Asked::RowsInSteps;
+        let (place, mut agreement) = pair(if in_steps { "rr22_malicious" } else { "rr22" });
+        if !in_steps && asked != Asked::Rows {
             let [head, tables] = asked.terms();
             let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
             let key = format!("[[key]]\nname = \"email\"\nprofile = \"email\"\n{tables}");
@@ -309,6 +312,12 @@ fn kills_between_partitions_change_nothing() {
 }
 
 #[test]
+fn kills_between_steps_change_nothing() {
+    Scene::new(Asked::RowsInSteps, true).kill(8);
+    Scene::new(Asked::RowsInSteps, false).kill(8);
+}
+
+#[test]
 fn kills_between_partitions_change_no_count_and_no_sum() {
     Scene::new(Asked::Count, true).kill(4);
     Scene::new(Asked::Sum, false).kill(4);
@@ -320,10 +329,11 @@ fn kills_between_partitions_change_no_union() {
 }
 
 #[test]
-#[ignore = "slow: 200 kills, and 60 of each other kind"]
+#[ignore = "slow: 200 kills of each intersection, and 60 of each other kind"]
 fn two_hundred_kills_between_partitions_change_nothing() {
     for is_folder in [true, false] {
         Scene::new(Asked::Rows, is_folder).kill(200);
+        Scene::new(Asked::RowsInSteps, is_folder).kill(200);
         for asked in [Asked::Count, Asked::Sum, Asked::Union] {
             Scene::new(asked, is_folder).kill(60);
         }

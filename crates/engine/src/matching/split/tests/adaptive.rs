@@ -9,7 +9,7 @@ use std::time::Duration;
 use vesica_core::{SessionId, TransportError};
 use vesica_protocols::rr22_malicious;
 use vesica_self_check::shared_items;
-use vesica_tasks::{Compared, PartRun};
+use vesica_tasks::{PartComparison, PartRun};
 
 const BLOCKS: u64 = 20;
 
@@ -92,8 +92,8 @@ impl Deviating<'_> {
         let (told, result) = channel();
         let (zeroth, others) = comparing.split_at_mut(1);
         let given = |compared| match compared {
-            Compared::Given(given) => given.own.unwrap(),
-            Compared::Answers(_) => panic!("the receiver alone learns"),
+            PartComparison::Given(given) => given.own.unwrap(),
+            PartComparison::Answers(_) => panic!("the receiver alone learns"),
         };
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -139,8 +139,8 @@ impl Deviating<'_> {
             return self.leave(Found::default());
         }
         let answers = |compared| match compared {
-            Compared::Answers(stepped) => stepped,
-            Compared::Given(_) => panic!("both learn"),
+            PartComparison::Answers(stepped) => stepped,
+            PartComparison::Given(_) => panic!("both learn"),
         };
         let mut committed = committed.into_iter();
         let stepped = committed.next().unwrap();
