@@ -2,6 +2,8 @@
 
 mod apart;
 mod attacks;
+mod hostile;
+mod hostile_store;
 mod mirror;
 mod places;
 mod repeats;
