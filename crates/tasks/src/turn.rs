@@ -427,8 +427,10 @@ fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
-        // The store has it; the peer has said the digest of another one.
-        ExchangeError::WrongObject { .. } => Error::Storage(ErrorKind::InvalidData),
+        // The store has it; the peer has said the digest of another one. Anyone who can write to the store may have put it there.
+        ExchangeError::WrongObject { .. } | ExchangeError::NotAnObject(_) => {
+            Error::Storage(ErrorKind::InvalidData)
+        }
         ExchangeError::ForeignObject { .. } => {
             Error::Bug("a task that runs again says something else")
         }
