@@ -2,6 +2,7 @@
 
 mod apart;
 mod attacks;
+mod budgets;
 mod hostile;
 mod hostile_store;
 mod mirror;
