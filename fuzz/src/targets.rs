@@ -12,6 +12,7 @@ mod letters;
 mod link;
 mod profiles;
 mod settings;
+mod store;
 mod two_party;
 mod wire;
 
@@ -59,6 +60,7 @@ pub const TARGETS: &[Target] = &[
     files::STATE,
     exchange::OBJECTS,
     exchange::MIRROR,
+    store::STORE,
     backends::REDIS,
     backends::POSTGRES,
     backends::CLUSTER,

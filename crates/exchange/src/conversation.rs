@@ -208,6 +208,11 @@ impl Conversation {
         self.core.run.repeats
     }
 
+    /// An object of this party with this number and any body.
+    pub(crate) fn sealed(&self, number: u32, body: Vec<u8>) -> Vec<u8> {
+        self.core.ours.seal(number, body)
+    }
+
     /// What ended the run, where it is more than the error of a stream says.
     pub fn fault(&self) -> Option<ExchangeError> {
         *lock(&self.core.fault)

@@ -3,7 +3,7 @@
 pub use crate::mirror::fuzzing::{lines, receive};
 
 use crate::apart::{self, APART, Desk};
-use crate::conversation::hear_all;
+use crate::conversation::{Conversation, hear_all};
 use crate::object::Opened;
 use crate::{RunName, journal, name, object};
 use vesica_net::{Parcel, StreamId};
@@ -26,6 +26,18 @@ pub fn samples() -> [Vec<u8>; 4] {
         journal::journal_of(&[1; 32], &[(stream, (3, [2; 32]))]),
         Desk::new("0123456789abcdef-0001", 1, &[3; 32]).to_bytes(),
     ]
+}
+
+/// The object of a party that deviates, with this number and any body.
+pub fn sealed(on: &Conversation, number: u32, body: Vec<u8>) -> Vec<u8> {
+    on.sealed(number, body)
+}
+
+/// The piece that names an object stored elsewhere, which has one byte of `stream`.
+pub fn named(id: u64, stream: StreamId) -> (StreamId, Vec<u8>) {
+    let streams = vec![(stream, 1)];
+    let (id, len) = (u128::from(id).to_be_bytes(), object::sealed_len(&streams));
+    (APART, apart::to_bytes(&Parcel { id, key: [0; 32], digest: [0; 32], len, streams }))
 }
 
 /// Reads an opened object, and what it names of objects apart.

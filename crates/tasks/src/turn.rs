@@ -427,9 +427,10 @@ fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
-        // The store has something else under its name, which the peer may not have written.
-        ExchangeError::WrongObject { .. } => Error::Storage(ErrorKind::InvalidData),
-        ExchangeError::NotAnObject(_) => Error::Storage(ErrorKind::InvalidInput),
+        // The store has it; the peer has said the digest of another one. Anyone who can write to the store may have put it there.
+        ExchangeError::WrongObject { .. } | ExchangeError::NotAnObject(_) => {
+            Error::Storage(ErrorKind::InvalidData)
+        }
         ExchangeError::ForeignObject { .. } => {
             Error::Bug("a task that runs again says something else")
         }

@@ -2,6 +2,9 @@
 
 mod apart;
 mod attacks;
+mod budgets;
+mod hostile;
+mod hostile_store;
 mod mirror;
 mod places;
 mod repeats;

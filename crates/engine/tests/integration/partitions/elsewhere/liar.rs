@@ -4,9 +4,10 @@ use super::{NAMES, SMALL, Team, job, never};
 use crate::support::Pair;
 use std::fs;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-use vesica_core::Misbehaviour;
 use vesica_core::hash::derive;
+use vesica_core::{Learns, Misbehaviour, PsiParams, SessionId};
 use vesica_engine::{Error, Silent};
 use vesica_exchange::{Desk, ExchangeError};
 use vesica_link::CancelToken;
@@ -22,6 +23,8 @@ enum Lie {
     OfAnother,
     /// It says that the object has more bytes.
     Longer,
+    /// It names an object of one byte twice, the second time as one of many bytes.
+    Twice,
     /// Its object is not sealed.
     NotSealed,
     /// Its object has bytes for another partition too.
@@ -37,8 +40,9 @@ struct Liar {
 
 impl Liar {
     /// Says what the first two tasks, of which these are `said`, did not say.
-    fn change(&self, orders: &Orders, tasks: &[Task], said: [&mut Parcelled; 2]) {
-        let [first, second] = said;
+    fn change(&self, orders: &Orders, tasks: &[Task], said: [&mut Vec<Parcelled>; 2]) {
+        let [all, second] = said;
+        let (Some(first), Some(second)) = (all.first_mut(), second.first_mut()) else { return };
         let desk = Desk::from_bytes(&orders.desk).unwrap();
         let id = other_id(tasks[0].id);
         let put = |streams: &[(u64, u64)]| {
@@ -57,6 +61,15 @@ impl Liar {
             Lie::Longer => {
                 first.streams[0].1 += 1;
                 first.len += 1;
+            }
+            Lie::Twice => {
+                let (stream, _) = first.streams[0];
+                let short = put(&[(stream, 1)]);
+                let streams = vec![(stream, MANY_BYTES)];
+                let len = short.len + MANY_BYTES - 1;
+                let (key, digest) = ([9; 32], [9; 32]);
+                let long = Parcelled { streams, len, key, digest, ..short.clone() };
+                *all = vec![short, long];
             }
             Lie::NotSealed => {
                 // The name of an object is in that of a sealed one.
@@ -81,6 +94,9 @@ impl Liar {
     }
 }
 
+/// More than any message of the first turns has.
+const MANY_BYTES: u64 = 1 << 19;
+
 /// What the liar seals its own objects under.
 fn id_key() -> [u8; 32] {
     [3; 32]
@@ -104,11 +120,8 @@ impl Hands for Liar {
         kept: Vec<(String, Vec<u8>)>,
     ) -> Result<Vec<Taken>, HandsFault> {
         let mut taken = self.team.take(orders, tasks, kept)?;
-        if let [first, second, ..] = &mut taken[..]
-            && let (Some(first), Some(second)) =
-                (first.parcels.first_mut(), second.parcels.first_mut())
-        {
-            self.change(orders, tasks, [first, second]);
+        if let [first, second, ..] = &mut taken[..] {
+            self.change(orders, tasks, [&mut first.parcels, &mut second.parcels]);
         }
         Ok(taken)
     }
@@ -116,6 +129,16 @@ impl Hands for Liar {
 
 /// What `one` makes of the lie of `two`.
 fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::Error>) {
+    let (error, failed, _) = hear_in_jobs(pair, lie, has_hands);
+    (error, failed)
+}
+
+/// The same, and how many jobs `one` has given out.
+fn hear_in_jobs(
+    pair: &Pair,
+    lie: Lie,
+    has_hands: bool,
+) -> (Error, Option<vesica_core::Error>, usize) {
     fs::remove_dir_all(pair.path("shared")).ok();
     for name in NAMES {
         fs::remove_dir_all(pair.path(&format!("{name}.state"))).ok();
@@ -136,8 +159,9 @@ fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::E
         assert!(start.elapsed() < Duration::from_secs(30), "{lie:?}");
         cancel.cancel();
         assert!(lying.join().unwrap().is_err(), "{lie:?}");
+        let jobs = honest.as_ref().map_or(0, |team| team.takes.load(Ordering::Relaxed));
         let failed = honest.and_then(|team| team.failed.lock().unwrap().clone());
-        (heard.err().unwrap_or_else(|| panic!("{lie:?} went well")), failed)
+        (heard.err().unwrap_or_else(|| panic!("{lie:?} went well")), failed, jobs)
     })
 }
 
@@ -172,10 +196,26 @@ fn a_peer_whose_objects_apart_are_others_is_found_out() {
         assert!(is_it, "{lie:?}: {error:?}");
     }
     // The task fails, and can be taken again.
-    let missing = std::io::ErrorKind::NotFound;
-    for (lie, kind) in [(Lie::Missing, missing), (Lie::Longer, std::io::ErrorKind::InvalidInput)] {
+    let [missing, longer] = [std::io::ErrorKind::NotFound, std::io::ErrorKind::InvalidData];
+    for (lie, kind) in [(Lie::Missing, missing), (Lie::Longer, longer)] {
         let (error, failed) = hear(&pair, lie, true);
         assert!(matches!(error, Error::Interrupted { .. }), "{error:?}");
         assert_eq!(failed, Some(vesica_core::Error::Storage(kind)), "{lie:?}");
+    }
+}
+
+/// The second name counts for nothing: a party that believed it would give out jobs for as long as the peer likes.
+#[test]
+fn a_peer_that_names_an_object_twice_gets_no_jobs_of_it() {
+    let pair = SMALL.write();
+    // One job for each message of the protocol, and the first, which waits for nothing.
+    let params = PsiParams::new(SessionId::from_bytes([1; 32]), 5, 5, Learns::Both).unwrap();
+    let flights = (vesica_protocols::find("kkrt16").unwrap().flights)(&params) as usize;
+    for has_hands in [false, true] {
+        let (error, failed, jobs) = hear_in_jobs(&pair, Lie::Twice, has_hands);
+        let named_twice = Misbehaviour::BrokenFraming;
+        let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if *kind == named_twice);
+        assert!(is_it && failed.is_none(), "elsewhere: {has_hands}: {error:?}, {failed:?}");
+        assert!(jobs <= flights + 1, "{jobs} jobs");
     }
 }

@@ -1,0 +1,56 @@
+//! The table of what a peer can use up has the figures of the code.
+
+use std::path::Path;
+use vesica_link::letters::{HELLO_LEN, LETTER_LEN};
+
+fn page(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// A file, a constant in it, and the figure in the table.
+const BUDGETS: [(&str, &str, &str); 24] = [
+    ("link/src/session/windows.rs", "MAX_UNOPENED: usize = 512;", "| 512 |"),
+    ("link/src/session/windows.rs", "FIRST_WINDOW: usize = 256 << 10;", "| 256 KiB |"),
+    ("link/src/session/windows.rs", "WINDOW: usize = 4 << 20;", "| 4 MiB |"),
+    ("link/src/session/log.rs", "MAX_KEPT_BYTES: usize = 16 << 20;", "| 16 MiB |"),
+    ("engine/src/line.rs", "AGREE_LIMIT: Duration = Duration::from_secs(20);", "20 s to agree"),
+    ("exchange/src/name.rs", "MARK_MAX_BYTES: u64 = 1;", "| 1 byte |"),
+    ("exchange/src/store.rs", "OBJECT_MAX_BYTES: u64 = 1 << 30;", "| 1 GiB, in memory once |"),
+    (
+        "exchange/src/conversation/inbox.rs",
+        "UNREAD_LEAST_BYTES: usize = 256 << 20;",
+        "the largest of 256 MiB, `--memory`, and 256 MiB more",
+    ),
+    ("exchange/src/conversation/inbox.rs", "STREAM_BYTES: usize = 256;", "for 256 bytes more"),
+    ("exchange/src/conversation/inbox.rs", "NAME_BYTES: usize = 320;", "for 320 in each"),
+    ("exchange/src/conversation/inbox.rs", "PIECE_BYTES: usize = 96;", "for 96 more"),
+    ("exchange/src/conversation/inbox.rs", "UNOPENED_MAX: usize = 512 + 4096 * 8;", "| 33,280 |"),
+    ("exchange/src/conversation/inbox.rs", "NAMED_MAX: usize = 4096 * 64;", "| 262,144 in a run"),
+    ("exchange/src/apart.rs", "STREAMS_MAX: usize = 32;", "| 32 streams, "),
+    ("exchange/src/apart.rs", "APART_MAX_BYTES: u64 = 64 << 20;", ", 64 MiB |"),
+    ("exchange/src/mirror.rs", "UNASKED_MAX_BYTES: u64 = 4 << 30;", "| 4 GiB, "),
+    ("exchange/src/mirror.rs", "OBJECT_COST_BYTES: u64 = 4096;", "with 4 KiB for each"),
+    ("exchange/src/mirror.rs", "SMALL_MAX: u32 = 1 << 12;", "| 4,096 |"),
+    ("exchange/src/mirror.rs", "HAVE_MAX: u32 = 1 << 20;", "| 1,048,576 |"),
+    ("tasks/src/orders.rs", "2 * all.div_ceil(self.plan.partitions()) + (1 << 20)", "| 1 MiB and"),
+    ("tasks/src/board.rs", "MOST_OBJECTS: usize = 1024;", "| 1,024 |"),
+    ("tasks/src/board.rs", "MOST_AT_ONCE: u32 = 4096;", "| 4,096 in each of at most 40 rounds"),
+    ("tasks/src/board.rs", "GATHERED_BYTES: u64 = 256 << 20;", "256 MiB and one object"),
+    ("tasks/src/turn.rs", "(20, Duration::from_millis(250))", "| 5 s in a task |"),
+];
+
+#[test]
+fn the_table_of_what_a_peer_can_use_up_has_the_figures_of_the_code() {
+    let text = page("SECURITY.md");
+    let (_, section) = text.split_once("## What a peer can use up\n").unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    for (file, code, figure) in BUDGETS {
+        let source = page(&format!("crates/{file}"));
+        assert!(source.contains(code), "{file} has another figure than {code}: {figure}");
+        assert!(section.contains(figure), "SECURITY.md does not say {figure}: {code} in {file}");
+    }
+    // With the number of repeats.
+    assert_eq!((HELLO_LEN + 4, LETTER_LEN), (1316, 1136));
+    assert!(section.contains("| 1,316 bytes, and 1,136 bytes |"));
+}
