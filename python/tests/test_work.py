@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import threading
@@ -409,3 +410,47 @@ def test_a_second_call_leaves_the_rows_of_the_first(
     third.withdraw()
     assert sorted(os.listdir(folder)) == sorted([NOTE, first.folder])
     assert json.loads((folder / NOTE).read_text())["rows"] == first.folder
+
+
+@pytest.mark.parametrize("place", [local, remote])
+def test_a_call_writes_nothing_while_another_has_the_state(
+    tmp_path: Path, place: Callable[[Path], Work]
+) -> None:
+    (tmp_path / "work").mkdir(mode=0o700)
+    (tmp_path / "state").mkdir(mode=0o700)
+    first = rows_in(place(tmp_path))
+    first.find(goes_on=False)
+    first.write()
+    first.take_state()
+    before = (tmp_path / "work" / NOTE).read_bytes()
+
+    def there() -> list[str]:
+        assert (tmp_path / "work" / NOTE).read_bytes() == before
+        return sorted(os.listdir(tmp_path / "work"))
+
+    class Late(Written):
+        """The first call takes the state while this one's cluster writes."""
+
+        def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
+            parts = super().write_parts_of(data)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            first.has_state = False
+            first.take_state()
+            return parts
+
+    with open(tmp_path / "state" / "vesica-run.lock", "wb") as lock:
+        late = Late(Unread(), place(tmp_path), ["email"], None)
+        late.note, late.state = NOTE, str(tmp_path / "state")
+        late.find(goes_on=False)
+        with pytest.raises(v.StateInUse, match="already running"):
+            late.write()
+        assert there() == sorted([NOTE, first.folder])
+        second = rows_in(place(tmp_path))
+        second.state = str(tmp_path / "state")
+        for use in (lambda: second.find(goes_on=True), lambda: second.write()):
+            with pytest.raises(v.StateInUse, match="already running"):
+                use()
+        # Killed now, it leaves the note of the first call.
+        assert there() == sorted([NOTE, first.folder])
+    second.find(goes_on=True)
+    assert (second.folder, second.parts) == (first.folder, first.parts)
