@@ -8,6 +8,7 @@ folder's descriptor, without following a link.
 from __future__ import annotations
 
 import contextlib
+import errno
 import grp
 import os
 import pwd
@@ -196,6 +197,54 @@ class LocalFolder:
                 raise PermissionError
             else:
                 shutil.rmtree(last, dir_fd=folder)
+
+
+class LocalFile:
+    """A regular file in a folder, open to be read. Neither the file nor the last component of the folder is a link."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            above = os.open(folder, FOLDER)
+            try:
+                self.opened = os.open(name, flags, dir_fd=above)
+            finally:
+                os.close(above)
+        except OSError as error:
+            # A link; a component that is no folder.
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+                raise FileNotFoundError(error.errno, "no file") from None
+            raise
+        if not stat.S_ISREG(os.fstat(self.opened).st_mode):
+            os.close(self.opened)
+            raise FileNotFoundError(errno.ENOENT, "no file")
+
+    def __enter__(self) -> LocalFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.opened)
+
+    def read_at(self, length: int, offset: int) -> bytes:
+        """At most so many bytes; fewer only at the end of the file."""
+        parts = []
+        while length and (part := os.pread(self.opened, length, offset)):
+            parts.append(part)
+            length, offset = length - len(part), offset + len(part)
+        return b"".join(parts)
+
+
+def stat_of(folder: str, name: str) -> tuple[int, int] | None:
+    """The bytes of a regular file in a folder, and when it was written, in ns; None if this user sees none there."""
+    with contextlib.suppress(OSError):
+        above = os.open(folder, FOLDER)
+        try:
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+        finally:
+            os.close(above)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size, found.st_mtime_ns
+    return None
 
 
 def components(name: str) -> list[str]:
