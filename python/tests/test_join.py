@@ -226,5 +226,5 @@ def test_a_request_that_cannot_be_read_keeps_no_others_waiting(
         raise PermissionError
 
     monkeypatch.setattr(_join, "opened_in", unreadable)
-    with pytest.raises(v.DataError, match="request cannot be read .PermissionError"):
+    with pytest.raises(v.DataError, match=r"request cannot be read \(PermissionError"):
         _join.helper_join(None, tmp_path)

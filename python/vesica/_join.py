@@ -155,7 +155,7 @@ def outstanding(work: Work) -> list[str]:
 
 
 def first_of(there: list[str], failed: Container[str]) -> tuple[list[str], bool]:
-    """The requests to try next that have not failed yet, and whether there are more: those that fail keep none waiting."""
+    """The requests to try next that have not failed yet, and whether there are more."""
     untried = [name for name in there if name not in failed]
     return untried[:MOST_REQUESTS], len(untried) > MOST_REQUESTS
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vesica._errors import SettingsError
-from vesica._local import LocalFile, LocalFolder, components, stat_of
+from vesica._local import TRUSTED, LocalFile, LocalFolder, components, stat_of
 
 log = logging.getLogger("vesica")
 
@@ -84,6 +84,8 @@ class Work:
         if self.files.type_name == "local":
             self.local = LocalFolder(self.path, self.name, self.is_shared)
             self.path = self.local.path
+            if self.local.is_trusted:
+                log.warning("who can write to %s is not checked: it is in %s", self.path, TRUSTED)
             if self.url.startswith("file://"):
                 self.url = f"file://{self.path}"
 
