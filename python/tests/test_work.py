@@ -634,3 +634,23 @@ def test_another_user_works_below_folders_of_root_alone(
     os.chown(folder, ANOTHER, ANOTHER)
     with pytest.raises(v.SettingsError, match="belongs to another user"):
         local(tmp_path).check()
+
+
+@is_root
+def test_a_group_of_the_user_alone_may_write_to_what_is_in_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubernetes gives the group of a volume this right when a pod starts."""
+    (tmp_path / "work").mkdir(mode=0o700)
+    rows = rows_in(local(tmp_path))
+    rows.find(goes_on=False)
+    rows.write()
+    for one, mode in ((NOTE, 0o660), (rows.folder, 0o2770)):
+        os.chown(tmp_path / "work" / one, 0, 2000)
+        (tmp_path / "work" / one).chmod(mode)
+    with pytest.raises(v.SettingsError, match=NOTE):
+        rows_in(local(tmp_path)).find(goes_on=True)
+    monkeypatch.setattr(_local, "is_own_group", lambda group, user: group == 2000)
+    again = rows_in(local(tmp_path))
+    again.find(goes_on=True)
+    assert again.folder == rows.folder
