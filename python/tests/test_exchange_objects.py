@@ -138,7 +138,7 @@ def test_what_cannot_be_called_is_a_method_that_is_missing(sides: Sides) -> None
     board.folders = ["run"]  # type: ignore[method-assign,assignment]
     sides.both(board)
     board.get = 7  # type: ignore[method-assign,assignment]
-    with pytest.raises(v.SettingsError, match="put_if_absent and get"):
+    with pytest.raises(TypeError, match="put_if_absent and get"):
         sides.both(board)
 
 
