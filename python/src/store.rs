@@ -113,9 +113,9 @@ impl ObjectStore {
     }
 }
 
-/// The method of this name; `None` if the object lacks it, or has `None` in its place.
+/// The method of this name; `None` if the object lacks it, or has in its place what cannot be called.
 fn method_of<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
-    Ok(object.getattr_opt(name)?.filter(|method| !method.is_none()))
+    Ok(object.getattr_opt(name)?.filter(|method| method.is_callable()))
 }
 
 /// A method gave something else than it should.

@@ -132,6 +132,16 @@ def test_none_in_place_of_a_method_is_a_method_that_is_missing(sides: Sides) -> 
     assert numbers(board.objects) == {"0001", "0002"}
 
 
+def test_what_cannot_be_called_is_a_method_that_is_missing(sides: Sides) -> None:
+    board = Listed()
+    board.size = 7  # type: ignore[attr-defined]
+    board.folders = ["run"]  # type: ignore[method-assign,assignment]
+    sides.both(board)
+    board.get = 7  # type: ignore[method-assign,assignment]
+    with pytest.raises(TypeError, match="put_if_absent and get"):
+        sides.both(board)
+
+
 class Fault(Exception):
     """Not an error that anybody else raises."""
 

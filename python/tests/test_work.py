@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import grp
 import json
 import os
+import pwd
+import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import vesica as v
 from pyarrow import fs
-from vesica._local import LocalFolder
+from vesica import _local
+from vesica._local import TRUSTED, LocalFolder
 from vesica._rows import Rows
 from vesica._work import MOST_STALE, Work
 
@@ -244,10 +250,6 @@ def test_a_folder_of_another_user_is_refused(tmp_path: Path) -> None:
         with pytest.raises(v.SettingsError, match="belongs to another user"):
             local(tmp_path).check()
     os.chown(folder, 0, 0)
-    os.chown(tmp_path, ANOTHER, 0)
-    with pytest.raises(v.SettingsError, match="can replace"):
-        local(tmp_path).check()
-    os.chown(tmp_path, 0, 0)
     folder.rmdir()
     folder.symlink_to(tmp_path)
     local(tmp_path).check()
@@ -409,3 +411,246 @@ def test_a_second_call_leaves_the_rows_of_the_first(
     third.withdraw()
     assert sorted(os.listdir(folder)) == sorted([NOTE, first.folder])
     assert json.loads((folder / NOTE).read_text())["rows"] == first.folder
+
+
+@pytest.mark.parametrize("place", [local, remote])
+def test_a_call_writes_nothing_while_another_has_the_state(
+    tmp_path: Path, place: Callable[[Path], Work]
+) -> None:
+    (tmp_path / "work").mkdir(mode=0o700)
+    (tmp_path / "state").mkdir(mode=0o700)
+    first = rows_in(place(tmp_path))
+    first.find(goes_on=False)
+    first.write()
+    first.take_state()
+    before = (tmp_path / "work" / NOTE).read_bytes()
+
+    def there() -> list[str]:
+        assert (tmp_path / "work" / NOTE).read_bytes() == before
+        return sorted(os.listdir(tmp_path / "work"))
+
+    class Late(Written):
+        """The first call takes the state while this one's cluster writes."""
+
+        def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
+            parts = super().write_parts_of(data)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            first.has_state = False
+            first.take_state()
+            return parts
+
+    with open(tmp_path / "state" / "vesica-run.lock", "wb") as lock:
+        late = Late(Unread(), place(tmp_path), ["email"], None)
+        late.note, late.state = NOTE, str(tmp_path / "state")
+        late.find(goes_on=False)
+        with pytest.raises(v.StateInUse, match="already running"):
+            late.write()
+        assert there() == sorted([NOTE, first.folder])
+        second = rows_in(place(tmp_path))
+        second.state = str(tmp_path / "state")
+        for use in (lambda: second.find(goes_on=True), lambda: second.write()):
+            with pytest.raises(v.StateInUse, match="already running"):
+                use()
+        # Killed now, it leaves the note of the first call.
+        assert there() == sorted([NOTE, first.folder])
+    second.find(goes_on=True)
+    assert (second.folder, second.parts) == (first.folder, first.parts)
+
+
+@pytest.mark.parametrize(
+    ("owner", "mode", "user", "own", "expected"),
+    [
+        # Those of crates/link/src/access.rs.
+        (1000, 0o755, 1000, False, False),
+        (0, 0o755, 1000, False, False),
+        (1000, 0o777, 1000, False, True),
+        (0, 0o1777, 1000, False, False),
+        (1000, 0o775, 1000, True, False),
+        (1000, 0o775, 1000, False, True),
+        (1000, 0o1775, 1000, False, False),
+        (1001, 0o1755, 1000, False, True),
+        # In a container.
+        (1000, 0o755, 0, False, False),
+        (1000, 0o777, 0, False, True),
+        # A volume of Kubernetes.
+        (0, 0o2775, 1000, False, True),
+        (0, 0o2775, 1000, True, False),
+        # Users outside this user namespace.
+        (65534, 0o755, 1000, False, False),
+        (65534, 0o1777, 1000, False, False),
+        (65534, 0o777, 1000, False, True),
+    ],
+)
+def test_a_folder_is_replaced_by_those_who_can_write_to_its_parent(
+    monkeypatch: pytest.MonkeyPatch, owner: int, mode: int, user: int, own: bool, expected: bool
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    monkeypatch.setattr(_local, "outside", lambda: (65534,))
+    monkeypatch.setattr(_local, "is_own_group", lambda group, user: own and user != 65534)
+    parent: Any = SimpleNamespace(st_uid=owner, st_gid=2000, st_mode=mode)
+    assert _local.others_can_replace(parent) == expected
+    if owner == 65534:
+        monkeypatch.setattr(_local, "outside", lambda: ())
+        assert _local.others_can_replace(parent)
+
+
+def test_a_group_is_of_the_user_alone_if_no_other_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    users = {1000: ("ann", 1000), 1001: ("bob", 1001)}
+    groups: dict[int, tuple[str, list[str]]] = {1000: ("ann", []), 1001: ("bob", ["bob"])}
+
+    def user(uid: int) -> Any:
+        return SimpleNamespace(pw_name=users[uid][0], pw_uid=uid, pw_gid=users[uid][1])
+
+    def group(gid: int) -> Any:
+        return SimpleNamespace(gr_name=groups[gid][0], gr_mem=groups[gid][1])
+
+    monkeypatch.setattr(pwd, "getpwuid", user)
+    monkeypatch.setattr(pwd, "getpwall", lambda: [user(uid) for uid in users])
+    monkeypatch.setattr(grp, "getgrgid", group)
+    own = _local.is_own_group
+    assert own(1000, 1000) and own(1001, 1001) and not own(1001, 1000)
+    groups[1000] = ("ann", ["ann", "bob"])
+    assert not own(1000, 1000)
+    groups[1000] = ("ann", [])
+    # It is the primary group of another user.
+    users[1001] = ("bob", 1000)
+    assert not own(1000, 1000)
+    # In a container that does not know them: runAsUser and fsGroup.
+    assert own(2000, 2000) and not own(2000, 2001) and not own(2000, 1000)
+    users[1002] = ("eve", 2000)
+    assert not own(2000, 2000)
+
+
+def other_way(refused: pytest.ExceptionInfo[v.SettingsError], works: bool = True) -> str:
+    """The folder to trust that a hint names, if the other folder that it names works."""
+    hint = refused.value.hint
+    assert hint is not None
+    if works:
+        [folder] = re.findall("such as (.*) if all of the cluster", hint)
+        Work(folder, None).check()
+    [trusted] = re.findall(f"{TRUSTED}=(.*) .docs/spark.md", hint)
+    return str(trusted)
+
+
+@is_root
+@pytest.mark.parametrize("mode", [0o2775, 0o777], ids=["fsGroup", "FUSE"])
+def test_a_volume_can_be_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, mode: int
+) -> None:
+    mount = tmp_path / "mount"
+    (mount / "work").mkdir(parents=True)
+    (mount / "work").chmod(0o700)
+    os.chown(mount, 0, ANOTHER)
+    mount.chmod(mode)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # The mount itself, and a folder in it that is there or not.
+    for folder in (mount, mount / "work", mount / "new"):
+        monkeypatch.delenv(TRUSTED, raising=False)
+        with pytest.raises(v.SettingsError, match=f"can write to {mount}") as refused:
+            Work(folder, None).check()
+        assert other_way(refused) == str(folder)
+        monkeypatch.setenv(TRUSTED, f"relative:/other::{other_way(refused)}")
+        rows = rows_in(Work(folder, None))
+        rows.find(goes_on=False)
+        rows.write()
+        assert f"who can write to {folder} is not checked" in caplog.text
+    monkeypatch.setenv(TRUSTED, str(mount))
+    Work(mount / "work", None).check()
+    monkeypatch.setenv(TRUSTED, str(mount / "wor"))
+    with pytest.raises(v.SettingsError, match="can write to"):
+        Work(mount / "work", None).check()
+
+
+@is_root
+def test_a_file_system_that_shows_other_owners_can_be_trusted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, victim: Path
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir(mode=0o700)
+    rows = rows_in(local(tmp_path))
+    rows.find(goes_on=False)
+    rows.write()
+    for one in (folder / rows.folder, folder / NOTE):
+        os.chown(one, ANOTHER, ANOTHER)
+        one.chmod(0o777)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    # No error of the system alone: there is a way out.
+    with pytest.raises(v.SettingsError, match="the file system shows it so") as refused:
+        rows.work.create(f"{rows.folder}/items")
+    assert other_way(refused) == str(folder)
+    monkeypatch.setenv(TRUSTED, str(folder))
+    os.chown(folder, ANOTHER, ANOTHER)
+    folder.chmod(0o777)
+    again = rows_in(local(tmp_path))
+    again.find(goes_on=True)
+    assert again.folder == rows.folder
+    again.work.create(f"{rows.folder}/items")
+    # Links lead nowhere else, and names are names.
+    (folder / OTHER_ROWS).symlink_to(victim)
+    again.stale = [OTHER_ROWS]
+    again.forget_stale()
+    with pytest.raises(v.InternalError):
+        again.work.delete("../home/documents")
+    again.work.delete(again.folder)
+    assert os.listdir(folder) == [NOTE]
+    assert (victim / "thesis").exists()
+
+
+@is_root
+def test_root_works_below_a_folder_of_another_user(tmp_path: Path) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir(mode=0o755)
+    os.chown(folder, ANOTHER, ANOTHER)
+    with pytest.raises(v.SettingsError, match=f"uid {ANOTHER}") as refused:
+        Work(folder, None).check()
+    assert f"such as {folder}/vesica-work if" in str(refused.value.hint)
+    assert other_way(refused) == str(folder)
+    Work(folder / "vesica-work", None).check()
+
+
+@is_root
+def test_another_user_works_below_folders_of_root_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir(mode=0o755)
+    os.chown(folder, 1000, 1000)
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(_local, "outside", lambda: ())
+    os.chown(tmp_path, ANOTHER, 0)
+    with pytest.raises(v.SettingsError, match="can replace"):
+        local(tmp_path).check()
+    # The machine's root is a user outside this namespace.
+    monkeypatch.setattr(_local, "outside", lambda: (ANOTHER,))
+    local(tmp_path).check()
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    os.chown(link, ANOTHER, 0, follow_symlinks=False)
+    tmp_path.chmod(0o755)
+    Work(link, None).check()
+    tmp_path.chmod(0o1777)
+    with pytest.raises(v.SettingsError, match="a link that another user"):
+        Work(link, None)
+    os.chown(folder, ANOTHER, ANOTHER)
+    with pytest.raises(v.SettingsError, match="belongs to another user"):
+        local(tmp_path).check()
+
+
+@is_root
+def test_a_group_of_the_user_alone_may_write_to_what_is_in_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kubernetes gives the group of a volume this right when a pod starts."""
+    (tmp_path / "work").mkdir(mode=0o700)
+    rows = rows_in(local(tmp_path))
+    rows.find(goes_on=False)
+    rows.write()
+    for one, mode in ((NOTE, 0o660), (rows.folder, 0o2770)):
+        os.chown(tmp_path / "work" / one, 0, 2000)
+        (tmp_path / "work" / one).chmod(mode)
+    with pytest.raises(v.SettingsError, match=NOTE):
+        rows_in(local(tmp_path)).find(goes_on=True)
+    monkeypatch.setattr(_local, "is_own_group", lambda group, user: group == 2000)
+    again = rows_in(local(tmp_path))
+    again.find(goes_on=True)
+    assert again.folder == rows.folder

@@ -11,14 +11,14 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 from vesica import _vesica
 from vesica._errors import DataError, SettingsError, VesicaError
 from vesica._executors import batch_of, check_packages, described, slots
 from vesica._frames import quietly
-from vesica._work import Work, write_whole
+from vesica._work import Work, found_in, opened_in, write_whole
 
 log = logging.getLogger("vesica")
 
@@ -32,7 +32,7 @@ LOOK_EVERY = 1.0
 TRY_AFTER, TRY_WITHIN = 30.0, 3600.0
 #: The longest that the comparison of a request may take by default, in seconds.
 LIMIT = 6 * 3600.0
-#: So many requests are looked at, the oldest ones.
+#: So many requests are tried between two looks, the oldest ones.
 MOST_REQUESTS = 1000
 #: Most bytes of a request: 36 for each segment of a list.
 REQUEST_BYTES = 64 << 20
@@ -88,18 +88,31 @@ def helper_join(
     while True:
         there = outstanding(work)
         failed = {name: why for name, why in failed.items() if name in there}
-        for name in there:
-            if name in failed and time.monotonic() < failed[name][2]:
-                continue
+        due = [name for name in there if name in failed and failed[name][2] <= time.monotonic()]
+        chosen, is_cut = first_of(there, failed)
+        if is_cut:
+            log.warning(
+                "%s has %d requests: the oldest %d that are new come first",
+                work.url,
+                len(there),
+                MOST_REQUESTS,
+            )
+        moved = False
+        for name in chosen + due[:MOST_REQUESTS]:
             try:
-                answered += answer(spark, work, name, limit)
+                is_answered = answer(spark, work, name, limit)
+                answered, moved = answered + is_answered, moved or is_answered
                 failed.pop(name, None)
             except VesicaError as error:
                 # Others may be of other helpers.
+                moved = True
                 log.warning("%s: %s (%s)", name, error, error.hint)
                 tries = failed[name][1] + 1 if name in failed else 1
                 failed[name] = (error, tries, time.monotonic() + pause(tries))
         left = until - time.monotonic()
+        if is_cut and moved:
+            # Each request that was there gets a try.
+            continue
         if left <= 0:
             break
         time.sleep(min(LOOK_EVERY, left))
@@ -126,10 +139,11 @@ def outstanding(work: Work) -> list[str]:
                 names.append(one.base_name)
         request, ages = _vesica.JoinRequest, []
         for name in names:
-            paths = [f"{work.path}/{name}/{file}" for file in (request.FILE, request.ANSWER_FILE)]
-            asked, done = work.files.get_file_info(paths)
-            if asked.type == fs.FileType.File and done.type != fs.FileType.File:
-                ages.append((asked.mtime_ns or 0, name))
+            folder = f"{work.path}/{name}"
+            # A link is none: it may lead to any file of the operator.
+            asked = found_in(work.files, folder, request.FILE)
+            if asked is not None and found_in(work.files, folder, request.ANSWER_FILE) is None:
+                ages.append((asked[1], name))
         return sorted(ages)
 
     unread = (
@@ -137,12 +151,13 @@ def outstanding(work: Work) -> list[str]:
         "it must exist, and the driver must have the right to list and to read it",
     )
     work.check()
-    names = [name for _, name in quietly(unread, found)]
-    if len(names) > MOST_REQUESTS:
-        log.warning(
-            "%s has %d requests: the oldest %d are looked at", work.url, len(names), MOST_REQUESTS
-        )
-    return names[:MOST_REQUESTS]
+    return [name for _, name in quietly(unread, found)]
+
+
+def first_of(there: list[str], failed: Container[str]) -> tuple[list[str], bool]:
+    """The requests to try next that have not failed yet, and whether there are more."""
+    untried = [name for name in there if name not in failed]
+    return untried[:MOST_REQUESTS], len(untried) > MOST_REQUESTS
 
 
 def is_of_request(name: str) -> bool:
@@ -153,12 +168,19 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
     """Answer a request within `limit` seconds; returns whether the helper still wanted the answer."""
     start = time.monotonic()
     folder = f"{work.path}/{name}"
-    path = f"{folder}/{_vesica.JoinRequest.FILE}"
+    path, data, unread = f"{folder}/{_vesica.JoinRequest.FILE}", b"", None
     try:
-        with work.files.open_input_stream(path) as file:
-            data = file.read(REQUEST_BYTES)
+        with opened_in(work.files, folder, _vesica.JoinRequest.FILE) as file:
+            data = bytes(file.read_at(REQUEST_BYTES, 0))
     except FileNotFoundError:
         return False
+    except OSError as error:
+        unread = type(error).__name__
+    if unread is not None:
+        raise DataError(
+            f"{work.url}/{name}/request cannot be read ({unread})",
+            "the driver must have the right to read it; or delete the folder if no helper has written it",
+        )
     request = _vesica.JoinRequest.decode(data)
     # One that was copied elsewhere has files with the right digests, but nobody waits for it.
     if request is None or request.folder != name:
@@ -222,16 +244,13 @@ def within(limit: float, spark: Any, collect: Callable[[], Any]) -> Any:
 
 def has_lists(work: Work, name: str, request: _vesica.JoinRequest) -> bool:
     """Whether each list is a file that can have as many labels as the request says: no job starts without."""
-    from pyarrow import fs
-
-    lens = request.lens
-    paths = [f"{work.path}/{name}/{request.list_file(list)}" for list in range(len(lens))]
-    found = work.files.get_file_info(paths)
-    # A label takes a byte or more.
-    return all(
-        one.type == fs.FileType.File and one.size >= labels
-        for one, labels in zip(found, lens, strict=True)
-    )
+    folder = f"{work.path}/{name}"
+    for list, labels in enumerate(request.lens):
+        found = found_in(work.files, folder, request.list_file(list))
+        # A label takes a byte or more.
+        if found is None or found[0] < labels:
+            return False
+    return True
 
 
 def is_there(files: Any, path: str) -> bool:
@@ -267,7 +286,7 @@ def compare(
     """Compare lists in these ranges: the digest of the bits, which are written, or which list is malformed."""
     with contextlib.ExitStack() as opened:
         lists = [
-            opened.enter_context(files.open_input_file(f"{folder}/{request.list_file(list)}"))
+            opened.enter_context(opened_in(files, folder, request.list_file(list)))
             for list in range(len(request.lens))
         ]
         found, malformed = request.compare(lists, first, past)

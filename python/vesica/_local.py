@@ -8,12 +8,15 @@ folder's descriptor, without following a link.
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
 import grp
 import os
 import pwd
 import re
 import shutil
 import stat
+import tempfile
 import uuid
 from collections.abc import Iterator
 
@@ -22,6 +25,8 @@ from vesica._errors import InternalError, SettingsError
 SUPERUSER = 0
 #: The permissions to write of users other than the owner.
 WRITE_OTHERS = 0o022
+#: The variable with the folders whose owners and permissions are not checked.
+TRUSTED = "VESICA_TRUSTED_FOLDERS"
 #: A folder, without following a link to it.
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 #: One component of a name below the folder: never `.`, `..` or one with a slash.
@@ -37,9 +42,12 @@ class LocalFolder:
     def __init__(self, path: str, name: str, is_shared: bool = False) -> None:
         self.name, self.is_shared = name, is_shared
         self.given = os.path.abspath(path)
-        check_links(self.given, name)
         #: Without links, so that a link that is changed later leads nowhere else.
         self.path = os.path.realpath(self.given)
+        #: Whether the user says who can write here, and above.
+        self.is_trusted = is_trusted(self.path)
+        if not self.is_trusted:
+            check_links(self.given, name)
         self.seen: tuple[int, int] | None = None
 
     def check(self) -> None:
@@ -52,7 +60,8 @@ class LocalFolder:
         """The folder's descriptor, after all checks."""
         if create:
             self.create()
-        check_parents(self.path, self.name)
+        if not self.is_trusted:
+            check_parents(self.path, self.name)
         try:
             folder = os.open(self.path, FOLDER)
         except NotADirectoryError:
@@ -61,7 +70,8 @@ class LocalFolder:
             ) from None
         try:
             found = os.fstat(folder)
-            self.check_access(found)
+            if not self.is_trusted:
+                self.check_access(found)
             if self.seen not in (None, (found.st_dev, found.st_ino)):
                 raise SettingsError(
                     f"{self.path} is another folder than at the start of this call",
@@ -86,15 +96,18 @@ class LocalFolder:
         if self.is_shared:
             self.check_shared(found)
             return
-        own = f"give a folder that only you can write to as {self.name}"
         if found.st_uid not in (os.geteuid(), SUPERUSER):
-            raise SettingsError(f"{self.path} belongs to another user of this machine", own)
+            raise SettingsError(
+                f"{self.path} belongs to another user of this machine (uid {found.st_uid})",
+                hint(self.path, self.name, self.path),
+            )
         # In a sticky folder they cannot rename or delete what is ours, and what is theirs is not taken.
         is_sticky = found.st_mode & stat.S_ISVTX and found.st_uid == os.geteuid()
         if found.st_mode & WRITE_OTHERS and not is_sticky:
             raise SettingsError(
                 f"other users of this machine can write to {self.path} (mode {found.st_mode & 0o7777:03o})",
-                f"run `chmod go-w {self.path}` if no other user has changed anything in it; otherwise {own}",
+                f"run `chmod go-w {self.path}` if no other user has changed anything in it; otherwise "
+                f"{hint(self.path, self.name, self.path)}",
             )
 
     def check_shared(self, found: os.stat_result) -> None:
@@ -104,12 +117,13 @@ class LocalFolder:
             raise SettingsError(
                 f"{self.path} belongs to another user of this machine, who shares it with no group of yours",
                 f"give a folder of yours as {self.name}, or one that its owner shares: chgrp join {self.path}; "
-                f"chmod 2770 {self.path}",
+                f"chmod 2770 {self.path}; or, {trust(self.path, self.path)}",
             )
         if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and not is_of_group):
             raise SettingsError(
                 f"other users of this machine can write to {self.path} (mode {found.st_mode & 0o7777:03o})",
-                f"run `chmod o-w {self.path}`, and give it a group that only the helper and this cluster are in",
+                f"run `chmod o-w {self.path}`, and give it a group that only the helper and this cluster are in; or, "
+                f"{trust(self.path, self.path)}",
             )
 
     @contextlib.contextmanager
@@ -121,9 +135,24 @@ class LocalFolder:
             for one in middle:
                 folder = os.open(one, FOLDER, dir_fd=folder)
                 stack.callback(os.close, folder)
-                if os.fstat(folder).st_uid != os.geteuid():
-                    raise PermissionError
+                found = os.fstat(folder)
+                if not self.is_ours(found):
+                    raise SettingsError(
+                        f"a folder in {self.path} belongs to another user of this machine (uid {found.st_uid}), or the "
+                        "file system shows it so",
+                        f"find out who has made it; if a call of yours has, {hint(self.path, self.name, self.path)}",
+                    )
             yield folder, last
+
+    def is_ours(self, found: os.stat_result) -> bool:
+        """Whether a file or a folder below this one is of this user, as far as the file system shows owners."""
+        return self.is_trusted or found.st_uid == os.geteuid()
+
+    def is_own_folder(self, name: str, folder: int) -> bool:
+        """Whether this is a folder of ours, no link, which no other user can write to."""
+        found = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        is_closed = self.is_trusted or not others_write(found)
+        return stat.S_ISDIR(found.st_mode) and is_closed and self.is_ours(found)
 
     def read(self, name: str, most: int) -> bytes:
         """The bytes of a file of ours."""
@@ -134,9 +163,10 @@ class LocalFolder:
         ):
             found = os.fstat(file.fileno())
             # In a sticky folder others can make files, and links to files of ours.
-            if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+            if not stat.S_ISREG(found.st_mode):
                 raise PermissionError
-            if found.st_uid != os.geteuid() or found.st_mode & WRITE_OTHERS:
+            is_alone = found.st_nlink == 1 and not others_write(found)
+            if not self.is_ours(found) or not (is_alone or self.is_trusted):
                 raise PermissionError
             data = file.read(most + 1)
             if len(data) > most:
@@ -166,21 +196,22 @@ class LocalFolder:
             try:
                 os.mkdir(last, 0o700, dir_fd=folder)
             except FileExistsError:
-                if is_new or not is_own(last, folder):
+                if is_new or not self.is_own_folder(last, folder):
                     raise
             os.fsync(folder)
 
     def is_own(self, name: str) -> bool:
         """Whether this is a folder of ours, no link, which no other user can write to."""
         with contextlib.suppress(OSError), self.above(name) as (folder, last):
-            return is_own(last, folder)
+            return self.is_own_folder(last, folder)
         return False
 
     def is_folder(self, name: str) -> bool:
         """Whether this is a folder, no link, to which users outside its group cannot write."""
         with contextlib.suppress(OSError, InternalError), self.above(name) as (folder, last):
             found = os.stat(last, dir_fd=folder, follow_symlinks=False)
-            return stat.S_ISDIR(found.st_mode) and not found.st_mode & stat.S_IWOTH
+            is_closed = self.is_trusted or not found.st_mode & stat.S_IWOTH
+            return stat.S_ISDIR(found.st_mode) and is_closed
         return False
 
     def unlink(self, name: str) -> None:
@@ -192,10 +223,58 @@ class LocalFolder:
         with self.above(name) as (folder, last):
             if stat.S_ISLNK(os.lstat(last, dir_fd=folder).st_mode):
                 os.unlink(last, dir_fd=folder)
-            elif not is_own(last, folder):
+            elif not self.is_own_folder(last, folder):
                 raise PermissionError
             else:
                 shutil.rmtree(last, dir_fd=folder)
+
+
+class LocalFile:
+    """A regular file in a folder, open to be read. Neither the file nor the last component of the folder is a link."""
+
+    def __init__(self, folder: str, name: str) -> None:
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        try:
+            above = os.open(folder, FOLDER)
+            try:
+                self.opened = os.open(name, flags, dir_fd=above)
+            finally:
+                os.close(above)
+        except OSError as error:
+            # A link; a component that is no folder.
+            if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
+                raise FileNotFoundError(error.errno, "no file") from None
+            raise
+        if not stat.S_ISREG(os.fstat(self.opened).st_mode):
+            os.close(self.opened)
+            raise FileNotFoundError(errno.ENOENT, "no file")
+
+    def __enter__(self) -> LocalFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.opened)
+
+    def read_at(self, length: int, offset: int) -> bytes:
+        """At most so many bytes; fewer only at the end of the file."""
+        parts = []
+        while length and (part := os.pread(self.opened, length, offset)):
+            parts.append(part)
+            length, offset = length - len(part), offset + len(part)
+        return b"".join(parts)
+
+
+def stat_of(folder: str, name: str) -> tuple[int, int] | None:
+    """The bytes of a regular file in a folder, and when it was written, in ns; None if this user sees none there."""
+    with contextlib.suppress(OSError):
+        above = os.open(folder, FOLDER)
+        try:
+            found = os.stat(name, dir_fd=above, follow_symlinks=False)
+        finally:
+            os.close(above)
+        if stat.S_ISREG(found.st_mode):
+            return found.st_size, found.st_mtime_ns
+    return None
 
 
 def components(name: str) -> list[str]:
@@ -206,54 +285,136 @@ def components(name: str) -> list[str]:
     return parts
 
 
-def is_own(name: str, folder: int) -> bool:
-    """Whether this is a folder of ours, no link, which no other user can write to."""
-    found = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    is_folder = stat.S_ISDIR(found.st_mode) and not found.st_mode & WRITE_OTHERS
-    return is_folder and found.st_uid == os.geteuid()
+def is_trusted(path: str) -> bool:
+    """Whether a path without links is one of the folders that the user vouches for, or below one."""
+    given = filter(None, os.environ.get(TRUSTED, "").split(os.pathsep))
+    folders = [os.path.realpath(one) for one in given if os.path.isabs(one)]
+    return any(os.path.commonpath([path, one]) == one for one in folders)
 
 
 def check_links(path: str, name: str) -> None:
     """Refuse a path with a link that another user has made."""
     while path != os.path.dirname(path):
+        above = os.path.dirname(path)
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = os.lstat(path)
-            if stat.S_ISLNK(found.st_mode) and found.st_uid not in (os.geteuid(), SUPERUSER):
+            # Where users can make links, an owner outside may be any of them.
+            is_open = os.stat(above).st_mode & WRITE_OTHERS
+            owners = {os.geteuid(), SUPERUSER, *([] if is_open else outside())}
+            if stat.S_ISLNK(found.st_mode) and found.st_uid not in owners:
                 raise SettingsError(
                     f"{path} is a link that another user of this machine has made",
                     f"give the folder itself as {name}",
                 )
-        path = os.path.dirname(path)
+        path = above
 
 
 def check_parents(path: str, name: str) -> None:
     """Refuse a path whose end other users can replace, because of what they may do in a folder above it."""
-    above = os.path.dirname(path)
-    while True:
-        with contextlib.suppress(FileNotFoundError):
-            found = os.lstat(above)
-            writes = found.st_mode & WRITE_OTHERS
-            if writes == stat.S_IWGRP and is_private_group(found.st_gid):
-                writes = 0
-            is_safe = not writes or found.st_mode & stat.S_ISVTX
-            if found.st_uid not in (os.geteuid(), SUPERUSER) or not is_safe:
-                raise SettingsError(
-                    f"other users of this machine can replace {path}: they can write to {above}, which is above it "
-                    f"(mode {found.st_mode & 0o7777:03o})",
-                    f"give a folder below one that only you can write to as {name}",
-                )
-        if above == os.path.dirname(above):
-            return
-        above = os.path.dirname(above)
-
-
-def is_private_group(group: int) -> bool:
-    """Whether a group is the one of this user alone, by the custom that it has the user's name."""
-    with contextlib.suppress(KeyError):
-        user, found = pwd.getpwuid(os.geteuid()), grp.getgrgid(group)
-        return (
-            found.gr_gid == user.pw_gid
-            and found.gr_name == user.pw_name
-            and set(found.gr_mem) <= {user.pw_name}
+    above = refused_parent(path)
+    if above is not None:
+        found = os.lstat(above)
+        raise SettingsError(
+            f"other users of this machine can replace {path}: they can write to {above}, which is above it "
+            f"(uid {found.st_uid}, gid {found.st_gid}, mode {found.st_mode & 0o7777:03o})",
+            hint(path, name, above),
         )
-    return False
+
+
+def refused_parent(path: str) -> str | None:
+    """The folder above this path in which other users can replace what leads to it; None if there is none."""
+    while path != os.path.dirname(path):
+        path = os.path.dirname(path)
+        with contextlib.suppress(FileNotFoundError):
+            if others_can_replace(os.lstat(path)):
+                return path
+    return None
+
+
+def others_can_replace(parent: os.stat_result) -> bool:
+    """Whether users other than this one and the superuser can replace what is in a folder.
+
+    The rule is that of `others_can_replace` in crates/link/src/access.rs. So a superuser works in folders of other
+    users, in containers above all. A user namespace shows the superuser outside it as an owner of its own.
+    """
+    user, owner = os.geteuid(), parent.st_uid
+    is_foreign = owner not in (user, SUPERUSER, *outside()) and user != SUPERUSER
+    return is_foreign or (others_write(parent) and not parent.st_mode & stat.S_ISVTX)
+
+
+def others_write(found: os.stat_result) -> bool:
+    """Whether the mode lets users other than this one, the owner and the superuser write."""
+    writes = found.st_mode & WRITE_OTHERS
+    if writes == stat.S_IWGRP:
+        # Who shows as a user outside may be any of them.
+        users = {found.st_uid, os.geteuid()} - set(outside())
+        return not any(is_own_group(found.st_gid, one) for one in users)
+    return bool(writes)
+
+
+def is_own_group(group: int, user: int) -> bool:
+    """Whether a group has no member but the user: many systems give each user one of the same name.
+
+    A service of names that does not list its users hides those who have the group as their primary one.
+    """
+    name = members = owner = None
+    with contextlib.suppress(KeyError):
+        owner = pwd.getpwuid(user).pw_name
+    with contextlib.suppress(KeyError):
+        found = grp.getgrgid(group)
+        name, members = found.gr_name, set(found.gr_mem)
+    if any(one.pw_gid == group and one.pw_uid != user for one in pwd.getpwall()):
+        return False
+    if name is None or members is None or owner is None:
+        # Of a user whom this machine, or this container, does not know.
+        return name is None and owner is None and group == user
+    return name == owner and members <= {owner}
+
+
+@functools.cache
+def outside() -> tuple[int, ...]:
+    """As which users the superuser of the machine shows in this user namespace: one, or none if it is the machine's."""
+    with contextlib.suppress(OSError, ValueError):
+        with open("/proc/self/uid_map", encoding="ascii") as file:
+            users = [tuple(map(int, line.split())) for line in file]
+        with open("/proc/sys/kernel/overflowuid", encoding="ascii") as file:
+            nobody = int(file.read())
+        # All users of the machine, each as itself.
+        if users != [(0, 0, (1 << 32) - 1)]:
+            return (nobody,)
+    return ()
+
+
+def hint(path: str, name: str, cause: str) -> str:
+    """What to do where other users can change `path`, because they can write to `cause`."""
+    works = working(path)
+    such = f", such as {works} if all of the cluster reaches it" if works is not None else ""
+    return f"give a folder that only you can write to as {name}{such}; or, {trust(path, cause)}"
+
+
+def trust(path: str, cause: str) -> str:
+    return (
+        f"if you trust all who can write to {cause}, as in a container of your own, set the environment variable "
+        f"{TRUSTED}={path} (docs/spark.md says what that risks)"
+    )
+
+
+def working(path: str) -> str | None:
+    """A folder that this user can give in place of one that is refused."""
+    places = [lambda: path, lambda: os.path.expanduser("~"), os.getcwd, tempfile.gettempdir]
+    for place in places:
+        with contextlib.suppress(OSError):
+            above = os.path.realpath(place())
+            folder = os.path.join(above, "vesica-work")
+            if refused_parent(folder) is None and is_free(folder):
+                return folder
+    return None
+
+
+def is_free(folder: str) -> bool:
+    """Whether this user has, or can make, this folder for itself."""
+    if not os.path.lexists(folder):
+        return os.access(os.path.dirname(folder), os.W_OK | os.X_OK)
+    found = os.lstat(folder)
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return is_ours and not found.st_mode & WRITE_OTHERS

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import logging
+import os
 import uuid
 from collections.abc import Iterator
 from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
-from vesica._errors import DataError, InternalError, SettingsError
+from vesica._errors import DataError, InternalError, SettingsError, StateInUse
 from vesica._executors import PIECE, ROW, WORDS, check_packages, described, quoted, write_bits
 from vesica._frames import Frame, quietly
 from vesica._result import Result
@@ -26,6 +28,8 @@ BATCH_ROWS = 64 << 10
 PIECE_ROWS = 1 << 16
 #: Bits that every executor can hold: 128 MiB.
 BROADCAST_BITS = 1 << 30
+#: The file of a state that a run holds locked.
+LOCK = "vesica-run.lock"
 
 
 class Rows(Frame):
@@ -47,6 +51,8 @@ class Rows(Frame):
         self.were_for_executors: bool | None = None
         #: The name of the note; None if another process cannot continue the run.
         self.note: str | None = None
+        #: The folder of the run's state, if it has one.
+        self.state: str | None = None
         #: The folders with the rows of abandoned runs.
         self.stale: list[str] = []
         #: The note as this call has found it.
@@ -87,6 +93,7 @@ class Rows(Frame):
     def find(self, goes_on: bool) -> None:
         """Take the rows of the unfinished run, if it goes on. Others go when this call has the state."""
         assert self.note is not None
+        self.check_free()
         self.found = self.work.note(self.note)
         if self.found is None:
             return
@@ -105,10 +112,19 @@ class Rows(Frame):
             return
         self.stale.append(folder)
 
+    def check_free(self) -> None:
+        """Refuse a state that another call has. The run takes it only later, when the rows are written and noted."""
+        if self.state is not None and not self.has_state and is_locked(self.state):
+            raise StateInUse(
+                f"another process uses {self.state}: this party is already running",
+                "wait for that process or end it; for a different run give another folder with state=",
+            )
+
     def write(self) -> None:
         """Have the cluster write all rows, numbered, if they are not there."""
         if self.folder:
             return
+        self.check_free()
         self.folder, self.is_new = f"rows-{uuid.uuid4().hex}", True
         log.info("the cluster writes its rows to %s/%s", self.work.url, self.folder)
         if self.note is not None:
@@ -117,6 +133,8 @@ class Rows(Frame):
         try:
             self.parts = self.write_parts_of(self.data)
             if self.note is not None:
+                # Another call may have the state since: the note is that call's then.
+                self.check_free()
                 self.keep_note()
         except BaseException:
             self.remove()
@@ -170,6 +188,11 @@ class Rows(Frame):
         if self.were_for_executors is None:
             self.were_for_executors = chosen
             if self.note is not None:
+                try:
+                    self.check_free()
+                except StateInUse:
+                    self.withdraw()
+                    raise
                 self.keep_note()
         return chosen
 
@@ -401,6 +424,21 @@ class Rows(Frame):
 
     def read(self, name: str) -> Any:
         return self.spark.read.parquet(self.url(name))
+
+
+def is_locked(state: str) -> bool:
+    """Whether a run has this state now."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    # What is wrong with the folder is for the run to say.
+    with contextlib.suppress(OSError):
+        lock = os.open(os.path.join(state, LOCK), flags)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(lock)
+    return False
 
 
 #: The columns of rows that get their bits.

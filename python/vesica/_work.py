@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from vesica._errors import SettingsError
-from vesica._local import LocalFolder, components
+from vesica._local import TRUSTED, LocalFile, LocalFolder, components, stat_of
 
 log = logging.getLogger("vesica")
 
@@ -84,6 +84,8 @@ class Work:
         if self.files.type_name == "local":
             self.local = LocalFolder(self.path, self.name, self.is_shared)
             self.path = self.local.path
+            if self.local.is_trusted:
+                log.warning("who can write to %s is not checked: it is in %s", self.path, TRUSTED)
             if self.url.startswith("file://"):
                 self.url = f"file://{self.path}"
 
@@ -243,6 +245,28 @@ def path_in(scheme: str, rest: str) -> str:
         return f"/{path}"
     # The container comes before the account.
     return f"{place.partition('@')[0]}/{path}"
+
+
+def opened_in(files: Any, folder: str, name: str) -> Any:
+    """A file in a folder, open, with the method `read_at(length, offset)`; on this machine no link leads to it."""
+    if files.type_name == "local":
+        return LocalFile(folder, name)
+    return files.open_input_file(f"{folder}/{name}")
+
+
+def found_in(files: Any, folder: str, name: str) -> tuple[int, int] | None:
+    """The bytes of a file in a folder, and when it was written, in ns; None if there is none.
+
+    On this machine a link is none, and neither is what this user cannot see.
+    """
+    from pyarrow import fs
+
+    if files.type_name == "local":
+        return stat_of(folder, name)
+    found = files.get_file_info(f"{folder}/{name}")
+    if found.type != fs.FileType.File:
+        return None
+    return int(found.size or 0), int(found.mtime_ns or 0)
 
 
 def write_whole(files: Any, folder: str, name: str, write: Callable[[Any], None]) -> None:

@@ -191,7 +191,7 @@ def run_rows(
     folder = ""
     if is_kept:
         folder = state_of(agreement, party, state)
-        rows.note = note_of(agreement, party, folder)
+        rows.note, rows.state = note_of(agreement, party, folder), folder
         # A process that was killed has left it. A finished run has not.
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
