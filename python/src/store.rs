@@ -39,11 +39,12 @@ impl Raised {
 
     /// If an exception was the reason for `error`: its kind, its class, and itself.
     pub(crate) fn of(&self, error: &Error) -> Option<(ErrorKind, String, PyErr)> {
-        let Error::Exchange { kind: ExchangeError::Store(kind), .. } = error else { return None };
+        let Error::Exchange { kind, .. } = error else { return None };
+        let ExchangeError::Store(kind) = **kind else { return None };
         let raised = self.lock().take()?;
         let class = |py: Python<'_>| raised.get_type(py).name().map(|name| name.to_string()).ok();
         let class = Python::try_attach(class)??;
-        Some((*kind, class, raised))
+        Some((kind, class, raised))
     }
 }
 

@@ -122,7 +122,7 @@ pub enum Error {
         /// The folder of the run.
         folder: PathBuf,
         /// Why.
-        kind: ExchangeError,
+        kind: Box<ExchangeError>,
     },
     /// The interrupted run with a helper was already finished: a result is in place.
     #[error("the run was finished before")]
@@ -409,7 +409,7 @@ impl Error {
             }
             Error::Interrupted { .. } => StopReason::Cancelled,
             Error::Letter { .. } => StopReason::Misbehaviour,
-            Error::Exchange { kind, .. } => match kind {
+            Error::Exchange { kind, .. } => match **kind {
                 ExchangeError::WrongObject { .. } => StopReason::Misbehaviour,
                 ExchangeError::Stopped { .. } | ExchangeError::NotYet { .. } => {
                     StopReason::Cancelled

@@ -239,7 +239,7 @@ impl<'a> Peer<'a> {
             kind => {
                 let place = exchange.store.get().map_or_else(String::new, |store| store.place());
                 let peer = self.seats.peer.clone();
-                Error::Exchange { peer, place, folder, kind }
+                Error::Exchange { peer, place, folder, kind: Box::new(kind) }
             }
         }
     }

@@ -29,7 +29,7 @@ pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message
             who: Who::Nobody,
         },
         Error::Exchange { peer, place, folder, kind } => {
-            exchange::error(peer, place, folder, *kind, say)
+            exchange::error(peer, place, folder, **kind, say)
         }
         Error::Letter { party, kind } => {
             exchange::letter(party.as_deref().unwrap_or("the other side"), *kind, say)

@@ -64,7 +64,7 @@ fn errors() -> Vec<Error> {
     errors.extend(phases().map(|phase| Error::Interrupted { phase }));
     errors.extend(exchange_errors().map(|kind| {
         let (peer, place) = (peer.clone(), "/mnt/partner".to_owned());
-        Error::Exchange { peer, place, folder: path(), kind }
+        Error::Exchange { peer, place, folder: path(), kind: Box::new(kind) }
     }));
     errors
 }

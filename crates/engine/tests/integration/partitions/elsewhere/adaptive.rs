@@ -171,7 +171,9 @@ fn attack(receives: &str, bad: usize, has_hands: bool) -> (Stage, usize) {
             match run(job) {
                 Ok(_) => break,
                 Err(Error::Interrupted { .. }) if waits => {}
-                Err(Error::Exchange { kind: ExchangeError::NotYet { .. }, .. }) if waits => {
+                Err(Error::Exchange { kind, .. })
+                    if waits && matches!(*kind, ExchangeError::NotYet { .. }) =>
+                {
                     // As patient as it is, it now enters a set that is fixed.
                     let mut stage = adaptive.stage.lock().unwrap();
                     if *stage == Stage::Waits {
