@@ -14,7 +14,8 @@
 
 use crate::error::ExchangeError;
 use crate::looking::{digest, put};
-use crate::object::{self, Opened, body_of, sealed_len};
+use crate::name::what_of;
+use crate::object::{self, APART, Opened, body_of, sealed_len};
 use crate::store::{Lengths, Store};
 use vesica_core::hash::derive;
 use vesica_core::{Misbehaviour, Secret};
@@ -24,9 +25,6 @@ use vesica_net::{Flight, Parcel, StreamId};
 const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
 const KEY_LABEL: &str = "vesica exchange 2026 object apart v1";
 const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
-
-/// In place of the name of a stream.
-pub(crate) const APART: StreamId = StreamId::from_u64(0);
 
 /// Most bytes of streams in an object. A party cuts what is longer.
 pub const APART_MAX_BYTES: u64 = 64 << 20;
@@ -136,17 +134,6 @@ pub(crate) fn name(run: &str, party: u8, id: &[u8; 16]) -> String {
     object::name(run, party, &what_of(id))
 }
 
-/// The same without the party: `x` and 32 hexadecimal digits.
-pub(crate) fn what_of(id: &[u8; 16]) -> String {
-    format!("x{:032x}", u128::from_be_bytes(*id))
-}
-
-/// Whether this is [`what_of`] an id.
-pub(crate) fn is_apart(what: &str) -> bool {
-    let id = what.strip_prefix('x').and_then(|digits| u128::from_str_radix(digits, 16).ok());
-    id.is_some_and(|id| what_of(&id.to_be_bytes()) == what)
-}
-
 /// The bytes in the piece that names `parcel`.
 pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
     let mut bytes = [&parcel.id[..], &parcel.key, &parcel.digest].concat();
@@ -194,6 +181,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
 mod tests {
     use super::*;
     use crate::FolderStore;
+    use crate::name::is_apart;
 
     fn desks() -> [Desk; 2] {
         [0, 1].map(|own| Desk::new("0123456789abcdef-0001", own, &[own + 7; 32]))

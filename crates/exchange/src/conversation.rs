@@ -7,12 +7,12 @@ mod inbox;
 
 pub(crate) use self::inbox::hear_all;
 
-use self::ends::{Reader, Writer};
 use self::inbox::{Inbox, Named};
-use crate::apart::{self, Desk};
+use crate::apart::Desk;
 use crate::error::{ExchangeError, Waiting};
 use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
 use crate::looking::{Looking, digest, if_supported, put};
+use crate::name::what_of;
 use crate::object::{self, HELLO, Opened, Pieces, SHARES};
 use crate::state::State;
 use crate::store::Lengths;
@@ -23,7 +23,7 @@ use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Misbehaviour, Secret, StopReason, TransportError};
 use vesica_link::letters::Sealer;
-use vesica_net::{Apart, Connection, Said, StreamId, StreamPair, Streams};
+use vesica_net::{Apart, Connection, Said, StreamId, Streams};
 
 const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
 const EXPORT_LABEL: &str = "vesica exchange 2026 export";
@@ -232,7 +232,7 @@ fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeErro
     match missing {
         _ if !has(HELLO) || !has(SHARES) => Err(ExchangeError::Gone { number: 0 }),
         Some(number) => Err(ExchangeError::Gone { number }),
-        None if ids.iter().all(|id| has(&apart::what_of(id))) => Ok(()),
+        None if ids.iter().all(|id| has(&what_of(id))) => Ok(()),
         // It belongs to one of them.
         None => Err(ExchangeError::Gone { number: count }),
     }
@@ -512,25 +512,6 @@ impl Core {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-impl Streams for Conversation {
-    fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
-        self.core.check_open()?;
-        lock(&self.core.inbox).open(id);
-        let core = || Arc::clone(&self.core);
-        let (reader, writer) =
-            (Reader { core: core(), stream: id }, Writer { core: core(), stream: id });
-        Ok((Box::new(reader), Box::new(writer)))
-    }
-
-    fn abort(&self, _: StopReason) {
-        let _ = self.core.fail(ExchangeError::Cancelled);
-    }
-
-    fn parts(&self, more: isize) {
-        self.core.working.fetch_add(more, Ordering::Relaxed);
-    }
 }
 
 impl Connection for Conversation {

@@ -2,8 +2,9 @@
 
 pub use crate::mirror::fuzzing::{lines, receive};
 
-use crate::apart::{self, APART, Desk};
+use crate::apart::{self, Desk};
 use crate::conversation::{Conversation, hear_all};
+use crate::object::APART;
 use crate::object::Opened;
 use crate::{RunName, journal, name, object};
 use vesica_net::{Parcel, StreamId};

@@ -1,6 +1,5 @@
 //! The names of runs and of their objects.
 
-use crate::apart::is_apart;
 use crate::object::{END, GIVEN_UP, HELLO, SHARES};
 use crate::store::Lengths;
 use std::fmt;
@@ -121,6 +120,17 @@ pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
         }
     };
     Some((party, kind))
+}
+
+/// What an object stored apart has for a name behind its party: `x` and 32 hexadecimal digits.
+pub(crate) fn what_of(id: &[u8; 16]) -> String {
+    format!("x{:032x}", u128::from_be_bytes(*id))
+}
+
+/// Whether this is [`what_of`] an id.
+pub(crate) fn is_apart(what: &str) -> bool {
+    let id = what.strip_prefix('x').and_then(|digits| u128::from_str_radix(digits, 16).ok());
+    id.is_some_and(|id| what_of(&id.to_be_bytes()) == what)
 }
 
 #[cfg(test)]

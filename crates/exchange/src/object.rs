@@ -6,9 +6,11 @@
 //! | 4 | the length n |
 //! | n | bytes of the stream, those of an earlier piece coming before them |
 
-use crate::apart::APART;
 use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;
+
+/// In place of the name of a stream.
+pub(crate) const APART: StreamId = StreamId::from_u64(0);
 
 const HEAD_LEN: usize = 12;
 

@@ -170,7 +170,8 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::StateReplaceable { folder } => Message::here(
             format!(
-                "other users can write to the folder that {} is in, and put another one in its place",
+                "other users can write to the folder that {} is in, and put another one in its \
+                 place",
                 folder.display()
             ),
             format!(

@@ -466,7 +466,8 @@ mod tests {
             for partition in 0..partitions {
                 grouped.each(partition, &mut |some| {
                     let before = next.by_ref().take(some.len());
-                    let expected = before.map(|item| if partition == 0 { masked(item) } else { *item });
+                    let of = |item: &Item| if partition == 0 { masked(item) } else { *item };
+                    let expected = before.map(of);
                     assert!(some.iter().copied().eq(expected));
                     Ok(())
                 })?;

@@ -1,6 +1,8 @@
 //! The run of a protocol on one partition of an intersection: at once, or as tasks that take turns elsewhere.
 //!
 //! * [`PartRun`] — what a partition enters, and what its output says.
+//! * [`in_flight`] — several partitions at a time; [`InSteps`] — those of a protocol that makes each step in all of them
+//!   before the next, over the party's [`PartRows`].
 //! * [`Orders`] — what tasks elsewhere need to know of the run; [`Task`] and [`Taken`] — one turn of a partition, and what came
 //!   of it.
 //! * [`Hands`] — programs elsewhere, to which [`run_elsewhere`] gives out the tasks of a run.
@@ -14,6 +16,8 @@
 mod board;
 mod fault;
 mod hands;
+mod in_flight;
+mod in_steps;
 mod orders;
 mod part;
 mod turn;
@@ -21,6 +25,8 @@ mod turn;
 pub use board::{FoundElsewhere, run_elsewhere};
 pub use fault::Fault;
 pub use hands::{Bucketed, Hands, HandsFault, buckets_of};
+pub use in_flight::in_flight;
+pub use in_steps::{InSteps, PartRows, counted};
 pub use orders::Orders;
 pub use part::{PartComparison, PartRun, Rest, Stepped};
 pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task, digest_of};

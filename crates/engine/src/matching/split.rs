@@ -15,21 +15,16 @@
 //! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
 
 mod in_memory;
-mod in_steps;
 
-use self::in_steps::InSteps;
 use crate::answer::Told;
-use std::collections::BTreeSet;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split;
 use vesica_core::sort::sort_distinct;
-use vesica_core::{
-    Block, Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret, StopReason,
-};
-use vesica_net::{Connection, Context, OpenedStreams, SpanReport};
+use vesica_core::{Block, Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret};
+use vesica_net::{Connection, Context, OpenedStreams};
 use vesica_own_rows::{RowItems, RowSet, Spread};
 use vesica_partitions::{
     Buckets, Cost, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter,
@@ -38,7 +33,7 @@ use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
 use vesica_records::{NO_ITEM, Streamed};
 use vesica_scratch::Scratch;
-use vesica_tasks::PartRun;
+use vesica_tasks::{InSteps, PartRows, PartRun, counted, in_flight};
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
@@ -196,6 +191,27 @@ fn add(
     read.map_err(storage)
 }
 
+/// The rows of a run in steps, and what was found of them.
+struct Rows<'a> {
+    pieces: &'a Pieces,
+    found: &'a Mutex<Found>,
+}
+
+impl PartRows for Rows<'_> {
+    fn entered(&self, index: u64) -> Result<Vec<Item>> {
+        self.pieces.entered(index)
+    }
+
+    fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()> {
+        self.pieces.replace(index, items, values)
+    }
+
+    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()> {
+        let repeated = self.pieces.has_repeats.then_some(values);
+        add(self.found, (self.pieces, index), repeated, given)
+    }
+}
+
 /// What a run in partitions takes of the machine.
 pub(crate) struct Splitting<'a> {
     session: &'a dyn Connection,
@@ -284,9 +300,9 @@ impl<'a> Splitting<'a> {
         let meter = ctx.meter().clone();
         let run = matched.part_run(label);
         if let Some(steps) = run.steps() {
-            let in_steps = InSteps::new(self, &pieces, (run, steps), &shared, &found, meter);
+            let rows = Rows { pieces: &pieces, found: &found };
+            let in_steps = InSteps::new(self.session, &rows, (run, steps), &shared, meter);
             let changes = in_steps.run(ctx, self.runs_in_flight(matched), progress)?;
-            drop(in_steps);
             let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
             return Ok((pieces, found, changes));
         }
@@ -353,160 +369,11 @@ fn cost(ctx: &Context, label: &str) -> Cost {
     Cost { payload, direction_changes }
 }
 
-/// What the run of a partition that is over was counted as, in one row.
-fn counted(cost: &Cost, label: &str) -> SpanReport {
-    let (bytes_sent, bytes_received) = cost.payload;
-    let label = label.to_owned();
-    SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() }
-}
-
 /// What was kept of a partition is not of that one.
 const DAMAGED: Error = Error::Storage(io::ErrorKind::InvalidData);
 
 fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())
-}
-
-/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
-struct StopOnPanic<'a>(&'a dyn Connection, &'a Window);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop(StopReason::Internal);
-            self.1.close();
-        }
-    }
-}
-
-/// Which partitions are done, so that none is begun too far ahead of the others.
-#[derive(Default)]
-struct Window {
-    done: Mutex<Done>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Done {
-    /// All below are done.
-    first: u64,
-    later: BTreeSet<u64>,
-    /// Nothing may be begun any more.
-    closed: bool,
-}
-
-impl Window {
-    fn lock(&self) -> MutexGuard<'_, Done> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until `index` may be begun; returns whether it may.
-    fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
-        let mut done = self.lock();
-        while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {
-            done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
-        }
-        !done.closed
-    }
-
-    fn done(&self, index: u64) {
-        let mut done = self.lock();
-        done.later.insert(index);
-        while let Some(first) = done.later.first().copied().filter(|first| *first == done.first) {
-            done.later.remove(&first);
-            done.first += 1;
-        }
-        drop(done);
-        self.changed.notify_all();
-    }
-
-    /// Wakes those that wait, after a failure.
-    fn wake(&self) {
-        drop(self.lock());
-        self.changed.notify_all();
-    }
-
-    fn close(&self) {
-        self.lock().closed = true;
-        self.changed.notify_all();
-    }
-}
-
-/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams that this opens, at most `at_once` at a
-/// time and in ascending order. The forks are connected to those of the peer with the same number, whatever number it
-/// works on at once.
-///
-/// No number is begun before all that are [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) or more below it are done: a peer
-/// that cannot hold this side up keeps no more than that unread.
-///
-/// # Errors
-/// The first error of `work`, which stops the session.
-fn in_flight(
-    ctx: &mut Context,
-    session: &dyn Connection,
-    count: u64,
-    at_once: NonZeroUsize,
-    work: impl Fn(u64, &mut Context, &OpenedStreams) -> Result<()> + Sync,
-) -> Result<()> {
-    let (failed, next) = (Mutex::new(None), Mutex::new((0, ctx)));
-    let window = Window::default();
-    let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
-    let fork = || -> Result<Option<(u64, Context, OpenedStreams)>> {
-        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
-        let (index, ctx) = &mut *next;
-        let may_begin = *index < count && window.wait_for(*index, &|| failure().is_some());
-        if !may_begin || failure().is_some() {
-            return Ok(None);
-        }
-        let (mut fork, opened) = ctx.fork_apart()?;
-        fork.without_progress();
-        *index += 1;
-        Ok(Some((*index - 1, fork, opened)))
-    };
-    let fail = |error: Error| {
-        let mut first = failure();
-        if first.is_none() {
-            // The other threads end. The caller knows the reason and tells the peer.
-            session.abort(error.stop_reason());
-            *first = Some(error);
-        }
-        drop(first);
-        window.wake();
-    };
-    let run = || {
-        loop {
-            match fork() {
-                Ok(Some((index, mut ctx, opened))) => {
-                    if let Err(error) = work(index, &mut ctx, &opened) {
-                        // Before the fork ends: the peer would notice, and stop this side for another reason.
-                        return fail(error);
-                    }
-                    drop(ctx);
-                    window.done(index);
-                }
-                Ok(None) => return,
-                Err(error) => return fail(error),
-            }
-        }
-    };
-    let most = count.min(split::PARTITIONS_AHEAD);
-    let threads = at_once.get().min(usize::try_from(most).unwrap_or(usize::MAX));
-    // This thread waits for them.
-    session.parts(threads as isize - 1);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let _guard = StopOnPanic(session, &window);
-                run();
-                session.parts(-1);
-            });
-        }
-    });
-    session.parts(1);
-    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Parts of a run that are elsewhere: they say and hear what is stored apart.
 
 use super::{Conversation, OBJECT_BYTES, SaidApart, lock};
-use crate::apart::{self, APART};
+use crate::apart;
+use crate::object::APART;
 use std::sync::atomic::Ordering;
 use vesica_core::TransportError;
 use vesica_net::{Apart, Heard, Parcel, Said, StreamId};

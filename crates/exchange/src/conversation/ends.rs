@@ -1,13 +1,34 @@
-//! The two ends of a stream.
+//! The streams of a conversation, and their two ends.
 
-use super::Core;
+use super::{Conversation, Core, lock};
+use crate::error::ExchangeError;
 use std::sync::Arc;
-use vesica_core::TransportError;
-use vesica_net::{StreamId, StreamReader, StreamWriter};
+use std::sync::atomic::Ordering;
+use vesica_core::{StopReason, TransportError};
+use vesica_net::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 
-pub(super) struct Reader {
-    pub(super) core: Arc<Core>,
-    pub(super) stream: StreamId,
+impl Streams for Conversation {
+    fn open(&self, id: StreamId) -> Result<StreamPair, TransportError> {
+        self.core.check_open()?;
+        lock(&self.core.inbox).open(id);
+        let core = || Arc::clone(&self.core);
+        let (reader, writer) =
+            (Reader { core: core(), stream: id }, Writer { core: core(), stream: id });
+        Ok((Box::new(reader), Box::new(writer)))
+    }
+
+    fn abort(&self, _: StopReason) {
+        let _ = self.core.fail(ExchangeError::Cancelled);
+    }
+
+    fn parts(&self, more: isize) {
+        self.core.working.fetch_add(more, Ordering::Relaxed);
+    }
+}
+
+struct Reader {
+    core: Arc<Core>,
+    stream: StreamId,
 }
 
 impl StreamReader for Reader {
@@ -16,9 +37,9 @@ impl StreamReader for Reader {
     }
 }
 
-pub(super) struct Writer {
-    pub(super) core: Arc<Core>,
-    pub(super) stream: StreamId,
+struct Writer {
+    core: Arc<Core>,
+    stream: StreamId,
 }
 
 impl StreamWriter for Writer {

@@ -1,6 +1,7 @@
 //! What has arrived and nobody has read yet.
 
-use crate::apart::{self, APART};
+use crate::apart;
+use crate::object::APART;
 use crate::object::Opened;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};

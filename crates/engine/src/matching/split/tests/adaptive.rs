@@ -6,7 +6,7 @@
 use super::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
-use vesica_core::{SessionId, TransportError};
+use vesica_core::{SessionId, StopReason, TransportError};
 use vesica_protocols::rr22_malicious;
 use vesica_self_check::shared_items;
 use vesica_tasks::{PartComparison, PartRun};

@@ -3,41 +3,66 @@
 //! Between two steps the value of an item is kept in the place of the item: so nothing grows, and the next step reads it as
 //! the first one reads items.
 
-use super::{DAMAGED, Found, Pieces, Splitting, add, counted, in_flight};
+use crate::in_flight::in_flight;
+use crate::part::{PartComparison, PartRun, Rest, Stepped};
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vesica_core::{Block, Error, Item, Learns, Result};
-use vesica_net::{Context, Meter, OpenedStreams};
+use vesica_net::{Connection, Context, Meter, OpenedStreams, SpanReport};
 use vesica_partitions::{Cost, Given, Over, OverStep};
 use vesica_protocols::{Step, Steps};
-use vesica_tasks::{PartComparison, PartRun, Rest, Stepped};
+
+/// What was kept of a partition is not of that one.
+const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
+
+/// The rows of a party, by partitions, with a value in the place of each item.
+pub trait PartRows: Sync {
+    /// The values of a partition: items before the first step. Where rows may have the same item, each once and ascending.
+    ///
+    /// # Errors
+    /// Those of the place where they are.
+    fn entered(&self, index: u64) -> Result<Vec<Item>>;
+
+    /// Puts another value in the place of each; `items` are those of [`entered`](Self::entered), `values` in their order.
+    ///
+    /// # Errors
+    /// Those of the place where they are.
+    fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()>;
+
+    /// Takes what a partition gave, whose own items have these `values` now.
+    ///
+    /// # Errors
+    /// Those of the place where they are.
+    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()>;
+}
 
 /// The partitions of a run, between two steps.
-pub(super) struct InSteps<'a> {
-    splitting: &'a Splitting<'a>,
-    pieces: &'a Pieces,
+pub struct InSteps<'a> {
+    session: &'a dyn Connection,
+    rows: &'a dyn PartRows,
     run: PartRun<'a>,
     steps: Steps,
     /// The shared self-check items of each partition.
     shared: &'a [Vec<Item>],
     /// What each partition needs for its next step beside the values of its items.
     rests: Vec<Mutex<Option<Rest>>>,
-    found: &'a Mutex<Found>,
     meter: Meter,
 }
 
 impl<'a> InSteps<'a> {
-    pub(super) fn new(
-        splitting: &'a Splitting<'a>,
-        pieces: &'a Pieces,
+    /// Of a `run` over `session` with these `rows`, of which `shared` has the self-check items of each partition. All is
+    /// counted in `meter`.
+    pub fn new(
+        session: &'a dyn Connection,
+        rows: &'a dyn PartRows,
         (run, steps): (PartRun<'a>, Steps),
         shared: &'a [Vec<Item>],
-        found: &'a Mutex<Found>,
         meter: Meter,
     ) -> Self {
         let rests = shared.iter().map(|_| Mutex::new(None)).collect();
-        Self { splitting, pieces, run, steps, shared, rests, found, meter }
+        Self { session, rows, run, steps, shared, rests, meter }
     }
 
     /// Makes all steps, each in `at_once` partitions at a time; `progress` takes how many partitions that amounts to. Returns
@@ -45,7 +70,7 @@ impl<'a> InSteps<'a> {
     ///
     /// # Errors
     /// The first error of a partition, which stops the session.
-    pub(super) fn run(
+    pub fn run(
         &self,
         ctx: &mut Context,
         at_once: NonZeroUsize,
@@ -67,7 +92,7 @@ impl<'a> InSteps<'a> {
                 progress(done / steps.len() as u64);
                 Ok(())
             };
-            in_flight(ctx, self.splitting.session, partitions, at_once, work)?;
+            in_flight(ctx, self.session, partitions, at_once, work)?;
             changes += most.into_inner();
         }
         Ok(changes)
@@ -75,7 +100,7 @@ impl<'a> InSteps<'a> {
 
     fn commit(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
         let shared = &self.shared[index as usize];
-        let items = self.pieces.entered(index)?;
+        let items = self.rows.entered(index)?;
         if let Some(kept) = self.kept(Step::Commit, index)? {
             return self.recall(index, &items, &kept);
         }
@@ -88,7 +113,7 @@ impl<'a> InSteps<'a> {
     }
 
     fn compare(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
-        let values = self.pieces.entered(index)?;
+        let values = self.rows.entered(index)?;
         let kept = self.kept(Step::Compare, index)?;
         match kept {
             Some(kept) if self.run.params.learns() == Learns::Both => {
@@ -113,7 +138,7 @@ impl<'a> InSteps<'a> {
     }
 
     fn answer(&self, index: u64, ctx: &mut Context, opened: &OpenedStreams) -> Result<Cost> {
-        let values = self.pieces.entered(index)?;
+        let values = self.rows.entered(index)?;
         if let Some(kept) = self.kept(Step::Answer, index)? {
             return self.recall_given(index, &values, &kept);
         }
@@ -134,7 +159,7 @@ impl<'a> InSteps<'a> {
 
     /// Puts what a step gave in the place of what it took, `values` in their order.
     fn replace(&self, index: u64, values: &[Item], Stepped { own, rest }: Stepped) -> Result<()> {
-        self.pieces.replace(index, values, &own)?;
+        self.rows.replace(index, values, &own)?;
         let mut place = self.rests[index as usize].lock().unwrap_or_else(PoisonError::into_inner);
         *place = Some(rest);
         Ok(())
@@ -148,13 +173,8 @@ impl<'a> InSteps<'a> {
         opened: &OpenedStreams,
         over: Over,
     ) -> Result<()> {
-        self.add(index, values, &over.given)?;
+        self.rows.add(index, values, &over.given)?;
         self.keep(step, index, opened, || over.to_bytes(values.len()))
-    }
-
-    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()> {
-        let repeated = self.pieces.has_repeats.then_some(values);
-        add(self.found, (self.pieces, index), repeated, given)
     }
 
     /// Counts what a step in `ctx` took, and returns it.
@@ -169,7 +189,7 @@ impl<'a> InSteps<'a> {
     }
 
     fn kept(&self, step: Step, index: u64) -> Result<Option<Vec<u8>>> {
-        Ok(self.splitting.session.kept_part(self.number(step, index))?)
+        Ok(self.session.kept_part(self.number(step, index))?)
     }
 
     fn keep(
@@ -180,11 +200,11 @@ impl<'a> InSteps<'a> {
         bytes: impl FnOnce() -> Vec<u8>,
     ) -> Result<()> {
         // Where a later process cannot continue the run, the values need not be in memory twice.
-        if self.splitting.session.seed().is_none() {
+        if self.session.seed().is_none() {
             return Ok(());
         }
         let number = self.number(step, index);
-        Ok(self.splitting.session.keep_part(number, &opened.ids(), &bytes())?)
+        Ok(self.session.keep_part(number, &opened.ids(), &bytes())?)
     }
 
     /// Takes a step that an earlier process made.
@@ -201,7 +221,14 @@ impl<'a> InSteps<'a> {
     fn recall_given(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
         let over = Over::from_bytes(kept, values.len()).ok_or(DAMAGED)?;
         self.meter.add(&[counted(&over.cost, self.run.label)]);
-        self.add(index, values, &over.given)?;
+        self.rows.add(index, values, &over.given)?;
         Ok(over.cost)
     }
+}
+
+/// What the run of a partition that is over was counted as, in one row.
+pub fn counted(cost: &Cost, label: &str) -> SpanReport {
+    let (bytes_sent, bytes_received) = cost.payload;
+    let label = label.to_owned();
+    SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() }
 }

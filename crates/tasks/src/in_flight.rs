@@ -1,0 +1,150 @@
+//! Several partitions at a time, each in a fork of the run's context.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use vesica_agreement::split;
+use vesica_core::{Error, Result, StopReason};
+use vesica_net::{Connection, Context, OpenedStreams};
+
+/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
+struct StopOnPanic<'a>(&'a dyn Connection, &'a Window);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(StopReason::Internal);
+            self.1.close();
+        }
+    }
+}
+
+/// Which partitions are done, so that none is begun too far ahead of the others.
+#[derive(Default)]
+struct Window {
+    done: Mutex<Done>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Done {
+    /// All below are done.
+    first: u64,
+    later: BTreeSet<u64>,
+    /// Nothing may be begun any more.
+    closed: bool,
+}
+
+impl Window {
+    fn lock(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `index` may be begun; returns whether it may.
+    fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
+        let mut done = self.lock();
+        while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {
+            done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+        !done.closed
+    }
+
+    fn done(&self, index: u64) {
+        let mut done = self.lock();
+        done.later.insert(index);
+        while let Some(first) = done.later.first().copied().filter(|first| *first == done.first) {
+            done.later.remove(&first);
+            done.first += 1;
+        }
+        drop(done);
+        self.changed.notify_all();
+    }
+
+    /// Wakes those that wait, after a failure.
+    fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
+    }
+}
+
+/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams that this opens, at most `at_once` at a
+/// time and in ascending order. The forks are connected to those of the peer with the same number, whatever number it
+/// works on at once.
+///
+/// No number is begun before all that are [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) or more below it are done: a peer
+/// that cannot hold this side up keeps no more than that unread.
+///
+/// # Errors
+/// The first error of `work`, which stops the session.
+pub fn in_flight(
+    ctx: &mut Context,
+    session: &dyn Connection,
+    count: u64,
+    at_once: NonZeroUsize,
+    work: impl Fn(u64, &mut Context, &OpenedStreams) -> Result<()> + Sync,
+) -> Result<()> {
+    let (failed, next) = (Mutex::new(None), Mutex::new((0, ctx)));
+    let window = Window::default();
+    let failure = || failed.lock().unwrap_or_else(PoisonError::into_inner);
+    let fork = || -> Result<Option<(u64, Context, OpenedStreams)>> {
+        let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
+        let (index, ctx) = &mut *next;
+        let may_begin = *index < count && window.wait_for(*index, &|| failure().is_some());
+        if !may_begin || failure().is_some() {
+            return Ok(None);
+        }
+        let (mut fork, opened) = ctx.fork_apart()?;
+        fork.without_progress();
+        *index += 1;
+        Ok(Some((*index - 1, fork, opened)))
+    };
+    let fail = |error: Error| {
+        let mut first = failure();
+        if first.is_none() {
+            // The other threads end. The caller knows the reason and tells the peer.
+            session.abort(error.stop_reason());
+            *first = Some(error);
+        }
+        drop(first);
+        window.wake();
+    };
+    let run = || {
+        loop {
+            match fork() {
+                Ok(Some((index, mut ctx, opened))) => {
+                    if let Err(error) = work(index, &mut ctx, &opened) {
+                        // Before the fork ends: the peer would notice, and stop this side for another reason.
+                        return fail(error);
+                    }
+                    drop(ctx);
+                    window.done(index);
+                }
+                Ok(None) => return,
+                Err(error) => return fail(error),
+            }
+        }
+    };
+    let most = count.min(split::PARTITIONS_AHEAD);
+    let threads = at_once.get().min(usize::try_from(most).unwrap_or(usize::MAX));
+    // This thread waits for them.
+    session.parts(threads as isize - 1);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                let _guard = StopOnPanic(session, &window);
+                run();
+                session.parts(-1);
+            });
+        }
+    });
+    session.parts(1);
+    match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
