@@ -33,9 +33,10 @@
 //!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
-//! Steps 2 to 6 are those of [`vesica_oprf::vole`]. B = F = GF(2^128), all hashes are random oracles, F has all κ = 128
-//! bits, and G hashes the item too: its row key k = H(x, r), a 128-bit value of a random oracle. Between steps 7 and 8 a
-//! party keeps G, 16 bytes an item, and needs the items no longer.
+//! Steps 2 to 6 are those of [`vesica_oprf::vole`], whose output is G here. B = F = GF(2^128), H_o and the row hash are
+//! random oracles, F has all κ = 128 bits, and G hashes the item too: its row key k = H(x, r), a 128-bit value of a random
+//! oracle. H_t(g, w) = π(g ⊕ w) ⊕ g ⊕ w for an ideal cipher π ([`WithCoin`]). Between steps 7 and 8 a party keeps G, 16
+//! bytes an item, and needs the items no longer.
 //!
 //! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
 //! compared like all others, and must not give the receiver room for guesses. So the receiver proves that P holds them:

@@ -143,40 +143,35 @@ pub(super) fn shared(session: &SessionId, inputs: &[(Block, Block)]) -> [u8; 32]
 fn hash_with_key(label: &'static str, session: &SessionId, keys: &[Block], q: &mut [Block]) {
     let hash_key = derive(label, &[session.as_bytes()]);
     for (keys, q) in keys.chunks(INPUTS).zip(q.chunks_mut(INPUTS)) {
-        let digests = hash_pairs(&hash_key, q.iter().copied().zip(keys.iter().copied()));
-        q.copy_from_slice(&digests[..q.len()]);
+        let mut inputs = [[0; BLOCK_LEN]; INPUTS];
+        for ((input, key), q) in inputs.iter_mut().zip(keys).zip(q.iter()) {
+            input[..16].copy_from_slice(&q.to_le_bytes());
+            input[16..32].copy_from_slice(&key.to_le_bytes());
+        }
+        let digests = keyed_hash_16(&hash_key, &inputs, &[32; INPUTS]);
+        for (q, digest) in q.iter_mut().zip(digests) {
+            *q = Block::from_le_bytes(digest);
+        }
     }
 }
 
-/// BLAKE3 of both halves of each of at most [`INPUTS`] pairs.
-fn hash_pairs(key: &[u8; 32], pairs: impl Iterator<Item = (Block, Block)>) -> [Block; INPUTS] {
-    let mut inputs = [[0; BLOCK_LEN]; INPUTS];
-    for (input, (first, second)) in inputs.iter_mut().zip(pairs) {
-        input[..16].copy_from_slice(&first.to_le_bytes());
-        input[16..32].copy_from_slice(&second.to_le_bytes());
-    }
-    keyed_hash_16(key, &inputs, &[32; INPUTS]).map(Block::from_le_bytes)
-}
-
-/// A random oracle of outputs of F and a common coin w: what a party reveals of its items once w is known.
+/// A hash of outputs of F and a common coin w: what a party reveals of its items once w is known. It is π(z) ⊕ z of
+/// z = F(x) ⊕ w, AES-128 under a key of the session and of a label, in the ideal-cipher model.
 pub struct WithCoin {
-    key: [u8; 32],
+    cipher: Aes128,
     w: Block,
 }
 
 impl WithCoin {
-    /// The oracle of this `label`, which is the caller's own, in this session.
+    /// The hash of this `label`, which is the caller's own, in this session.
     pub fn new(label: &'static str, session: &SessionId, w: Block) -> Self {
-        Self { key: derive(label, &[session.as_bytes()]), w }
+        Self { cipher: Aes128::new(first_block(&derive(label, &[session.as_bytes()]))), w }
     }
 
-    /// BLAKE3 of each output and w, 128 bits.
+    /// The hash of each output.
     pub fn hash(&self, outputs: &[Block]) -> Vec<Block> {
-        let mut hashed = Vec::with_capacity(outputs.len());
-        for outputs in outputs.chunks(INPUTS) {
-            let digests = hash_pairs(&self.key, outputs.iter().map(|output| (*output, self.w)));
-            hashed.extend_from_slice(&digests[..outputs.len()]);
-        }
+        let mut hashed: Vec<Block> = outputs.iter().map(|output| *output ^ self.w).collect();
+        self.cipher.mmo(&mut hashed);
         hashed
     }
 }
