@@ -2,13 +2,17 @@
 //! party's own folder: the journal, what partitions gave, and what its programs elsewhere get.
 
 use super::{Target, fresh, scratch};
+use vesica_core::Block;
 use vesica_exchange::fuzzing;
 use vesica_net::{Flight, StreamId};
-use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists};
+use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists, OverStep};
 use vesica_tasks::Ended;
 
 /// Own items of the partition that is read.
 const OWN_LEN: usize = 19;
+
+/// Bytes of a step beside the values: coins, and the values of two shared items.
+const REST_LEN: usize = 48 + 2 * 16;
 
 /// Columns of the sums that are read.
 const COLUMNS: usize = 2;
@@ -54,6 +58,8 @@ fn seeds() -> Vec<Vec<u8>> {
     for said in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
         seeds.extend(OverLists { said, refused: None, cost }.to_bytes(MOST));
     }
+    let values = (0..OWN_LEN as u128).map(Block::new).collect();
+    seeds.push(OverStep { rest: vec![1; REST_LEN], values, refused: None, cost }.to_bytes());
     let pieces = [7, 9].map(|stream| (StreamId::from_u64(stream), vec![1; stream as usize]));
     seeds.push(Flight::from_iter(pieces).to_bytes());
     // That 5 items are common, the result being good; bytes and changes of direction.
@@ -77,6 +83,7 @@ fn objects(bytes: &[u8]) {
             ended.to_bytes()
         }),
         Over::from_bytes(bytes, OWN_LEN).map(|over| over.to_bytes(OWN_LEN)),
+        OverStep::from_bytes(bytes, REST_LEN, OWN_LEN).map(|over| over.to_bytes()),
         OverAddends::from_bytes(bytes, COLUMNS).map(|over| over.to_bytes()),
         OverLists::from_bytes(bytes, OWN_LEN, MOST).and_then(|over| over.to_bytes(MOST)),
     ];
