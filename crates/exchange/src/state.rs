@@ -350,7 +350,11 @@ impl State {
             file.read_to_end(&mut result)?;
             Ok(result)
         };
-        let result = read().map_err(ExchangeError::kept)?;
+        let result = read().map_err(|error| match error.kind() {
+            // The journal has it.
+            io::ErrorKind::NotFound => ExchangeError::Damaged,
+            _ => ExchangeError::kept(error),
+        })?;
         match derive(PART_LABEL, &[&result]) == *digest {
             true => Ok(result),
             false => Err(ExchangeError::Damaged),
