@@ -153,7 +153,7 @@ pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
     }
 }
 
-/// Partitions in which a party may be ahead of its peer: it begins none before all that are so many below are done.
+/// How many partitions a party may be ahead of its peer: it begins partition i when all up to i − 32 are done.
 pub const PARTITIONS_AHEAD: u64 = 32;
 
 /// The most bytes that an honest peer of the party in `role` sends before this party reads them. It may be ahead by whole

@@ -44,7 +44,7 @@ impl FolderStore {
         }
     }
 
-    /// The folder itself. It is opened anew for each request: one that is held could not be unmounted, and a file system that
+    /// The folder itself. It is opened again for each request: one that is held could not be unmounted, and a file system that
     /// was unmounted leaves another folder in its place.
     fn root(&self) -> io::Result<Directory> {
         let root = Directory::open(&self.root)?;

@@ -34,7 +34,7 @@ pub struct Options {
     pub restart: bool,
     /// How many times a run may be begun anew since the last one that came to its end, as agreed.
     pub max_repeats: u32,
-    /// How much memory this party has. It keeps no more bytes of the peer unread than this, or than a run of its sizes
+    /// How much memory this party has. It keeps at most this many bytes of the peer unread, or as many as a run of its sizes
     /// [needs](vesica_net::Connection::expect).
     pub memory_bytes: u64,
     /// Ends all waiting.

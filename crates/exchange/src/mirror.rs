@@ -15,7 +15,7 @@
 //! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
 //!
 //! **A state that was set back is found out here**: each object of this side is on its disk before the other side gets it. So if
-//! the other side has one of a run that this side goes on with, which was not here when this process began and which it has not
+//! the other side has one of a run that this side continues, which was not here when this process began and which it has not
 //! sent, the state is older than what this side has sent. It then stores and sends nothing more: under the same randomness it
 //! could say something else. That it has written an object of the same name again meanwhile changes nothing.
 
@@ -378,7 +378,7 @@ impl Core {
     }
 
     /// The runs that this side has begun and that are not over, by what is here. What it got back of a run that it had lost is
-    /// not here: a process that does not go on with a run begins with an empty folder, and one that gives it up says so.
+    /// not here: a process that does not continue a run begins with an empty folder, and one that gives it up says so.
     fn begun(&self) -> io::Result<HashSet<String>> {
         let has = |run: &str, what: &str| self.local.has(&object::name(run, self.own, what));
         let mut runs = self.local.folders()?;

@@ -93,7 +93,7 @@ fn first_piece(body: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     Some(((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes), rest))
 }
 
-/// The bytes of an object that has these streams, so many bytes of each in one piece, once it is sealed.
+/// The length of a sealed object that has one piece of each of these streams, with the number of its bytes.
 pub(crate) fn sealed_len(streams: &[(StreamId, u64)]) -> u64 {
     let of_piece = |(_, len): &(StreamId, u64)| HEAD_LEN as u64 + len;
     streams.iter().map(of_piece).sum::<u64>() + SEAL_LEN as u64

@@ -76,8 +76,8 @@ impl Window {
 /// time and in ascending order. The forks are connected to those of the peer with the same number, whatever number it
 /// works on at once.
 ///
-/// No number is begun before all that are [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) or more below it are done: a peer
-/// that cannot hold this side up keeps no more than that unread.
+/// Number i begins when all up to i − [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) are done: in a step in which this side
+/// only sends, the peer has that many partitions unread at most.
 ///
 /// # Errors
 /// The first error of `work`, which stops the session.

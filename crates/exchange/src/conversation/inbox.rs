@@ -40,8 +40,8 @@ pub(super) struct Inbox {
     /// How many of the streams this party has not opened.
     unopened: usize,
     opened: HashSet<StreamId>,
-    /// The ids of the objects stored apart that the peer has named since the start of the run: a process that goes on
-    /// reads all objects again.
+    /// The ids of the objects stored apart that the peer has named since the start of the run: a process that
+    /// continues it reads all objects again.
     ids: HashSet<[u8; 16]>,
     /// The digests of the objects that earlier processes have used.
     pub(super) seen: Vec<[u8; 32]>,
@@ -88,7 +88,7 @@ impl Queue {
     fn push(&mut self, bytes: &[u8]) -> usize {
         match self.later.back_mut() {
             None => self.ready.extend(bytes),
-            // One of them takes no more than its bytes, however small the pieces are.
+            // Joined: small pieces of one stream take no more memory than their bytes.
             Some(Segment::Bytes(last)) => last.extend_from_slice(bytes),
             Some(Segment::Apart(_)) => {
                 self.later.push_back(Segment::Bytes(bytes.to_vec()));
@@ -131,7 +131,7 @@ impl Inbox {
         Self { seen, closed, unread_max, ..Self::default() }
     }
 
-    /// Keeps so many unread bytes, and what their streams take, at least.
+    /// Raises the limit to at least `bytes` unread, and what their streams take.
     pub(super) fn expect(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.unread_max = self.unread_max.max(bytes.saturating_add(UNREAD_LEAST_BYTES));

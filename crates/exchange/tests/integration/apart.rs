@@ -190,7 +190,7 @@ fn name(on: &Conversation, parcels: &[Parcel]) {
 }
 
 /// One thread waits for the next numbered object, which does not come, and another one for a named object that is not
-/// stored: threads whose objects are named and stored go on.
+/// stored: threads whose objects are named and stored continue.
 #[test]
 fn a_peer_that_names_objects_for_some_parts_does_not_hold_up_these() {
     let scene = Scene::new();

@@ -353,7 +353,7 @@ impl Scene {
         objects
     }
 
-    /// Goes on as party 0 from `stage`, with its state in `state`, which is not there. Returns what it reads.
+    /// Continues as party 0 from `stage`, with its state in `state`, which is not there. Returns what it reads.
     ///
     /// # Panics
     /// If it reads other bytes than the peer's, or ends with an error of its own state.

@@ -51,7 +51,7 @@ fn an_id_that_is_named_twice_is_refused() {
         inbox.hear(&[StreamId::from_u64(2)]);
         let refused = add(&mut inbox, vec![again.clone()]);
         assert_eq!(refused, Err(Misbehaviour::BrokenFraming));
-        // A process that goes on reads the same objects from the start.
+        // A process that continues the run reads the same objects from the start.
         let closed = [StreamId::from_u64(2)];
         let mut inbox = Inbox::new(vec![[0; 32]], closed.into(), 0);
         add(&mut inbox, vec![named(7, [2]), named(8, [2])]).unwrap();
@@ -100,7 +100,7 @@ fn an_honest_peer_may_be_ahead_in_all_partitions() {
         add(&mut inbox, streams).unwrap();
     }
     assert_eq!(inbox.unopened, 5 * 4096);
-    // What it opens counts no more.
+    // A stream that this party opens no longer counts.
     (0..5 * 4096).for_each(|number| inbox.open(stream(number)));
     assert_eq!(inbox.unopened, 0);
 }

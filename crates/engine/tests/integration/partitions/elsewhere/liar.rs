@@ -175,7 +175,7 @@ fn a_peer_whose_objects_apart_are_others_is_found_out() {
         let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if is_it(*kind));
         assert!(is_it, "{lie:?}: {error:?}");
     }
-    // Somebody else may have cut the object.
+    // Anyone who can write to the store may have cut the object.
     let (error, _) = hear(&pair, Lie::Longer, false);
     let is_it = |kind| matches!(kind, ExchangeError::NotAnObject(_));
     let is_it = matches!(&error, Error::Exchange { kind, .. } if is_it(**kind));
