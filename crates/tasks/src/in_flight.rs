@@ -7,71 +7,6 @@ use vesica_agreement::split;
 use vesica_core::{Error, Result, StopReason};
 use vesica_net::{Connection, Context, OpenedStreams};
 
-/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
-struct StopOnPanic<'a>(&'a dyn Connection, &'a Window);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            self.0.stop(StopReason::Internal);
-            self.1.close();
-        }
-    }
-}
-
-/// Which partitions are done, so that none is begun too far ahead of the others.
-#[derive(Default)]
-struct Window {
-    done: Mutex<Done>,
-    changed: Condvar,
-}
-
-#[derive(Default)]
-struct Done {
-    /// All below are done.
-    first: u64,
-    later: BTreeSet<u64>,
-    /// Nothing may be begun any more.
-    closed: bool,
-}
-
-impl Window {
-    fn lock(&self) -> MutexGuard<'_, Done> {
-        self.done.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until `index` may be begun; returns whether it may.
-    fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
-        let mut done = self.lock();
-        while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {
-            done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
-        }
-        !done.closed
-    }
-
-    fn done(&self, index: u64) {
-        let mut done = self.lock();
-        done.later.insert(index);
-        while let Some(first) = done.later.first().copied().filter(|first| *first == done.first) {
-            done.later.remove(&first);
-            done.first += 1;
-        }
-        drop(done);
-        self.changed.notify_all();
-    }
-
-    /// Wakes those that wait, after a failure.
-    fn wake(&self) {
-        drop(self.lock());
-        self.changed.notify_all();
-    }
-
-    fn close(&self) {
-        self.lock().closed = true;
-        self.changed.notify_all();
-    }
-}
-
 /// Calls `work` with each number below `count`, a fork of `ctx`, and the streams that this opens, at most `at_once` at a
 /// time and in ascending order. The forks are connected to those of the peer with the same number, whatever number it
 /// works on at once.
@@ -146,5 +81,70 @@ pub fn in_flight(
     match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),
         None => Ok(()),
+    }
+}
+
+/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
+struct StopOnPanic<'a>(&'a dyn Connection, &'a Window);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop(StopReason::Internal);
+            self.1.close();
+        }
+    }
+}
+
+/// Which partitions are done, so that none is begun too far ahead of the others.
+#[derive(Default)]
+struct Window {
+    done: Mutex<Done>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Done {
+    /// All below are done.
+    first: u64,
+    later: BTreeSet<u64>,
+    /// Nothing may be begun any more.
+    closed: bool,
+}
+
+impl Window {
+    fn lock(&self) -> MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `index` may be begun; returns whether it may.
+    fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
+        let mut done = self.lock();
+        while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {
+            done = self.changed.wait(done).unwrap_or_else(PoisonError::into_inner);
+        }
+        !done.closed
+    }
+
+    fn done(&self, index: u64) {
+        let mut done = self.lock();
+        done.later.insert(index);
+        while let Some(first) = done.later.first().copied().filter(|first| *first == done.first) {
+            done.later.remove(&first);
+            done.first += 1;
+        }
+        drop(done);
+        self.changed.notify_all();
+    }
+
+    /// Wakes those that wait, after a failure.
+    fn wake(&self) {
+        drop(self.lock());
+        self.changed.notify_all();
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_all();
     }
 }
