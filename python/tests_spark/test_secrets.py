@@ -13,7 +13,7 @@ import pyspark
 import pytest
 from scene import Cluster, Scene, common, keys_of, rows, value
 
-#: So many bytes of a secret are looked for: its first ones and its last ones.
+#: How many bytes of a secret the search looks for: its first ones and its last ones.
 SOME = 12
 
 

@@ -14,7 +14,7 @@ const HASH_CHARS: usize = 16;
 /// Bytes of the number of repeats in a hello.
 pub(crate) const NOTE_LEN: usize = 4;
 
-/// Most bytes of a mark: the reason why a run was given up.
+/// Most bytes of a mark: the code of the reason for which a party ended the run.
 pub(crate) const MARK_MAX_BYTES: u64 = 1;
 
 /// The lengths of the object `name` of a run, which is this crate's.

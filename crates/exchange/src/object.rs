@@ -54,7 +54,7 @@ pub(crate) fn body_of(pieces: &Pieces) -> Vec<u8> {
 /// A piece of a stream in an object.
 pub(crate) type Piece<'a> = (StreamId, &'a [u8]);
 
-/// An opened object. Its pieces stay where they are: millions of small ones take no more memory than their bytes.
+/// An opened object. Its pieces are slices of its bytes, so that small ones take no memory of their own.
 pub(crate) struct Opened {
     body: Vec<u8>,
 }

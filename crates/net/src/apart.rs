@@ -57,8 +57,8 @@ pub trait Apart: Send + Sync {
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
-    /// Fetches again some of what earlier processes have received; `false` if there is no more of it. Before that, no part may
-    /// run: what it has sent follows from it.
+    /// Fetches again some of what earlier processes have received; `false` once all of it is here. No part may run before:
+    /// what it has sent follows from all that it has received.
     ///
     /// # Errors
     /// Any [`TransportError`]; [`TransportError::Idle`] if it does not come in time.

@@ -28,7 +28,7 @@ pub trait Connection: Streams {
     /// Bytes sent and received so far, with all that is added to the streams.
     fn wire_bytes(&self) -> (u64, u64);
 
-    /// An honest peer sends at most so many bytes before this end reads them. A connection that keeps what is unread without
+    /// An honest peer sends at most this many bytes before this end reads them. A connection that keeps what is unread without
     /// holding the peer up then ends the run of a peer that sends more.
     fn expect(&self, _bytes: u64) {}
 

@@ -226,7 +226,7 @@ impl<'a> InSteps<'a> {
     }
 }
 
-/// What the run of a partition that is over was counted as, in one row.
+/// One row of the meter for a partition or a step that an earlier process ran.
 pub fn counted(cost: &Cost, label: &str) -> SpanReport {
     let (bytes_sent, bytes_received) = cost.payload;
     let label = label.to_owned();

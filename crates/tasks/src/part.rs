@@ -35,7 +35,7 @@ impl Stepped {
         OverStep { rest, values: self.own.clone(), refused: *refused, cost }
     }
 
-    /// Bytes that are [kept](OverStep::rest) of a partition with so many shared items beside the values of own ones.
+    /// The length of [`OverStep::rest`] for a partition with this many shared items.
     pub const fn rest_len(shared: usize) -> usize {
         COINS_LEN + Block::LEN * shared
     }

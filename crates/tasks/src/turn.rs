@@ -427,7 +427,7 @@ fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
-        // The store has it; the peer has said the digest of another one. Anyone who can write to the store may have put it there.
+        // The peer has named another object than the store has: anyone who can write to the store may have put it there.
         ExchangeError::WrongObject { .. } | ExchangeError::NotAnObject(_) => {
             Error::Storage(ErrorKind::InvalidData)
         }

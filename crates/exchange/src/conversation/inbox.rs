@@ -88,7 +88,7 @@ impl Queue {
     fn push(&mut self, bytes: &[u8]) -> usize {
         match self.later.back_mut() {
             None => self.ready.extend(bytes),
-            // Joined: small pieces of one stream take no more memory than their bytes.
+            // Joined, so that small pieces of one stream take only the memory of their bytes.
             Some(Segment::Bytes(last)) => last.extend_from_slice(bytes),
             Some(Segment::Apart(_)) => {
                 self.later.push_back(Segment::Bytes(bytes.to_vec()));

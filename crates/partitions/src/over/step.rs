@@ -37,7 +37,7 @@ impl OverStep {
         bytes
     }
 
-    /// What was kept of a step with so many bytes beside its `len` values; `None` if it is not of that one.
+    /// The step in these bytes, which has `rest_len` bytes beside its `len` values; `None` if they are of another one.
     pub fn from_bytes(bytes: &[u8], rest_len: usize, len: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let (code, rest) = rest.split_first()?;

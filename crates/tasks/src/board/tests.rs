@@ -35,7 +35,7 @@ impl Apart for Silent {
     }
 }
 
-/// Tasks that wait for so many bytes of the first stream, whatever they read.
+/// Tasks that wait for this many bytes of the first stream, whatever they read.
 struct Waiting(u64);
 
 impl Hands for Waiting {

@@ -152,7 +152,7 @@ fn small_pieces_take_no_more_than_their_bytes() {
     assert_eq!(inbox.streams.len(), 1);
 }
 
-/// However the peer entangles streams, each gives what is said on it, and leaves what is said on others.
+/// A stream gives its own bytes and leaves those of others, also where the peer names objects that two streams share.
 #[test]
 fn a_stream_is_heard_alone() {
     const LEN: u64 = 30_000;
