@@ -42,6 +42,7 @@ pub const TARGETS: &[Target] = &[
     letters::LETTERS,
     link::FRAMES,
     link::MENDED,
+    link::PROXY,
     wire::WIRE,
     wire::SPEC,
     helper::REQUESTS,

@@ -12,7 +12,7 @@ use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_engine::{ConfigFault, Error};
 use vesica_exchange::Store;
-use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Proxy, ProxyChoice};
 use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
 use vesica_messages::stores;
@@ -44,6 +44,15 @@ pub(crate) fn endpoint(
         )),
         (None, None, None) => Err(fault(&ArgumentFault::NoAddress)),
     }
+}
+
+/// The proxy on the way to `endpoint`: the one that is `asked` for, "none", or that of the environment.
+pub(crate) fn proxy(asked: Option<&str>, endpoint: &Endpoint) -> Result<Option<Proxy>, Failed> {
+    let bad = |variable, why| fault(&ArgumentFault::BadProxy { variable, why });
+    let choice = asked.map_or(Ok(ProxyChoice::Environment), str::parse);
+    let choice = choice.map_err(|why| bad(None, why))?;
+    let proxy = choice.to(endpoint, |name| std::env::var_os(name));
+    proxy.map_err(|(variable, why)| bad(Some(variable), why))
 }
 
 /// Where the two sides meet.
@@ -116,10 +125,12 @@ pub(crate) fn leave_word(
     identity: &crate::identity::Identity,
     listen: Option<String>,
     connect: Option<String>,
+    proxy: Option<String>,
 ) {
     let (agreement, identity) = (&agreement.0, &identity.0);
     let Ok(endpoint) = endpoint(agreement, listen, connect) else { return };
-    let link = LinkOptions { endpoint, wait: WORD_WAIT, idle: WORD_WAIT, total: None };
+    let Ok(proxy) = self::proxy(proxy.as_deref(), &endpoint) else { return };
+    let link = LinkOptions { endpoint, wait: WORD_WAIT, idle: WORD_WAIT, total: None, proxy };
     let cancel = CancelToken::new();
     away(py, || {
         vesica_engine::leave_word(agreement, identity, &link, StopReason::Input, &cancel);

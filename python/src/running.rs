@@ -94,7 +94,7 @@ fn file_of((path, delimiter, header, format): Again) -> Result<Source, InputErro
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, exchange,
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy, exchange,
         wait, idle, total, threads, state, memory, scratch, restart, insecure, strict, output,
         force, again, hands))]
     #[expect(
@@ -110,6 +110,7 @@ impl Running {
         party: Option<String>,
         listen: Option<String>,
         connect: Option<String>,
+        proxy: Option<String>,
         exchange: Option<&Bound<'_, PyAny>>,
         wait: f64,
         idle: f64,
@@ -137,11 +138,13 @@ impl Running {
         let party =
             checked.and_then(|()| place::party(&agreement, Some(&identity.0), party.as_deref()));
         let party = party.map_err(|failed| failed.raise(py))?;
+        let proxy = place::proxy(proxy.as_deref(), &endpoint).map_err(|failed| failed.raise(py))?;
         let link = LinkOptions {
             endpoint,
             wait: seconds(wait),
             idle: seconds(idle),
             total: (total > 0.0).then(|| seconds(total)),
+            proxy,
         };
         let state = StateOptions { folder: state, restart };
         let keeps_state = agreement.helper.is_some() || store.is_some() || state.folder.is_some();
@@ -237,21 +240,26 @@ impl Running {
 
     /// Starts to look for the other side, or the helper; the result is a JSON document.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, *, listen, connect, wait, idle))]
+    #[pyo3(signature = (agreement, identity, *, listen, connect, proxy, wait, idle))]
     fn reach(
         py: Python<'_>,
         agreement: &Agreement,
         identity: &Identity,
         listen: Option<String>,
         connect: Option<String>,
+        proxy: Option<String>,
         wait: f64,
         idle: f64,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let endpoint = place::endpoint(&agreement, listen, connect);
-        let endpoint = endpoint.map_err(|failed| failed.raise(py))?;
+        let link = endpoint.and_then(|endpoint| {
+            let proxy = place::proxy(proxy.as_deref(), &endpoint)?;
+            Ok((endpoint, proxy))
+        });
+        let (endpoint, proxy) = link.map_err(|failed| failed.raise(py))?;
         let (wait, idle) = (seconds(wait), seconds(idle));
-        let link = LinkOptions { endpoint, wait, idle, total: None };
+        let link = LinkOptions { endpoint, wait, idle, total: None, proxy };
         let identity = identity.0.clone();
         let watch = Arc::new(Watch::new(&agreement, link.wait));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {

@@ -244,6 +244,9 @@ impl Observer for Watch {
                 let text = vesica_messages::engine::lost("the other side", *error, Speech::Python);
                 self.note("warning", text, 0, 0);
             }
+            Event::Exchange(vesica_exchange::Event::Waiting { after, .. }) => {
+                self.step("waiting", after.as_secs(), 0);
+            }
             Event::Sizes { here, there } => self.note("sizes", "", *here, *there),
             Event::Chosen(choice) => self.note("protocol", choice.row.id, 0, 0),
             Event::Checked => self.note("checked", "", 0, 0),

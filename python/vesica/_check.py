@@ -14,6 +14,7 @@ from vesica._figures import Figure, bars
 from vesica._frames import frame
 from vesica._html import table
 from vesica._identity import Identity
+from vesica._names import suggests_names
 from vesica._progress import Callback, Follower, display
 from vesica._run import (
     GRACE,
@@ -139,6 +140,7 @@ class Checked:
         return table("Check", self._figures())
 
 
+@suggests_names
 def check(
     agreement: Agreement | str | os.PathLike[str],
     data: Any,
@@ -147,6 +149,7 @@ def check(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
+    proxy: str | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
     wait: Time = WAIT,
@@ -202,6 +205,7 @@ def check(
         identity._inner,
         listen=listen,
         connect=connect,
+        proxy=proxy,
         wait=seconds("wait", wait) or LONGEST,
         idle=idle_seconds(idle),
     )

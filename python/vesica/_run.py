@@ -14,6 +14,7 @@ from vesica._agreement import Agreement
 from vesica._errors import DataError, SettingsError, VesicaError
 from vesica._frames import File, Frame, frame
 from vesica._identity import Identity
+from vesica._names import suggests_names
 from vesica._progress import Callback, Follower, display
 from vesica._result import Result
 from vesica.exchange import Place
@@ -33,6 +34,7 @@ LONGEST = 366 * 24 * 3600.0
 Time = float | datetime.timedelta
 
 
+@suggests_names
 def run(
     agreement: Agreement | str | os.PathLike[str],
     data: Any,
@@ -41,6 +43,7 @@ def run(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
+    proxy: str | None = None,
     exchange: Place | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
@@ -75,6 +78,9 @@ def run(
         columns: The column of the data for a key or a value of the agreement, where names differ.
         connect: The address of the other side or of the helper, ``host:port``.
         listen: The address at which to wait for the other side.
+        proxy: Connect through this proxy, ``http://host:port`` or ``socks5://host:port``, also
+            with ``user:password@`` before the host; ``none`` for no proxy. By default that of the
+            environment: ``HTTPS_PROXY`` or ``ALL_PROXY``, unless ``NO_PROXY`` lists the host.
         exchange: A place that both sides can reach, in which they meet in place of a
             connection: a folder, a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
             ``sftp://user@host/folder``, or an object with the methods of `vesica.exchange.Store`.
@@ -124,6 +130,7 @@ def run(
     return started.finish()
 
 
+@suggests_names
 async def run_async(
     agreement: Agreement | str | os.PathLike[str],
     data: Any,
@@ -132,6 +139,7 @@ async def run_async(
     columns: Mapping[str, str] | None = None,
     connect: str | None = None,
     listen: str | None = None,
+    proxy: str | None = None,
     exchange: Place | None = None,
     progress: bool | Callback = False,
     party: str | None = None,
@@ -205,6 +213,7 @@ class Started:
         format: str | None,
         connect: str | None,
         listen: str | None,
+        proxy: str | None,
         exchange: Place | None = None,
         strict: bool,
         insecure: bool,
@@ -230,7 +239,9 @@ class Started:
             # The other side may wait already. In a folder it goes on waiting for this one.
             if exchange is not None:
                 raise
-            _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect)
+            _vesica.leave_word(
+                self.agreement._inner, identity._inner, listen, connect, proxy
+            )
             raise
         is_kept = is_aided or exchange is not None or state is not None
         limit = WAIT_KEPT if is_kept else WAIT
@@ -242,6 +253,7 @@ class Started:
             party=party,
             listen=listen,
             connect=connect,
+            proxy=proxy,
             exchange=os.fspath(exchange) if isinstance(exchange, os.PathLike) else exchange,
             wait=limit if wait is None else seconds("wait", wait) or LONGEST,
             idle=idle_seconds(idle),

@@ -9,7 +9,11 @@ def is_for_both(operation: str) -> bool: ...
 def strongest(operation: str, is_bounded: bool, is_aided: bool, protocol: str) -> str: ...
 def combine(one: str, other: str) -> Table: ...
 def leave_word(
-    agreement: Agreement, identity: Identity, listen: str | None, connect: str | None
+    agreement: Agreement,
+    identity: Identity,
+    listen: str | None,
+    connect: str | None,
+    proxy: str | None,
 ) -> None: ...
 def end_all(seconds: float) -> None: ...
 def log_lines() -> list[tuple[str, str]]: ...
@@ -173,6 +177,7 @@ class Running:
         party: str | None,
         listen: str | None,
         connect: str | None,
+        proxy: str | None,
         exchange: object,
         wait: float,
         idle: float,
@@ -209,6 +214,7 @@ class Running:
         *,
         listen: str | None,
         connect: str | None,
+        proxy: str | None,
         wait: float,
         idle: float,
     ) -> Running: ...

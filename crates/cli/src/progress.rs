@@ -9,13 +9,14 @@ pub(crate) use screen::{Progress, Screen};
 
 use crate::args::groups::TalkArgs;
 use helper::HelperReporter;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::{Repeats, Waiting};
-use vesica_link::LinkEvent;
+use vesica_link::{LinkEvent, PublicIdentity};
 use vesica_messages::input::warnings;
 use vesica_messages::link::reason;
 use vesica_messages::words::{counted, duration};
@@ -98,10 +99,9 @@ impl Reporter {
                 self.screen.end_waiting();
                 self.screen.say(&format!("connected to {peer} again; the run goes on"));
             }
-            LinkEvent::Connected { address, peer: identity } => {
+            LinkEvent::Connected { address, is_proxy, peer: identity } => {
                 self.screen.end_waiting();
-                let fingerprint = identity.fingerprint();
-                self.screen.say(&format!("connected to {peer} ({fingerprint}) at {address}"));
+                self.screen.say(&connected(peer, identity, *address, *is_proxy));
             }
             _ => {}
         }
@@ -264,8 +264,8 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         Event::Link(LinkEvent::Rejected { from, reason: why, count }) => {
             tracing::warn!(%from, why = reason(why), count, "connection rejected");
         }
-        Event::Link(LinkEvent::Connected { address, peer: identity }) => {
-            tracing::info!(peer, %identity, %address, "connected");
+        Event::Link(LinkEvent::Connected { address, is_proxy, peer: identity }) => {
+            tracing::info!(peer, %identity, %address, is_proxy, "connected");
         }
         Event::Link(LinkEvent::Lost { error, .. }) => tracing::warn!(%error, "connection lost"),
         Event::Link(LinkEvent::Mended { address }) => tracing::info!(%address, "connected again"),
@@ -280,4 +280,10 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         }
         _ => {}
     }
+}
+
+/// The line about a connection to `peer`.
+fn connected(peer: &str, identity: &PublicIdentity, address: SocketAddr, is_proxy: bool) -> String {
+    let place = if is_proxy { "through the proxy at" } else { "at" };
+    format!("connected to {peer} ({}) {place} {address}", identity.fingerprint())
 }

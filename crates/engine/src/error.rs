@@ -6,7 +6,7 @@ use vesica_aided::FolderError;
 use vesica_core::{Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError};
 use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
-use vesica_link::{IdentityError, LinkError, PublicIdentity};
+use vesica_link::{IdentityError, LinkError, ProxyFault, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};
 
 /// The part of a run in which something happened.
@@ -493,6 +493,7 @@ impl Error {
             | LinkError::PortForbidden
             | LinkError::NotOurAddress
             | LinkError::ListenFailed(_)
+            | LinkError::Proxy(ProxyFault::Login | ProxyFault::NotAProxy)
             | LinkError::NoResources(_) => ConfigFault::Link(error).into(),
             LinkError::WrongIdentity { .. }
             | LinkError::OwnIdentity

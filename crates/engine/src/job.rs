@@ -173,7 +173,7 @@ pub fn reach(
 ///         columns: BTreeMap::new(),
 ///         output: None,
 ///         order: None,
-///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None },
+///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None, proxy: None },
 ///         store: None,
 ///         hands: None,
 ///         threads: NonZeroUsize::MIN,

@@ -26,7 +26,7 @@ struct Raw {
 impl Raw {
     fn connect(fixture: &Fixture, service: &Service, party: usize) -> Self {
         let endpoint = Endpoint::Connect(service.addresses()[0].to_string());
-        let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
+        let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None, proxy: None };
         let own = &fixture.parties[party];
         let helper = [fixture.helper.public()];
         let session = establish(own, &helper, &options, &|_| (), &CancelToken::new()).unwrap();

@@ -107,7 +107,7 @@ fn join(
     (mendable, tell): (bool, OnEvent),
 ) -> Result<Session, vesica_link::LinkError> {
     let (wait, idle) = (Duration::from_secs(10), Duration::from_secs(10));
-    let options = LinkOptions { endpoint, wait, idle, total: None };
+    let options = LinkOptions { endpoint, wait, idle, total: None, proxy: None };
     let cancel = CancelToken::new();
     if mendable {
         establish_mendable(identity, &[peer], &options, wait, &tell, &cancel)

@@ -9,6 +9,8 @@ use std::time::Duration;
 pub(crate) struct Authenticated {
     pub(crate) socket: TcpStream,
     pub(crate) address: SocketAddr,
+    /// Whether the address is that of a proxy.
+    pub(crate) is_proxy: bool,
     pub(crate) tls: Connection,
     pub(crate) initiator: bool,
     pub(crate) peer: PublicIdentity,

@@ -29,6 +29,9 @@ pub enum LinkError {
     /// The connection could not be made.
     #[error("the connection could not be made ({0})")]
     ConnectFailed(io::ErrorKind),
+    /// The proxy did not make the connection.
+    #[error("the proxy {0}")]
+    Proxy(#[from] ProxyFault),
     /// The list of accepted peers is empty.
     #[error("no peer's identity was given")]
     NoPeerGiven,
@@ -86,6 +89,43 @@ pub enum LinkError {
     NoResources(io::ErrorKind),
 }
 
+/// Why a proxy did not make a connection. Completes the sentence "the proxy …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProxyFault {
+    /// Its host name has no address.
+    #[error("has a host name without an address")]
+    UnknownHost,
+    /// No connection to it.
+    #[error("cannot be reached ({0})")]
+    Unreachable(io::ErrorKind),
+    /// It wants a login, or refuses the given one.
+    #[error("does not accept the login")]
+    Login,
+    /// Its rules do not allow the connection.
+    #[error("does not allow the connection")]
+    Forbidden,
+    /// It could not reach the other side; it may later.
+    #[error("could not reach the other side")]
+    NoRoute,
+    /// It closed the connection before it answered.
+    #[error("closed the connection")]
+    Closed,
+    /// It did not answer in time.
+    #[error("did not answer")]
+    Silent,
+    /// It answered something else than a proxy of its kind.
+    #[error("is another program")]
+    NotAProxy,
+}
+
+impl ProxyFault {
+    /// Whether another attempt would end the same.
+    fn is_final(self) -> bool {
+        matches!(self, Self::Login | Self::Forbidden | Self::NotAProxy)
+    }
+}
+
 impl LinkError {
     /// Maps an error from listening.
     pub(crate) fn listening(error: &io::Error) -> Self {
@@ -105,14 +145,15 @@ impl LinkError {
 
     /// Whether a connecting side should give up: the same peer would answer the same.
     pub(crate) fn is_final(&self) -> bool {
-        !matches!(
-            self,
+        match self {
+            LinkError::Proxy(fault) => fault.is_final(),
             LinkError::UnknownHost
-                | LinkError::ConnectFailed(_)
-                | LinkError::Silent(_)
-                | LinkError::Disconnected
-                | LinkError::Crowded
-        )
+            | LinkError::ConnectFailed(_)
+            | LinkError::Silent(_)
+            | LinkError::Disconnected
+            | LinkError::Crowded => false,
+            _ => true,
+        }
     }
 
     /// How much the failure says about why the expected peer did not connect; higher says more.

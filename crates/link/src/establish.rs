@@ -7,10 +7,12 @@ mod listen;
 mod listener;
 mod pending;
 mod poll;
+mod tcp;
+pub(crate) mod tunnel;
 
 use crate::authenticated::Authenticated;
 use crate::tls::Tls;
-use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
+use crate::{CancelToken, Identity, LinkError, Proxy, PublicIdentity, Session};
 pub(crate) use again::Mender;
 pub use again::OnEvent;
 pub use listener::{ListenOptions, Listener};
@@ -56,6 +58,8 @@ pub struct LinkOptions {
     pub idle: Duration,
     /// How long the session may last, from its start; `None` for no limit.
     pub total: Option<Duration>,
+    /// The proxy through which a side connects; one that listens has no use for it.
+    pub proxy: Option<Proxy>,
 }
 
 /// Events while a party waits for its peer.
@@ -99,8 +103,10 @@ pub enum LinkEvent {
     },
     /// The session is established.
     Connected {
-        /// The other end's address.
+        /// The other end's address, or that of the proxy.
         address: SocketAddr,
+        /// Whether the address is that of a proxy.
+        is_proxy: bool,
         /// The peer's identity.
         peer: PublicIdentity,
     },
@@ -130,6 +136,7 @@ pub enum LinkEvent {
 ///     wait: Duration::from_secs(20),
 ///     idle: Duration::from_secs(20),
 ///     total: None,
+///     proxy: None,
 /// };
 /// let (alice, bob) = (Identity::generate()?, Identity::generate()?);
 /// let (alice_key, bob_key) = (alice.public(), bob.public());
@@ -295,9 +302,9 @@ impl Caller<'_> {
         total: Option<Duration>,
         mender: Option<Arc<Mender>>,
     ) -> Result<Session, LinkError> {
-        let (address, peer) = (authenticated.address, authenticated.peer);
+        let Authenticated { address, is_proxy, peer, .. } = authenticated;
         let session = Session::start(authenticated, idle, total, mender)?;
-        (self.on_event)(LinkEvent::Connected { address, peer });
+        (self.on_event)(LinkEvent::Connected { address, is_proxy, peer });
         Ok(session)
     }
 }
@@ -340,7 +347,7 @@ fn addresses_of(host: &str, port: u16) -> Result<Vec<SocketAddr>, LinkError> {
 }
 
 /// Splits `host:port`; removes the brackets of an IPv6 address.
-fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
+pub(crate) fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
     let (host, port) = address.rsplit_once(':').ok_or(LinkError::BadAddress)?;
     let port = port.parse().map_err(|_| LinkError::BadAddress)?;
     let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));

@@ -6,6 +6,7 @@
 //! * [`Listener`] — an open port on which a service serves many sessions at once.
 //! * [`Session`] — one TLS 1.3 connection that carries any number of streams.
 //! * [`letters`] — messages between parties through a helper they do not trust.
+//! * [`Proxy`] — what a connecting party may have to go through.
 //! * [`CancelToken`] — ends a wait from another thread.
 //! * [`LinkError`], [`LinkEvent`] — errors, and events while waiting.
 //! * [`ShapedRelay`] — an emulated network between two processes on one machine.
@@ -25,6 +26,7 @@ pub mod fuzzing;
 mod identity;
 mod key_file;
 pub mod letters;
+mod proxy;
 mod relay;
 mod session;
 mod sync;
@@ -32,12 +34,13 @@ mod tls;
 
 pub use access::{Access, access_of_others, others_can_replace};
 pub use cancel::CancelToken;
-pub use error::LinkError;
+pub use error::{LinkError, ProxyFault};
 pub use establish::{
     Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, MAX_FIRST_LEN, OnEvent,
     check_address, check_peer_address, establish, establish_mendable, establish_saying,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};
+pub use proxy::{Proxy, ProxyChoice, ProxyError};
 pub use relay::ShapedRelay;
 pub use session::Session;

@@ -2,6 +2,7 @@
 
 use crate::words::list;
 use crate::{Message, Speech, Who};
+use vesica_link::ProxyError;
 
 /// What is wrong with what a run or a check was called with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,13 @@ pub enum ArgumentFault {
     },
     /// Neither side of a run between two parties is given: to listen, or to connect.
     NoAddress,
+    /// The proxy to connect through cannot be read.
+    BadProxy {
+        /// The variable of the environment that names it; `None` where an argument does.
+        variable: Option<&'static str>,
+        /// Why.
+        why: ProxyError,
+    },
     /// Meeting the other side needs a key file.
     NoKey,
     /// The asked party is another than that of the key file.
@@ -100,6 +108,11 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
                 say.either("--listen 0.0.0.0:7400", "`listen=\"0.0.0.0:7400\"`"),
                 say.either("--connect partner.example:7400", "`connect=\"partner.example:7400\"`"),
             ),
+        )
+        .by(Who::Caller),
+        ArgumentFault::BadProxy { variable, why } => Message::here(
+            format!("{} names no proxy: {why}", variable.unwrap_or(say.proxy())),
+            format!("correct it, or connect directly with {}", say.no_proxy()),
         )
         .by(Who::Caller),
         ArgumentFault::NoKey => Message::here(

@@ -3,7 +3,7 @@
 use crate::words::duration;
 use crate::{Message, Speech, Who, defect, files, no_memory, no_threads};
 use std::io;
-use vesica_link::{Endpoint, IdentityError, LinkError};
+use vesica_link::{Endpoint, IdentityError, LinkError, ProxyFault};
 
 /// A key file.
 pub fn identity(error: &IdentityError, say: Speech) -> Message {
@@ -105,6 +105,23 @@ pub fn setting(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech) -> M
                 "end other programs, or raise the limits on threads and open files",
             ),
         },
+        LinkError::Proxy(ProxyFault::Login) => Message::here(
+            format!("the proxy on the way to {address} does not accept the login, or wants one"),
+            format!(
+                "give it as {}, where @ : / and % are written %40 %3A %2F and %25",
+                say.either(
+                    "--proxy http://USER:PASSWORD@HOST:PORT",
+                    "`proxy=\"http://USER:PASSWORD@HOST:PORT\"`"
+                )
+            ),
+        ),
+        LinkError::Proxy(ProxyFault::NotAProxy) => Message::here(
+            format!(
+                "what {} or HTTPS_PROXY names on the way to {address} is not a proxy of that kind",
+                say.proxy()
+            ),
+            format!("check its scheme and port, or connect directly with {}", say.no_proxy()),
+        ),
         error => Message::here(
             error.to_string(),
             format!("check {} and {}", say.listen(), say.connect()),
@@ -178,6 +195,13 @@ pub fn transport(
             "start both sides again; the earlier run ends there now, or when it has noticed that \
              its connection is lost",
         ),
+        LinkError::Proxy(ProxyFault::Forbidden) => Message::here(
+            format!("the proxy does not allow a connection to {peer} at {at}"),
+            format!(
+                "ask who runs the proxy to allow this address and port, or connect directly with {}",
+                say.no_proxy()
+            ),
+        ),
         LinkError::Cancelled => Message::here("interrupted while waiting", "run again"),
         LinkError::NoPeerGiven => return defect("no peer was named to the link", say),
         error => Message::here(
@@ -198,6 +222,14 @@ fn no_peer(
     let at = address(endpoint);
     let why = last.map_or(String::new(), |last| format!(": {}", reason(last)));
     match (endpoint, last) {
+        (_, Some(LinkError::Proxy(fault))) if *fault != ProxyFault::NoRoute => Message::here(
+            format!("{peer} could not be reached at {at} within {waited}{why}"),
+            format!(
+                "check {} or HTTPS_PROXY, or connect directly with {}",
+                say.proxy(),
+                say.no_proxy()
+            ),
+        ),
         (Some(Endpoint::Listen(_)), Some(LinkError::WrongIdentity { .. })) => Message::here(
             format!("{peer} did not connect to {at} within {waited}; another program did{why}"),
             "if that was your partner, it uses another key file than the one in the agreement",
@@ -231,6 +263,7 @@ pub fn reason(error: &LinkError) -> String {
             std::io::ErrorKind::ConnectionRefused => "no program listens there yet".to_owned(),
             kind => files::cause(*kind),
         },
+        LinkError::Proxy(fault) => proxy_reason(*fault),
         LinkError::WrongIdentity { presented } => {
             format!("its identity {presented} is not the one in the agreement")
         }
@@ -249,5 +282,17 @@ pub fn reason(error: &LinkError) -> String {
         }
         LinkError::Crowded => "too many connections at once".to_owned(),
         error => error.to_string(),
+    }
+}
+
+fn proxy_reason(fault: ProxyFault) -> String {
+    match fault {
+        ProxyFault::Unreachable(io::ErrorKind::ConnectionRefused) => {
+            "no program listens at the proxy's address".to_owned()
+        }
+        ProxyFault::Unreachable(kind) => {
+            format!("the proxy cannot be reached: {}", files::cause(kind))
+        }
+        fault => format!("the proxy {fault}"),
     }
 }

@@ -41,6 +41,8 @@ terms! {
     total:       "--total",             "`total=`";
     listen:      "--listen",            "`listen=`";
     connect:     "--connect",           "`connect=`";
+    proxy:       "--proxy",             "`proxy=`";
+    no_proxy:    "--proxy none",        "`proxy=\"none\"`";
     agreement:   "--agreement",         "`agreement=`";
     exchange:    "--exchange",          "`exchange=`";
     key:         "--key",               "`key=`";

@@ -42,7 +42,7 @@ fn spec(parties: &[&Identity]) -> Spec {
 
 fn link(address: &str) -> LinkOptions {
     let endpoint = Endpoint::Connect(address.to_owned());
-    LinkOptions { endpoint, wait: PATIENCE, idle: PATIENCE, total: None }
+    LinkOptions { endpoint, wait: PATIENCE, idle: PATIENCE, total: None, proxy: None }
 }
 
 fn context(session: &Session, role: Role) -> Option<Context> {

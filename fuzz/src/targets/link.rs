@@ -2,13 +2,42 @@
 
 use super::{Target, no_seeds};
 use crate::input::Input;
-use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame};
+use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame, proxy_answer};
 
 pub(super) const MENDED: Target =
     Target { name: "link_mended", run: mended, seeds: no_seeds, tokens: &[], max_len: 2048 };
 
 pub(super) const FRAMES: Target =
     Target { name: "link_frames", run: frames, seeds: no_seeds, tokens: &[], max_len: 2048 };
+
+pub(super) const PROXY: Target =
+    Target { name: "proxy", run: proxy, seeds: proxy_seeds, tokens: &[], max_len: 1 << 15 };
+
+/// Most bytes of an answer: the head of one over HTTP.
+const MOST_ANSWERED: usize = 16 << 10;
+
+fn proxy_seeds() -> Vec<Vec<u8>> {
+    let answers: [&[u8]; 4] = [
+        b"\0HTTP/1.1 200 OK\r\nVia: some\r\n\r\nrest",
+        b"\0HTTP/1.0 407 Login\r\n\r\n",
+        b"\x01\x05\x00\x05\x00\x00\x01\x7f\x00\x00\x01\x00\x50rest",
+        b"\x01\x05\x02\x01\x00\x05\x00\x00\x03\x02ab\x00\x50rest",
+    ];
+    answers.map(<[u8]>::to_vec).to_vec()
+}
+
+/// The answer of a proxy, after a byte that says of which kind it is.
+fn proxy(bytes: &[u8]) {
+    let Some((kind, answer)) = bytes.split_first() else { return };
+    let scheme = if kind % 2 == 0 { "http" } else { "socks5" };
+    let proxy = format!("{scheme}://ann:secret@proxy.example");
+    let proxy = proxy.parse().expect("the URL of a proxy");
+    if let Some(taken) = proxy_answer(&proxy, answer) {
+        assert!(taken <= MOST_ANSWERED, "an answer is bounded");
+        assert_eq!(proxy_answer(&proxy, &answer[..taken]), Some(taken), "what follows is not read");
+        assert_eq!(proxy_answer(&proxy, &answer[..taken - 1]), None, "all of it is needed");
+    }
+}
 
 /// Most bytes that a peer can make us store: a window of each stream that an input can open, and the
 /// first window of all streams that may be unopened.

@@ -14,7 +14,7 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
 use vesica_exchange::Store;
-use vesica_link::{Endpoint, LinkOptions};
+use vesica_link::{Endpoint, LinkOptions, ProxyChoice};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_records::ReadOptions;
 
@@ -85,6 +85,10 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
+    /// Connect through this proxy, http://HOST:PORT or socks5://HOST:PORT, also with USER:PASSWORD@ before the
+    /// host; "none" for no proxy [default: that of HTTPS_PROXY or ALL_PROXY, unless NO_PROXY lists the host]
+    #[arg(long, value_name = "URL", conflicts_with = "listen")]
+    pub(crate) proxy: Option<ProxyChoice>,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
     /// no limit. Without a helper and --state, a lost connection has this time to come back, at most 60s; with
     /// --state, each next message of the other side has this time [default: 60s; 24h with a helper or --state]
@@ -101,20 +105,28 @@ pub(crate) struct PlaceArgs {
 
 impl PlaceArgs {
     /// The endpoint and its limits; `None` when no address is given.
-    fn link_options(&self) -> Option<LinkOptions> {
+    ///
+    /// # Errors
+    /// [`ArgumentFault::BadProxy`].
+    fn link_options(&self) -> Result<Option<LinkOptions>, Failure> {
         let endpoint = match (&self.listen, &self.connect) {
             (Some(address), _) => Endpoint::Listen(address.clone()),
             (None, Some(address)) => Endpoint::Connect(address.clone()),
-            (None, None) => return None,
+            (None, None) => return Ok(None),
         };
-        Some(self.options(endpoint, WAIT_DEFAULT))
+        let choice = self.proxy.clone().unwrap_or_default();
+        let proxy = choice.to(&endpoint, |name| std::env::var_os(name));
+        let proxy = proxy.map_err(|(variable, why)| {
+            Failure::from(ArgumentFault::BadProxy { variable: Some(variable), why })
+        })?;
+        Ok(Some(LinkOptions { proxy, ..self.options(endpoint, WAIT_DEFAULT) }))
     }
 
     /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it. There, and where a state is
     /// kept, it waits longer by default for the other parties.
     ///
     /// # Errors
-    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper.
+    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper; [`ArgumentFault::BadProxy`].
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,
@@ -122,7 +134,10 @@ impl PlaceArgs {
     ) -> Result<Option<LinkOptions>, Failure> {
         let link = self.link_options_for_check(agreement)?;
         Ok(match agreement.helper.is_some() || is_kept {
-            true => link.map(|link| self.options(link.endpoint, WAIT_DEFAULT_KEPT)),
+            true => link.map(|link| LinkOptions {
+                proxy: link.proxy,
+                ..self.options(link.endpoint, WAIT_DEFAULT_KEPT)
+            }),
             false => link,
         })
     }
@@ -137,7 +152,7 @@ impl PlaceArgs {
     ) -> Result<Option<LinkOptions>, Failure> {
         match (&agreement.helper, &self.listen) {
             (Some(_), Some(_)) => Err(ArgumentFault::ListenWithHelper.into()),
-            _ => Ok(self.link_options()),
+            _ => self.link_options(),
         }
     }
 
@@ -147,6 +162,7 @@ impl PlaceArgs {
             wait: self.wait.map_or(wait, |wait| wait.limit().unwrap_or(MAX_TIME)),
             idle: self.idle.limit().unwrap_or(MAX_IDLE),
             total: self.total.limit(),
+            proxy: None,
         }
     }
 }

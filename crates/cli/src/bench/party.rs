@@ -54,6 +54,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
             wait: Duration::from_secs(120),
             idle: Duration::from_secs(60),
             total: None,
+            proxy: None,
         },
     };
     let out = std::cell::RefCell::new(out);

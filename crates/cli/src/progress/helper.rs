@@ -1,5 +1,6 @@
 //! The progress of a run with a helper.
 
+use super::connected;
 use super::screen::{Progress, Screen};
 use super::wait_log::WaitLog;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -133,13 +134,11 @@ impl HelperReporter {
             LinkEvent::Waiting { remaining, last } => {
                 screen.waiting_for(&self.helper, *remaining, last);
             }
-            LinkEvent::Connected { address, peer } => {
+            LinkEvent::Connected { address, is_proxy, peer } => {
                 screen.end_waiting();
                 // Otherwise this is one of several connections, or replaces a lost one.
                 if !self.state().is_connected {
-                    let fingerprint = peer.fingerprint();
-                    let line = format!("connected to {} ({fingerprint}) at {address}", self.helper);
-                    screen.say(&line);
+                    screen.say(&connected(&self.helper, peer, *address, *is_proxy));
                 }
             }
             _ => {}
@@ -158,8 +157,8 @@ impl HelperReporter {
                     tracing::info!(helper, remaining_s, why, "waiting for the helper");
                 }
             }
-            Event::Helper(RemoteEvent::Link(LinkEvent::Connected { address, peer })) => {
-                tracing::info!(helper, identity = %peer, %address, "connected");
+            Event::Helper(RemoteEvent::Link(LinkEvent::Connected { address, is_proxy, peer })) => {
+                tracing::info!(helper, identity = %peer, %address, is_proxy, "connected");
             }
             Event::Helper(RemoteEvent::Waiting { parties }) => {
                 let parties = self.waits.names(parties).join(", ");

@@ -16,6 +16,7 @@ mod mended;
 mod own_rows;
 mod partitions;
 mod protocol_pages;
+mod proxies;
 mod published;
 mod questions;
 mod scheduled;

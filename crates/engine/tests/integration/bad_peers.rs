@@ -77,6 +77,7 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
         wait: Duration::from_secs(10),
         idle: Duration::from_secs(10),
         total: None,
+        proxy: None,
     };
     let identity = Identity::load(&pair.keys[1]).unwrap();
     let peer = pair.identities[0].parse().unwrap();

@@ -243,6 +243,7 @@ fn watch(
         wait: Duration::from_secs(30),
         idle: Duration::from_secs(60),
         total: None,
+        proxy: None,
     };
     let identity = Identity::load(&pair.keys[1]).unwrap();
     let peer = pair.identities[0].parse().unwrap();

@@ -127,6 +127,7 @@ max_rows = {}
                 wait: Duration::from_secs(8),
                 idle: Duration::from_secs(20),
                 total: None,
+                proxy: None,
             },
             threads: NonZeroUsize::new(2).unwrap(),
             memory_bytes: MEMORY_BYTES_DEFAULT,

@@ -20,7 +20,8 @@ const SOON: Duration = Duration::from_secs(20);
 fn connection() -> [Session; 2] {
     let [one, two] = [0, 1].map(|_| Identity::generate().unwrap());
     let keys = [one.public(), two.public()];
-    let options = |endpoint| LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
+    let options =
+        |endpoint| LinkOptions { endpoint, wait: SOON, idle: SOON, total: None, proxy: None };
     let (told, address) = channel();
     let listening = std::thread::spawn(move || {
         let on_event = |event| {

@@ -112,6 +112,7 @@ impl Fixture {
                 wait: SOON,
                 idle: SOON,
                 total: None,
+                proxy: None,
             },
             spec: spec.clone(),
             lanes: 2,

@@ -3,8 +3,8 @@
 use super::handshake::Handshake;
 use super::poll::wait_ready;
 use super::{
-    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, addresses_of,
-    split_address,
+    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, split_address,
+    tcp, tunnel,
 };
 use crate::LinkError;
 use crate::authenticated::Authenticated;
@@ -113,7 +113,10 @@ fn try_once(
         .saying(attempt.first);
     loop {
         match handshake.advance(&attempt.tls) {
-            Ok(true) => return handshake.into_authenticated(),
+            Ok(true) => {
+                let is_proxy = attempt.options.proxy.is_some();
+                return handshake.into_authenticated().map(|met| Authenticated { is_proxy, ..met });
+            }
             Ok(false) if handshake.is_overdue() => return Err(LinkError::Silent(HANDSHAKE_LIMIT)),
             Ok(false) => {}
             Err(error) => {
@@ -129,7 +132,7 @@ fn try_once(
     }
 }
 
-/// A TCP connection to the first address of `host` that answers.
+/// A TCP connection to `host`, through the proxy if there is one; then the address is the proxy's.
 ///
 /// Name resolution and connecting block for as long as the system likes, so they run on their own
 /// thread. If the wait ends first, the thread ends at its own time limit soon after.
@@ -139,12 +142,15 @@ fn open_socket(
     port: u16,
 ) -> Result<(TcpStream, SocketAddr), LinkError> {
     let (sender, receiver) = mpsc::channel();
-    let target = (host.to_owned(), port);
+    let (host, proxy) = (host.to_owned(), waiting.attempt.options.proxy.clone());
     std::thread::Builder::new()
         .name("vesica-connect".into())
         .spawn(move || {
             // Nobody receives after the end of the wait.
-            let _ = sender.send(open_blocking(&target));
+            let _ = sender.send(match proxy {
+                Some(proxy) => tunnel::open(&proxy, &host, port),
+                None => tcp::open(&host, port),
+            });
         })
         .map_err(|error| LinkError::NoResources(error.kind()))?;
     loop {
@@ -156,24 +162,4 @@ fn open_socket(
             }
         }
     }
-}
-
-fn open_blocking(target: &(String, u16)) -> Result<(TcpStream, SocketAddr), LinkError> {
-    let mut last = LinkError::UnknownHost;
-    for address in addresses_of(&target.0, target.1)? {
-        match TcpStream::connect_timeout(&address, HANDSHAKE_LIMIT) {
-            // When the system picks the target port as the source port too, a socket connects to
-            // itself. Nobody listens there.
-            Ok(socket) if socket.local_addr().is_ok_and(|own| own == address) => {
-                last = LinkError::ConnectFailed(io::ErrorKind::ConnectionRefused);
-            }
-            Ok(socket) => return Ok((socket, address)),
-            // The next address would fail for lack of memory too.
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                return Err(LinkError::NoResources(error.kind()));
-            }
-            Err(error) => last = LinkError::ConnectFailed(error.kind()),
-        }
-    }
-    Err(last)
 }

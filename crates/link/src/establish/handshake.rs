@@ -145,6 +145,7 @@ impl Handshake {
         Ok(Authenticated {
             socket: self.socket,
             address: self.address,
+            is_proxy: false,
             tls: self.tls,
             initiator: self.initiator,
             peer,

@@ -338,7 +338,7 @@ fn meet_mending() -> Mending {
             }
         });
         let endpoint = Endpoint::Listen("127.0.0.1:0".into());
-        let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None };
+        let options = LinkOptions { endpoint, wait: SOON, idle: SOON, total: None, proxy: None };
         establish_mendable(&one, &[peer], &options, SOON, &on_event, &CancelToken::new())
     });
     let port = port.recv_timeout(SOON).unwrap();

@@ -15,7 +15,7 @@ use vesica_net::{StreamId, StreamPair, Streams};
 pub const SOON: Duration = Duration::from_secs(20);
 
 pub fn options(endpoint: Endpoint) -> LinkOptions {
-    LinkOptions { endpoint, wait: SOON, idle: Duration::from_secs(20), total: None }
+    LinkOptions { endpoint, wait: SOON, idle: Duration::from_secs(20), total: None, proxy: None }
 }
 
 pub fn listen_anywhere() -> Endpoint {
@@ -86,4 +86,13 @@ pub fn open(session: &Session, id: StreamId) -> StreamPair {
 
 pub fn root(session: &Session) -> StreamPair {
     session.open(StreamId::ROOT).unwrap()
+}
+
+/// Sends a byte through both sessions.
+pub fn works(a: &Session, b: &Session) {
+    let (_a_in, mut a_out) = root(a);
+    let (mut b_in, _b_out) = root(b);
+    a_out.write_all(b"x").unwrap();
+    a_out.flush().unwrap();
+    b_in.read_exact(&mut [0]).unwrap();
 }

@@ -1,15 +1,13 @@
 //! Two parties that connect, and everything that can go wrong.
 
-use crate::common::{SOON, connect, connect_to, listen, listen_anywhere, options, root};
+use crate::common::{SOON, connect, connect_to, listen, listen_anywhere, options, works};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use vesica_link::{
-    CancelToken, Endpoint, Identity, LinkError, LinkEvent, LinkOptions, Session, establish,
-};
+use vesica_link::{CancelToken, Endpoint, Identity, LinkError, LinkEvent, LinkOptions, establish};
 
 const SHORT: Duration = Duration::from_millis(700);
 
@@ -24,14 +22,6 @@ fn for_short(endpoint: Endpoint) -> LinkOptions {
 /// A port of 127.0.0.1 on which nobody listens.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
-
-fn works(a: &Session, b: &Session) {
-    let (_a_in, mut a_out) = root(a);
-    let (mut b_in, _b_out) = root(b);
-    a_out.write_all(b"x").unwrap();
-    a_out.flush().unwrap();
-    b_in.read_exact(&mut [0]).unwrap();
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod key_file;
 mod letters;
 mod listener;
 mod mended;
+mod proxies;
 mod relay;
 mod session;
 mod wire;

@@ -48,7 +48,8 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
     let threads: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
             let endpoint = Endpoint::Connect(scene.address.clone());
-            let options = LinkOptions { endpoint, wait: soon, idle: soon, total: None };
+            let options =
+                LinkOptions { endpoint, wait: soon, idle: soon, total: None, proxy: None };
             let session = establish(&own, &[public("helper")], &options, &|_| (), &cancel).unwrap();
             let (mut reader, mut writer) = session.open(StreamId::ROOT).unwrap();
             let mut say = |message: &[u8]| {

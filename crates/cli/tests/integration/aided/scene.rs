@@ -184,7 +184,7 @@ impl Scene {
             columns: BTreeMap::new(),
             output: None,
             order: None,
-            link: LinkOptions { endpoint, wait, idle: wait, total: None },
+            link: LinkOptions { endpoint, wait, idle: wait, total: None, proxy: None },
             threads: NonZeroUsize::MIN,
             state: StateOptions { folder: Some(self.path(&self.fresh_state())), restart: false },
             memory_bytes: 1 << 28,

@@ -94,7 +94,13 @@ fn sides(
     let (told, address) = std::sync::mpsc::channel();
     let second = std::time::Duration::from_secs(1);
     let side = |number: usize, endpoint, on_event: &dyn Fn(LinkEvent)| {
-        let link = LinkOptions { endpoint, wait: 10 * second, idle: 10 * second, total: None };
+        let link = LinkOptions {
+            endpoint,
+            wait: 10 * second,
+            idle: 10 * second,
+            total: None,
+            proxy: None,
+        };
         let peer = identities[1 - number].public();
         let cancel = CancelToken::new();
         let session = establish(&identities[number], &[peer], &link, on_event, &cancel);

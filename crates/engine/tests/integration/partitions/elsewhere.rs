@@ -260,7 +260,7 @@ fn job(pair: &Pair, agreement: &Agreement, party: usize, hands: Option<Arc<dyn H
     let limit = Duration::from_secs(60);
     let mut job = pair.job_of(party, agreement.clone(), endpoint.clone());
     job.output = None;
-    job.link = LinkOptions { endpoint, wait: limit, idle: limit, total: None };
+    job.link = LinkOptions { endpoint, wait: limit, idle: limit, total: None, proxy: None };
     job.store = Some(store(pair));
     job.hands = hands;
     let folder = pair.path(&format!("{}.state", NAMES[party]));

@@ -51,7 +51,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
         columns: BTreeMap::new(),
         output: Some(OutputOptions { path: path("out.csv"), force: false }),
         order: None,
-        link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None },
+        link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None, proxy: None },
         store,
         hands: None,
         threads: NonZeroUsize::new(2).unwrap(),
