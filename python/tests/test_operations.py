@@ -281,16 +281,16 @@ def test_three_parties_with_a_helper(library: str, helper: Any, tmp_path: Any) -
 
 def test_a_result_that_nobody_took_is_given_again(helper: Any, tmp_path: Any) -> None:
     from support import IDENTITIES, in_thread, one
-    from vesica._run import Started, run
+    from vesica._run import Started
+    from vesica._together import defaults
 
     names = ("shop", "club")
     keys = {name: IDENTITIES[name] for name in names}
     agreement = v.Agreement.new(keys, "email", helper=helper.key, max_rows=1000)
     place = {"connect": helper.address, "state": tmp_path / "shop"}
     shop = pl.DataFrame({"email": SHOP_KEYS})
-    defaults: dict[str, Any] = dict(run.__kwdefaults__ or {})
     started = Started(
-        **{**defaults, **place, "agreement": agreement, "data": shop, "key": keys["shop"]}
+        **{**defaults(), **place, "agreement": agreement, "data": shop, "key": keys["shop"]}
     )
     club = pl.DataFrame({"email": CLUB_KEYS})
     thread, box = in_thread(

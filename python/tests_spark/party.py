@@ -21,8 +21,10 @@ from typing import Any
 import vesica as v
 from pyarrow import fs
 from pyspark.sql import DataFrame, SparkSession
+from vesica import _packages
 from vesica import spark as vs
 from vesica._executors import Executors
+from vesica._packages import PACKAGE
 
 
 def session(settings: dict[str, str]) -> SparkSession:
@@ -215,12 +217,13 @@ def keep_files(folders: list[str], kept: str, ended: threading.Event) -> None:
 def with_fault(
     spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[None]:
-    """What a test wants to be wrong: `environment`, `hidden` modules, `work` that the driver alone can reach, all
+    """What a test wants to be wrong: `environment`, `hidden` modules, the `package` that executors import, `work` that the driver alone can reach, all
     jobs `cancelled` after the first ones, or the call `interrupted`; or its secrets and files `kept`."""
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
     os.environ.update(wrong.get("environment", {}))
     hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}
     sys.modules.update(dict.fromkeys(hidden))
+    _packages.PACKAGE = wrong.get("package", PACKAGE)
     if "work" in wrong:
         settings["files"] = fs.PyFileSystem(OnDriver(os.getpid()))
     ended = threading.Event()
@@ -239,6 +242,7 @@ def with_fault(
         yield
     finally:
         ended.set()
+        _packages.PACKAGE = PACKAGE
         for name, value in before.items():
             if value is None:
                 del os.environ[name]

@@ -170,6 +170,24 @@ def test_packages_that_executors_lack_are_named(
     assert not (scene.folder / "work-grocer").exists()
 
 
+@pytest.mark.parametrize("is_wanted", [True, None])
+def test_executors_without_this_package_are_refused_before_anybody_is_met(
+    clusters: list[Cluster], scene: Scene, is_wanted: bool | None
+) -> None:
+    deal = scene.agree(partition_rows=1000)
+    here = scene.settings("grocer", on_executors=is_wanted)
+    for wrong, says in (
+        ({"package": "vesica_that_is_missing"}, "executors have no package vesica"),
+        ({"package": "pandas"}, "of this package; the driver has version"),
+    ):
+        error = refused(clusters[0].call("match", rows(3000, 2), deal, wrong=wrong, **here))
+        assert error["error"] == "SettingsError" and says in error["message"], error
+        assert "on_executors=False" in error["hint"]
+        work = scene.folder / "work-grocer"
+        assert not work.exists() or scene.left("grocer") == []
+        assert list((scene.folder / "between").rglob("*")) == []
+
+
 def test_rows_that_were_mended_are_taken(
     clusters: list[Cluster], scene: Scene, laptop: Laptop
 ) -> None:

@@ -12,6 +12,7 @@ from vesica import _vesica
 from vesica._errors import SettingsError, unwritable
 from vesica._html import table
 from vesica._identity import Identity
+from vesica._names import suggests_names
 from vesica._text import escape
 
 #: Rows that a party may have, by default.
@@ -85,6 +86,7 @@ class Agreement:
         return agreement
 
     @staticmethod
+    @suggests_names
     def new(
         parties: Mapping[str, str | Identity | Mapping[str, Any]],
         keys: str | Iterable[str] | Mapping[str, str] = "email",

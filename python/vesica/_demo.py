@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import os
 import sys
+import weakref
 from typing import Any, NamedTuple
 
 from vesica._agreement import Agreement
+from vesica._frames import File
 from vesica._identity import Identity
 from vesica._result import Result
 from vesica._together import together
 
 FIRST = "ann bob cem dua eve fay gus hal ida jan kim lea max noa oda pia".split()
+#: Libraries of frames, the preferred one first.
+LIBRARIES = ("polars", "pandas", "pyarrow")
+
 LAST = "archer baker cooper dyer eaton fisher gray hunter irving jones king lane".split()
 
 
@@ -45,39 +52,45 @@ def people(count: int, seed: int) -> dict[str, list[Any]]:
 def demo(rows: int = 1000) -> Demo:
     """Run both sides of a match in this process, over TLS, and return what each of them learned.
 
-    The lists are made up, and have `rows` rows each. They are frames of the library that is
-    imported (polars, pandas or pyarrow), or files if there is none.
+    The lists are made up, and have `rows` rows each. They are frames of polars, pandas or pyarrow:
+    of the first of them that is imported, or else installed. Without any they are files, which last
+    as long as the results.
 
     >>> both = demo(rows=100)
     >>> both.airline.count is None, both.grocer.count > 0
     (True, True)
     """
-    # Not at the top: the package is imported more often than the demo is run.
-    import tempfile
-
     keys = {"grocer": Identity.generate(), "airline": Identity.generate()}
     agreement = Agreement.new(keys, title="Customers who are members", max_rows=rows)
-    with tempfile.TemporaryDirectory() as folder:
-        lists = {
-            name: frame_of(people(rows, seed), folder, seed) for seed, name in enumerate(keys, 1)
-        }
-        learned = together(agreement, lists, keys)
-        return Demo(agreement, learned["grocer"], learned["airline"])
+    lists = {name: frame_of(people(rows, seed)) for seed, name in enumerate(keys, 1)}
+    learned = together(agreement, lists, keys)
+    return Demo(agreement, learned["grocer"], learned["airline"])
 
 
-def frame_of(columns: dict[str, list[Any]], folder: str, seed: int) -> Any:
-    """The columns as a frame of an imported library, or as a file in `folder`."""
-    if "polars" in sys.modules:
-        return sys.modules["polars"].DataFrame(columns)
-    if "pandas" in sys.modules:
-        return sys.modules["pandas"].DataFrame(columns)
-    if "pyarrow" in sys.modules:
-        return sys.modules["pyarrow"].table(columns)
+def frame_of(columns: dict[str, list[Any]]) -> Any:
+    """The columns as a frame of a library, or as a file where there is none."""
+    library = next((name for name in LIBRARIES if name in sys.modules), None)
+    if library is None:
+        library = next((name for name in LIBRARIES if importlib.util.find_spec(name)), None)
+    if library is None:
+        return file_of(columns)
+    module = importlib.import_module(library)
+    return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+
+
+def file_of(columns: dict[str, list[Any]]) -> File:
+    """The columns as a file, which is removed after its last use."""
+    # Not at the top: the package is imported more often than the demo is run.
     import csv
+    import shutil
+    import tempfile
 
-    path = os.path.join(folder, f"{seed}.csv")
+    folder = tempfile.mkdtemp(prefix="vesica-demo-")
+    path = os.path.join(folder, "customers.csv")
+    made = File(path, None, True, None)
+    weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
-    return path
+    return made

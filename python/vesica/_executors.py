@@ -73,31 +73,6 @@ FAILED = (
 )
 
 
-def check_packages() -> None:
-    """Refuse executors if Spark does not take the packages that are here: it needs pandas for Python on executors.
-
-    Raises:
-        SettingsError: A package is missing or too old.
-    """
-    missing = ""
-    try:
-        # Not everybody who checks the types has Spark.
-        from pyspark.sql.pandas import utils  # pyright: ignore[reportMissingImports]
-
-        for name in ("pyarrow", "pandas"):
-            missing = name
-            getattr(utils, f"require_minimum_{name}_version")()
-        return
-    except ImportError as error:
-        # Before 4.0, Spark uses a module that Python has no longer had since 3.12.
-        if error.name == "distutils":
-            missing = "setuptools"
-    raise SettingsError(
-        f"executors need {missing}, which Spark does not find, or not in a version that it takes",
-        f"pip install -U {missing}, on the driver and on executors; or on_executors=False: the driver does the work",
-    )
-
-
 def check_place(exchange: Any, side: int) -> None:
     """Refuse a place where the sides cannot meet before the cluster writes any row. `side` is the place of this party
     among both, by their names.

@@ -16,8 +16,9 @@ from typing import Any
 
 from vesica import _vesica
 from vesica._errors import DataError, SettingsError, VesicaError
-from vesica._executors import batch_of, check_packages, described, slots
+from vesica._executors import batch_of, described, slots
 from vesica._frames import quietly
+from vesica._packages import check_packages
 from vesica._work import Work, found_in, opened_in, write_whole
 
 log = logging.getLogger("vesica")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
@@ -11,6 +12,9 @@ from typing import Any, Protocol, TypeAlias
 from vesica import _vesica
 
 LOG = logging.getLogger("vesica")
+
+#: After so many seconds of a wait a run says once whom it waits for.
+PATIENCE = 5.0
 
 Note = tuple[str, str, int, int]
 
@@ -135,24 +139,43 @@ class Follower:
         self._peer = peer
         #: The address at which the run listens, when it does.
         self.address: str | None = None
+        #: Who is waited for, since when, and whether that was said.
+        self._awaited: str | None = None
+        self._since = 0.0
+        self._has_said = False
 
     def close(self) -> None:
         self._shown.close()
+
+    def _wait_for(self, awaited: str | None) -> None:
+        if awaited != self._awaited:
+            self._awaited, self._since = awaited, time.monotonic()
+
+    def _say_whom(self) -> None:
+        """Say once whom a long wait is for: without a configuration of `logging`, on standard error."""
+        is_long = self._awaited and time.monotonic() - self._since >= PATIENCE
+        if is_long and not self._has_said:
+            self._has_said = True
+            place = f" on {self.address}" if self.address else ""
+            LOG.warning("waiting for %s%s; Ctrl-C ends the wait", self._awaited, place)
 
     def follow(self, notes: list[Note]) -> None:
         """Show and log what has happened."""
         log_pending()
         for kind, text, one, two in notes:
             if kind == "phase":
+                self._wait_for(None)
                 LOG.info("%s", text)
                 self._shown.show(Progress(text))
             elif kind == "step":
                 phase = text.split("/")[0]
+                self._wait_for(self._peer if phase == "waiting" else None)
                 self._shown.show(Progress(phase, text, one, two))
             elif kind == "listening":
                 self.address = text
                 LOG.info("listening on %s for %s", text, self._peer)
             elif kind == "connected":
+                self._wait_for(None)
                 LOG.info("connected to %s at %s", self._peer, text)
             elif kind == "keys":
                 LOG.info("read %d rows", two)
@@ -163,8 +186,10 @@ class Follower:
             elif kind == "checked":
                 LOG.info("the result is checked")
             elif kind == "waiting":
+                self._wait_for(text or None)
                 LOG.info("waiting for %s", text or f"{self._peer}, which compares the lists")
             elif kind == "state":
                 LOG.info("the state of the run is in %s", text)
             elif kind == "warning":
                 LOG.warning("%s", text)
+        self._say_whom()

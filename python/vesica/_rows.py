@@ -13,8 +13,9 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, InternalError, SettingsError, StateInUse
-from vesica._executors import PIECE, ROW, WORDS, check_packages, described, quoted, write_bits
+from vesica._executors import PIECE, ROW, WORDS, described, quoted, slots, write_bits
 from vesica._frames import Frame, quietly
+from vesica._packages import check_executors, check_packages
 from vesica._result import Result
 from vesica._work import Work
 
@@ -183,8 +184,10 @@ class Rows(Frame):
             is_large = count > agreement.partition_rows
             chosen = wanted if wanted is not None else is_large
             chosen = chosen and agreement.operation == "intersection"
-        if chosen:
+        if chosen and wanted is None:
+            # Where it was wanted, it was checked before the rows were written.
             check_packages()
+            check_executors(self.spark, slots(self.spark))
         if self.were_for_executors is None:
             self.were_for_executors = chosen
             if self.note is not None:

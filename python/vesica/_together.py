@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 from vesica._agreement import Agreement
 from vesica._errors import NetworkError, SettingsError, VesicaError
 from vesica._identity import Identity
+from vesica._names import check_names
 from vesica._result import Result
-from vesica._run import TICK, Started, agreement_of
+from vesica._run import TICK, Started, agreement_of, run
 
 
 def together(
@@ -27,6 +29,7 @@ def together(
     For tests and for teaching only: the caller has the data of all parties. `data` has the data of
     each party by the party's name, `keys` its key, and `columns` its names of columns. The other
     arguments are those of `run`; all sides get the same. With a helper, `connect` is its address.
+    ``progress=True`` shows the bars of the first party of `data`.
 
     >>> shop, club = Identity.generate(), Identity.generate()
     >>> deal = Agreement.new({"shop": shop, "club": club})
@@ -42,7 +45,10 @@ def together(
             raise SettingsError(
                 f"{what} needs one entry for each party", f"the parties are {', '.join(names)}"
             )
+    check_names("together", arguments, defaults())
     options = {**defaults(), **arguments, "agreement": agreed}
+    # One party's bars: those of several would write over each other.
+    shown = options.pop("progress")
     running: dict[str, Started] = {}
     try:
         # The first one listens, on a port that the others learn.
@@ -54,6 +60,7 @@ def together(
                 place = {"connect": address, "listen": None if first else "127.0.0.1:0"}
             mapped = (columns or {}).get(name)
             parts = {"data": data[name], "key": keys[name], "party": name, "columns": mapped}
+            parts["progress"] = shown if callable(shown) or not running else False
             running[name] = Started(**{**options, **place, **parts})
         while not all(side.running.wait(TICK) for side in running.values()):
             for side in running.values():
@@ -88,6 +95,5 @@ def finished(running: Mapping[str, Started]) -> dict[str, Result]:
 
 def defaults() -> dict[str, Any]:
     """The arguments of `run` that have a default."""
-    from vesica._run import run
-
-    return dict(run.__kwdefaults__ or {})
+    parameters = inspect.signature(run).parameters.values()
+    return {one.name: one.default for one in parameters if one.default is not one.empty}

@@ -23,10 +23,11 @@ from typing import Any
 
 from vesica._agreement import Agreement
 from vesica._errors import DataError, SettingsError, StateInUse
-from vesica._executors import Executors, check_packages, check_place
+from vesica._executors import Executors, check_place, slots
 from vesica._frames import unique
 from vesica._identity import Identity
 from vesica._join import helper_join
+from vesica._packages import check_executors, check_packages
 from vesica._result import Result
 from vesica._rows import PRIVATE_ID, Rows
 from vesica._run import agreement_of, key_of, names_of, needed
@@ -185,6 +186,7 @@ def run_rows(
         )
     if on_executors:
         check_packages()
+        check_executors(rows.spark, slots(rows.spark))
     if exchange is not None:
         check_place(exchange, sorted(one.name for one in agreement.parties).index(party))
     is_kept = state is not None or exchange is not None or agreement.helper is not None
@@ -195,7 +197,14 @@ def run_rows(
         # A process that was killed has left it. A finished run has not.
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
-    if exchange is not None and rows.are_for_executors(agreement, on_executors):
+    try:
+        are_apt = exchange is not None and rows.are_for_executors(agreement, on_executors)
+    except SettingsError:
+        # The other side was not met. The next call may have other rows.
+        if not (folder and os.path.isfile(os.path.join(folder, MEETING))):
+            rows.remove()
+        raise
+    if are_apt:
         meeting, strict = place_of(exchange), bool(settings.get("strict"))
         rows.executors = Executors(rows, agreement, party, names_of(columns), meeting, strict)
     try:
