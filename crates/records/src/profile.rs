@@ -6,8 +6,9 @@
 //!
 //! Text rules shared by all profiles but `exact`:
 //!
-//! * blanks are the characters with Unicode's `White_Space` or `Bidi_Control` property, U+200B
-//!   (zero-width space) and U+FEFF (byte order mark); they are removed at both ends;
+//! * characters that nobody sees, those with Unicode's `Default_Ignorable_Code_Point` property, are removed
+//!   everywhere, and blanks (`White_Space`) at both ends;
+//! * `="00123"`, which a spreadsheet shows as `00123`, is read as that, and so is `'00123`;
 //! * text is converted to Unicode normalisation form C, so that `é` as one character equals `e` with a
 //!   combining accent;
 //! * a value that is empty after that is *empty*: the row has no key.
@@ -82,6 +83,12 @@ pub enum Refusal {
     /// A number that no subscriber can have: too short, too long, or an unknown country code.
     #[error("holds an impossible telephone number")]
     ImpossiblePhone,
+    /// A number without a plus whose first digits may be the country code, or not: both numbers may exist.
+    #[error("holds a telephone number that could begin with a country code")]
+    AmbiguousPhone,
+    /// Two numbers, or one and the end of another.
+    #[error("holds two telephone numbers")]
+    TwoPhones,
     /// A number with an extension, which E.164 cannot hold.
     #[error("holds a telephone number with an extension")]
     PhoneExtension,
@@ -168,44 +175,45 @@ const fn row(name: &'static str, version: u32, description: &'static str) -> Cat
 
 const EXACT: CatalogueRow =
     row("exact", 1, "the bytes as they are; only a zero-length value is empty");
-const TRIM: CatalogueRow = row("trim", 2, "blanks at both ends removed, Unicode form C");
-const LOWER: CatalogueRow = row("lower", 2, "as trim, then Unicode lower case");
+const TRIM: CatalogueRow =
+    row("trim", 3, "blanks at both ends and unseen characters removed, Unicode form C");
+const LOWER: CatalogueRow = row("lower", 3, "as trim, then Unicode lower case");
 const EMAIL: CatalogueRow =
-    row("email", 2, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
+    row("email", 3, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
 const EMAIL_GOOGLE: CatalogueRow = row(
     "email:google",
-    2,
+    3,
     "as email; for gmail.com and googlemail.com also dots and +tags removed, domain gmail.com",
 );
 const PHONE: CatalogueRow = row(
     "phone:<REGION>",
-    2,
+    3,
     "E.164; numbers without country code belong to the region, as phone:GB",
 );
 const DATE: CatalogueRow =
-    row("date", 2, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
-const DATE_DMY: CatalogueRow = row("date:dmy", 2, "as date; where ambiguous the day comes first");
-const DATE_MDY: CatalogueRow = row("date:mdy", 2, "as date; where ambiguous the month comes first");
+    row("date", 3, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
+const DATE_DMY: CatalogueRow = row("date:dmy", 3, "as date; where ambiguous the day comes first");
+const DATE_MDY: CatalogueRow = row("date:mdy", 3, "as date; where ambiguous the month comes first");
 const DIGITS: CatalogueRow = row(
     "digits",
-    2,
+    3,
     "digits only; separators removed, leading zeros kept, decimal numbers and anything else \
      refused",
 );
 const HEX: CatalogueRow =
-    row("hex", 2, "hexadecimal, lower case, without 0x; an even number of digits");
+    row("hex", 3, "hexadecimal, lower case, without 0x; an even number of digits");
 const HEX_DIGEST: CatalogueRow = row(
     "hex:<DIGEST>",
-    2,
+    3,
     "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
 const INTEGER: CatalogueRow = row(
     "integer:<BITS>",
-    2,
+    3,
     "a whole number of at most so many bits, 1 to 64; leading zeros removed",
 );
-const IPV4: CatalogueRow = row("ipv4", 2, "an IPv4 address in dotted decimal form");
+const IPV4: CatalogueRow = row("ipv4", 3, "an IPv4 address in dotted decimal form");
 
 impl Profile {
     /// Longest accepted value, in bytes.

@@ -10,7 +10,7 @@ use std::fmt;
 /// separators, unless they make a decimal number: dropping its point would make `12.5` and `125` equal.
 /// A decimal number has both a point and a comma, such as `1.234,50`; or one of them alone, as its last
 /// separator, before at most two digits, with only thousands separators before it, such as `12.5` or `1
-/// 234,50`.
+/// 234,50`; or before zeros alone that are no group of thousands, such as `12345.000`.
 pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if !cell.is_empty() && cell.iter().all(u8::is_ascii_digit) {
         out.extend_from_slice(cell);
@@ -35,10 +35,10 @@ pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
             '.' | ',' => {
                 seen.points += u32::from(c == '.');
                 seen.commas += u32::from(c == ',');
-                seen.last_mark = Some(out.len());
+                seen.last_mark = Some(out.len() - start);
             }
-            '\'' | '_' | '\u{2019}' => seen.last_mark = None,
-            _ if c.is_whitespace() => seen.last_mark = None,
+            '\'' | '_' | '\u{2019}' => seen.group(),
+            _ if c.is_whitespace() => seen.group(),
             '-' | '/' | '(' | ')' | '\u{2010}'..='\u{2015}' => seen.pending += 1,
             _ => return Err(Refusal::NotDigits),
         }
@@ -46,7 +46,7 @@ pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if out.len() == start {
         return Err(Refusal::NotDigits);
     }
-    if seen.are_of_a_decimal(out.len()) { Err(Refusal::DecimalNumber) } else { Ok(()) }
+    if seen.are_of_a_decimal(&out[start..]) { Err(Refusal::DecimalNumber) } else { Ok(()) }
 }
 
 /// The separators of a value.
@@ -60,6 +60,8 @@ struct Separators {
     pending: u32,
     /// Digits before the last point or comma, if no other separator follows.
     last_mark: Option<usize>,
+    /// There is another separator of thousands.
+    has_groups: bool,
 }
 
 impl Separators {
@@ -69,12 +71,24 @@ impl Separators {
         self.pending = 0;
     }
 
-    fn are_of_a_decimal(&self, digits: usize) -> bool {
+    /// Records a separator of thousands.
+    fn group(&mut self) {
+        self.last_mark = None;
+        self.has_groups = true;
+    }
+
+    fn are_of_a_decimal(&self, digits: &[u8]) -> bool {
         if self.points > 0 && self.commas > 0 {
             return true;
         }
-        let before_few = self.last_mark.is_some_and(|at| digits - at <= 2);
-        before_few && self.points + self.commas == 1 && self.others == 0
+        let Some((whole, part)) = self.last_mark.and_then(|at| digits.split_at_checked(at)) else {
+            return false;
+        };
+        let are_zeros = part.iter().all(|digit| *digit == b'0');
+        let are_thousands = part.len() == 3 && (1..=3).contains(&whole.len());
+        self.points + self.commas == 1
+            && self.others == 0
+            && (part.len() <= 2 || are_zeros && !self.has_groups && !are_thousands)
     }
 }
 

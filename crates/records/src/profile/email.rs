@@ -7,7 +7,7 @@
 //! `googlemail.com`, and no other domain.
 
 use super::Refusal;
-use super::text::{lower_case, trimmed_ascii};
+use super::text::{lower_case, lower_form, trimmed_ascii, trimmed_but};
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 use memchr::memchr;
@@ -42,7 +42,24 @@ pub(super) fn email(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
         return Ok(());
     }
     let text = lower_case(cell);
-    if text.is_empty() { Ok(()) } else { normalise(&text, out) }
+    match text.split_once('@') {
+        Some((local, domain)) if !domain.is_ascii() => {
+            push_address(local, &with_joiners(cell).unwrap_or(domain.to_owned()), out)
+        }
+        Some((local, domain)) => push_address(local, domain, out),
+        None if text.is_empty() => Ok(()),
+        None => Err(Refusal::NotAnEmail),
+    }
+}
+
+/// The domain of a cell with its joiners, if it has any: between letters of some scripts they tell domains apart, and
+/// IDNA refuses them elsewhere (RFC 5892, appendix A).
+fn with_joiners(cell: &[u8]) -> Option<String> {
+    let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}');
+    let text = trimmed_but(cell, is_joiner);
+    let (_, domain) = text.split_once('@')?;
+    let domain = domain.trim_matches(|c: char| is_joiner(c) || c.is_whitespace());
+    domain.contains(is_joiner).then(|| lower_form(domain))
 }
 
 pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
@@ -139,8 +156,7 @@ fn push_plain(text: &[u8], out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn normalise(text: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
-    let (local, domain) = text.split_once('@').ok_or(Refusal::NotAnEmail)?;
+fn push_address(local: &str, domain: &str, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let refused = |c: char| match u8::try_from(c) {
         Ok(byte) if byte < 0x80 => LOCAL[byte as usize] == 0,
         _ => c.is_control() || c.is_whitespace(),
@@ -181,7 +197,9 @@ mod tests {
     /// The normal form of `text` by the general rules.
     fn generally(text: &str) -> Result<String, Refusal> {
         let mut out = Vec::new();
-        normalise(&lower_case(text.as_bytes()), &mut out)?;
+        let text = lower_case(text.as_bytes());
+        let (local, domain) = text.split_once('@').ok_or(Refusal::NotAnEmail)?;
+        push_address(local, domain, &mut out)?;
         Ok(String::from_utf8(out).unwrap())
     }
 

@@ -2,6 +2,8 @@
 
 use super::Refusal;
 use icu_normalizer::ComposingNormalizerBorrowed;
+use icu_properties::props::DefaultIgnorableCodePoint;
+use icu_properties::{CodePointSetData, CodePointSetDataBorrowed};
 use std::borrow::Cow;
 
 /// Blanks below U+0080: tab, line feed, vertical tab, form feed, carriage return, space.
@@ -9,17 +11,37 @@ pub(super) fn is_ascii_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// White space, and zero-width characters that copying leaves at the ends of a value: the zero-width
-/// space, the byte order mark, and Unicode's `Bidi_Control`, which spreadsheets and chats put around
-/// numbers and addresses.
-fn is_blank(c: char) -> bool {
-    c.is_whitespace()
-        || matches!(c, '\u{200b}' | '\u{feff}')
-        || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')
-        || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether `c` has Unicode's `Default_Ignorable_Code_Point` property: zero-width spaces and joiners, soft
+/// hyphens, marks of writing direction, variation selectors, fillers, tags. None is below U+00AD.
+pub(super) fn is_ignorable(c: char) -> bool {
+    const IGNORABLE: CodePointSetDataBorrowed<'static> =
+        CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    c >= '\u{ad}' && IGNORABLE.contains(c)
 }
 
-/// An ASCII cell without blanks at its ends; `None` if it is not ASCII.
+/// The value that a spreadsheet shows for a cell without blanks at its ends: the inside of `="00123"`, which
+/// has no quote in it; and `'00123` without its apostrophe, where a digit, `+`, `-`, `=` or `@` follows and no other
+/// apostrophe, so that `'t Hooft` and `'quoted'` stay.
+#[cold]
+fn shown(cell: &str) -> &str {
+    let mut cell = cell;
+    loop {
+        let inside = cell.strip_prefix("=\"").and_then(|rest| rest.strip_suffix('"'));
+        let inside = inside.filter(|inside| !inside.contains('"'));
+        let marked = cell.strip_prefix('\'').filter(|rest| match rest.as_bytes() {
+            // Another character may combine with the sign, as to `≠`.
+            [b'=', next, ..] if !next.is_ascii() => false,
+            [b'0'..=b'9' | b'+' | b'-' | b'=' | b'@', ..] => !rest.contains('\''),
+            _ => false,
+        });
+        match inside.or(marked) {
+            Some(text) => cell = text.trim(),
+            None => return cell,
+        }
+    }
+}
+
+/// An ASCII cell as [`trimmed`] gives it; `None` if it is not ASCII.
 #[inline]
 pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
     if !cell.is_ascii() {
@@ -36,15 +58,24 @@ pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
     {
         cell = rest;
     }
+    if let [b'=' | b'\'', ..] = cell {
+        cell = str::from_utf8(cell).map_or(cell, |text| shown(text).as_bytes());
+    }
     Some(cell)
 }
 
-/// A cell without blanks at its ends, as text. Readers return only valid UTF-8; other bytes would
-/// become U+FFFD.
+/// A cell as text: without characters that nobody sees, without blanks at its ends, and as a spreadsheet [shows][shown]
+/// it. Readers return only valid UTF-8; other bytes would become U+FFFD.
 pub(crate) fn trimmed(cell: &[u8]) -> Cow<'_, str> {
+    trimmed_but(cell, |_| false)
+}
+
+/// [`trimmed`], with the ignorable characters that are `kept`.
+pub(super) fn trimmed_but(cell: &[u8], kept: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let is_dropped = |c: char| is_ignorable(c) && !kept(c);
     match String::from_utf8_lossy(cell) {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_matches(is_blank)),
-        Cow::Owned(text) => Cow::Owned(text.trim_matches(is_blank).to_string()),
+        Cow::Borrowed(text) if !text.contains(is_dropped) => Cow::Borrowed(shown(text.trim())),
+        text => Cow::Owned(shown(text.replace(is_dropped, "").trim()).to_owned()),
     }
 }
 
@@ -53,9 +84,14 @@ pub(super) fn form_c(text: &str) -> Cow<'_, str> {
     ComposingNormalizerBorrowed::new_nfc().normalize(text)
 }
 
-/// Trimmed, form C, lower case (full mapping), form C again: lower-casing can undo it.
+/// Trimmed, in lower case.
 pub(super) fn lower_case(cell: &[u8]) -> String {
-    form_c(&form_c(&trimmed(cell)).to_lowercase()).into_owned()
+    lower_form(&trimmed(cell))
+}
+
+/// Form C, lower case (full mapping), form C again: lower-casing can undo it.
+pub(super) fn lower_form(text: &str) -> String {
+    form_c(&form_c(text).to_lowercase()).into_owned()
 }
 
 #[inline]

@@ -143,6 +143,7 @@ fn profiles() -> Vec<Profile> {
         "email",
         "email:google",
         "phone:GB",
+        "phone:DE",
         "date",
         "date:dmy",
         "digits",
@@ -156,6 +157,17 @@ fn profiles() -> Vec<Profile> {
     .collect()
 }
 
+/// The outcomes of `phone` depend on the metadata of the library: another release raises its version, and
+/// then this.
+#[test]
+fn the_version_of_phone_stands_for_one_release_of_its_library() {
+    let lock = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"));
+    let (_, after) = lock.split_once("name = \"rlibphonenumber\"\nversion = \"").unwrap();
+    let release = after.split('"').next().unwrap();
+    let phone: Profile = "phone:GB".parse().unwrap();
+    assert_eq!((release, phone.version()), ("2.2.15", 3));
+}
+
 /// Values similar to the interesting ones: e-mail, phone, date and number characters, some Unicode.
 fn value() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -167,6 +179,12 @@ fn value() -> impl Strategy<Value = String> {
         "[ \t\u{a0}]{0,2}[a-zßçéİΣ\u{301}\u{308}A-Z]{0,8}[ \u{3000}]{0,2}",
         "(0x)?[0-9a-fA-F]{0,40}",
         " ?[0-9]{1,6}",
+        "[='\" ]{0,3}[=+@0a\u{338}\u{200d}]{0,3}[0-9a'\"\u{ad}\u{301} ]{0,4}[\" ]{0,2}",
+        concat!(
+            "[ax\u{627}\u{647}\u{94d}.\u{200c}\u{200d}\u{fc}]{0,4}@",
+            "[ab\u{627}\u{647}\u{915}\u{94d}.\u{200c}\u{200d}\u{fc} ]{1,8}",
+        ),
+        "(00|0)?49[0-9 /()-]{4,14}",
         "[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3} ?",
     ]
 }
@@ -195,6 +213,57 @@ proptest! {
                 normal(profile, &format!("\u{a0}{value}")),
                 "{} of {:?}", profile, value
             );
+        }
+    }
+
+    /// But between the letters of a domain, where joiners can be a part of the name.
+    #[test]
+    fn characters_that_nobody_sees_do_not_matter(
+        value in value(),
+        unseen in "[\u{ad}\u{34f}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\u{2060}\u{2068}\u{fe0f}\u{feff}\u{3164}\u{e0041}]{1,3}",
+        at in any::<prop::sample::Index>(),
+    ) {
+        let places: Vec<usize> = value.char_indices().map(|(at, _)| at).chain([value.len()]).collect();
+        let (before, after) = value.split_at(*at.get(&places));
+        for profile in profiles().into_iter().skip(1) {
+            if profile.name().starts_with("email") && !value.is_ascii() {
+                continue;
+            }
+            prop_assert_eq!(
+                normal(profile, &value),
+                normal(profile, &format!("{before}{unseen}{after}")),
+                "{} of {:?} with {:?} at {}", profile, value, unseen, before.len()
+            );
+        }
+    }
+
+    #[test]
+    fn a_value_that_holds_only_unseen_characters_is_empty(
+        value in "[ \u{ad}\u{115f}\u{17b4}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{ffa0}\u{e0000}-\u{e0fff}]{0,6}",
+    ) {
+        for profile in profiles().into_iter().skip(1) {
+            prop_assert_eq!(normal(profile, &value), Ok(None), "{} of {:?}", profile, value);
+        }
+    }
+
+    #[test]
+    fn normal_forms_are_in_form_c(value in value()) {
+        use icu_normalizer::ComposingNormalizerBorrowed;
+        for profile in profiles().into_iter().skip(1) {
+            if let Ok(Some(text)) = normal(profile, &value) {
+                let is_form_c = ComposingNormalizerBorrowed::new_nfc().is_normalized(&text);
+                prop_assert!(is_form_c, "{} of {:?}", profile, value);
+            }
+        }
+    }
+
+    /// What a spreadsheet shows for a cell is its value.
+    #[test]
+    fn a_value_kept_from_a_spreadsheet_is_the_same_value(value in "[0-9][ -!#-&(-~]{0,12}") {
+        for profile in profiles().into_iter().skip(1) {
+            for kept in [format!("=\"{value}\""), format!("'{value}")] {
+                prop_assert_eq!(normal(profile, &value), normal(profile, &kept), "{} of {:?}", profile, kept);
+            }
         }
     }
 

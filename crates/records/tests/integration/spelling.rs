@@ -103,6 +103,36 @@ fn a_few_keys_in_single_quotes_are_accepted_and_reported() {
 }
 
 #[test]
+fn cells_kept_from_a_spreadsheet_are_read_as_it_shows_them() {
+    let values = ["00123", "00124", "00125", "00126", "0,7", "0;7", "'00128'"];
+    for (name, text) in [
+        (
+            "a.csv",
+            "id,code\n1,\"=\"\"00123\"\"\"\n2,=\"00124\"\n3,'00125\n4,00126\n5,\"=\"\"0,7\"\"\"\n6,=\"0;7\"\n\
+             7,'00128'\n",
+        ),
+        (
+            "b.csv",
+            "id;code\n1;\"=\"\"00123\"\"\"\n2;=\"00124\"\n3;'00125\n4;00126\n5;=\"0,7\"\n6;\"=\"\"0;7\"\"\"\n\
+             7;'00128'\n",
+        ),
+    ] {
+        let set = read(name, text, &[("code", "trim")]).unwrap();
+        assert_eq!(set.items, items(&values), "{text:?}");
+        // Only the value in quotes on both sides is doubtful.
+        assert_eq!(set.counts.single_quoted[0].first, [Place::Line(8)]);
+    }
+    let exact = read("c.csv", "id,code\n1,=\"00124\"\n2,'00125\n", &[("code", "exact")]).unwrap();
+    assert_eq!(exact.items, items(&["=\"00124\"", "'00125"]));
+}
+
+#[test]
+fn a_delimiter_in_a_formula_outside_quotes_is_an_error_of_its_line() {
+    let error = read("a.csv", "id,code\n1,=\"0,7\"\n", &[("code", "trim")]).unwrap_err();
+    assert!(matches!(error, InputError::Ragged { .. }), "{error:?}");
+}
+
+#[test]
 fn errors_show_no_cell_of_a_file_without_a_header() {
     let dir = Scratch::new();
     let path = dir.file("a.csv", "ann@example.org,Emily,ann@example.org,Tom,x email@y\n");

@@ -57,6 +57,15 @@ fn values_accompany_their_keys_and_those_of_one_key_are_summed() {
 }
 
 #[test]
+fn values_kept_from_a_spreadsheet_or_with_unseen_characters_are_read() {
+    let dir = Scratch::new();
+    let text = "amount,id\n=\"5\",a\n'7,b\n3\u{200b}0,c\n\u{ad},d\n";
+    let set = read(dir.file("a.csv", text), 8).unwrap();
+    assert_eq!(["a", "b", "c", "d"].map(|id| value_of(&set, id)), [5, 7, 30, 0]);
+    assert_eq!(set.counts.without_value, 1);
+}
+
+#[test]
 fn values_do_not_change_the_items() {
     let dir = Scratch::new();
     let mut text = String::from("id,amount\n");

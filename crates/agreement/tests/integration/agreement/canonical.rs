@@ -78,7 +78,7 @@ fn a_key_that_only_one_side_has_is_a_difference_with_a_gap() {
         [
             ("key.phone.name", None, Some("phone")),
             ("key.phone.profile", None, Some("phone:GB")),
-            ("key.phone.profile_version", None, Some("2")),
+            ("key.phone.profile_version", None, Some("3")),
         ]
     );
 }

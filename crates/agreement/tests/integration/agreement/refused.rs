@@ -302,10 +302,10 @@ fn another_version_of_a_profile_is_refused() {
     let text = |version: u32| {
         with("profile = \"email\"", &format!("profile = \"email\"\nprofile_version = {version}"))
     };
-    assert_eq!(parse(&text(2)), parse(&sample()));
+    assert_eq!(parse(&text(3)), parse(&sample()));
     assert_refused(
         &text(9),
-        "agreement, line 10, column 19: version 9 of the profile email where this software has 2",
+        "agreement, line 10, column 19: version 9 of the profile email where this software has 3",
     );
 }
 
