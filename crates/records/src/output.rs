@@ -32,13 +32,19 @@ pub struct OutputOptions {
 /// the directory is missing or not writable, or the input cannot be read.
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
     let output = TempOutput::create(source, options)?;
-    match source.layout() {
-        Layout::Parquet(table) if output.format.format != Format::Parquet => {
-            columnar::check_texts(source, table)
-        }
-        Layout::Frame(_) => Err(already_read(source).into()),
-        _ => Ok(()),
+    if let Layout::Frame(_) = source.layout() {
+        return Err(already_read(source).into());
     }
+    for index in 0..source.files() {
+        let file = source.file(index)?;
+        match file.layout() {
+            Layout::Parquet(table) if output.format.format != Format::Parquet => {
+                columnar::check_texts(&file, table)?;
+            }
+            _ => return Ok(()),
+        }
+    }
+    Ok(())
 }
 
 /// Like [`check_output`], for a [`crate::TableWriter`].
@@ -118,6 +124,20 @@ impl Origin<'_> {
         }
     }
 
+    /// Whether `path` is within the folder that is the input.
+    fn is_folder_of(&self, path: &Path) -> bool {
+        let (Origin::Rows(source) | Origin::OwnersAlone(source)) = self else { return false };
+        let parent = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let full = |path: &Path| std::fs::canonicalize(path).ok();
+        source.parts().is_some()
+            && full(parent)
+                .zip(full(source.path()))
+                .is_some_and(|(at, input)| at.starts_with(input))
+    }
+
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
             // The mode when it was opened: it may be gone by now, which the reader reports.
@@ -141,7 +161,7 @@ impl TempOutput {
     /// Checks the target and creates the temporary file, readable by no more users than the input.
     pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
         let output = Self::table(source.into(), options)?;
-        if let Layout::Parquet(table) = source.layout() {
+        if let Layout::Parquet(table) = source.file_layout() {
             check_types(table, output.format.format)?;
         }
         Ok(output)
@@ -228,6 +248,8 @@ fn check_target(origin: Origin<'_>, options: &OutputOptions) -> Result<(), Outpu
     }
     match std::fs::metadata(&path) {
         Ok(metadata) if origin.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
+        // The next run would read it as a part of the data.
+        _ if origin.is_folder_of(&path) => Err(OutputError::WithinInput { path }),
         Ok(metadata) => match kind_of(metadata.file_type()) {
             Some(kind) => Err(OutputError::NotAFile { path, kind }),
             None if options.force => Ok(()),

@@ -1,6 +1,6 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
-use crate::error::InputError;
+use crate::error::{InFile, InputError};
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -163,6 +163,10 @@ impl<E> Stream<'_, E> {
 }
 
 impl<E> Visit for Stream<'_, E> {
+    fn file(&mut self, file: &InFile) {
+        self.tally.file = file.clone();
+    }
+
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;

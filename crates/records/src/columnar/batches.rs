@@ -5,6 +5,7 @@ use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
+use crate::folder::File;
 use crate::rows::Row;
 use crate::source::Source;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -116,7 +117,7 @@ pub(crate) fn no_text(
 }
 
 /// Reads the columns that may have cells without a text form, and reports the first such cell.
-pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteError> {
+pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteError> {
     let fields = table.schema().fields();
     let doubtful: Vec<usize> =
         (0..fields.len()).filter(|at| may_lack_text(fields[*at].data_type())).collect();
@@ -148,7 +149,7 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
         if let Some((row, column)) = bad {
             let field = &fields[column];
             let (column, type_name) = (field.name().clone(), type_name(field.data_type()));
-            let place = Place::Row(first_row + row as u64);
+            let place = source.at.place(Place::Row(first_row + row as u64));
             return Err(OutputError::UnwritableCell { place, column, type_name }.into());
         }
         first_row += rows as u64;

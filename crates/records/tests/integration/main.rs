@@ -2,6 +2,7 @@
 
 mod common;
 mod encoding;
+mod folders;
 mod formats;
 mod frames;
 mod matches;
