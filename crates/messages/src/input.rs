@@ -325,6 +325,12 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             ),
             "the result holds whole rows: copy or export the file again, or leave the column out",
         ),
+        InputError::UnsupportedKeyType { path, column, type_name } if type_name == "struct" => {
+            Message::here(
+                format!("{}: column {column:?} is a struct and cannot be a key", path.display()),
+                format!("name one of its fields, for example {:?}", format!("{column}.email")),
+            )
+        }
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
             format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
             say.either(

@@ -466,9 +466,9 @@ fn read<'a>(
     found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    let mut indices = source.key_indices(columns)?;
+    let mut cells = source.key_cells(columns)?;
     for column in beside.values.iter().flat_map(|values| values.all()) {
-        indices.push(source.value_index(column)?);
+        cells.push(source.value_cell(column)?);
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
@@ -482,7 +482,7 @@ fn read<'a>(
         compact_at: FIRST_COMPACTION,
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
-    let rows = visit(source, &indices, &mut meter, &mut collector)?;
+    let rows = visit(source, &cells, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
     let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;

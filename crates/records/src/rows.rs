@@ -1,6 +1,6 @@
 //! A pass over the key columns of a file, whatever its format.
 
-use crate::columnar::{self, KeyBatch};
+use crate::columnar::{self, CellPath, KeyBatch};
 use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::folder::File;
 use crate::progress::Meter;
@@ -50,13 +50,13 @@ pub(crate) trait Visit {
 pub(crate) struct TextRow<'a> {
     pub(crate) record: Record<'a>,
     /// Column in the file for each position in the key.
-    pub(crate) columns: &'a [usize],
+    pub(crate) columns: &'a [CellPath],
 }
 
 impl Row for TextRow<'_> {
     #[inline]
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        self.record.cell(self.columns[key], scratch)
+        self.record.cell(self.columns[key].column, scratch)
     }
 
     fn place(&self) -> Place {
@@ -65,14 +65,14 @@ impl Row for TextRow<'_> {
 
     #[inline]
     fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.record.misquoted(self.columns[key])
+        self.record.misquoted(self.columns[key].column)
     }
 }
 
 /// Shows every row of `source` to `visitor`; gives the number of rows shown.
 pub(crate) fn visit(
     source: &Source,
-    columns: &[usize],
+    columns: &[CellPath],
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
 ) -> Result<u64, InputError> {
@@ -111,7 +111,7 @@ enum End {
 /// Shows the rows of one file to `visitor`, and adds their number to `rows`.
 fn visit_file(
     file: &File<'_>,
-    columns: &[usize],
+    columns: &[CellPath],
     rows: &mut u64,
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
@@ -199,16 +199,16 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// The cells that names give, and the columns that the file has; `None` if it has all.
-    fn of(file: &'a File<'_>, columns: &[usize]) -> Option<(Self, Vec<usize>)> {
+    fn of(file: &'a File<'_>, columns: &[CellPath]) -> Option<(Self, Vec<CellPath>)> {
         let own = file.columns().len();
-        if columns.iter().all(|column| *column < own) {
+        if columns.iter().all(|cell| cell.column < own) {
             return None;
         }
         let mut read = Vec::new();
-        let cells = columns.iter().map(|column| match column.checked_sub(own) {
+        let cells = columns.iter().map(|cell| match cell.column.checked_sub(own) {
             Some(named) => Ok(file.named[named].as_deref().unwrap_or_default().as_bytes()),
             None => {
-                read.push(*column);
+                read.push(cell.clone());
                 Err(read.len() - 1)
             }
         });

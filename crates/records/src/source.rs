@@ -1,6 +1,7 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
-use crate::columnar::{Batches, Frame, Table};
+use crate::columnar::cells::{can_be_key, type_name};
+use crate::columnar::{Batches, CellPath, Frame, Table};
 use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
 use crate::folder::{self, File as Part, Folder, Held};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
@@ -261,44 +262,55 @@ impl Source {
         })
     }
 
-    /// Positions of the key columns; checks that each can be a key.
-    pub(crate) fn key_indices(&self, columns: &[KeyColumn]) -> Result<Vec<usize>, InputError> {
-        let mut indices = Vec::with_capacity(columns.len());
+    /// Where the cells of the key are; checks that each column can be a key.
+    pub(crate) fn key_cells(&self, columns: &[KeyColumn]) -> Result<Vec<CellPath>, InputError> {
+        let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
-            let index = self.column_index(&column.column)?;
-            if let Some(type_name) = self.unsupported_as_key(index) {
+            let cell = self.cell_path(&column.column)?;
+            if let Some(type_name) = self.unsupported_as_key(&cell) {
                 return Err(InputError::UnsupportedKeyType {
                     path: self.path.clone(),
                     column: column.column.clone(),
                     type_name,
                 });
             }
-            indices.push(index);
+            cells.push(cell);
         }
-        Ok(indices)
+        Ok(cells)
     }
 
-    /// Position of a column of values; checks that it can hold some.
-    pub(crate) fn value_index(&self, column: &str) -> Result<usize, InputError> {
-        let index = self.column_index(column)?;
-        if let Some(type_name) = self.unsupported_as_key(index) {
+    /// Where the cells of a column of values are; checks that it can hold some.
+    pub(crate) fn value_cell(&self, column: &str) -> Result<CellPath, InputError> {
+        let cell = self.cell_path(column)?;
+        if let Some(type_name) = self.unsupported_as_key(&cell) {
             let (path, column) = (self.path.clone(), column.to_owned());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }
-        Ok(index)
+        Ok(cell)
     }
 
-    /// The type's name, if the column cannot be a key.
-    fn unsupported_as_key(&self, column: usize) -> Option<String> {
-        match &self.layout {
-            Layout::Text(_) => None,
-            Layout::Parquet(table) => table.unsupported_as_key(column),
-            Layout::Frame(frame) => frame.unsupported_as_key(column),
-            Layout::Folder(folder) if column < folder.first().columns.len() => {
-                folder.first().unsupported_as_key(column)
-            }
-            Layout::Folder(_) => None,
+    /// Where the cells of a column are, or of a field of a struct (`contact.email`).
+    fn cell_path(&self, name: &str) -> Result<CellPath, InputError> {
+        let column = self.column_index(name);
+        match (column, self.file_schema()) {
+            (Err(missing), Some(schema)) => CellPath::find(schema.fields(), name).ok_or(missing),
+            (column, _) => column.map(CellPath::of_column),
         }
+    }
+
+    /// The types of the columns in a file, where these have types.
+    fn file_schema(&self) -> Option<&SchemaRef> {
+        match self.file_layout() {
+            Layout::Parquet(table) => Some(table.schema()),
+            Layout::Frame(frame) => Some(frame.schema()),
+            Layout::Text(_) | Layout::Folder(_) => None,
+        }
+    }
+
+    /// The type's name, if the cells cannot be of a key.
+    fn unsupported_as_key(&self, cell: &CellPath) -> Option<String> {
+        let data_type = cell.data_type(self.file_schema()?.fields())?;
+        (!can_be_key(data_type)).then(|| type_name(data_type))
     }
 
     pub(crate) fn layout(&self) -> &Layout {
