@@ -6,6 +6,7 @@
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
 //! * [`file`] — the file, whose end is an error.
+//! * [`trial`] — whether every column can be decoded.
 //! * [`guard`] — catches the decoder's panics.
 
 mod batches;
@@ -15,6 +16,7 @@ mod file;
 mod frame;
 mod guard;
 mod table;
+mod trial;
 
 pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text};
 pub(crate) use fields::CellPath;
@@ -22,3 +24,4 @@ pub use frame::Batches;
 pub(crate) use frame::Frame;
 pub use guard::panic_is_caught;
 pub(crate) use table::Table;
+pub(crate) use trial::try_columns;

@@ -63,7 +63,8 @@ pub use keys::{
     survey_keys,
 };
 pub use output::{
-    Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
+    Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
+    write_document,
 };
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;

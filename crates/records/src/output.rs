@@ -1,7 +1,7 @@
 //! The destination of a result: it appears whole or not at all.
 
 use crate::columnar::{self, Table};
-use crate::error::{FileKind, OutputError, WriteError};
+use crate::error::{FileKind, InputError, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::second_pass::already_read;
 use crate::source::{Layout, Source, kind_of};
@@ -24,8 +24,8 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: columns of a Parquet
-/// file that may hold what has no text form are read for that.
+/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: every column of a Parquet
+/// file is tried as by [`check_columns`], and columns that may hold what has no text form are read.
 ///
 /// # Errors
 /// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself,
@@ -37,12 +37,25 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
     }
     for index in 0..source.files() {
         let file = source.file(index)?;
-        match file.layout() {
-            Layout::Parquet(table) if output.format.format != Format::Parquet => {
-                columnar::check_texts(&file, table)?;
-            }
-            _ => return Ok(()),
+        let Layout::Parquet(table) = file.layout() else { return Ok(()) };
+        columnar::try_columns(&file, table)?;
+        if output.format.format != Format::Parquet {
+            columnar::check_texts(&file, table)?;
         }
+    }
+    Ok(())
+}
+
+/// Checks that the columns of a Parquet file can be decoded, those beside the key too: [`crate::write_rows`] reads all of
+/// them. The first rows of each are read; [`check_output`] does the same.
+///
+/// # Errors
+/// [`InputError::DamagedColumn`], and errors of reading.
+pub fn check_columns(source: &Source) -> Result<(), InputError> {
+    for index in 0..source.files() {
+        let file = source.file(index)?;
+        let Layout::Parquet(table) = file.layout() else { return Ok(()) };
+        columnar::try_columns(&file, table)?;
     }
     Ok(())
 }

@@ -14,4 +14,5 @@ mod spelling;
 mod streaming;
 mod survey;
 mod text_input;
+mod trial;
 mod values;
