@@ -13,7 +13,7 @@ use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_col
 use vesica_engine::{Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
-    survey_items, survey_keys,
+    check_columns, survey_items, survey_keys,
 };
 
 /// The most items that a check compares to count the different ones: 256 MiB.
@@ -145,7 +145,8 @@ impl<'a> Check<'a> {
         let (faults, shapes) = survey.finish();
         let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
         let (read, ended) = match pass {
-            Ok(read) => (Some(read), None),
+            // A run with a result reads the other columns too.
+            Ok(read) => (Some(read), check_columns(source).err()),
             Err(error) => (None, Some(error)),
         };
         let needs = read.as_ref().and_then(|read| self.needs(read.keyed()));

@@ -43,7 +43,7 @@ struct Rows<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     count: u64,
-    first: Vec<PlaceFigures>,
+    first: Vec<PlaceFigures<'a>>,
 }
 
 /// Rows with the same fault in the same column.
@@ -54,7 +54,7 @@ struct Fault<'a> {
     /// What there is to say beside the kind.
     detail: Option<String>,
     count: u64,
-    first: Vec<PlaceFigures>,
+    first: Vec<PlaceFigures<'a>>,
 }
 
 #[derive(Serialize)]
@@ -84,11 +84,15 @@ struct ReasonFigures {
     count: u64,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "lowercase")]
-enum PlaceFigures {
-    Line(u64),
-    Row(u64),
+/// A line or a row, in the whole input or in a file of a folder.
+#[derive(Default, Serialize)]
+struct PlaceFigures<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -151,12 +155,20 @@ fn figures(checked: &Checked) -> Figures<'_> {
     }
 }
 
-fn places(first: &[Place]) -> Vec<PlaceFigures> {
-    let figure = |place: &Place| match place {
-        Place::Line(line) => PlaceFigures::Line(*line),
-        Place::Row(row) => PlaceFigures::Row(*row),
-    };
-    first.iter().map(figure).collect()
+fn places(first: &[Place]) -> Vec<PlaceFigures<'_>> {
+    first.iter().map(place).collect()
+}
+
+fn place(place: &Place) -> PlaceFigures<'_> {
+    let none = PlaceFigures::default();
+    match place {
+        Place::Line(line) => PlaceFigures { line: Some(*line), ..none },
+        Place::Row(row) => PlaceFigures { row: Some(*row), ..none },
+        Place::PartLine { part, line } => {
+            PlaceFigures { file: Some(part), line: Some(*line), ..none }
+        }
+        Place::PartRow { part, row } => PlaceFigures { file: Some(part), row: Some(*row), ..none },
+    }
 }
 
 fn refused(rows: &RefusedCount) -> Rows<'_> {

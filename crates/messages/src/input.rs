@@ -7,7 +7,7 @@ use vesica_agreement::explain::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
     Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
-    Refusal, Stray, ValueFault,
+    Refusal, Stray, StrayKind, Unlike, ValueFault,
 };
 
 /// An input file, or an output, that cannot be used.
@@ -146,7 +146,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         ),
         InputError::NotAFile { path, kind } => Message::here(
             format!("the input {} is {kind}", path.display()),
-            "give a regular file: it is read twice, once for its keys and once for the result",
+            "give a regular file, or a folder of such files: an input is read twice, once for its \
+             keys and once for the result",
         ),
         InputError::Unreadable { path, reason } => Message::here(
             format!("the input file {} cannot be read: {}", path.display(), files::cause(*reason)),
@@ -317,6 +318,19 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             format!("{}: the Parquet data is damaged, or of an unsupported kind", path.display()),
             "copy or export the file again; encrypted Parquet is not supported",
         ),
+        InputError::DamagedColumn { path, column } => Message::here(
+            format!(
+                "{}: column {column:?} is damaged, or encrypted, or of an unsupported kind",
+                path.display()
+            ),
+            "the result holds whole rows: copy or export the file again, or leave the column out",
+        ),
+        InputError::UnsupportedKeyType { path, column, type_name } if type_name == "struct" => {
+            Message::here(
+                format!("{}: column {column:?} is a struct and cannot be a key", path.display()),
+                format!("name one of its fields, for example {:?}", format!("{column}.email")),
+            )
+        }
         InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
             format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
             say.either(
@@ -409,7 +423,64 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             format!("{} was changed, replaced or removed during the run", input(path)),
             "no result was written; run again with a file that does not change during the run",
         ),
+        InputError::NoParts { path } => Message::here(
+            format!("the input folder {} holds no file with rows", path.display()),
+            "empty files, and files whose names begin with _ or ., do not count: check how the \
+             folder was written",
+        ),
+        InputError::StrayEntry { path, kind, .. } => stray(path, *kind, say),
+        InputError::UnlikeParts { unlike, .. } => Message::here(
+            format!("the files of a folder are one table, but {error}"),
+            match unlike {
+                Unlike::Formats => "put the files of each format into a folder of their own",
+                Unlike::Columns => say.either(
+                    "export all files with the same columns in the same order; if the files have no \
+                     header, add --no-header",
+                    "export all files with the same columns in the same order; if the files have no \
+                     header, add `header=False`",
+                ),
+                Unlike::Types { .. } => "export all files with the same types",
+                _ => "folders within the folder are named column=value, all after the same columns",
+            },
+        ),
+        InputError::ColumnOfFolders { path, column } => Message::here(
+            format!(
+                "{}: the names of folders give column {column:?} a second time",
+                path.display()
+            ),
+            "rename the folders, or write the files without this column",
+        ),
         error => Message::here(error.to_string(), check_it(say)),
+    }
+}
+
+/// An entry of a folder that does not belong to its data.
+fn stray(path: &Path, kind: StrayKind, say: Speech) -> Message {
+    let what = format!("the input folder holds {}, {kind}", path.display());
+    match kind {
+        StrayKind::OtherFile => Message::here(
+            what,
+            format!(
+                "remove it, or put _ before its name; if it holds rows, add {}",
+                say.either(
+                    "--format csv, tsv or parquet",
+                    "`format=` with \"csv\", \"tsv\" or \"parquet\""
+                )
+            ),
+        ),
+        StrayKind::TableLog => Message::here(
+            what,
+            "old files still hold rows that the table no longer has: export the table to one file, or \
+             to a new folder",
+        ),
+        StrayKind::LinkToFolder => Message::here(what, "replace the link with the folder itself"),
+        StrayKind::BadName => {
+            Message::here(what, "names of folders are UTF-8, with %2F and the like for bytes")
+        }
+        _ => Message::here(
+            what,
+            "give the folder that holds the files, or name folders within it column=value",
+        ),
     }
 }
 
@@ -450,6 +521,10 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
         OutputError::SameAsInput { path } => Message::here(
             format!("the output {} is the input file itself", path.display()),
             "choose another name for the output: the input is never overwritten",
+        ),
+        OutputError::WithinInput { path } => Message::here(
+            format!("the output {} is within the folder that is the input", path.display()),
+            "choose another place for the output: the next run would read it as input",
         ),
         OutputError::NoDirectory { directory } => Message::here(
             format!("the directory {} for the output does not exist", directory.display()),

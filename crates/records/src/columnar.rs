@@ -2,20 +2,26 @@
 //!
 //! * [`table`] — a Parquet file's columns and types.
 //! * [`frame`] — record batches that are in memory.
+//! * [`fields`] — fields of structs as columns.
 //! * [`cells`] — the text form of every type.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
 //! * [`file`] — the file, whose end is an error.
+//! * [`trial`] — whether every column can be decoded.
 //! * [`guard`] — catches the decoder's panics.
 
 mod batches;
 pub(crate) mod cells;
+mod fields;
 mod file;
 mod frame;
 mod guard;
 mod table;
+mod trial;
 
 pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text};
+pub(crate) use fields::CellPath;
 pub use frame::Batches;
 pub(crate) use frame::Frame;
 pub use guard::panic_is_caught;
 pub(crate) use table::Table;
+pub(crate) use trial::try_columns;

@@ -9,14 +9,29 @@ use crate::profile::Refusal;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// A place in a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// A place in a file. Places order as a pass meets them.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// Physical line of a text file, from 1; the line on which the record starts.
     Line(u64),
     /// Row of a columnar file, from 1.
     Row(u64),
+    /// A line of a file of a folder.
+    PartLine {
+        /// The file's path within the folder.
+        part: Arc<str>,
+        /// As for [`Place::Line`].
+        line: u64,
+    },
+    /// A row of a file of a folder.
+    PartRow {
+        /// The file's path within the folder.
+        part: Arc<str>,
+        /// As for [`Place::Row`].
+        row: u64,
+    },
 }
 
 impl fmt::Display for Place {
@@ -24,6 +39,27 @@ impl fmt::Display for Place {
         match self {
             Place::Line(n) => write!(f, "line {n}"),
             Place::Row(n) => write!(f, "row {n}"),
+            Place::PartLine { part, line } => write!(f, "{part} line {line}"),
+            Place::PartRow { part, row } => write!(f, "{part} row {row}"),
+        }
+    }
+}
+
+/// The file that a pass reads: the input, or a part of it.
+#[derive(Clone, Debug)]
+pub(crate) struct InFile {
+    pub(crate) path: Arc<Path>,
+    /// Its path within the folder, if the input is one.
+    pub(crate) part: Option<Arc<str>>,
+}
+
+impl InFile {
+    /// A place of this file as a place of the whole input.
+    pub(crate) fn place(&self, place: Place) -> Place {
+        match (place, &self.part) {
+            (Place::Line(line), Some(part)) => Place::PartLine { part: Arc::clone(part), line },
+            (Place::Row(row), Some(part)) => Place::PartRow { part: Arc::clone(part), row },
+            (place, _) => place,
         }
     }
 }
@@ -63,6 +99,66 @@ pub enum EncodingGuess {
     Utf16,
     /// None of these.
     Unknown,
+}
+
+/// What an entry of a folder is that is no part of the data. Completes the sentence "the folder holds x, …".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StrayKind {
+    /// A file of a format that is not known from its name.
+    OtherFile,
+    /// A folder whose name is not `column=value`.
+    Folder,
+    /// A folder whose name is not UTF-8, or not after percent decoding.
+    BadName,
+    /// A symbolic link to a folder.
+    LinkToFolder,
+    /// The log of a table format, which says which of the files count.
+    TableLog,
+}
+
+impl fmt::Display for StrayKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            StrayKind::OtherFile => "whose name shows no format",
+            StrayKind::Folder => "a folder whose name is not column=value",
+            StrayKind::BadName => "a folder whose name is damaged text",
+            StrayKind::LinkToFolder => "a symbolic link to a folder",
+            StrayKind::TableLog => "the log of a table that does not count all of its files",
+        })
+    }
+}
+
+/// In what two files of a folder differ. Completes the sentence "the files … and … …".
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unlike {
+    /// Their formats.
+    Formats,
+    /// The names of the columns, or their order. They are not shown: without a header they are values.
+    Columns,
+    /// The type of a column.
+    Types {
+        /// The column.
+        column: String,
+        /// The types of the first and the second file.
+        types: [String; 2],
+    },
+    /// The columns that the names of their folders give.
+    Folders,
+}
+
+impl fmt::Display for Unlike {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unlike::Formats => f.write_str("have different formats"),
+            Unlike::Columns => f.write_str("have different columns, or in another order"),
+            Unlike::Types { column, types: [first, second] } => {
+                write!(f, "have column {column:?} with different types, {first} and {second}")
+            }
+            Unlike::Folders => f.write_str("are in folders that name different columns"),
+        }
+    }
 }
 
 /// A byte at an invalid position.
@@ -336,6 +432,14 @@ pub enum InputError {
         /// The file.
         path: PathBuf,
     },
+    /// A column of a Parquet file cannot be decoded, the others can.
+    #[error("{}: column {column:?} is damaged, encrypted or not supported", path.display())]
+    DamagedColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
     /// A key column has a type without a text form.
     #[error("{}: column {column:?} of type {type_name} cannot be a key", path.display())]
     UnsupportedKeyType {
@@ -461,6 +565,40 @@ pub enum InputError {
         /// The name of the frame.
         path: PathBuf,
     },
+    /// A folder has no file with rows.
+    #[error("the folder {} holds no file with rows", path.display())]
+    NoParts {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A folder has an entry that is neither a part of the data nor left out by its name.
+    #[error("the folder {} holds {}, {kind}", folder.display(), path.display())]
+    StrayEntry {
+        /// The folder.
+        folder: PathBuf,
+        /// The entry.
+        path: PathBuf,
+        /// What it is.
+        kind: StrayKind,
+    },
+    /// The files of a folder do not fit together.
+    #[error("{} and {} {unlike}", first.display(), second.display())]
+    UnlikeParts {
+        /// A file of the folder.
+        first: PathBuf,
+        /// Another one.
+        second: PathBuf,
+        /// In what they differ.
+        unlike: Unlike,
+    },
+    /// Folders are named after a column that the files have too.
+    #[error("column {column:?} is in {} and in the name of its folder", path.display())]
+    ColumnOfFolders {
+        /// A file of the folder.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
     /// The caller asked to stop.
     #[error("interrupted")]
     Interrupted,
@@ -501,7 +639,7 @@ impl InputError {
             | InputError::TotalTooLarge { place, .. }
             | InputError::KeyTooLong { place, .. }
             | InputError::Refused { place, .. }
-            | InputError::DuplicateKey { second: place, .. } => Some(*place),
+            | InputError::DuplicateKey { second: place, .. } => Some(place.clone()),
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! Counts faults in the rows of a file, for a pass that continues where a run would end.
 
-use crate::error::{InputError, Place};
+use crate::error::{InFile, InputError, Place};
 
 /// Places kept for each kind.
 const FIRST_PLACES: usize = 5;
@@ -44,10 +44,10 @@ impl Faults {
         self.is_cut
     }
 
-    /// Counts an error that concerns a row; returns any other.
-    pub(crate) fn take(&mut self, error: InputError) -> Result<(), InputError> {
+    /// Counts an error that concerns a row of `file`; returns any other.
+    pub(crate) fn take(&mut self, error: InputError, file: &InFile) -> Result<(), InputError> {
         let Some(place) = error.place() else { return Err(error) };
-        self.note(error, 1, &[place]);
+        self.note(error, 1, &[file.place(place)]);
         Ok(())
     }
 
@@ -68,7 +68,7 @@ impl Faults {
             // Nearly always at the end: a pass reads the file in order.
             let at = kind.first.partition_point(|known| known <= place);
             if at < FIRST_PLACES {
-                kind.first.insert(at, *place);
+                kind.first.insert(at, place.clone());
                 kind.first.truncate(FIRST_PLACES);
             }
         }
@@ -83,6 +83,11 @@ impl Faults {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    fn file() -> InFile {
+        InFile { path: Path::new("a.csv").into(), part: None }
+    }
 
     fn ragged(line: u64, found: usize) -> InputError {
         InputError::Ragged { path: "a.csv".into(), line, expected: 2, found }
@@ -92,7 +97,7 @@ mod tests {
     fn faults_of_one_kind_are_counted_with_their_first_places_in_order() {
         let mut faults = Faults::default();
         for line in [9, 3, 12, 7, 5, 4, 20] {
-            faults.take(ragged(line, line as usize)).unwrap();
+            faults.take(ragged(line, line as usize), &file()).unwrap();
         }
         let [kind] = faults.kinds() else { panic!("{faults:?}") };
         assert_eq!((kind.count, faults.total()), (7, 7));
@@ -103,7 +108,7 @@ mod tests {
     #[test]
     fn an_error_that_concerns_no_row_is_returned() {
         let mut faults = Faults::default();
-        assert_eq!(faults.take(InputError::Interrupted), Err(InputError::Interrupted));
+        assert_eq!(faults.take(InputError::Interrupted, &file()), Err(InputError::Interrupted));
         assert!(faults.is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! First pass: rows to a sorted set of distinct items.
 
-use crate::error::{InputError, Misquoted, Place};
+use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::faults::Faults;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
@@ -112,7 +112,10 @@ pub struct KeySet {
 pub(crate) struct Tally<'a> {
     pub(crate) columns: &'a [KeyColumn],
     limits: &'a KeyLimits,
-    pub(crate) path: &'a Path,
+    /// Of the whole input.
+    path: &'a Path,
+    /// That the pass is in.
+    pub(crate) file: InFile,
     pub(crate) counts: KeyCounts,
     /// Where faults of rows are counted, unless the first of them ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
@@ -131,7 +134,8 @@ impl<'a> Tally<'a> {
     ) -> Result<Self, InputError> {
         let (path, counts) = (source.path(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
-        let tally = Self { columns, limits, path, counts, faults, shaper };
+        let file = InFile { path: path.into(), part: None };
+        let tally = Self { columns, limits, path, file, counts, faults, shaper };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -154,7 +158,16 @@ impl<'a> Tally<'a> {
     #[cold]
     pub(crate) fn fault(&mut self, error: InputError) -> Result<(), InputError> {
         match &mut self.faults {
-            Some(faults) => faults.take(error),
+            Some(faults) => faults.take(error, &self.file),
+            None => Err(error),
+        }
+    }
+
+    /// The same for a row of `file`.
+    #[cold]
+    fn fault_in(&mut self, error: InputError, file: &InFile) -> Result<(), InputError> {
+        match &mut self.faults {
+            Some(faults) => faults.take(error, file),
             None => Err(error),
         }
     }
@@ -186,9 +199,10 @@ impl<'a> Tally<'a> {
     fn misquoted(&mut self, key: usize, how: Misquoted, place: Place) -> Result<(), InputError> {
         let column = &self.columns[key].column;
         if how != Misquoted::SingleQuotes {
-            let (path, column) = (self.path.to_path_buf(), column.clone());
+            let (path, column) = (self.file.path.to_path_buf(), column.clone());
             return self.fault(InputError::Misquoted { path, place, column, how });
         }
+        let place = self.file.place(place);
         // They may belong to a value: how many there are tells.
         let quoted = &mut self.counts.single_quoted;
         match quoted.iter_mut().find(|known| known.column == *column) {
@@ -214,7 +228,7 @@ impl<'a> Tally<'a> {
         self.counts.single_quoted = few;
         for SingleQuoted { column, count, first } in usual {
             let (path, how) = (self.path.to_path_buf(), Misquoted::SingleQuotes);
-            let error = InputError::Misquoted { path, place: first[0], column, how };
+            let error = InputError::Misquoted { path, place: first[0].clone(), column, how };
             match &mut self.faults {
                 Some(faults) => faults.note(error, count, &first),
                 None => return Err(error),
@@ -232,12 +246,13 @@ impl<'a> Tally<'a> {
     ) -> Result<(), InputError> {
         let column = &self.columns[key].column;
         if self.limits.strict {
-            let (path, column) = (self.path.to_path_buf(), column.clone());
+            let (path, column) = (self.file.path.to_path_buf(), column.clone());
             self.fault(InputError::Refused { path, place, column, reason })?;
             self.counts.refused += 1;
             return Ok(());
         }
         self.counts.refused += 1;
+        let place = self.file.place(place);
         let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
         match self.counts.refused_by.iter_mut().find(known) {
             Some(row) => {
@@ -311,7 +326,8 @@ impl Collector<'_> {
         let groups = Groups::of(&mut self.items);
         if let Some(values) = &mut self.values {
             let tally = &mut self.tally;
-            values.merge(groups.iter(), &self.places, is_last, |error| tally.fault(error))?;
+            let mut fault = |error, file: &InFile| tally.fault_in(error, file);
+            values.merge(groups.iter(), &self.places, is_last, &mut fault)?;
             self.places.keep_first(groups.iter());
         }
         if let Some(collector) = &mut self.texts {
@@ -325,13 +341,18 @@ impl Collector<'_> {
 }
 
 impl Visit for Collector<'_> {
+    fn file(&mut self, file: &InFile) {
+        self.tally.file = file.clone();
+        self.places.begin(file);
+    }
+
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;
         self.tally.look(row)?;
         let outcome = match &mut self.texts {
             Some(texts) => {
-                let (columns, path) = (self.tally.columns, self.tally.path);
+                let (columns, path) = (self.tally.columns, &self.tally.file.path);
                 let look = |key: &[u8]| texts.take(key, columns, path, || row.place());
                 match self.pass.collect_with(row, &mut self.items, look) {
                     Ok(outcome) => outcome,
@@ -348,7 +369,15 @@ impl Visit for Collector<'_> {
             Outcome::Item => {
                 if let Some(values) = &mut self.values {
                     let tally = &mut self.tally;
-                    values.take(row, |error| tally.fault(error))?;
+                    values.take(row, |column, fault| {
+                        let (path, column) = (tally.file.path.to_path_buf(), column.to_owned());
+                        tally.fault(InputError::BadValue {
+                            path,
+                            place: row.place(),
+                            column,
+                            fault,
+                        })
+                    })?;
                     self.places.push(row.place());
                 }
                 if let Some(rows) = &mut self.rows {
@@ -437,15 +466,15 @@ fn read<'a>(
     found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    let mut indices = source.key_indices(columns)?;
+    let mut cells = source.key_cells(columns)?;
     for column in beside.values.iter().flat_map(|values| values.all()) {
-        indices.push(source.value_index(column)?);
+        cells.push(source.value_cell(column)?);
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, found)?,
         items: Vec::new(),
-        values: beside.values.map(|values| Values::new(values, columns.len(), source.path())),
+        values: beside.values.map(|values| Values::new(values, columns.len())),
         texts: beside.texts.map(TextCollector::new),
         rows: beside.rows.then(RowNumbers::default),
         left_out: 0,
@@ -453,7 +482,7 @@ fn read<'a>(
         compact_at: FIRST_COMPACTION,
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
-    let rows = visit(source, &indices, &mut meter, &mut collector)?;
+    let rows = visit(source, &cells, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
     let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;

@@ -1,6 +1,7 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
 //!
-//! * [`Source`] — a file of rows, opened and checked once, read any number of times; or a frame, read once.
+//! * [`Source`] — a file of rows, or a folder of such files, opened and checked once, read any number of times; or a
+//!   frame, read once.
 //! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
 //! * [`KeyColumn`] — a column of the key, and its profile.
 //! * [`encoding`] — the injective encoding of a composite key.
@@ -25,6 +26,7 @@ pub mod encoding;
 mod error;
 mod faults;
 mod figures;
+mod folder;
 mod format;
 pub mod fuzzing;
 mod key;
@@ -48,8 +50,8 @@ mod values;
 
 pub use columnar::{Batches, panic_is_caught};
 pub use error::{
-    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, ValueFault,
-    WriteError,
+    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind, Unlike,
+    ValueFault, WriteError,
 };
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
@@ -61,7 +63,8 @@ pub use keys::{
     survey_keys,
 };
 pub use output::{
-    Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
+    Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
+    write_document,
 };
 pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;

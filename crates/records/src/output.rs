@@ -1,7 +1,7 @@
 //! The destination of a result: it appears whole or not at all.
 
 use crate::columnar::{self, Table};
-use crate::error::{FileKind, OutputError, WriteError};
+use crate::error::{FileKind, InputError, OutputError, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::second_pass::already_read;
 use crate::source::{Layout, Source, kind_of};
@@ -24,21 +24,40 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: columns of a Parquet
-/// file that may hold what has no text form are read for that.
+/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: every column of a Parquet
+/// file is tried as by [`check_columns`], and columns that may hold what has no text form are read.
 ///
 /// # Errors
 /// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself,
 /// the directory is missing or not writable, or the input cannot be read.
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
     let output = TempOutput::create(source, options)?;
-    match source.layout() {
-        Layout::Parquet(table) if output.format.format != Format::Parquet => {
-            columnar::check_texts(source, table)
-        }
-        Layout::Frame(_) => Err(already_read(source).into()),
-        _ => Ok(()),
+    if let Layout::Frame(_) = source.layout() {
+        return Err(already_read(source).into());
     }
+    for index in 0..source.files() {
+        let file = source.file(index)?;
+        let Layout::Parquet(table) = file.layout() else { return Ok(()) };
+        columnar::try_columns(&file, table)?;
+        if output.format.format != Format::Parquet {
+            columnar::check_texts(&file, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the columns of a Parquet file can be decoded, those beside the key too: [`crate::write_rows`] reads all of
+/// them. The first rows of each are read; [`check_output`] does the same.
+///
+/// # Errors
+/// [`InputError::DamagedColumn`], and errors of reading.
+pub fn check_columns(source: &Source) -> Result<(), InputError> {
+    for index in 0..source.files() {
+        let file = source.file(index)?;
+        let Layout::Parquet(table) = file.layout() else { return Ok(()) };
+        columnar::try_columns(&file, table)?;
+    }
+    Ok(())
 }
 
 /// Like [`check_output`], for a [`crate::TableWriter`].
@@ -118,6 +137,20 @@ impl Origin<'_> {
         }
     }
 
+    /// Whether `path` is within the folder that is the input.
+    fn is_folder_of(&self, path: &Path) -> bool {
+        let (Origin::Rows(source) | Origin::OwnersAlone(source)) = self else { return false };
+        let parent = match path.parent() {
+            Some(parent) if parent != Path::new("") => parent,
+            _ => Path::new("."),
+        };
+        let full = |path: &Path| std::fs::canonicalize(path).ok();
+        source.parts().is_some()
+            && full(parent)
+                .zip(full(source.path()))
+                .is_some_and(|(at, input)| at.starts_with(input))
+    }
+
     fn mode(&self) -> io::Result<u32> {
         let path = match self {
             // The mode when it was opened: it may be gone by now, which the reader reports.
@@ -141,7 +174,7 @@ impl TempOutput {
     /// Checks the target and creates the temporary file, readable by no more users than the input.
     pub(crate) fn create(source: &Source, options: &OutputOptions) -> Result<Self, OutputError> {
         let output = Self::table(source.into(), options)?;
-        if let Layout::Parquet(table) = source.layout() {
+        if let Layout::Parquet(table) = source.file_layout() {
             check_types(table, output.format.format)?;
         }
         Ok(output)
@@ -228,6 +261,8 @@ fn check_target(origin: Origin<'_>, options: &OutputOptions) -> Result<(), Outpu
     }
     match std::fs::metadata(&path) {
         Ok(metadata) if origin.is_same_file(&metadata) => Err(OutputError::SameAsInput { path }),
+        // The next run would read it as a part of the data.
+        _ if origin.is_folder_of(&path) => Err(OutputError::WithinInput { path }),
         Ok(metadata) => match kind_of(metadata.file_type()) {
             Some(kind) => Err(OutputError::NotAFile { path, kind }),
             None if options.force => Ok(()),

@@ -1,7 +1,8 @@
 //! A pass over the key columns of a file, whatever its format.
 
-use crate::columnar::{self, KeyBatch};
-use crate::error::{InputError, Misquoted, Place};
+use crate::columnar::{self, CellPath, KeyBatch};
+use crate::error::{InFile, InputError, Misquoted, Place};
+use crate::folder::File;
 use crate::progress::Meter;
 use crate::source::{Layout, Source};
 use crate::text::reader::Record;
@@ -27,6 +28,9 @@ pub(crate) trait Row {
 
 /// What is done with each row.
 pub(crate) trait Visit {
+    /// The rows that follow are of `file`, and so are their places.
+    fn file(&mut self, file: &InFile);
+
     /// Takes a row; `Break` ends the pass early.
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError>;
 
@@ -46,13 +50,13 @@ pub(crate) trait Visit {
 pub(crate) struct TextRow<'a> {
     pub(crate) record: Record<'a>,
     /// Column in the file for each position in the key.
-    pub(crate) columns: &'a [usize],
+    pub(crate) columns: &'a [CellPath],
 }
 
 impl Row for TextRow<'_> {
     #[inline]
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        self.record.cell(self.columns[key], scratch)
+        self.record.cell(self.columns[key].column, scratch)
     }
 
     fn place(&self) -> Place {
@@ -61,18 +65,58 @@ impl Row for TextRow<'_> {
 
     #[inline]
     fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.record.misquoted(self.columns[key])
+        self.record.misquoted(self.columns[key].column)
     }
 }
 
 /// Shows every row of `source` to `visitor`; gives the number of rows shown.
 pub(crate) fn visit(
     source: &Source,
-    columns: &[usize],
+    columns: &[CellPath],
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
 ) -> Result<u64, InputError> {
     let mut rows = 0;
+    for index in 0..source.files() {
+        let file = source.file(index)?;
+        visitor.file(&file.at);
+        let end = match Named::of(&file, columns) {
+            None => visit_file(&file, columns, &mut rows, meter, visitor)?,
+            Some((named, columns)) => {
+                let mut visitor = WithNamed { named: &named, visitor };
+                visit_file(&file, &columns, &mut rows, meter, &mut visitor)?
+            }
+        };
+        match end {
+            End::Whole => {}
+            End::Cut => break,
+            End::Stopped => return Ok(rows),
+        }
+    }
+    source.check_unchanged()?;
+    meter.finish(rows)?;
+    Ok(rows)
+}
+
+/// How the pass over a file ended.
+enum End {
+    /// With its last row.
+    Whole,
+    /// With a fault that hides the rest.
+    Cut,
+    /// The visitor ended it.
+    Stopped,
+}
+
+/// Shows the rows of one file to `visitor`, and adds their number to `rows`.
+fn visit_file(
+    file: &File<'_>,
+    columns: &[CellPath],
+    rows: &mut u64,
+    meter: &mut Meter<'_>,
+    visitor: &mut impl Visit,
+) -> Result<End, InputError> {
+    let source: &Source = file;
     match source.layout() {
         Layout::Text(_) => {
             let (mut reader, _) = source.records()?;
@@ -82,59 +126,55 @@ pub(crate) fn visit(
             loop {
                 let record = match reader.next() {
                     Ok(Some(record)) => record,
-                    Ok(None) => break,
+                    Ok(None) => return Ok(End::Whole),
                     Err(error) => {
                         let is_cut = reader.is_cut();
                         visitor.fault(error, is_cut)?;
                         if is_cut {
-                            break;
+                            return Ok(End::Cut);
                         }
                         continue;
                     }
                 };
-                rows += 1;
+                *rows += 1;
                 if visitor.row(&TextRow { record, columns })?.is_break() {
-                    return Ok(rows);
+                    return Ok(End::Stopped);
                 }
                 if rows.is_multiple_of(ROWS_PER_TICK) {
-                    meter.tick(reader.bytes_done(), rows)?;
+                    meter.tick(file.bytes_before + reader.bytes_done(), *rows)?;
                 }
             }
         }
         Layout::Parquet(table) => {
             let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
-            let bytes_at = |row| source.bytes_at_row(row, table);
-            if visit_batches(|| batches.next(), bytes_at, &mut rows, meter, visitor)?.is_break() {
-                return Ok(rows);
-            }
+            let first_row = *rows;
+            let bytes_at = |row| file.bytes_before + source.bytes_at_row(row - first_row, table);
+            visit_batches(|| batches.next(), bytes_at, rows, meter, visitor)
         }
         Layout::Frame(frame) => {
             let mut batches = frame.read(source.path(), columns)?;
-            if visit_batches(|| batches.next(), |_| 0, &mut rows, meter, visitor)?.is_break() {
-                return Ok(rows);
-            }
+            visit_batches(|| batches.next(), |_| 0, rows, meter, visitor)
         }
+        // A file of a folder is none.
+        Layout::Folder(_) => Err(InputError::Changed { path: source.path().to_path_buf() }),
     }
-    source.check_unchanged()?;
-    meter.finish(rows)?;
-    Ok(rows)
 }
 
-/// Shows the rows of all batches to `visitor`, and adds their number to `rows`. `Break` if the visitor ended the pass.
+/// Shows the rows of all batches to `visitor`, and adds their number to `rows`.
 fn visit_batches(
     mut next: impl FnMut() -> Result<Option<KeyBatch>, InputError>,
     bytes_at: impl Fn(u64) -> u64,
     rows: &mut u64,
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
-) -> Result<ControlFlow<()>, InputError> {
+) -> Result<End, InputError> {
     loop {
         let batch = match next() {
             Ok(Some(batch)) => batch,
-            Ok(None) => break,
+            Ok(None) => return Ok(End::Whole),
             Err(error) => {
                 visitor.fault(error, true)?;
-                break;
+                return Ok(End::Cut);
             }
         };
         // Who makes the batches of a frame may take long for a few rows.
@@ -142,12 +182,84 @@ fn visit_batches(
         for row in batch.rows() {
             *rows += 1;
             if visitor.row(&row)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+                return Ok(End::Stopped);
             }
             if rows.is_multiple_of(ROWS_PER_TICK) {
                 meter.tick(bytes_at(*rows), *rows)?;
             }
         }
     }
-    Ok(ControlFlow::Continue(()))
+}
+
+/// Where the cells of a key are, if the names of folders give some of them: the same for all rows of a file.
+struct Named<'a> {
+    /// For each position in the key: its cell, or its position among the columns of the file that are read.
+    cells: Vec<Result<&'a [u8], usize>>,
+}
+
+impl<'a> Named<'a> {
+    /// The cells that names give, and the columns that the file has; `None` if it has all.
+    fn of(file: &'a File<'_>, columns: &[CellPath]) -> Option<(Self, Vec<CellPath>)> {
+        let own = file.columns().len();
+        if columns.iter().all(|cell| cell.column < own) {
+            return None;
+        }
+        let mut read = Vec::new();
+        let cells = columns.iter().map(|cell| match cell.column.checked_sub(own) {
+            Some(named) => Ok(file.named[named].as_deref().unwrap_or_default().as_bytes()),
+            None => {
+                read.push(cell.clone());
+                Err(read.len() - 1)
+            }
+        });
+        let cells = cells.collect();
+        Some((Self { cells }, read))
+    }
+}
+
+/// A row with cells that names of folders give.
+struct NamedRow<'a, R> {
+    named: &'a Named<'a>,
+    row: &'a R,
+}
+
+impl<R: Row> Row for NamedRow<'_, R> {
+    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        match self.named.cells[key] {
+            Ok(cell) => cell,
+            Err(key) => self.row.cell(key, scratch),
+        }
+    }
+
+    fn place(&self) -> Place {
+        self.row.place()
+    }
+
+    fn misquoted(&self, key: usize) -> Option<Misquoted> {
+        self.named.cells[key].err().and_then(|key| self.row.misquoted(key))
+    }
+}
+
+/// Shows rows to a visitor with the cells that names of folders give.
+struct WithNamed<'a, V> {
+    named: &'a Named<'a>,
+    visitor: &'a mut V,
+}
+
+impl<V: Visit> Visit for WithNamed<'_, V> {
+    fn file(&mut self, file: &InFile) {
+        self.visitor.file(file);
+    }
+
+    fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
+        self.visitor.row(&NamedRow { named: self.named, row })
+    }
+
+    fn goes_on(&self) -> bool {
+        self.visitor.goes_on()
+    }
+
+    fn fault(&mut self, error: InputError, is_cut: bool) -> Result<(), InputError> {
+        self.visitor.fault(error, is_cut)
+    }
 }

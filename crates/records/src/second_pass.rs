@@ -2,19 +2,22 @@
 
 use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
 use crate::error::{InputError, WriteError};
+use crate::folder::File as InputFile;
 use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
-use crate::sink::text::{RecordWriter, TextSink};
+use crate::sink::text::{RecordWriter, TextSink, push_quoted};
 use crate::source::{Layout, Source, TextLayout};
 use crate::text::reader::Record;
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
+use arrow_schema::SchemaRef;
 use parquet::arrow::arrow_reader::RowSelection;
 use std::fs::File;
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +33,8 @@ pub struct Written {
 /// The format is that of the output's name. A text file of the same format keeps its delimiter,
 /// quotes, line ends and byte order mark; its rows are copied byte for byte. Other combinations:
 /// text to Parquet gives string columns; Parquet to Parquet keeps types and metadata; Parquet to
-/// text gives the text forms that keys are compared by.
+/// text gives the text forms that keys are compared by. The rows of a folder go to one file; the columns that
+/// names of folders give come last, as text.
 ///
 /// The file appears under its name when it is complete and on disk; after an error nothing is
 /// left. The file's identity and length, its times of change and the number of its rows tell whether it is what
@@ -55,21 +59,23 @@ pub fn write_rows(
     let wanted = Wanted { bits: wanted, expected: rows, rows: 0 };
     let mut pass = Pass { source, wanted, meter, written: 0 };
     let out = output.writer()?;
-    match (source.layout(), output.format().format) {
+    match (source.file_layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
             let mut table = TextTable::new(out, source.columns(), output.path())?;
             let mut scratch = Vec::new();
-            pass.text(|record| push_text(&mut table, record, &mut scratch))?;
+            pass.text(|record, file| push_text(&mut table, record, file, &mut scratch))?;
             table.finish()?;
         }
         (Layout::Text(layout), format) => pass.text_to_text(*layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let mut sink = ParquetSink::like(out, table, output.path())?;
-            pass.table(table, |batch, _| Ok(sink.write(batch)?))?;
+            let schema = source.schema().unwrap_or_else(|| table.schema());
+            let mut sink = ParquetSink::like(out, table, schema, output.path())?;
+            pass.table(|batch, file, _| Ok(sink.write(&whole_rows(batch, file, schema)?)?))?;
             sink.finish()?;
         }
-        (Layout::Parquet(table), format) => pass.table_to_text(table, format, out, &output)?,
-        (Layout::Frame(_), _) => return Err(already_read(source).into()),
+        (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
+        // The files of a folder are no folders.
+        (Layout::Frame(_) | Layout::Folder(_), _) => return Err(already_read(source).into()),
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
@@ -127,19 +133,23 @@ struct Pass<'a, 'p> {
 }
 
 impl Pass<'_, '_> {
-    /// Gives every wanted record to `write`.
+    /// Gives every wanted record to `write`, with its file.
     fn text(
         &mut self,
-        mut write: impl FnMut(Record<'_>) -> Result<(), WriteError>,
+        mut write: impl FnMut(Record<'_>, &InputFile<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let (mut reader, _) = self.source.records()?;
-        while let Some(record) = reader.next()? {
-            if self.wanted.next() {
-                self.written += 1;
-                write(record)?;
-            }
-            if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
-                self.meter.tick(reader.bytes_done(), self.wanted.rows)?;
+        for index in 0..self.source.files() {
+            let file = self.source.file(index)?;
+            let (mut reader, _) = file.records()?;
+            while let Some(record) = reader.next()? {
+                if self.wanted.next() {
+                    self.written += 1;
+                    write(record, &file)?;
+                }
+                if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
+                    let bytes = file.bytes_before + reader.bytes_done();
+                    self.meter.tick(bytes, self.wanted.rows)?;
+                }
             }
         }
         Ok(self.meter.finish(self.wanted.rows)?)
@@ -154,14 +164,20 @@ impl Pass<'_, '_> {
     ) -> Result<(), WriteError> {
         let mut sink = TextSink::new(out, output.format().codec, output.path())?;
         let source = self.source;
-        let (_, header) = source.records()?;
+        let (_, header) = source.file(0)?.records()?;
         if format == source.format() {
             if header.had_bom {
                 sink.write(b"\xef\xbb\xbf")?;
             }
             let mut line_end = b"\n".to_vec();
-            let mut copy = |body: &[u8], whole: &[u8]| -> Result<(), WriteError> {
-                sink.write(whole)?;
+            let mut copy = |body: &[u8], whole: &[u8], end: &[u8]| -> Result<(), WriteError> {
+                if end.is_empty() {
+                    sink.write(whole)?;
+                } else {
+                    sink.write(body)?;
+                    sink.write(end)?;
+                    sink.write(&whole[body.len()..])?;
+                }
                 if body.len() < whole.len() {
                     line_end.clear();
                     line_end.extend_from_slice(&whole[body.len()..]);
@@ -172,11 +188,14 @@ impl Pass<'_, '_> {
                 Ok(())
             };
             if !header.raw.is_empty() {
-                copy(&header.raw[..header.body_len], &header.raw)?;
+                let named = source.named().iter().map(|name| Some(name.as_str()));
+                let end = end_of_record(named, layout.delimiter);
+                copy(&header.raw[..header.body_len], &header.raw, &end)?;
             }
-            self.text(|record| {
+            self.text(|record, file| {
                 let (body, whole) = record.raw();
-                copy(body, whole)
+                let named = file.named.iter().map(Option::as_deref);
+                copy(body, whole, &end_of_record(named, layout.delimiter))
             })?;
         } else {
             let mut writer = RecordWriter::new(usual_delimiter(format));
@@ -185,25 +204,41 @@ impl Pass<'_, '_> {
                 writer.finish(&mut sink)?;
             }
             let mut scratch = Vec::new();
-            self.text(|record| {
+            self.text(|record, file| {
                 for index in 0..record.len() {
                     writer.push(record.cell(index, &mut scratch));
                 }
+                file.named_cells().for_each(|cell| writer.push(cell));
                 Ok(writer.finish(&mut sink)?)
             })?;
         }
         Ok(sink.finish()?)
     }
 
-    /// Gives every batch of wanted rows to `write`, with the number of the first row of its row
-    /// group, from 1.
+    /// Gives every batch of wanted rows to `write`, with its file and the number in it of the first row of the
+    /// batch's row group, from 1.
     fn table(
         &mut self,
-        table: &Table,
-        mut write: impl FnMut(&RecordBatch, u64) -> Result<(), WriteError>,
+        mut write: impl FnMut(&RecordBatch, &InputFile<'_>, u64) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
+        for index in 0..self.source.files() {
+            let file = self.source.file(index)?;
+            let Layout::Parquet(table) = file.layout() else { return Err(changed(self.source)) };
+            self.table_of(&file, table, &mut write)?;
+        }
+        Ok(self.meter.finish(self.wanted.rows)?)
+    }
+
+    /// The same for one file.
+    fn table_of(
+        &mut self,
+        file: &InputFile<'_>,
+        table: &Table,
+        write: &mut impl FnMut(&RecordBatch, &InputFile<'_>, u64) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let rows_before = self.wanted.rows;
         for group in 0..table.file().num_row_groups() {
-            let damaged = || InputError::DamagedParquet { path: self.source.path().to_path_buf() };
+            let damaged = || InputError::DamagedParquet { path: file.path().to_path_buf() };
             let rows = table.file().row_group(group).num_rows();
             let rows = usize::try_from(rows).map_err(|_| damaged())?;
             let first_row = self.wanted.rows;
@@ -220,24 +255,24 @@ impl Pass<'_, '_> {
             }
             self.written += wanted as u64;
             let selection = RowSelection::from_boolean_buffer(mask);
-            let mut batches = RowBatches::open(self.source, table, group, selection)?;
+            let mut batches = RowBatches::open(file, table, group, selection)?;
             while let Some(batch) = batches.next()? {
-                write(&batch, first_row + 1)?;
+                write(&batch, file, first_row - rows_before + 1)?;
                 wanted = wanted.wrapping_sub(batch.num_rows());
                 let rows = self.wanted.rows;
-                self.meter.tick(self.source.bytes_at_row(rows, table), rows)?;
+                let bytes = file.bytes_before + file.bytes_at_row(rows - rows_before, table);
+                self.meter.tick(bytes, rows)?;
             }
             // Its columns may have fewer rows than it says.
             if wanted != 0 {
                 return Err(damaged().into());
             }
         }
-        Ok(self.meter.finish(self.wanted.rows)?)
+        Ok(())
     }
 
     fn table_to_text(
         &mut self,
-        table: &Table,
         format: Format,
         out: File,
         output: &TempOutput,
@@ -247,15 +282,16 @@ impl Pass<'_, '_> {
         let source = self.source;
         source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
         writer.finish(&mut sink)?;
-        self.table(table, |batch, first_row| {
+        self.table(|batch, file, first_row| {
             let mut texts = Vec::with_capacity(batch.num_columns());
             for (array, name) in batch.columns().iter().zip(source.columns()) {
                 let text = TextColumn::new(array)
-                    .map_err(|reason| no_text(&reason, source.path(), first_row, name))?;
+                    .map_err(|reason| no_text(&reason, file.path(), first_row, name))?;
                 texts.push(text);
             }
             for row in 0..batch.num_rows() {
                 texts.iter().for_each(|text| writer.push(text.cell(row)));
+                file.named_cells().for_each(|cell| writer.push(cell));
                 writer.finish(&mut sink)?;
             }
             Ok(())
@@ -268,10 +304,39 @@ impl Pass<'_, '_> {
 fn push_text(
     table: &mut TextTable<File>,
     record: Record<'_>,
+    file: &InputFile<'_>,
     scratch: &mut Vec<u8>,
 ) -> Result<(), WriteError> {
     for index in 0..record.len() {
         table.cell(index, record.cell(index, scratch));
     }
+    for (index, cell) in file.named_cells().enumerate() {
+        table.cell(record.len() + index, cell);
+    }
     Ok(table.end_row()?)
+}
+
+/// The cells of a text record that follow those of its file, with their delimiters.
+fn end_of_record<'a>(named: impl Iterator<Item = Option<&'a str>>, delimiter: u8) -> Vec<u8> {
+    let mut end = Vec::new();
+    for cell in named {
+        end.push(delimiter);
+        push_quoted(cell.unwrap_or_default().as_bytes(), delimiter, &mut end);
+    }
+    end
+}
+
+/// The rows of a batch of `file` with all columns of `schema`, whose last are those that names of folders give.
+fn whole_rows(
+    batch: &RecordBatch,
+    file: &InputFile<'_>,
+    schema: &SchemaRef,
+) -> Result<RecordBatch, InputError> {
+    let mut columns = batch.columns().to_vec();
+    for cell in &file.named {
+        let cells = std::iter::repeat_n(cell.as_deref(), batch.num_rows());
+        columns.push(Arc::new(cells.collect::<StringArray>()) as ArrayRef);
+    }
+    let damaged = |_| InputError::DamagedParquet { path: file.path().to_path_buf() };
+    RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)
 }

@@ -1,12 +1,15 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
-use crate::columnar::{Batches, Frame, Table};
-use crate::error::{EncodingGuess, FileKind, InputError, Place};
+use crate::columnar::cells::{can_be_key, type_name};
+use crate::columnar::{Batches, CellPath, Frame, Table};
+use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
+use crate::folder::{self, File as Part, Folder, Held};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
+use arrow_schema::SchemaRef;
 use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -42,10 +45,10 @@ impl Default for ReadOptions {
 
 /// What tells whether a path still names the same file with the same contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Identity {
+pub(crate) struct Identity {
     device: u64,
     inode: u64,
-    len_bytes: u64,
+    pub(crate) len_bytes: u64,
     modified: Option<SystemTime>,
     /// When the contents or the attributes last changed, in seconds and nanoseconds. No program can set it, so a
     /// file that was written and given its old time back is noticed.
@@ -53,7 +56,7 @@ struct Identity {
 }
 
 impl Identity {
-    fn of(metadata: &Metadata) -> Self {
+    pub(crate) fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             inode: metadata.ino(),
@@ -61,6 +64,11 @@ impl Identity {
             modified: metadata.modified().ok(),
             status_changed: (metadata.ctime(), metadata.ctime_nsec()),
         }
+    }
+
+    /// Whether `metadata` is that of the same file, by device and inode.
+    pub(crate) fn is_file_of(&self, metadata: &Metadata) -> bool {
+        (self.device, self.inode) == (metadata.dev(), metadata.ino())
     }
 }
 
@@ -77,9 +85,11 @@ pub(crate) enum Layout {
     Text(TextLayout),
     Parquet(Table),
     Frame(Frame),
+    Folder(Folder),
 }
 
-/// Rows with named columns: a regular file, which can be read again, or a frame, which is read once.
+/// Rows with named columns: a regular file or a folder of such files, which can be read again, or a frame, which is read
+/// once.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -94,11 +104,16 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens a file and reads its column names.
+    /// Opens a file, or a folder of files, and reads its column names.
+    ///
+    /// The files of a folder are CSV, TSV or Parquet, all in the same format and with the same columns; their rows
+    /// follow each other in the order of the bytes of the files' paths within the folder. Folders in it are named
+    /// `column=value`: these columns come last. Empty files, and names that begin with `_` or `.`, are left out.
     ///
     /// # Errors
     /// The file is missing, unreadable, no regular file, empty, of an unknown or another format,
-    /// not UTF-8, damaged, or names a column twice.
+    /// not UTF-8, damaged, or names a column twice. A folder has no files, others beside them, or files that do not fit
+    /// together.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, InputError> {
         let path = path.as_ref().to_path_buf();
         if let Some(delimiter) = options.delimiter
@@ -108,6 +123,18 @@ impl Source {
         }
         // Opening a pipe would wait for its other end, so the kind is looked at first.
         let metadata = std::fs::metadata(&path).map_err(|error| InputError::io(&path, &error))?;
+        if metadata.is_dir() {
+            return folder::open(path, &metadata, options);
+        }
+        Self::open_file(path, &metadata, options)
+    }
+
+    /// Opens a regular file with this metadata.
+    pub(crate) fn open_file(
+        path: PathBuf,
+        metadata: &Metadata,
+        options: &ReadOptions,
+    ) -> Result<Self, InputError> {
         if let Some(kind) = kind_of(metadata.file_type()) {
             return Err(InputError::NotAFile { path, kind });
         }
@@ -116,7 +143,7 @@ impl Source {
         if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
-        let identity = Some(Identity::of(&metadata));
+        let identity = Some(Identity::of(metadata));
         let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
         let mode = metadata.permissions().mode();
         let columns = Vec::new();
@@ -131,6 +158,15 @@ impl Source {
         }
         source.check_names()?;
         Ok(source)
+    }
+
+    /// The rows of a folder, like its first file, with the columns that names give and the permissions `mode`.
+    pub(crate) fn of_folder(path: PathBuf, folder: Folder, mode: u32) -> Self {
+        let first = folder.first();
+        let columns = first.columns.iter().chain(folder.named()).cloned().collect();
+        let (format, guessed) = (first.format, first.guessed);
+        let layout = Layout::Folder(folder);
+        Self { path, format, columns, identity: None, layout, guessed, mode }
     }
 
     /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
@@ -179,15 +215,26 @@ impl Source {
 
     /// The delimiter of a text file.
     pub fn delimiter(&self) -> Option<u8> {
-        match &self.layout {
+        match &self.file_layout() {
             Layout::Text(text) => Some(text.delimiter),
-            Layout::Parquet(_) | Layout::Frame(_) => None,
+            _ => None,
         }
     }
 
-    /// Length of the file in bytes, as it lies on disk; 0 for a frame.
+    /// Length of the file in bytes, as it lies on disk; of all files of a folder; 0 for a frame.
     pub fn len_bytes(&self) -> u64 {
-        self.identity.map_or(0, |identity| identity.len_bytes)
+        match &self.layout {
+            Layout::Folder(folder) => folder.len_bytes(),
+            _ => self.identity.map_or(0, |identity| identity.len_bytes),
+        }
+    }
+
+    /// Number of files of a folder; `None` for anything else.
+    pub fn parts(&self) -> Option<usize> {
+        match &self.layout {
+            Layout::Folder(folder) => Some(folder.len()),
+            _ => None,
+        }
     }
 
     /// Number of rows where the file itself (Parquet) or the maker of a frame says it.
@@ -196,6 +243,7 @@ impl Source {
             Layout::Text(_) => None,
             Layout::Parquet(table) => Some(table.rows()),
             Layout::Frame(frame) => frame.rows(),
+            Layout::Folder(folder) => folder.rows(),
         }
     }
 
@@ -214,50 +262,109 @@ impl Source {
         })
     }
 
-    /// Positions of the key columns; checks that each can be a key.
-    pub(crate) fn key_indices(&self, columns: &[KeyColumn]) -> Result<Vec<usize>, InputError> {
-        let mut indices = Vec::with_capacity(columns.len());
+    /// Where the cells of the key are; checks that each column can be a key.
+    pub(crate) fn key_cells(&self, columns: &[KeyColumn]) -> Result<Vec<CellPath>, InputError> {
+        let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
-            let index = self.column_index(&column.column)?;
-            if let Some(type_name) = self.unsupported_as_key(index) {
+            let cell = self.cell_path(&column.column)?;
+            if let Some(type_name) = self.unsupported_as_key(&cell) {
                 return Err(InputError::UnsupportedKeyType {
                     path: self.path.clone(),
                     column: column.column.clone(),
                     type_name,
                 });
             }
-            indices.push(index);
+            cells.push(cell);
         }
-        Ok(indices)
+        Ok(cells)
     }
 
-    /// Position of a column of values; checks that it can hold some.
-    pub(crate) fn value_index(&self, column: &str) -> Result<usize, InputError> {
-        let index = self.column_index(column)?;
-        if let Some(type_name) = self.unsupported_as_key(index) {
+    /// Where the cells of a column of values are; checks that it can hold some.
+    pub(crate) fn value_cell(&self, column: &str) -> Result<CellPath, InputError> {
+        let cell = self.cell_path(column)?;
+        if let Some(type_name) = self.unsupported_as_key(&cell) {
             let (path, column) = (self.path.clone(), column.to_owned());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }
-        Ok(index)
+        Ok(cell)
     }
 
-    /// The type's name, if the column cannot be a key.
-    fn unsupported_as_key(&self, column: usize) -> Option<String> {
-        match &self.layout {
-            Layout::Text(_) => None,
-            Layout::Parquet(table) => table.unsupported_as_key(column),
-            Layout::Frame(frame) => frame.unsupported_as_key(column),
+    /// Where the cells of a column are, or of a field of a struct (`contact.email`).
+    fn cell_path(&self, name: &str) -> Result<CellPath, InputError> {
+        let column = self.column_index(name);
+        match (column, self.file_schema()) {
+            (Err(missing), Some(schema)) => CellPath::find(schema.fields(), name).ok_or(missing),
+            (column, _) => column.map(CellPath::of_column),
         }
+    }
+
+    /// The types of the columns in a file, where these have types.
+    fn file_schema(&self) -> Option<&SchemaRef> {
+        match self.file_layout() {
+            Layout::Parquet(table) => Some(table.schema()),
+            Layout::Frame(frame) => Some(frame.schema()),
+            Layout::Text(_) | Layout::Folder(_) => None,
+        }
+    }
+
+    /// The type's name, if the cells cannot be of a key.
+    fn unsupported_as_key(&self, cell: &CellPath) -> Option<String> {
+        let data_type = cell.data_type(self.file_schema()?.fields())?;
+        (!can_be_key(data_type)).then(|| type_name(data_type))
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Whether `metadata` is that of this file, by device and inode.
+    /// The layout of each file: that of the source, or of the first file of a folder.
+    pub(crate) fn file_layout(&self) -> &Layout {
+        match &self.layout {
+            Layout::Folder(folder) => &folder.first().layout,
+            layout => layout,
+        }
+    }
+
+    /// Number of files that are read one after another.
+    pub(crate) fn files(&self) -> usize {
+        self.parts().unwrap_or(1)
+    }
+
+    /// File number `index`: the source itself, unless it is a folder.
+    pub(crate) fn file(&self, index: usize) -> Result<Part<'_>, InputError> {
+        match &self.layout {
+            Layout::Folder(folder) => folder.file(&self.path, index),
+            _ => Ok(Part {
+                source: Held::Whole(self),
+                at: InFile { path: self.path.as_path().into(), part: None },
+                named: Vec::new(),
+                bytes_before: 0,
+            }),
+        }
+    }
+
+    /// The columns that names of folders give: the last ones.
+    pub(crate) fn named(&self) -> &[String] {
+        match &self.layout {
+            Layout::Folder(folder) => folder.named(),
+            _ => &[],
+        }
+    }
+
+    /// The types of all columns of a folder of Parquet files.
+    pub(crate) fn schema(&self) -> Option<&SchemaRef> {
+        match &self.layout {
+            Layout::Folder(folder) => folder.schema(),
+            _ => None,
+        }
+    }
+
+    /// Whether `metadata` is that of this file, or of one of the folder, by device and inode.
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
-        let own = self.identity.map(|identity| (identity.device, identity.inode));
-        own == Some((metadata.dev(), metadata.ino()))
+        match &self.layout {
+            Layout::Folder(folder) => folder.has_file(metadata),
+            _ => self.identity.is_some_and(|identity| identity.is_file_of(metadata)),
+        }
     }
 
     /// Who may do what with the file.
@@ -281,8 +388,9 @@ impl Source {
 
     /// Checks, after a pass, that nothing was written to the file meanwhile.
     pub(crate) fn check_unchanged(&self) -> Result<(), InputError> {
-        match self.layout {
+        match &self.layout {
             Layout::Frame(_) => Ok(()),
+            Layout::Folder(folder) => folder.check_unchanged(&self.path),
             _ => self.reopen().map(drop),
         }
     }
@@ -293,7 +401,7 @@ impl Source {
         let layout = match &self.layout {
             Layout::Text(text) => *text,
             // Only the text passes ask for records.
-            Layout::Parquet(_) | Layout::Frame(_) => TextLayout { delimiter: b',', header: true },
+            _ => TextLayout { delimiter: b',', header: true },
         };
         let mut reader = RecordReader::new(stream, layout.delimiter)?;
         let mut header = Header { had_bom: reader.had_bom(), raw: Vec::new(), body_len: 0 };

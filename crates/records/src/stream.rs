@@ -1,6 +1,6 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
-use crate::error::InputError;
+use crate::error::{InFile, InputError};
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -89,7 +89,7 @@ fn stream<'a, E>(
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    let indices = source.key_indices(columns)?;
+    let cells = source.key_cells(columns)?;
     let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, found)?,
@@ -99,7 +99,7 @@ fn stream<'a, E>(
         keyed: 0,
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
-    let rows = visit(source, &indices, &mut meter, &mut stream)?;
+    let rows = visit(source, &cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
         stream.hand_on();
     }
@@ -163,6 +163,10 @@ impl<E> Stream<'_, E> {
 }
 
 impl<E> Visit for Stream<'_, E> {
+    fn file(&mut self, file: &InFile) {
+        self.tally.file = file.clone();
+    }
+
     #[inline]
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError> {
         self.tally.check_room(self.pass.rows())?;

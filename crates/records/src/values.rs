@@ -1,10 +1,9 @@
 //! The values of columns beside the keys, for sums and shares of the common ones.
 
-use crate::error::{InputError, Place, ValueFault};
+use crate::error::{InFile, InputError, Place, ValueFault};
 use crate::profile::trimmed;
 use crate::rows::Row;
 use std::fmt;
-use std::path::Path;
 
 /// How the values of several rows with one key are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -112,7 +111,6 @@ pub(crate) struct Values<'a> {
     columns: &'a ValueColumns,
     /// Position of the first among the columns that are read.
     at: usize,
-    path: &'a Path,
     kept: Vec<u64>,
     scratch: Vec<u8>,
     /// The values of one row, one a column.
@@ -121,30 +119,24 @@ pub(crate) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    pub(crate) fn new(columns: &'a ValueColumns, at: usize, path: &'a Path) -> Self {
+    pub(crate) fn new(columns: &'a ValueColumns, at: usize) -> Self {
         let (kept, scratch, row) = (Vec::new(), Vec::new(), Vec::new());
-        Self { columns, at, path, kept, scratch, row, empty: 0 }
+        Self { columns, at, kept, scratch, row, empty: 0 }
     }
 
-    /// Adds the values of a row that has a key. A value whose error `fault` accepts counts as 0.
+    /// Adds the values of a row that has a key. A value of a column whose fault `bad` accepts counts as 0.
     pub(crate) fn take(
         &mut self,
         row: &impl Row,
-        mut fault: impl FnMut(InputError) -> Result<(), InputError>,
+        mut bad: impl FnMut(&str, ValueFault) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
-        let bad = |column: &String, fault| InputError::BadValue {
-            path: self.path.to_path_buf(),
-            place: row.place(),
-            column: column.clone(),
-            fault,
-        };
         let mut is_empty = false;
         self.row.clear();
         for (index, column) in self.columns.columns.iter().enumerate() {
             let value = match parse(row.cell(self.at + index, &mut self.scratch), self.columns) {
                 Ok(value) => value,
                 Err(why) => {
-                    fault(bad(column, why))?;
+                    bad(column, why)?;
                     Some(0)
                 }
             };
@@ -156,7 +148,7 @@ impl<'a> Values<'a> {
             let name = trimmed(row.cell(at, &mut self.scratch));
             let own = groups.names.iter().position(|group| *group == *name);
             if own.is_none() && !name.is_empty() {
-                fault(bad(&groups.by, ValueFault::NoGroup))?;
+                bad(&groups.by, ValueFault::NoGroup)?;
             }
             is_empty |= name.is_empty();
             if self.row.is_empty() {
@@ -181,7 +173,7 @@ impl<'a> Values<'a> {
         groups: impl Iterator<Item = &'g [u32]> + Clone,
         places: &Places,
         is_last: bool,
-        mut fault: impl FnMut(InputError) -> Result<(), InputError>,
+        fault: &mut dyn FnMut(InputError, &InFile) -> Result<(), InputError>,
     ) -> Result<(), InputError> {
         let width = self.columns.width();
         if self.columns.duplicates == Duplicates::Refuse {
@@ -192,11 +184,11 @@ impl<'a> Values<'a> {
                 .collect();
             repeated.sort_unstable();
             for (second, first) in repeated {
-                fault(InputError::DuplicateKey {
-                    path: self.path.to_path_buf(),
-                    first: places.get(first),
-                    second: places.get(second),
-                })?;
+                let (earlier, first) = places.get(first);
+                let (file, second) = places.get(second);
+                let first = if earlier.part == file.part { first } else { earlier.place(first) };
+                let path = file.path.to_path_buf();
+                fault(InputError::DuplicateKey { path, first, second }, file)?;
             }
         }
         let mut merged = Vec::new();
@@ -205,15 +197,14 @@ impl<'a> Values<'a> {
                 let of = |row: u32| self.kept[row as usize * width + column];
                 merged.push(match (self.columns.duplicates, group) {
                     (_, [only]) => of(*only),
-                    (Duplicates::Sum, rows) => {
-                        match self.total(rows, of, column, places, is_last) {
-                            Ok(total) => total,
-                            Err(error) => {
-                                fault(error)?;
-                                0
-                            }
+                    (Duplicates::Sum, rows) => match self.total(rows, of, is_last) {
+                        Ok(total) => total,
+                        Err(row) => {
+                            let (file, place) = places.get(row);
+                            fault(self.too_large(file, place, column), file)?;
+                            0
                         }
-                    }
+                    },
                     (_, rows) => of(rows[0]),
                 });
             }
@@ -222,15 +213,15 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// The sum of the values of `rows`. Intermediate sums may be out of range.
-    fn total(
-        &self,
-        rows: &[u32],
-        of: impl Fn(u32) -> u64,
-        column: usize,
-        places: &Places,
-        is_last: bool,
-    ) -> Result<u64, InputError> {
+    /// The error for a sum of the values of a column that leaves the range at `place`.
+    fn too_large(&self, file: &InFile, place: Place, column: usize) -> InputError {
+        let (path, column) = (file.path.to_path_buf(), self.columns.column(column).to_owned());
+        let ValueColumns { bits, signed, .. } = *self.columns;
+        InputError::TotalTooLarge { path, place, column, bits, signed }
+    }
+
+    /// The sum of the values of `rows`, or the row at which it leaves the range. Intermediate sums may be out of it.
+    fn total(&self, rows: &[u32], of: impl Fn(u32) -> u64, is_last: bool) -> Result<u64, u32> {
         // Values kept between two parts of a large file have 64 bits, whatever the agreement says.
         let bits = if is_last { self.columns.bits } else { u64::BITS };
         let (min, max) = range(bits, self.columns.signed);
@@ -243,16 +234,7 @@ impl<'a> Values<'a> {
                 false => left_at = left_at.or(Some(*row)),
             }
         }
-        match left_at {
-            None => Ok(total as u64),
-            Some(row) => Err(InputError::TotalTooLarge {
-                path: self.path.to_path_buf(),
-                place: places.get(row),
-                column: self.columns.column(column).to_owned(),
-                bits: self.columns.bits,
-                signed: self.columns.signed,
-            }),
-        }
+        left_at.map_or(Ok(total as u64), Err)
     }
 
     /// The values of the items, in their order.
@@ -264,23 +246,41 @@ impl<'a> Values<'a> {
 /// The places of the rows: all lines, or all row numbers.
 #[derive(Default)]
 pub(crate) struct Places {
+    /// Within all files, as if these were one: ascending where they are pushed.
     numbers: Vec<u64>,
+    last: u64,
     are_rows: bool,
+    /// The files, each with the number before its first place.
+    files: Vec<(u64, InFile)>,
 }
 
 impl Places {
+    /// The places that follow are in `file`.
+    pub(crate) fn begin(&mut self, file: &InFile) {
+        match self.files.last_mut() {
+            // No place is in the one before.
+            Some((before, known)) if *before == self.last => *known = file.clone(),
+            _ => self.files.push((self.last, file.clone())),
+        }
+    }
+
     pub(crate) fn push(&mut self, place: Place) {
         let (number, is_row) = match place {
-            Place::Line(number) => (number, false),
-            Place::Row(number) => (number, true),
+            Place::Line(number) | Place::PartLine { line: number, .. } => (number, false),
+            Place::Row(number) | Place::PartRow { row: number, .. } => (number, true),
         };
-        self.numbers.push(number);
+        self.last = self.files.last().map_or(0, |(before, _)| *before) + number;
+        self.numbers.push(self.last);
         self.are_rows = is_row;
     }
 
-    fn get(&self, row: u32) -> Place {
+    /// The file of a row, and the row's place in it.
+    fn get(&self, row: u32) -> (&InFile, Place) {
         let number = self.numbers[row as usize];
-        if self.are_rows { Place::Row(number) } else { Place::Line(number) }
+        let file = self.files.partition_point(|(before, _)| *before < number);
+        let (before, file) = &self.files[file.saturating_sub(1)];
+        let number = number - before;
+        (file, if self.are_rows { Place::Row(number) } else { Place::Line(number) })
     }
 
     /// Keeps the first place of each group, in the order of the groups.

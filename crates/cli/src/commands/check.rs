@@ -153,9 +153,12 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
         byte => format!(", fields separated by {:?}", char::from(byte)),
     });
     let columns = source.columns().len();
+    let files = source
+        .parts()
+        .map_or(String::new(), |files| format!("{} of ", counted(files as u64, "file")));
     writeln!(
         out,
-        "input       {}: {}{delimiter}, {} column{}, {}",
+        "input       {}: {files}{}{delimiter}, {} column{}, {}",
         args.data.input.display(),
         source.format(),
         columns,

@@ -20,8 +20,8 @@ use vesica_messages::{
 };
 use vesica_records::{
     Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
-    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, Survey,
-    ValueFault, survey_keys,
+    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, StrayKind,
+    Survey, Unlike, ValueFault, survey_keys,
 };
 use vesica_stores::{Service, SshFault, StoresError, UrlFault};
 
@@ -156,7 +156,8 @@ fn input_faults() -> Vec<InputFault> {
 }
 
 fn input_errors() -> Vec<InputError> {
-    let (path, place, line, reason) = (path(), Place::Line(3), 3, ErrorKind::PermissionDenied);
+    let (path, line, reason) = (path(), 3, ErrorKind::PermissionDenied);
+    let place = || Place::Line(3);
     let column = || "email".to_owned();
     let path = || path.clone();
     let type_name = || "Struct".to_owned();
@@ -188,14 +189,38 @@ fn input_errors() -> Vec<InputError> {
         InputError::DamagedParquet { path: path() },
         InputError::UnsupportedKeyType { path: path(), column: column(), type_name: type_name() },
         InputError::UnsupportedValueType { path: path(), column: column(), type_name: type_name() },
-        InputError::TotalTooLarge { path: path(), place, column: column(), bits: 8, signed: true },
+        InputError::TotalTooLarge {
+            path: path(),
+            place: place(),
+            column: column(),
+            bits: 8,
+            signed: true,
+        },
         InputError::DuplicateKey { path: path(), first: Place::Row(2), second: Place::Row(4) },
-        InputError::KeyTooLong { path: path(), place, column: column(), max_bytes: 64 },
+        InputError::KeyTooLong { path: path(), place: place(), column: column(), max_bytes: 64 },
         InputError::NoKeys { path: path(), rows: 9, empty: 4, refused: 5 },
         InputError::TooManyRows { path: path(), limit: 10 },
         InputError::Changed { path: path() },
+        InputError::NoParts { path: path() },
+        InputError::ColumnOfFolders { path: path(), column: column() },
+        InputError::DamagedColumn { path: path(), column: column() },
         InputError::Interrupted,
     ];
+    for kind in [
+        StrayKind::OtherFile,
+        StrayKind::Folder,
+        StrayKind::BadName,
+        StrayKind::LinkToFolder,
+        StrayKind::TableLog,
+    ] {
+        errors.push(InputError::StrayEntry { folder: path(), path: path().join("x"), kind });
+    }
+    let types = ["Int64".to_owned(), "Int32".to_owned()];
+    let types = Unlike::Types { column: column(), types };
+    for unlike in [Unlike::Formats, Unlike::Columns, types, Unlike::Folders] {
+        let [first, second] = ["a.csv", "b.csv"].map(|name| path().join(name));
+        errors.push(InputError::UnlikeParts { first, second, unlike });
+    }
     let contents = [Content::Parquet, Content::Gzip, Content::Zstd, Content::Zip, Content::Unknown];
     errors.extend(contents.map(|found| InputError::WrongContent {
         path: path(),
@@ -204,13 +229,19 @@ fn input_errors() -> Vec<InputError> {
     }));
     for guess in [EncodingGuess::SingleByte, EncodingGuess::Utf16, EncodingGuess::Unknown] {
         let column = Some(column());
-        errors.push(InputError::InvalidUtf8 { path: path(), place, byte: 5, column, guess });
+        errors.push(InputError::InvalidUtf8 {
+            path: path(),
+            place: place(),
+            byte: 5,
+            column,
+            guess,
+        });
     }
     for stray in [Stray::Nul, Stray::AfterQuote] {
         errors.push(InputError::Stray { path: path(), line, byte: 5, stray });
     }
     for how in [Misquoted::BlankBeforeQuote, Misquoted::SingleQuotes] {
-        errors.push(InputError::Misquoted { path: path(), place, column: column(), how });
+        errors.push(InputError::Misquoted { path: path(), place: place(), column: column(), how });
     }
     let (bits, column) = (8, column());
     for fault in [
@@ -221,10 +252,20 @@ fn input_errors() -> Vec<InputError> {
         ValueFault::NotANumber,
         ValueFault::NoGroup,
     ] {
-        errors.push(InputError::BadValue { path: path(), place, column: column.clone(), fault });
+        errors.push(InputError::BadValue {
+            path: path(),
+            place: place(),
+            column: column.clone(),
+            fault,
+        });
     }
     for reason in [Refusal::NotAnEmail, Refusal::AmbiguousDate, Refusal::TooLong] {
-        errors.push(InputError::Refused { path: path(), place, column: column.clone(), reason });
+        errors.push(InputError::Refused {
+            path: path(),
+            place: place(),
+            column: column.clone(),
+            reason,
+        });
     }
     errors
 }
@@ -236,6 +277,7 @@ fn output_errors() -> Vec<OutputError> {
         OutputError::Exists { path: path() },
         OutputError::NotAFile { path: path(), kind: FileKind::Directory },
         OutputError::SameAsInput { path: path() },
+        OutputError::WithinInput { path: path() },
         OutputError::NoDirectory { directory: path() },
         OutputError::DiskFull { path: path() },
         OutputError::Unwritable { path: path(), reason: ErrorKind::ReadOnlyFilesystem },

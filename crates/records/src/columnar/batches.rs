@@ -1,10 +1,12 @@
 //! Key cells and whole rows, a batch at a time.
 
 use super::cells::{NoText, TextColumn, may_lack_text, type_name};
+use super::fields::CellPath;
 use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
+use crate::folder::File;
 use crate::rows::Row;
 use crate::source::Source;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -19,8 +21,8 @@ pub(super) const BATCH_ROWS: usize = 4096;
 /// The key columns of a table in text form.
 pub(crate) struct KeyBatches {
     reader: ParquetRecordBatchReader,
-    /// For each position in the key: the column of the batch, and its name.
-    columns: Vec<(usize, String)>,
+    /// For each position in the key: the column of the batch, the cell in it, and the column's name.
+    columns: Vec<(usize, CellPath, String)>,
     next_row: u64,
     path: PathBuf,
 }
@@ -43,27 +45,29 @@ impl KeyBatches {
     pub(crate) fn open(
         source: &Source,
         table: &Table,
-        indices: &[usize],
+        cells: &[CellPath],
         group: Option<(usize, u64)>,
     ) -> Result<Self, InputError> {
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
             TableFile(source.reopen()?),
             table.keys().clone(),
         );
-        let mask = ProjectionMask::roots(builder.parquet_schema(), indices.iter().copied());
+        let schema = builder.parquet_schema();
+        let leaves = cells.iter().flat_map(|cell| cell.leaves(schema));
+        let mask = ProjectionMask::leaves(schema, leaves);
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
         if let Some((group, _)) = group {
             builder = builder.with_row_groups(vec![group]);
         }
         // A projected batch has its columns in the file's order, each once.
-        let mut projected = indices.to_vec();
+        let mut projected: Vec<usize> = cells.iter().map(|cell| cell.column).collect();
         projected.sort_unstable();
         projected.dedup();
-        let columns = indices
+        let columns = cells
             .iter()
-            .map(|index| {
-                let at = projected.partition_point(|known| known < index);
-                (at, table.schema().field(*index).name().clone())
+            .map(|cell| {
+                let at = projected.partition_point(|known| *known < cell.column);
+                (at, cell.clone(), table.schema().field(cell.column).name().clone())
             })
             .collect();
         let reader = guarded(source.path(), || {
@@ -85,9 +89,10 @@ impl KeyBatches {
             let batch = batch.map_err(|_| damaged())?;
             let first_row = *next_row;
             *next_row += batch.num_rows() as u64;
-            let text = |(at, name): &(usize, String)| {
-                let array = batch.columns().get(*at).ok_or_else(damaged)?;
-                TextColumn::new(array).map_err(|reason| no_text(&reason, path, first_row, name))
+            let text = |(at, cell, name): &(usize, CellPath, String)| {
+                let array = batch.columns().get(*at).and_then(|column| cell.cells(column));
+                TextColumn::new(&array.ok_or_else(damaged)?)
+                    .map_err(|reason| no_text(&reason, path, first_row, name))
             };
             let columns = columns.iter().map(text).collect::<Result<_, _>>()?;
             Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
@@ -116,7 +121,7 @@ pub(crate) fn no_text(
 }
 
 /// Reads the columns that may have cells without a text form, and reports the first such cell.
-pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteError> {
+pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteError> {
     let fields = table.schema().fields();
     let doubtful: Vec<usize> =
         (0..fields.len()).filter(|at| may_lack_text(fields[*at].data_type())).collect();
@@ -148,7 +153,7 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
         if let Some((row, column)) = bad {
             let field = &fields[column];
             let (column, type_name) = (field.name().clone(), type_name(field.data_type()));
-            let place = Place::Row(first_row + row as u64);
+            let place = source.at.place(Place::Row(first_row + row as u64));
             return Err(OutputError::UnwritableCell { place, column, type_name }.into());
         }
         first_row += rows as u64;

@@ -1,6 +1,6 @@
 //! The columns and types of a Parquet file.
 
-use super::cells::{can_be_key, has_text_form, type_name};
+use super::cells::{has_text_form, type_name};
 use super::guard::guarded;
 use crate::error::InputError;
 use crate::source::Source;
@@ -64,12 +64,6 @@ impl Table {
 
     pub(crate) fn keys(&self) -> &ArrowReaderMetadata {
         &self.keys
-    }
-
-    /// The type's name, if the column cannot be a key.
-    pub(crate) fn unsupported_as_key(&self, column: usize) -> Option<String> {
-        let data_type = self.schema().field(column).data_type();
-        (!can_be_key(data_type)).then(|| type_name(data_type))
     }
 
     /// The first column that cannot be written as text, and its type's name.

@@ -34,6 +34,12 @@ pub enum OutputError {
         /// The output.
         path: PathBuf,
     },
+    /// The output is in the folder that is the input.
+    #[error("{} is within the folder that is the input", path.display())]
+    WithinInput {
+        /// The output.
+        path: PathBuf,
+    },
     /// The directory of the output does not exist.
     #[error("the directory {} does not exist", directory.display())]
     NoDirectory {

@@ -83,21 +83,7 @@ impl RecordWriter {
             self.record.push(self.delimiter);
         }
         self.cells += 1;
-        let delimiter = self.delimiter;
-        let special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
-        // A BOM at the beginning of a file would be read as the file's own.
-        if !cell.iter().any(special) && !cell.starts_with(b"\xef\xbb\xbf") {
-            self.record.extend_from_slice(cell);
-            return;
-        }
-        self.record.push(b'"');
-        for byte in cell {
-            if *byte == b'"' {
-                self.record.push(b'"');
-            }
-            self.record.push(*byte);
-        }
-        self.record.push(b'"');
+        push_quoted(cell, self.delimiter, &mut self.record);
     }
 
     /// Ends the record and writes its bytes to `sink`.
@@ -112,4 +98,22 @@ impl RecordWriter {
         self.cells = 0;
         Ok(())
     }
+}
+
+/// Appends a cell to a record, with quotes where necessary.
+pub(crate) fn push_quoted(cell: &[u8], delimiter: u8, record: &mut Vec<u8>) {
+    let special = |byte: &u8| *byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r');
+    // A BOM at the beginning of a file would be read as the file's own.
+    if !cell.iter().any(special) && !cell.starts_with(b"\xef\xbb\xbf") {
+        record.extend_from_slice(cell);
+        return;
+    }
+    record.push(b'"');
+    for byte in cell {
+        if *byte == b'"' {
+            record.push(b'"');
+        }
+        record.push(*byte);
+    }
+    record.push(b'"');
 }

@@ -2,6 +2,8 @@
 
 mod common;
 mod encoding;
+mod fields;
+mod folders;
 mod formats;
 mod frames;
 mod matches;
@@ -13,4 +15,5 @@ mod spelling;
 mod streaming;
 mod survey;
 mod text_input;
+mod trial;
 mod values;

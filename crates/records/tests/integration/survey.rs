@@ -52,6 +52,7 @@ fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet)
     }
     let line = |place: &Place| match place {
         Place::Line(line) | Place::Row(line) => *line,
+        place => panic!("{place} of one file"),
     };
     let name = |error: &InputError| {
         format!("{error:?}").split([' ', '{']).next().unwrap_or_default().to_owned()

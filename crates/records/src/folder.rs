@@ -1,0 +1,395 @@
+//! A folder of files that are one input: which entries are its files, and the columns that names of folders give.
+//!
+//! Programs that write tables in parts agree on the names: `part-0.parquet` or `data_0.csv` is a file of rows,
+//! `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`, and what begins with `_` or `.` is
+//! theirs.
+
+use crate::columnar::cells::type_name;
+use crate::error::{InFile, InputError, StrayKind, Unlike};
+use crate::format::FileFormat;
+use crate::source::{Identity, Layout, ReadOptions, Source};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use std::borrow::Cow;
+use std::fs::Metadata;
+use std::io;
+use std::ops::Deref;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The value that stands for an empty cell in the name of a folder.
+const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
+
+/// Logs of tables: they say which of the files of a folder count.
+const TABLE_LOGS: [&[u8]; 3] = [b"_delta_log", b".hoodie", b"_spark_metadata"];
+
+/// A file of a source: the source itself, or a part of a folder, which is open as long as this lives.
+pub(crate) struct File<'a> {
+    pub(crate) source: Held<'a>,
+    pub(crate) at: InFile,
+    /// The cells of all its rows in the columns that names of folders give; `None` for an empty one.
+    pub(crate) named: Vec<Option<String>>,
+    /// The length of all files before it.
+    pub(crate) bytes_before: u64,
+}
+
+/// A source that is lent or one that was opened for this.
+pub(crate) enum Held<'a> {
+    Whole(&'a Source),
+    Part(Box<Source>),
+}
+
+impl File<'_> {
+    /// The cells of all its rows in the columns that names of folders give.
+    pub(crate) fn named_cells(&self) -> impl Iterator<Item = &[u8]> {
+        self.named.iter().map(|cell| cell.as_deref().unwrap_or_default().as_bytes())
+    }
+}
+
+impl Deref for File<'_> {
+    type Target = Source;
+
+    fn deref(&self) -> &Source {
+        match &self.source {
+            Held::Whole(source) => source,
+            Held::Part(source) => source,
+        }
+    }
+}
+
+/// A file of a folder as it was found.
+#[derive(Debug, PartialEq, Eq)]
+struct Part {
+    /// Within the folder.
+    name: PathBuf,
+    identity: Identity,
+}
+
+/// The files of a folder. None but the first stays open or known in detail: there may be a hundred thousand.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    parts: Vec<Part>,
+    /// The length of all files before each.
+    before: Vec<u64>,
+    first: Box<Source>,
+    /// The columns that names of folders give.
+    named: Vec<String>,
+    /// As they are given, with the delimiter of the first file.
+    options: ReadOptions,
+    rows: Option<u64>,
+    /// The types of all columns, of Parquet files.
+    schema: Option<SchemaRef>,
+}
+
+impl Folder {
+    pub(crate) fn first(&self) -> &Source {
+        &self.first
+    }
+
+    pub(crate) fn named(&self) -> &[String] {
+        &self.named
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    pub(crate) fn len_bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.identity.len_bytes).sum()
+    }
+
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// The types of the columns of Parquet files, those that names give included.
+    pub(crate) fn schema(&self) -> Option<&SchemaRef> {
+        self.schema.as_ref()
+    }
+
+    /// Whether `metadata` is that of one of the files.
+    pub(crate) fn has_file(&self, metadata: &Metadata) -> bool {
+        self.parts.iter().any(|part| part.identity.is_file_of(metadata))
+    }
+
+    /// Opens file number `index` of the folder at `root`, if it is still the same.
+    pub(crate) fn file(&self, root: &Path, index: usize) -> Result<File<'_>, InputError> {
+        let part = &self.parts[index];
+        let path = root.join(&part.name);
+        let changed = || InputError::Changed { path: path.clone() };
+        let metadata = std::fs::metadata(&path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => changed(),
+            _ => InputError::io(&path, &error),
+        })?;
+        if Identity::of(&metadata) != part.identity {
+            return Err(changed());
+        }
+        let source = Source::open_file(path.clone(), &metadata, &self.options)?;
+        let named = named_cells(&part.name).into_iter().map(|(_, cell)| cell).collect();
+        Ok(File {
+            source: Held::Part(Box::new(source)),
+            at: InFile {
+                path: path.as_path().into(),
+                part: Some(part.name.to_string_lossy().into()),
+            },
+            named,
+            bytes_before: self.before[index],
+        })
+    }
+
+    /// Checks that the folder at `root` has the same files, unchanged.
+    pub(crate) fn check_unchanged(&self, root: &Path) -> Result<(), InputError> {
+        let now = list(root)?.parts;
+        let is_same = |(known, now): (&Part, &Part)| known == now;
+        if now.len() == self.parts.len() && self.parts.iter().zip(&now).all(is_same) {
+            return Ok(());
+        }
+        let changed = self.parts.iter().zip(&now).find(|(known, now)| known != now);
+        let path = match changed {
+            Some((known, now)) if known.name == now.name => root.join(&known.name),
+            _ => root.to_path_buf(),
+        };
+        Err(InputError::Changed { path })
+    }
+}
+
+/// Opens the folder `root` with this metadata.
+pub(crate) fn open(
+    root: PathBuf,
+    metadata: &Metadata,
+    options: &ReadOptions,
+) -> Result<Source, InputError> {
+    let Listing { parts, mode } = list(&root)?;
+    let path_of = |part: &Part| root.join(&part.name);
+    let Some(first_part) = parts.first() else { return Err(InputError::NoParts { path: root }) };
+    let unlike = |part: &Part, unlike| InputError::UnlikeParts {
+        first: path_of(first_part),
+        second: path_of(part),
+        unlike,
+    };
+    let format_of = |part: &Part| {
+        let format = FileFormat::of(&part.name, options.format);
+        format.map(|format| format.format).ok_or_else(|| InputError::StrayEntry {
+            folder: root.clone(),
+            path: path_of(part),
+            kind: StrayKind::OtherFile,
+        })
+    };
+    let (format, keys) = (format_of(first_part)?, keys_of(&first_part.name));
+    for part in &parts {
+        if format_of(part)? != format {
+            return Err(unlike(part, Unlike::Formats));
+        }
+        if keys_of(&part.name) != keys {
+            return Err(unlike(part, Unlike::Folders));
+        }
+    }
+    let open_part = |part: &Part, options: &ReadOptions| {
+        let path = path_of(part);
+        let metadata = std::fs::metadata(&path).map_err(|error| InputError::io(&path, &error))?;
+        Source::open_file(path, &metadata, options)
+    };
+    let first = open_part(first_part, options)?;
+    // A file of few rows tells less about its delimiter than another one.
+    let options = ReadOptions { delimiter: first.delimiter().or(options.delimiter), ..*options };
+    let mut rows = first.rows();
+    let mut fields = fields_of(&first);
+    for part in &parts[1..] {
+        let source = open_part(part, &options)?;
+        if source.columns() != first.columns() {
+            return Err(unlike(part, Unlike::Columns));
+        }
+        for (known, new) in fields.iter_mut().zip(fields_of(&source)) {
+            if known.data_type() != new.data_type() {
+                let types = [&*known, &new].map(|field| type_name(field.data_type()));
+                let column = known.name().clone();
+                return Err(unlike(part, Unlike::Types { column, types }));
+            }
+            // Whether a column may have empty cells is a matter of each file.
+            known.set_nullable(known.is_nullable() || new.is_nullable());
+        }
+        rows = rows.zip(source.rows()).map(|(before, own)| before + own);
+    }
+    let named: Vec<String> = keys.iter().map(|key| key.clone().into_owned()).collect();
+    if let Some(column) = named.iter().find(|name| first.columns().contains(name)) {
+        let path = path_of(first_part);
+        return Err(InputError::ColumnOfFolders { path, column: column.clone() });
+    }
+    if let Some(at) = (1..named.len()).find(|at| named[..*at].contains(&named[*at])) {
+        let path = path_of(first_part);
+        return Err(InputError::ColumnOfFolders { path, column: named[at].clone() });
+    }
+    let schema = match first.layout() {
+        Layout::Parquet(table) => {
+            fields.extend(named.iter().map(|name| Field::new(name, DataType::Utf8, true)));
+            let metadata = table.schema().metadata().clone();
+            Some(Arc::new(Schema::new_with_metadata(fields, metadata)))
+        }
+        _ => None,
+    };
+    let mut bytes = 0;
+    let before = parts.iter().map(|part| {
+        bytes += part.identity.len_bytes;
+        bytes - part.identity.len_bytes
+    });
+    let before = before.collect();
+    // Whoever may not look into the folder could not read its files.
+    let mode = mode & metadata.permissions().mode();
+    let folder = Folder { before, first: Box::new(first), named, options, rows, schema, parts };
+    Ok(Source::of_folder(root, folder, mode))
+}
+
+/// The columns of a Parquet file.
+fn fields_of(source: &Source) -> Vec<Field> {
+    match source.layout() {
+        Layout::Parquet(table) => {
+            table.schema().fields().iter().map(|field| field.as_ref().clone()).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// What is found in a folder.
+struct Listing {
+    /// In the order of the bytes of their names.
+    parts: Vec<Part>,
+    /// The permissions that all files and folders give.
+    mode: u32,
+}
+
+/// The files of the folder `root`, and of those in it.
+fn list(root: &Path) -> Result<Listing, InputError> {
+    let mut listing = Listing { parts: Vec::new(), mode: !0 };
+    // Links to folders are refused, so that there is an end.
+    let mut folders = vec![PathBuf::new()];
+    while let Some(folder) = folders.pop() {
+        let at = root.join(&folder);
+        let failed = |error: io::Error| InputError::io(&at, &error);
+        for entry in std::fs::read_dir(&at).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = folder.join(entry.file_name());
+            if let Some(found) = look(root, &name)? {
+                listing.mode &= found.permissions().mode();
+                if found.is_dir() {
+                    folders.push(name);
+                } else {
+                    listing.parts.push(Part { name, identity: Identity::of(&found) });
+                }
+            }
+        }
+    }
+    let bytes = |part: &Part| part.name.as_os_str().as_bytes().to_vec();
+    listing.parts.sort_by_cached_key(bytes);
+    Ok(listing)
+}
+
+/// What an entry of the folder `root` is, if it is a part of the data.
+fn look(root: &Path, name: &Path) -> Result<Option<Metadata>, InputError> {
+    let path = root.join(name);
+    let stray = |kind| {
+        let (folder, path) = (root.to_path_buf(), path.clone());
+        Err(InputError::StrayEntry { folder, path, kind })
+    };
+    let own = name.file_name().unwrap_or_default().as_bytes();
+    if TABLE_LOGS.contains(&own) {
+        return stray(StrayKind::TableLog);
+    }
+    let failed = |error: io::Error| InputError::io(&path, &error);
+    // The column of a folder's name may begin with `_`.
+    let is_hidden = own.starts_with(b".") || (own.starts_with(b"_") && !own.contains(&b'='));
+    if is_hidden || own.ends_with(b".crc") {
+        return Ok(None);
+    }
+    let metadata = std::fs::metadata(&path).map_err(failed)?;
+    if metadata.is_dir() {
+        if std::fs::symlink_metadata(&path).map_err(failed)?.is_symlink() {
+            return stray(StrayKind::LinkToFolder);
+        }
+        return match own.iter().position(|byte| *byte == b'=') {
+            None | Some(0) => stray(StrayKind::Folder),
+            Some(_) if parted(own).is_none() => stray(StrayKind::BadName),
+            Some(_) => Ok(Some(metadata)),
+        };
+    }
+    let is_file = own.first() != Some(&b'_');
+    Ok(Some(metadata).filter(|metadata| is_file && !(metadata.is_file() && metadata.len() == 0)))
+}
+
+/// The columns in the names of the folders of a file.
+fn keys_of(name: &Path) -> Vec<Cow<'_, str>> {
+    folders_of(name).map(|(key, _)| key).collect()
+}
+
+/// The columns in the names of the folders of a file, and their cells; `None` for an empty one.
+fn named_cells(name: &Path) -> Vec<(String, Option<String>)> {
+    let owned = |(key, cell): (Cow<'_, str>, Option<Cow<'_, str>>)| {
+        (key.into_owned(), cell.map(Cow::into_owned))
+    };
+    folders_of(name).map(owned).collect()
+}
+
+fn folders_of(name: &Path) -> impl Iterator<Item = (Cow<'_, str>, Option<Cow<'_, str>>)> {
+    let folders = name.parent().into_iter().flat_map(Path::components);
+    folders.filter_map(|folder| parted(folder.as_os_str().as_bytes()))
+}
+
+/// The column and the cell in the name of a folder.
+fn parted(name: &[u8]) -> Option<(Cow<'_, str>, Option<Cow<'_, str>>)> {
+    let at = name.iter().position(|byte| *byte == b'=')?;
+    let (key, cell) = (&name[..at], &name[at + 1..]);
+    let cell = if cell == EMPTY { None } else { Some(decoded(cell)?) };
+    Some((decoded(key)?, cell))
+}
+
+/// A part of a name without its percent encoding; `None` if the bytes are not UTF-8.
+fn decoded(text: &[u8]) -> Option<Cow<'_, str>> {
+    if !text.contains(&b'%') {
+        return std::str::from_utf8(text).ok().map(Cow::Borrowed);
+    }
+    let digit = |at: usize| text.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+    let (mut bytes, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        let encoded = Some(byte).filter(|byte| **byte == b'%');
+        match encoded.and_then(|_| digit(at + 1).zip(digit(at + 2))) {
+            Some((high, low)) => {
+                bytes.push((high * 16 + low) as u8);
+                at += 3;
+            }
+            // What writes these names encodes `%` itself; others may leave it.
+            None => {
+                bytes.push(*byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells(name: &str) -> Vec<(String, Option<String>)> {
+        named_cells(Path::new(name))
+    }
+
+    #[test]
+    fn names_of_folders_give_columns_and_cells() {
+        let some = |key: &str, cell: &str| (key.to_owned(), Some(cell.to_owned()));
+        assert_eq!(cells("part-0.csv"), []);
+        assert_eq!(cells("a=1/b=x=y/part=0.csv"), [some("a", "1"), some("b", "x=y")]);
+        assert_eq!(cells("a=/p.csv"), [some("a", "")]);
+        assert_eq!(cells("a=__HIVE_DEFAULT_PARTITION__/p.csv"), [("a".to_owned(), None)]);
+        assert_eq!(cells("d%C3%A9%3D=a%2Fb%20c+d/p"), [some("d\u{e9}=", "a/b c+d")]);
+        assert_eq!(cells("a=50%/b=%zz%4/p"), [some("a", "50%"), some("b", "%zz%4")]);
+    }
+
+    #[test]
+    fn names_that_are_not_utf8_after_decoding_have_no_cell() {
+        assert_eq!(parted(b"a=%ff"), None);
+        assert_eq!(parted(b"a=\xff"), None);
+        assert_eq!(parted(b"%c3=a"), None);
+        assert_eq!(parted(b"no-cell"), None);
+    }
+}
