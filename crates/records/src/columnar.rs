@@ -22,6 +22,7 @@ pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text}
 pub(crate) use fields::CellPath;
 pub use frame::Batches;
 pub(crate) use frame::Frame;
+pub(crate) use guard::guarded;
 pub use guard::panic_is_caught;
 pub(crate) use table::Table;
 pub(crate) use trial::try_columns;

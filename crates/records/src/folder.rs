@@ -7,7 +7,8 @@
 use crate::columnar::cells::type_name;
 use crate::error::{InFile, InputError, StrayKind, Unlike};
 use crate::format::FileFormat;
-use crate::source::{Identity, Layout, ReadOptions, Source};
+use crate::snapshot::Snapshot;
+use crate::source::{Layout, ReadOptions, Source};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::borrow::Cow;
 use std::fs::Metadata;
@@ -59,11 +60,11 @@ impl Deref for File<'_> {
 }
 
 /// A file of a folder as it was found.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 struct Part {
     /// Within the folder.
     name: PathBuf,
-    identity: Identity,
+    snapshot: Arc<Snapshot>,
 }
 
 /// The files of a folder. None but the first stays open or known in detail: there may be a hundred thousand.
@@ -96,7 +97,7 @@ impl Folder {
     }
 
     pub(crate) fn len_bytes(&self) -> u64 {
-        self.parts.iter().map(|part| part.identity.len_bytes).sum()
+        self.parts.iter().map(|part| part.snapshot.len_bytes()).sum()
     }
 
     pub(crate) fn rows(&self) -> Option<u64> {
@@ -110,7 +111,7 @@ impl Folder {
 
     /// Whether `metadata` is that of one of the files.
     pub(crate) fn has_file(&self, metadata: &Metadata) -> bool {
-        self.parts.iter().any(|part| part.identity.is_file_of(metadata))
+        self.parts.iter().any(|part| part.snapshot.is_file_of(metadata))
     }
 
     /// Opens file number `index` of the folder at `root`, if it is still the same.
@@ -118,14 +119,15 @@ impl Folder {
         let part = &self.parts[index];
         let path = root.join(&part.name);
         let changed = || InputError::Changed { path: path.clone() };
-        let metadata = std::fs::metadata(&path).map_err(|error| match error.kind() {
+        let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::NotFound => changed(),
             _ => InputError::io(&path, &error),
-        })?;
-        if Identity::of(&metadata) != part.identity {
-            return Err(changed());
-        }
-        let source = Source::open_file(path.clone(), &metadata, &self.options)?;
+        };
+        let opened = std::fs::File::open(&path).map_err(failed)?;
+        part.snapshot.check(&opened, &path)?;
+        let metadata = opened.metadata().map_err(failed)?;
+        let snapshot = Arc::clone(&part.snapshot);
+        let source = Source::open_known(path.clone(), &metadata, snapshot, &self.options)?;
         let named = named_cells(&part.name).into_iter().map(|(_, cell)| cell).collect();
         Ok(File {
             source: Held::Part(Box::new(source)),
@@ -141,16 +143,19 @@ impl Folder {
     /// Checks that the folder at `root` has the same files, unchanged.
     pub(crate) fn check_unchanged(&self, root: &Path) -> Result<(), InputError> {
         let now = list(root)?.parts;
-        let is_same = |(known, now): (&Part, &Part)| known == now;
-        if now.len() == self.parts.len() && self.parts.iter().zip(&now).all(is_same) {
-            return Ok(());
+        let has_names_of = |(known, now): (&Part, &Part)| known.name == now.name;
+        if now.len() != self.parts.len() || !self.parts.iter().zip(&now).all(has_names_of) {
+            return Err(InputError::Changed { path: root.to_path_buf() });
         }
-        let changed = self.parts.iter().zip(&now).find(|(known, now)| known != now);
-        let path = match changed {
-            Some((known, now)) if known.name == now.name => root.join(&known.name),
-            _ => root.to_path_buf(),
-        };
-        Err(InputError::Changed { path })
+        for (known, now) in self.parts.iter().zip(&now) {
+            if !known.snapshot.is_untouched(&now.snapshot) {
+                let path = root.join(&known.name);
+                let file = std::fs::File::open(&path);
+                let file = file.map_err(|error| InputError::io(&path, &error))?;
+                known.snapshot.check(&file, &path)?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -230,8 +235,8 @@ pub(crate) fn open(
     };
     let mut bytes = 0;
     let before = parts.iter().map(|part| {
-        bytes += part.identity.len_bytes;
-        bytes - part.identity.len_bytes
+        bytes += part.snapshot.len_bytes();
+        bytes - part.snapshot.len_bytes()
     });
     let before = before.collect();
     // Whoever may not look into the folder could not read its files.
@@ -274,7 +279,7 @@ fn list(root: &Path) -> Result<Listing, InputError> {
                 if found.is_dir() {
                     folders.push(name);
                 } else {
-                    listing.parts.push(Part { name, identity: Identity::of(&found) });
+                    listing.parts.push(Part { name, snapshot: Arc::new(Snapshot::of(&found)) });
                 }
             }
         }

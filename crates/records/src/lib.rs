@@ -41,6 +41,7 @@ mod rows;
 mod second_pass;
 mod shapes;
 mod sink;
+mod snapshot;
 mod source;
 mod stream;
 mod survey;

@@ -126,7 +126,10 @@ fn visit_file(
             loop {
                 let record = match reader.next() {
                     Ok(Some(record)) => record,
-                    Ok(None) => return Ok(End::Whole),
+                    Ok(None) => {
+                        source.keep_digest_of(&reader);
+                        return Ok(End::Whole);
+                    }
                     Err(error) => {
                         let is_cut = reader.is_cut();
                         visitor.fault(error, is_cut)?;
@@ -146,6 +149,7 @@ fn visit_file(
             }
         }
         Layout::Parquet(table) => {
+            source.keep_digest(table, columns)?;
             let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
             let first_row = *rows;
             let bytes_at = |row| file.bytes_before + source.bytes_at_row(row - first_row, table);

@@ -1,20 +1,21 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
 use crate::columnar::cells::{can_be_key, type_name};
-use crate::columnar::{Batches, CellPath, Frame, Table};
+use crate::columnar::{self, Batches, CellPath, Frame, Table};
 use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
 use crate::folder::{self, File as Part, Folder, Held};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
+use crate::snapshot::Snapshot;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
 use arrow_schema::SchemaRef;
 use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
 
 /// What stands in errors about a frame where the path of a file would.
 pub const FRAME: &str = "the frame";
@@ -43,35 +44,6 @@ impl Default for ReadOptions {
     }
 }
 
-/// What tells whether a path still names the same file with the same contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
-    device: u64,
-    inode: u64,
-    pub(crate) len_bytes: u64,
-    modified: Option<SystemTime>,
-    /// When the contents or the attributes last changed, in seconds and nanoseconds. No program can set it, so a
-    /// file that was written and given its old time back is noticed.
-    status_changed: (i64, i64),
-}
-
-impl Identity {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
-        Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            len_bytes: metadata.len(),
-            modified: metadata.modified().ok(),
-            status_changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }
-    }
-
-    /// Whether `metadata` is that of the same file, by device and inode.
-    pub(crate) fn is_file_of(&self, metadata: &Metadata) -> bool {
-        (self.device, self.inode) == (metadata.dev(), metadata.ino())
-    }
-}
-
 /// How a text file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextLayout {
@@ -96,7 +68,7 @@ pub struct Source {
     format: FileFormat,
     columns: Vec<String>,
     /// Of a file.
-    identity: Option<Identity>,
+    snapshot: Option<Arc<Snapshot>>,
     layout: Layout,
     /// The delimiter, where it was found by looking at the file.
     guessed: Option<u8>,
@@ -135,6 +107,16 @@ impl Source {
         metadata: &Metadata,
         options: &ReadOptions,
     ) -> Result<Self, InputError> {
+        Self::open_known(path, metadata, Arc::new(Snapshot::of(metadata)), options)
+    }
+
+    /// Opens a regular file with this metadata, which was the file of `snapshot` at first.
+    pub(crate) fn open_known(
+        path: PathBuf,
+        metadata: &Metadata,
+        snapshot: Arc<Snapshot>,
+        options: &ReadOptions,
+    ) -> Result<Self, InputError> {
         if let Some(kind) = kind_of(metadata.file_type()) {
             return Err(InputError::NotAFile { path, kind });
         }
@@ -143,11 +125,11 @@ impl Source {
         if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
-        let identity = Some(Identity::of(metadata));
+        let snapshot = Some(snapshot);
         let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
         let mode = metadata.permissions().mode();
         let columns = Vec::new();
-        let mut source = Self { path, format, columns, identity, layout, guessed: None, mode };
+        let mut source = Self { path, format, columns, snapshot, layout, guessed: None, mode };
         source.check_content()?;
         if format.format == Format::Parquet {
             let table = Table::open(&source)?;
@@ -166,7 +148,7 @@ impl Source {
         let columns = first.columns.iter().chain(folder.named()).cloned().collect();
         let (format, guessed) = (first.format, first.guessed);
         let layout = Layout::Folder(folder);
-        Self { path, format, columns, identity: None, layout, guessed, mode }
+        Self { path, format, columns, snapshot: None, layout, guessed, mode }
     }
 
     /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
@@ -184,7 +166,7 @@ impl Source {
             path: FRAME.into(),
             format: FileFormat { format: Format::Arrow, codec: Codec::Plain },
             columns: frame.names(),
-            identity: None,
+            snapshot: None,
             layout: Layout::Frame(frame),
             guessed: None,
             mode: OWNERS_MODE,
@@ -225,7 +207,7 @@ impl Source {
     pub fn len_bytes(&self) -> u64 {
         match &self.layout {
             Layout::Folder(folder) => folder.len_bytes(),
-            _ => self.identity.map_or(0, |identity| identity.len_bytes),
+            _ => self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len_bytes()),
         }
     }
 
@@ -363,7 +345,7 @@ impl Source {
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
         match &self.layout {
             Layout::Folder(folder) => folder.has_file(metadata),
-            _ => self.identity.is_some_and(|identity| identity.is_file_of(metadata)),
+            _ => self.snapshot.as_ref().is_some_and(|snapshot| snapshot.is_file_of(metadata)),
         }
     }
 
@@ -380,10 +362,29 @@ impl Source {
             _ => InputError::io(&self.path, &error),
         };
         let file = File::open(&self.path).map_err(failed)?;
-        if Some(Identity::of(&file.metadata().map_err(failed)?)) != self.identity {
-            return Err(InputError::Changed { path: self.path.clone() });
-        }
+        let changed = || InputError::Changed { path: self.path.clone() };
+        self.snapshot.as_ref().ok_or_else(changed)?.check(&file, &self.path)?;
         Ok(file)
+    }
+
+    /// Keeps a digest of what a pass over these cells of a Parquet file reads, before it does.
+    pub(crate) fn keep_digest(&self, table: &Table, cells: &[CellPath]) -> Result<(), InputError> {
+        match &self.snapshot {
+            Some(snapshot) if !snapshot.has_digest() => {
+                let columns: Vec<usize> = cells.iter().map(|cell| cell.column).collect();
+                let ranges = columnar::guarded(&self.path, || Ok(table.bytes_of(&columns)))?;
+                let kept = snapshot.keep_of(&self.reopen()?, ranges);
+                kept.map_err(|error| InputError::io(&self.path, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the digest of the text file that `reader` has read to its end.
+    pub(crate) fn keep_digest_of(&self, reader: &RecordReader) {
+        if let (Some(snapshot), Some(value)) = (&self.snapshot, reader.digest()) {
+            snapshot.keep(reader.bytes_done(), value);
+        }
     }
 
     /// Checks, after a pass, that nothing was written to the file meanwhile.
@@ -397,7 +398,9 @@ impl Source {
 
     /// The records after the header, and the header as it is in the file.
     pub(crate) fn records(&self) -> Result<(RecordReader, Header), InputError> {
-        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let needs_digest = self.snapshot.as_ref().is_some_and(|snapshot| !snapshot.has_digest());
+        let open = if needs_digest { ByteStream::digesting } else { ByteStream::new };
+        let stream = open(self.reopen()?, self.format.codec, &self.path)?;
         let layout = match &self.layout {
             Layout::Text(text) => *text,
             // Only the text passes ask for records.

@@ -20,7 +20,7 @@ pub fn panic_is_caught() -> bool {
 ///
 /// Do not use what `decode` borrows after an error: it may be half changed. The readers of this module
 /// are dropped then.
-pub(super) fn guarded<T>(
+pub(crate) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,
 ) -> Result<T, InputError> {

@@ -9,6 +9,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A Parquet file's metadata, read once.
@@ -64,6 +65,25 @@ impl Table {
 
     pub(crate) fn keys(&self) -> &ArrowReaderMetadata {
         &self.keys
+    }
+
+    /// Where the bytes of these columns are in the file, and the metadata at its end.
+    pub(crate) fn bytes_of(&self, columns: &[usize]) -> Vec<Range<u64>> {
+        let schema = self.file().file_metadata().schema_descr();
+        let mut ranges = Vec::new();
+        let mut data_end = 0;
+        for group in self.file().row_groups() {
+            for (index, chunk) in group.columns().iter().enumerate() {
+                let (start, len) = chunk.byte_range();
+                let range = start..start.saturating_add(len);
+                data_end = data_end.max(range.end);
+                if columns.contains(&schema.get_column_root_idx(index)) {
+                    ranges.push(range);
+                }
+            }
+        }
+        ranges.push(data_end..u64::MAX);
+        ranges
     }
 
     /// The first column that cannot be written as text, and its type's name.

@@ -194,6 +194,11 @@ impl RecordReader {
         self.stream.bytes_done()
     }
 
+    /// The digest of the bytes of the file that were read so far, if one was wanted.
+    pub(crate) fn digest(&self) -> Option<u128> {
+        self.stream.digest()
+    }
+
     /// The next record that is not a blank line.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {

@@ -6,8 +6,9 @@ use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use twox_hash::XxHash3_128;
 
 const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
 
@@ -15,14 +16,22 @@ const COMPRESSED_BUFFER_BYTES: usize = 1 << 18;
 struct Counted {
     file: File,
     done: Arc<AtomicU64>,
+    hasher: Arc<Mutex<Option<XxHash3_128>>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, buf: &mut [u8]) -> io::Result<usize> {
         let n = self.file.read(buf)?;
         self.done.fetch_add(n as u64, Ordering::Relaxed);
+        if let Some(hasher) = lock(&self.hasher).as_mut() {
+            hasher.write(&buf[..n]);
+        }
         Ok(n)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether zstd reports that the data needs a larger window than it accepts. zstd has a code for that,
@@ -35,6 +44,8 @@ fn is_window_too_large(error: &io::Error) -> bool {
 pub(crate) struct ByteStream {
     inner: Box<dyn Read>,
     done: Arc<AtomicU64>,
+    /// Of the bytes of the file, where a digest is wanted.
+    hasher: Arc<Mutex<Option<XxHash3_128>>>,
     codec: Codec,
     path: PathBuf,
 }
@@ -42,8 +53,23 @@ pub(crate) struct ByteStream {
 impl ByteStream {
     /// Reads `file` from its current position, decompressing `codec`.
     pub(crate) fn new(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
+        Self::hashed(file, codec, path, None)
+    }
+
+    /// Like [`ByteStream::new`], and makes a digest of the bytes of the file as they are read.
+    pub(crate) fn digesting(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
+        Self::hashed(file, codec, path, Some(XxHash3_128::new()))
+    }
+
+    fn hashed(
+        file: File,
+        codec: Codec,
+        path: &Path,
+        hasher: Option<XxHash3_128>,
+    ) -> Result<Self, InputError> {
         let done = Arc::new(AtomicU64::new(0));
-        let counted = Counted { file, done: Arc::clone(&done) };
+        let hasher = Arc::new(Mutex::new(hasher));
+        let counted = Counted { file, done: Arc::clone(&done), hasher: Arc::clone(&hasher) };
         let buffered = |counted| BufReader::with_capacity(COMPRESSED_BUFFER_BYTES, counted);
         let inner: Box<dyn Read> = match codec {
             Codec::Plain => Box::new(counted),
@@ -53,7 +79,12 @@ impl ByteStream {
                     .map_err(|error| InputError::io(path, &error))?,
             ),
         };
-        Ok(Self { inner, done, codec, path: path.to_path_buf() })
+        Ok(Self { inner, done, hasher, codec, path: path.to_path_buf() })
+    }
+
+    /// The digest of the bytes of the file that were read so far, if one was wanted.
+    pub(crate) fn digest(&self) -> Option<u128> {
+        lock(&self.hasher).as_ref().map(XxHash3_128::finish_128)
     }
 
     /// A stream over bytes in memory.
@@ -61,6 +92,7 @@ impl ByteStream {
         Self {
             inner: Box::new(io::Cursor::new(bytes)),
             done: Arc::default(),
+            hasher: Arc::default(),
             codec: Codec::Plain,
             path: PathBuf::from("memory"),
         }

@@ -16,4 +16,5 @@ mod streaming;
 mod survey;
 mod text_input;
 mod trial;
+mod unchanged;
 mod values;
