@@ -11,6 +11,7 @@ mod exchange_runs;
 mod figures;
 mod files;
 mod golden;
+mod interrupt;
 mod limits;
 mod mended;
 mod own_rows;
