@@ -19,6 +19,7 @@ extern crate self as vesica_engine;
 mod answer;
 pub mod bench;
 mod clock;
+pub mod disk;
 mod error;
 mod event;
 #[doc(hidden)]
