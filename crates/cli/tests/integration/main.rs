@@ -20,6 +20,7 @@ mod protocol_pages;
 mod published;
 mod questions;
 mod scheduled;
+mod secrets;
 mod set_back;
 mod set_operations;
 mod support;
