@@ -179,7 +179,7 @@ class Running:
         total: float,
         threads: int | None,
         state: str | None,
-        memory: int | None,
+        memory: int | str | None,
         scratch: str | None,
         restart: bool,
         insecure: bool,
@@ -199,7 +199,7 @@ class Running:
         party: str | None,
         strict: bool,
         shape_rows: int,
-        memory: int | None,
+        memory: int | str | None,
         scratch: str | None,
     ) -> Running: ...
     @staticmethod

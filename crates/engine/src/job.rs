@@ -71,9 +71,6 @@ pub struct Job {
     pub strict: bool,
 }
 
-/// The memory of a run by default, in bytes.
-pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
-
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
 
