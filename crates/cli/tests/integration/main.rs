@@ -12,6 +12,7 @@ mod figures;
 mod files;
 mod golden;
 mod interrupt;
+mod kubernetes;
 mod limits;
 mod mended;
 mod own_rows;
