@@ -10,15 +10,38 @@ use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
-use vesica_engine::{ConfigFault, Error};
+use vesica_engine::{ConfigFault, Error, MemoryDefault};
 use vesica_exchange::Store;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Proxy, ProxyChoice};
 use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
+use vesica_messages::memory::MemorySize;
 use vesica_messages::stores;
 
 /// Longer than the engine looks for the other side.
 const WORD_WAIT: Duration = Duration::from_secs(5);
+
+/// How much memory a run may take: a number of bytes, or a text as after `--memory`.
+#[derive(FromPyObject)]
+pub(crate) enum Memory {
+    Bytes(u64),
+    Text(String),
+}
+
+/// The memory of a run, in bytes; of none, the default.
+pub(crate) fn memory_bytes(memory: Option<Memory>) -> Result<u64, Failed> {
+    match memory {
+        None => Ok(MemoryDefault::find().bytes),
+        Some(Memory::Bytes(bytes)) => Ok(bytes),
+        Some(Memory::Text(text)) => text.parse().map(MemorySize::bytes).map_err(|error| {
+            Failed::new(
+                Kind::Settings,
+                format!("memory={text:?}: {error}"),
+                "give a number of bytes, or a text such as \"512MiB\"",
+            )
+        }),
+    }
+}
 
 fn fault(fault: &ArgumentFault) -> Failed {
     Failed::of(Kind::Settings, arguments::error(fault, Speech::Python))

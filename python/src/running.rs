@@ -8,7 +8,7 @@ use crate::hands::Hands;
 use crate::identity::Identity;
 use crate::input::{Input, format_of};
 use crate::outcome::Outcome;
-use crate::place::{self, Meeting};
+use crate::place::{self, Meeting, Memory};
 use crate::watch::{Done, Note, Watch};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
-use vesica_engine::{Job, MEMORY_BYTES_DEFAULT, Observer, StateOptions};
+use vesica_engine::{Job, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
 use vesica_messages::Speech;
 use vesica_records::{InputError, OutputOptions, ReadOptions, Source};
@@ -117,7 +117,7 @@ impl Running {
         total: f64,
         threads: Option<NonZeroUsize>,
         state: Option<PathBuf>,
-        memory: Option<u64>,
+        memory: Option<Memory>,
         scratch: Option<PathBuf>,
         restart: bool,
         insecure: bool,
@@ -157,6 +157,7 @@ impl Running {
             cancel.on_cancel(move || desk.end());
         }
         let hands = hands.map(|desk| desk as Arc<dyn vesica_tasks::Hands>);
+        let memory_bytes = place::memory_bytes(memory);
         let job = Job {
             agreement,
             identity: identity.0.clone(),
@@ -169,7 +170,7 @@ impl Running {
             hands,
             threads: threads
                 .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
-            memory_bytes: memory.unwrap_or(MEMORY_BYTES_DEFAULT),
+            memory_bytes: memory_bytes.map_err(|failed| failed.raise(py))?,
             scratch,
             state,
             allow_insecure: insecure,
@@ -220,7 +221,7 @@ impl Running {
         party: Option<String>,
         strict: bool,
         shape_rows: u64,
-        memory: Option<u64>,
+        memory: Option<Memory>,
         scratch: Option<PathBuf>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
@@ -228,7 +229,7 @@ impl Running {
         let party = place::party(&agreement, identity, party.as_deref())
             .map_err(|failed| failed.raise(py))?;
         let source = input.take(py)?;
-        let memory_bytes = memory.unwrap_or(MEMORY_BYTES_DEFAULT);
+        let memory_bytes = place::memory_bytes(memory).map_err(|failed| failed.raise(py))?;
         let options = vesica_check::Options { columns, strict, shape_rows, memory_bytes, scratch };
         let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {

@@ -322,7 +322,11 @@ def test_a_check_says_what_a_large_set_takes(tmp_path: Path) -> None:
     assert found.needs is not None
     assert found.needs["disk"] == 34 * len(keys)
     assert "68,000,000 of " in repr(found)
+    text = v.check(agreement, keys, party="shop", memory="64MiB")
+    with pytest.raises(v.SettingsError, match="an amount of memory is a number and a unit"):
+        v.check(agreement, keys, party="shop", memory="much")
     found = v.check(agreement, keys, party="shop", memory=64 << 20)
+    assert text.data == found.data
     assert not found.ok
     assert found.why is not None
     assert "memory" in found.why

@@ -156,7 +156,7 @@ def check(
     idle: Time = 60.0,
     rows: int = SHAPE_ROWS,
     strict: bool = False,
-    memory: int | None = None,
+    memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     delimiter: str | None = None,
     header: bool = True,

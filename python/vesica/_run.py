@@ -56,7 +56,7 @@ def run(
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     restart: bool = False,
     delimiter: str | None = None,
@@ -100,8 +100,9 @@ def run(
         force: Replace an existing `output`.
         state: The folder that lets an interrupted run continue, with a helper or `exchange`, or
             if both sides that connect give one.
-        memory: About how many bytes of memory the run may take beside your data (1 GiB), whatever
-            its size; more than that goes to files without names.
+        memory: About how much memory the run may take beside your data, in bytes or as a text such
+            as "512MiB" or "1.5GB" (1 GiB, or half of what the container or the machine has if that
+            is less), whatever its size; more than that goes to files without names.
         scratch: The folder for these files: by default the current one, or with a helper `state`.
         restart: Drop an interrupted run that has a state, end it for all, and begin a new one.
         delimiter: The character between the fields of a text file; detected by default.
@@ -152,7 +153,7 @@ async def run_async(
     output: str | os.PathLike[str] | None = None,
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
-    memory: int | None = None,
+    memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
     restart: bool = False,
     delimiter: str | None = None,
@@ -205,7 +206,7 @@ class Started:
         threads: int | None,
         output: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
-        memory: int | None,
+        memory: int | str | None,
         scratch: str | os.PathLike[str] | None,
         restart: bool,
         delimiter: str | None,

@@ -184,7 +184,7 @@ class Running:
         total: float,
         threads: int | None,
         state: str | None,
-        memory: int | None,
+        memory: int | str | None,
         scratch: str | None,
         restart: bool,
         insecure: bool,
@@ -204,7 +204,7 @@ class Running:
         party: str | None,
         strict: bool,
         shape_rows: int,
-        memory: int | None,
+        memory: int | str | None,
         scratch: str | None,
     ) -> Running: ...
     @staticmethod

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 use vesica_agreement::Agreement;
 use vesica_core::sort::sort_distinct;
 use vesica_core::{Item, Operation};
+use vesica_engine::disk::check_scratch;
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
-use vesica_engine::{Error, MEMORY_BYTES_DEFAULT};
+use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
     InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
     check_columns, survey_items, survey_keys,
@@ -167,7 +168,8 @@ impl<'a> Check<'a> {
             needs,
             refused: None,
         };
-        let judge = || checked.judge(source.path(), agreed.may_be_empty);
+        let judge =
+            || checked.judge(source.path(), agreed.may_be_empty, || self.scratch_fault(source));
         checked.refused = ended.map(Refused::Data).or_else(judge);
         checked
     }
@@ -176,6 +178,17 @@ impl<'a> Check<'a> {
     fn needs(&self, rows: u64) -> Option<Needs> {
         let Options { memory_bytes, scratch, .. } = &self.options;
         Needs::of(self.agreement, self.party?, rows, *memory_bytes, scratch.clone()).ok()?
+    }
+
+    /// The folder for intermediate data, if a run would refuse it.
+    fn scratch_fault(&self, source: &Source) -> Option<Refused> {
+        let Options { memory_bytes, scratch, .. } = &self.options;
+        let checked =
+            check_scratch(self.agreement, self.party, source, *memory_bytes, scratch.as_deref());
+        match checked.err()? {
+            ConfigFault::Scratch { folder, kind } => Some(Refused::Scratch { folder, kind }),
+            _ => None,
+        }
     }
 
     /// The pass of a run that keeps what it reads.

@@ -2,6 +2,7 @@
 
 use crate::needs::Needs;
 use jiff::civil::Date;
+use std::io;
 use std::path::{Path, PathBuf};
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile};
@@ -122,6 +123,14 @@ pub enum Refused {
         /// What it may take.
         given: u64,
     },
+    /// No file for intermediate data can be created.
+    #[error("no file can be created in {} ({kind})", folder.display())]
+    Scratch {
+        /// The folder.
+        folder: PathBuf,
+        /// What the system says.
+        kind: io::ErrorKind,
+    },
     /// There is too little room for intermediate data.
     #[error("a run takes {needed} bytes in {}, where {free} are free", folder.display())]
     Disk {
@@ -147,6 +156,9 @@ impl Refused {
             Refused::Memory { least, given } => {
                 Some(ConfigFault::MemoryTooSmall { least: *least, given: *given }.into())
             }
+            Refused::Scratch { folder, kind } => {
+                Some(ConfigFault::Scratch { folder: folder.clone(), kind: *kind }.into())
+            }
             Refused::Disk { folder, needed, free } => {
                 let (folder, needed, free) = (folder.clone(), *needed, *free);
                 Some(ConfigFault::ScratchTooSmall { folder, needed, free }.into())
@@ -163,13 +175,30 @@ impl Checked {
         Some(read.distinct_or_keyed() < limits.min_rows)
     }
 
+    /// The memory or the disk that a run lacks.
+    fn missing(&self) -> Option<Refused> {
+        match self.needs.as_ref()?.fault()? {
+            ConfigFault::MemoryTooSmall { least, given } => Some(Refused::Memory { least, given }),
+            ConfigFault::ScratchTooSmall { folder, needed, free } => {
+                Some(Refused::Disk { folder, needed, free })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether there are more rows than agreed. These are not read.
     pub fn has_too_many_rows(&self) -> bool {
         matches!(self.refused, Some(Refused::Data(InputError::TooManyRows { .. })))
     }
 
-    /// Why a run would refuse the data at `path`, which was read to its end.
-    pub(crate) fn judge(&self, path: &Path, may_be_empty: bool) -> Option<Refused> {
+    /// Why a run would refuse the data at `path`, which was read to its end, or else the folder for intermediate data:
+    /// `scratch` tries it.
+    pub(crate) fn judge(
+        &self,
+        path: &Path,
+        may_be_empty: bool,
+        scratch: impl FnOnce() -> Option<Refused>,
+    ) -> Option<Refused> {
         let read = self.read.as_ref()?;
         let distinct = read.distinct_or_keyed();
         // Faults tell more than that nothing is left beside them.
@@ -190,15 +219,7 @@ impl Checked {
                 Some(Refused::TooFewKeys { distinct, min })
             }
             (_, Some(on)) => Some(Refused::Expired { on }),
-            _ => self.needs.as_ref().and_then(Needs::fault).and_then(|fault| match fault {
-                ConfigFault::MemoryTooSmall { least, given } => {
-                    Some(Refused::Memory { least, given })
-                }
-                ConfigFault::ScratchTooSmall { folder, needed, free } => {
-                    Some(Refused::Disk { folder, needed, free })
-                }
-                _ => None,
-            }),
+            _ => scratch().or_else(|| self.missing()),
         }
     }
 }

@@ -264,6 +264,7 @@ fn refusal(refused: &Refused) -> RefusalFigures {
         Refused::Expired { .. } => "expired",
         Refused::Memory { .. } => "memory",
         Refused::Disk { .. } => "disk",
+        Refused::Scratch { .. } => "scratch",
     };
     RefusalFigures { kind, text: refused.to_string() }
 }

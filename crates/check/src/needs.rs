@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use vesica_agreement::split::{self, Joined};
 use vesica_agreement::{Agreement, Roles};
-use vesica_core::{Item, Operation, PsiParams, Role, SessionId};
+use vesica_core::{Operation, PsiParams, Role, SessionId};
+use vesica_engine::disk::{SCRATCH_DEFAULT, disk_bytes};
 use vesica_engine::{ConfigFault, Error};
-use vesica_partitions::DISK_BYTES_PER_ROW;
 use vesica_protocols::Protocol;
 use vesica_scratch::FolderScratch;
 
@@ -49,21 +49,11 @@ impl Needs {
         let least_memory_bytes = least_memory(agreement, party, [rows, peer.max_rows]);
         let least_against_smallest = least_memory(agreement, party, [rows, peer.min_rows]);
         let is_large = rows > agreement.partition_rows && least_memory_bytes.is_some();
-        // A quarter of the memory is for the items as they are read, and one for those that are grouped.
-        let kept = memory_bytes / 4;
-        let item = Item::LEN as u64;
-        let (in_memory, on_disk) = match is_large {
-            true => (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW),
-            false => (item, item),
-        };
-        let folder = scratch.unwrap_or_else(|| ".".into());
+        let folder = scratch.unwrap_or_else(|| SCRATCH_DEFAULT.into());
         let free = FolderScratch::new(folder.clone()).free_bytes();
         let free_bytes = free
             .map_err(|error| ConfigFault::Scratch { folder: folder.clone(), kind: error.kind() })?;
-        let disk_bytes = match rows.saturating_mul(in_memory) <= kept {
-            true => 0,
-            false => rows.saturating_mul(on_disk),
-        };
+        let disk_bytes = disk_bytes(rows, is_large, memory_bytes);
         Ok(Some(Self {
             folder,
             disk_bytes,

@@ -4,7 +4,7 @@ use crate::args::groups::TalkArgs;
 use crate::failure::Failure;
 use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
-use crate::settings::{ByteSize, keep_hours, thread_count};
+use crate::settings::{keep_hours, thread_count};
 use clap::{Args, ValueHint};
 use nix::sys::signal::{SigSet, Signal};
 use std::io::Write;
@@ -15,6 +15,7 @@ use std::time::Duration;
 use vesica_helper::{MetricsOptions, Service, Settings};
 use vesica_link::Identity;
 use vesica_messages::helper::{HelperFailure, HelperPlaces};
+use vesica_messages::memory::MemorySize;
 
 /// The value of `--metrics` that turns the pages off.
 const OFF: &str = "off";
@@ -72,7 +73,7 @@ pub(crate) struct HelperArgs {
     keep: Option<Duration>,
     /// Approximate memory for computing, and for lists with the backend memory: [default: 1GiB]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
+    memory: Option<MemorySize>,
     /// Number of CPU threads [default: all cores]
     #[arg(long, value_name = "N", value_parser = thread_count)]
     threads: Option<NonZeroUsize>,
@@ -237,7 +238,7 @@ impl HelperArgs {
                 (listen != OFF).then(|| MetricsOptions { listen: listen.clone(), allow_remote });
         }
         settings.keep = self.keep.unwrap_or(settings.keep);
-        settings.memory_bytes = self.memory.map_or(settings.memory_bytes, ByteSize::bytes);
+        settings.memory_bytes = self.memory.map_or(settings.memory_bytes, MemorySize::bytes);
         settings.threads = self.threads.or(settings.threads);
         Ok(settings)
     }

@@ -8,7 +8,6 @@ use std::env;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
-use vesica_agreement::explain::bytes;
 use vesica_link::{check_address, check_peer_address};
 use vesica_records::Format;
 use vesica_simd::Backend;
@@ -98,57 +97,6 @@ pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
 pub(crate) fn age(text: &str) -> Result<Duration, TimeLimitError> {
     let age: TimeLimit = text.parse()?;
     if age.0 >= MIN_AGE { Ok(age.0) } else { Err(TimeLimitError::Age) }
-}
-
-/// An amount of memory, for example `512MB`, `2GiB` or `800000kB`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ByteSize(u64);
-
-/// The least memory for intermediate data: with less, most time would go to reading and writing files.
-const MIN_MEMORY_BYTES: u64 = 16_000_000;
-
-/// The most memory, above what any machine has.
-const MAX_MEMORY_BYTES: u64 = 1 << 50;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ByteSizeError {
-    #[error("an amount of memory is a number and a unit, for example 512MB or 2GiB")]
-    Form,
-    #[error(
-        "an amount of memory is from {} to {}",
-        bytes(MIN_MEMORY_BYTES),
-        bytes(MAX_MEMORY_BYTES)
-    )]
-    Range,
-}
-
-impl FromStr for ByteSize {
-    type Err = ByteSizeError;
-
-    fn from_str(text: &str) -> Result<Self, ByteSizeError> {
-        let digits = text.find(|c: char| !c.is_ascii_digit()).ok_or(ByteSizeError::Form)?;
-        let number: u64 = text[..digits].parse().map_err(|_| ByteSizeError::Form)?;
-        let unit: u64 = match text[digits..].trim_start().to_ascii_lowercase().as_str() {
-            "kb" => 1000,
-            "mb" => 1_000_000,
-            "gb" => 1_000_000_000,
-            "tb" => 1_000_000_000_000,
-            "kib" => 1 << 10,
-            "mib" => 1 << 20,
-            "gib" => 1 << 30,
-            "tib" => 1 << 40,
-            _ => return Err(ByteSizeError::Form),
-        };
-        let size = number.checked_mul(unit).ok_or(ByteSizeError::Range)?;
-        let fits = (MIN_MEMORY_BYTES..=MAX_MEMORY_BYTES).contains(&size);
-        fits.then_some(Self(size)).ok_or(ByteSizeError::Range)
-    }
-}
-
-impl ByteSize {
-    pub(crate) fn bytes(self) -> u64 {
-        self.0
-    }
 }
 
 /// The most hours that a helper keeps a run: a leap year.
@@ -363,21 +311,6 @@ mod tests {
         assert_eq!(age("0"), Err(TimeLimitError::Age));
         assert_eq!(age("30"), Err(TimeLimitError::Form));
         assert_eq!(age("30d"), Ok(Duration::from_secs(30 * 24 * 3600)));
-    }
-
-    #[test]
-    fn amounts_of_memory_are_numbers_with_units() {
-        let size = |text: &str| text.parse::<ByteSize>().map(ByteSize::bytes);
-        assert_eq!(size("512MB"), Ok(512_000_000));
-        assert_eq!(size("2GiB"), Ok(2 << 30));
-        assert_eq!(size("16000 kB"), Ok(16_000_000));
-        assert_eq!(size("1gb"), Ok(1_000_000_000));
-        for bad in ["", "512", "MB", "-1MB", "1.5GB", "1 XB", "1MBx"] {
-            assert_eq!(size(bad), Err(ByteSizeError::Form), "{bad}");
-        }
-        for bad in ["15MB", "0GB", "2000000GB", "18446744073709551615TiB"] {
-            assert_eq!(size(bad), Err(ByteSizeError::Range), "{bad}");
-        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One run of an agreement: read, meet, match, check, write.
 
+use crate::disk::{self, SCRATCH_DEFAULT};
 use crate::error::ConfigFault;
 use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
@@ -58,7 +59,8 @@ pub struct Job {
     /// holds for runs that are split into partitions.
     pub memory_bytes: u64,
     /// The folder for these files, which have no names; by default the current one, and with a helper that of the
-    /// run's state. An intersection whose job names one in which no file can be created ends before it meets anybody.
+    /// run's state. An intersection that may need files in a folder in which none can be created ends before it meets
+    /// anybody.
     pub scratch: Option<PathBuf>,
     /// How an interrupted run continues. Between two parties over a connection a run is kept only if this names the
     /// folder, at both sides.
@@ -68,9 +70,6 @@ pub struct Job {
     /// Whether a refused value is an error rather than a skipped and counted row.
     pub strict: bool,
 }
-
-/// The memory of a run by default, in bytes.
-pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
 
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
@@ -88,7 +87,7 @@ pub struct StateOptions {
 impl Job {
     /// The folder for intermediate data of a run between two parties.
     pub(crate) fn scratch_folder(&self) -> PathBuf {
-        self.scratch.clone().unwrap_or_else(|| ".".into())
+        self.scratch.clone().unwrap_or_else(|| SCRATCH_DEFAULT.into())
     }
 }
 
@@ -223,15 +222,21 @@ pub fn run_and<R>(
     }
 }
 
-/// Refuses a folder for intermediate data that the job names and in which no file can be created. The default is not
-/// checked: most runs need no such file, and may have a current folder that they cannot write to.
-fn check_scratch(job: &Job) -> Result<(), Error> {
+/// Refuses a folder for intermediate data in which no file can be created, if the run may need one there, and creates the
+/// one that the job names.
+fn check_scratch(job: &Job, party: &str) -> Result<(), Error> {
     match &job.scratch {
         Some(folder) if job.agreement.operation() == Operation::Intersection => {
             let created = FolderScratch::new(folder.clone()).create().map(drop);
             created.map_err(|error| ConfigFault::scratch(folder, error.kind()))
         }
-        _ => Ok(()),
+        // Its rows are with those who do the work.
+        _ if job.hands.is_some() => Ok(()),
+        scratch => {
+            let (agreement, scratch) = (&job.agreement, scratch.as_deref());
+            let party = Some(party);
+            Ok(disk::check_scratch(agreement, party, &job.source, job.memory_bytes, scratch)?)
+        }
     }
 }
 
@@ -244,7 +249,7 @@ pub(crate) fn follow<M: Match, R>(
     let job = run.job;
     let overwrites = way.may_have_written();
     let reader = Reader::new(job, &run.terms().name, overwrites, &**run.observer);
-    let reader = reader.and_then(|reader| check_scratch(job).map(|()| reader));
+    let reader = reader.and_then(|reader| check_scratch(job, &run.terms().name).map(|()| reader));
     let reader = reader.inspect_err(|error| {
         leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), run.cancel);
     })?;

@@ -19,6 +19,7 @@ extern crate self as vesica_engine;
 mod answer;
 pub mod bench;
 mod clock;
+pub mod disk;
 mod error;
 mod event;
 #[doc(hidden)]
@@ -28,6 +29,7 @@ mod line;
 mod look;
 mod matching;
 mod meeting;
+mod memory;
 mod output;
 mod peer;
 mod reading;
@@ -39,9 +41,10 @@ mod word;
 
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
-pub use job::{Job, MEMORY_BYTES_DEFAULT, StateOptions, reach, run, run_and};
+pub use job::{Job, StateOptions, reach, run, run_and};
 pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
+pub use memory::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use output::{
     ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
 };

@@ -1,6 +1,6 @@
 //! Who on this machine can get at a file or a folder that holds secrets.
 
-use nix::unistd::{Gid, Group, Uid, User, geteuid};
+use nix::unistd::{Gid, Group, Uid, User, getegid, geteuid, getgroups};
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
@@ -16,6 +16,9 @@ const ALL_WRITE: u32 = 0o002;
 
 /// The superuser, who gets at everything in any case.
 const SUPERUSER: u32 = 0;
+
+/// What the group of a secret file of the superuser may not do, and nobody else may: all but reading.
+const MORE_THAN_GROUP_READS: u32 = 0o037;
 
 /// How another user of the machine can get at a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,12 +47,43 @@ fn access(owner: u32, mode: u32, user: u32) -> Option<Access> {
     (mode & OTHERS != 0).then_some(Access::Mode { mode: mode & 0o777 })
 }
 
+/// The access that users have to the secret file that `found` describes though they should not; `None` where they have
+/// none. It is right if nobody but its owner has rights and the owner is the user of this process, or the superuser. A
+/// superuser may use the file of any user, who needs no more than it to act as its holder. A file of the superuser may also be
+/// read by one group that this process belongs to, as containers get their secrets.
+///
+/// The rule for keys of servers in PostgreSQL, which refuses a superuser the files of others.
+pub fn access_to_secret(found: &Metadata) -> Option<Access> {
+    let file = Held { owner: found.uid(), group: found.gid(), mode: found.permissions().mode() };
+    let groups = getgroups().unwrap_or_default();
+    let groups: Vec<u32> = groups.into_iter().chain([getegid()]).map(Gid::as_raw).collect();
+    secret_access(file, geteuid().as_raw(), &groups)
+}
+
+/// Who owns a file, and the rights to it.
+#[derive(Clone, Copy)]
+struct Held {
+    owner: u32,
+    group: u32,
+    mode: u32,
+}
+
+fn secret_access(file: Held, user: u32, groups: &[u32]) -> Option<Access> {
+    let Held { owner, group, mode } = file;
+    if owner != user && owner != SUPERUSER && user != SUPERUSER {
+        return Some(Access::Owner);
+    }
+    let is_of_group = owner == SUPERUSER && (user == SUPERUSER || groups.contains(&group));
+    let refused = if is_of_group { MORE_THAN_GROUP_READS } else { OTHERS };
+    (mode & refused != 0).then_some(Access::Mode { mode: mode & 0o777 })
+}
+
 /// Whether users other than this process's and the superuser can replace what is in the folder that `parent` describes: they
 /// can write there, and it is not sticky, or it is theirs. The group of a user of whom it has no other member counts as the
-/// user. A superuser works in folders of other users, in containers above all, and is not told of their owner.
+/// user, also in a folder of the superuser: the volumes of containers are such. A superuser works in folders of other users, in containers above all, and is not told of their owner.
 pub fn others_can_replace(parent: &Metadata) -> bool {
-    let (owner, mode) = (parent.uid(), parent.permissions().mode());
-    can_replace(owner, mode, geteuid().as_raw(), || is_own_group(parent.gid(), owner))
+    let (owner, mode, user) = (parent.uid(), parent.permissions().mode(), geteuid().as_raw());
+    can_replace(owner, mode, user, || is_trusted_group(parent.gid(), owner, user))
 }
 
 fn can_replace(owner: u32, mode: u32, user: u32, is_own_group: impl FnOnce() -> bool) -> bool {
@@ -57,6 +91,11 @@ fn can_replace(owner: u32, mode: u32, user: u32, is_own_group: impl FnOnce() -> 
     let is_sticky = mode & STICKY != 0;
     let is_writable = mode & ALL_WRITE != 0 || (mode & GROUP_WRITES != 0 && !is_own_group());
     is_foreign || (is_writable && !is_sticky)
+}
+
+/// Whether a group is the own one of a folder's owner or, in a folder of the superuser, of this user.
+fn is_trusted_group(group: u32, owner: u32, user: u32) -> bool {
+    is_own_group(group, owner) || owner == SUPERUSER && is_own_group(group, user)
 }
 
 /// Whether the group has no member but the user: many systems give each user one of the same name.
@@ -95,6 +134,15 @@ mod tests {
         }
     }
 
+    /// With numbers that no machine knows, as in a container.
+    #[test]
+    fn the_group_of_a_volume_is_trusted_where_it_is_the_users_own() {
+        let [user, other] = [4_000_000_123, 4_000_000_124];
+        assert!(is_trusted_group(user, 0, user) && is_trusted_group(user, user, user));
+        assert!(!is_trusted_group(other, 0, user) && !is_trusted_group(other, user, user));
+        assert!(!is_trusted_group(user, other, user));
+    }
+
     #[test]
     fn only_the_user_and_the_superuser_may_own_it() {
         for (owner, user, is_refused) in [
@@ -107,6 +155,47 @@ mod tests {
         ] {
             let expected = is_refused.then_some(Access::Owner);
             assert_eq!(access(owner, 0o100_600, user), expected, "{owner} {user}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_read_by_its_owner_or_as_a_file_of_the_superuser_by_a_group() {
+        let groups = [12_345, 2000];
+        let access = |owner, group, mode: u32, user| {
+            secret_access(Held { owner, group, mode: 0o100_000 | mode }, user, &groups)
+        };
+        let open = |mode| Some(Access::Mode { mode });
+        for (owner, group, mode, user, expected) in [
+            (12_345, 12_345, 0o600, 12_345, None),
+            (12_345, 12_345, 0o400, 12_345, None),
+            (12_345, 2000, 0o640, 12_345, open(0o640)),
+            (12_345, 2000, 0o440, 12_345, open(0o440)),
+            // A volume with a secret for the group of a pod.
+            (0, 2000, 0o440, 12_345, None),
+            (0, 2000, 0o640, 12_345, None),
+            (0, 2000, 0o660, 12_345, open(0o660)),
+            (0, 2000, 0o450, 12_345, open(0o450)),
+            (0, 2000, 0o444, 12_345, open(0o444)),
+            (0, 2001, 0o440, 12_345, open(0o440)),
+            (0, 2001, 0o400, 12_345, None),
+            (1000, 2000, 0o600, 12_345, Some(Access::Owner)),
+            (1000, 2000, 0o440, 12_345, Some(Access::Owner)),
+            // A superuser, in a container above all.
+            (0, 0, 0o600, 0, None),
+            (0, 2001, 0o640, 0, None),
+            (0, 0, 0o644, 0, open(0o644)),
+            (0, 0, 0o660, 0, open(0o660)),
+            (1000, 1000, 0o600, 0, None),
+            (1000, 1000, 0o400, 0, None),
+            (1000, 1000, 0o640, 0, open(0o640)),
+            (1000, 2000, 0o440, 0, open(0o440)),
+            (1000, 1000, 0o604, 0, open(0o604)),
+        ] {
+            assert_eq!(
+                access(owner, group, mode, user),
+                expected,
+                "{owner}:{group} {mode:o} {user}"
+            );
         }
     }
 

@@ -1,13 +1,15 @@
 //! The secret half of an identity, and its file.
 
-use crate::access::{Access, access_of_others};
+use crate::access::{Access, access_to_secret};
 use crate::identity::{self, PublicIdentity, SECRET_HRP};
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
 use bech32::Bech32m;
+use nix::sys::statvfs::{FsFlags, fstatvfs};
+use nix::unistd::geteuid;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_core::Secret;
@@ -72,11 +74,13 @@ pub enum IdentityError {
         /// The requested file.
         path: PathBuf,
     },
-    /// The file belongs to another user of the machine, who is not the superuser.
-    #[error("the key file {} belongs to another user", path.display())]
+    /// The file belongs to another user of the machine, who is not the superuser, and neither is this one.
+    #[error("the key file {} belongs to another user ({owner})", path.display())]
     OfAnother {
         /// The requested file.
         path: PathBuf,
+        /// The number of the user whom it belongs to.
+        owner: u32,
     },
     /// Other users of the machine may read or write the file.
     #[error("other users can get at the key file {} (mode {mode:03o})", path.display())]
@@ -85,6 +89,11 @@ pub enum IdentityError {
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
+        /// The number of the user whom it belongs to, unless that is this one.
+        owner: Option<u32>,
+        /// Whether this user can change the mode: the file is theirs, or they are the superuser, and the file system can be
+        /// written.
+        can_change: bool,
     },
     /// A file of that name exists; key files are never overwritten.
     #[error("{} exists already", path.display())]
@@ -138,8 +147,8 @@ impl Identity {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Any [`IdentityError`] about reading; [`IdentityError::OfAnother`] if the file belongs neither to this user nor
-    /// to the superuser, [`IdentityError::TooOpen`] if its mode gives access to the group or others.
+    /// Any [`IdentityError`] about reading; [`IdentityError::OfAnother`] and [`IdentityError::TooOpen`] by the rule of
+    /// [`access_to_secret`](crate::access_to_secret). A link is followed: what counts is the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         let own_path = || path.to_path_buf();
@@ -152,6 +161,7 @@ impl Identity {
             return Err(IdentityError::NotAKeyFile { path: own_path() });
         }
         let file = File::open(path).map_err(unreadable)?;
+        let is_read_only = fstatvfs(&file).is_ok_and(|on| on.flags().contains(FsFlags::ST_RDONLY));
         let metadata = file.metadata().map_err(unreadable)?;
         if metadata.len() > MAX_FILE_BYTES {
             return Err(IdentityError::NotAKeyFile { path: own_path() });
@@ -160,10 +170,16 @@ impl Identity {
         file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
         let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
         // Checked after the content, so that a public identity is recognised whatever its owner and mode.
-        match access_of_others(&metadata) {
+        let owner = metadata.uid();
+        match access_to_secret(&metadata) {
             None => Ok(identity),
-            Some(Access::Owner) => Err(IdentityError::OfAnother { path: own_path() }),
-            Some(Access::Mode { mode }) => Err(IdentityError::TooOpen { path: own_path(), mode }),
+            Some(Access::Owner) => Err(IdentityError::OfAnother { path: own_path(), owner }),
+            Some(Access::Mode { mode }) => {
+                let user = geteuid();
+                let owner = Some(owner).filter(|owner| *owner != user.as_raw());
+                let can_change = !is_read_only && (user.is_root() || owner.is_none());
+                Err(IdentityError::TooOpen { path: own_path(), mode, owner, can_change })
+            }
         }
     }
 

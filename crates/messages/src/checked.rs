@@ -6,6 +6,7 @@ use crate::words::list;
 use std::io::{self, Write};
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_check::{Checked, CheckedKey, Needs, Read, Refused};
+use vesica_engine::{Bound, MemoryDefault};
 use vesica_records::{Faults, InputError, KeyCounts, Place};
 
 /// Writes what was found, with the shapes of the first `rows` rows.
@@ -84,6 +85,28 @@ fn show_needs(needs: Option<&Needs>, say: Speech, out: &mut impl Write) -> io::R
         )?,
     }
     Ok(())
+}
+
+/// The memory of a run by default, where it is less than elsewhere.
+///
+/// # Errors
+/// Those of `out`.
+pub fn show_memory_default(
+    default: &MemoryDefault,
+    say: Speech,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some(limit) = default.limit else { return Ok(()) };
+    let whose = match limit.bound {
+        Bound::ControlGroup => "this container or control group",
+        Bound::Machine => "this machine",
+    };
+    writeln!(
+        out,
+        "memory      {}, half of what {whose} has; {} gives another amount",
+        bytes(default.bytes),
+        say.memory(),
+    )
 }
 
 fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> io::Result<()> {

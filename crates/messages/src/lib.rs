@@ -14,6 +14,7 @@
 //! * [`helper`] — the helper's service.
 //! * [`input`] — inputs that cannot be used, and results that cannot be written.
 //! * [`link`] — keys, addresses and connections.
+//! * [`memory`] — amounts of memory.
 //! * [`runs`] — the runs in a store, and what cleaning it removes.
 //! * [`shares`] — files of shares.
 //! * [`stores`] — places where two sides meet.
@@ -32,6 +33,7 @@ pub mod files;
 pub mod helper;
 pub mod input;
 pub mod link;
+pub mod memory;
 mod message;
 mod no_memory;
 pub mod runs;

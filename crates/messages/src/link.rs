@@ -29,21 +29,36 @@ pub fn identity(error: &IdentityError, say: Speech) -> Message {
             format!("{} holds a public identity, not a secret key", path.display()),
             "give the secret file that `vesica keygen` made",
         ),
-        IdentityError::OfAnother { path } => Message::here(
-            format!("the key file {} belongs to another user of this machine", path.display()),
+        IdentityError::OfAnother { path, owner } => Message::here(
+            format!(
+                "the key file {} belongs to another user of this machine ({})",
+                path.display(),
+                user(*owner)
+            ),
             format!(
                 "run {} as that user, or use a key of your own: whoever owns the file can read it \
                  and act as you",
                 say.program()
             ),
         ),
-        IdentityError::TooOpen { path, mode } => Message::here(
-            format!("other users can access the key file {} (mode {mode:03o})", path.display()),
+        IdentityError::TooOpen { path, mode, owner, can_change } => Message::here(
             format!(
-                "run `chmod 600 {}`; if others may have read it, make a new key and a new \
-                 agreement",
-                path.display()
+                "other users can access the key file {} (mode {mode:03o}{})",
+                path.display(),
+                owner.map_or(String::new(), |owner| format!(", owner {}", user(owner)))
             ),
+            if *can_change {
+                format!(
+                    "run `chmod 600 {}`; if others may have read it, make a new key and a new \
+                     agreement",
+                    path.display()
+                )
+            } else {
+                "mount it with no rights for others: mode 400 or 600 for your own user, or mode \
+                 440 for root and a group of this process (in Kubernetes `defaultMode: 0440` and \
+                 `fsGroup`)"
+                    .to_owned()
+            },
         ),
         IdentityError::Exists { path } => Message::here(
             format!("{} already exists", path.display()),
@@ -59,6 +74,11 @@ pub fn identity(error: &IdentityError, say: Speech) -> Message {
         ),
         error => Message::here(error.to_string(), "check the key file"),
     }
+}
+
+/// A user of this machine, by its number.
+fn user(number: u32) -> String {
+    if number == 0 { "root".to_owned() } else { format!("user {number}") }
 }
 
 fn address(endpoint: Option<&Endpoint>) -> &str {

@@ -4,7 +4,7 @@ use crate::{Scratch, ScratchFile};
 use std::fs::{DirBuilder, File};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,8 +38,26 @@ impl FolderScratch {
     /// # Errors
     /// Those of the file system.
     pub fn free_bytes(&self) -> io::Result<u64> {
-        let stat = nix::sys::statvfs::statvfs(&self.folder)?;
+        let stat = nix::sys::statvfs::statvfs(self.existing())?;
         Ok(stat.blocks_available() * stat.fragment_size())
+    }
+
+    /// Tries whether files can be created in the folder, or in the one above it that exists. Leaves nothing behind.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn try_out(&self) -> io::Result<()> {
+        tempfile::tempfile_in(self.existing()).map(drop)
+    }
+
+    /// The folder, or the nearest one above it that exists.
+    fn existing(&self) -> &Path {
+        let above = self.folder.ancestors().find(|folder| {
+            let found = folder.symlink_metadata();
+            !found.is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+        });
+        // Above a relative path comes the current folder.
+        above.filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
     }
 }
 
@@ -93,6 +111,22 @@ impl ScratchFile for Nameless {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_is_tried_out_without_a_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = FolderScratch::new(dir.path().join("new/folder"));
+        scratch.try_out().unwrap();
+        assert!(scratch.free_bytes().unwrap() > 0);
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
+        FolderScratch::new("no-such-folder".into()).try_out().unwrap();
+        std::fs::write(dir.path().join("file"), "a file").unwrap();
+        for bad in ["file", "file/below"] {
+            assert!(FolderScratch::new(dir.path().join(bad)).try_out().is_err(), "{bad}");
+        }
+        // Nobody, not even root, can create files there.
+        assert!(FolderScratch::new("/proc/none".into()).try_out().is_err());
+    }
 
     #[test]
     fn scratch_files_read_back_and_leave_nothing_behind() {

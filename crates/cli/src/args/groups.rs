@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::settings::{
-    ByteSize, ColumnChoice, Delimiter, FormatName, LogFormat, MAX_IDLE, MAX_TIME, TimeLimit,
-    column_choices, idle_limit, listen_address, peer_address,
+    ColumnChoice, Delimiter, FormatName, LogFormat, MAX_IDLE, MAX_TIME, TimeLimit, column_choices,
+    idle_limit, listen_address, peer_address,
 };
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
@@ -12,10 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_engine::{MEMORY_BYTES_DEFAULT, StateOptions};
+use vesica_engine::{MemoryDefault, StateOptions};
 use vesica_exchange::Store;
 use vesica_link::{Endpoint, LinkOptions, ProxyChoice};
 use vesica_messages::arguments::ArgumentFault;
+use vesica_messages::memory::MemorySize;
 use vesica_records::ReadOptions;
 
 /// How long to wait for the other side of a run between two parties, by default.
@@ -176,7 +177,8 @@ pub(crate) struct ExchangeArgs {
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["connect", "listen"],
         value_hint = ValueHint::DirPath)]
     exchange: Option<OsString>,
-    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come
+    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come, with --quiet without
+    /// a word
     #[arg(long, requires = "exchange", conflicts_with = "wait")]
     once: bool,
 }
@@ -188,6 +190,11 @@ impl ExchangeArgs {
         let link = place.options(endpoint, WAIT_DEFAULT_KEPT);
         let wait = if self.once { ONCE } else { link.wait };
         Some(LinkOptions { wait, ..link })
+    }
+
+    /// Whether the run does what is possible now, and is called again for the rest.
+    pub(crate) fn is_once(&self) -> bool {
+        self.once
     }
 
     /// The store that --exchange names.
@@ -233,9 +240,10 @@ impl StateArgs {
 #[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
     /// About how much memory a run may take, whatever the size of the file; more than that goes to files
-    /// without names [default: 1GiB]
+    /// without names. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; K, G and T likewise [default: 1GiB, or half
+    /// of what the container or the machine has if that is less]
     #[arg(long, value_name = "SIZE")]
-    memory: Option<ByteSize>,
+    memory: Option<MemorySize>,
     /// The folder for these files [default: the current one; with a helper, that of --state]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     pub(crate) scratch: Option<PathBuf>,
@@ -243,7 +251,12 @@ pub(crate) struct MemoryArgs {
 
 impl MemoryArgs {
     pub(crate) fn bytes(&self) -> u64 {
-        self.memory.map_or(MEMORY_BYTES_DEFAULT, ByteSize::bytes)
+        self.memory.map_or_else(|| MemoryDefault::find().bytes, MemorySize::bytes)
+    }
+
+    /// The default, where none is given.
+    pub(crate) fn default(&self) -> Option<MemoryDefault> {
+        self.memory.is_none().then(MemoryDefault::find)
     }
 }
 

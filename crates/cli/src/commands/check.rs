@@ -144,7 +144,11 @@ fn describe(
             counted(terms.min_rows, "different key"),
         )?;
     }
-    describe_input(args, source, out)
+    describe_input(args, source, out)?;
+    match args.memory.default() {
+        Some(default) => Ok(checked::show_memory_default(&default, SPEECH, out)?),
+        None => Ok(()),
+    }
 }
 
 fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Result<(), Failure> {

@@ -9,6 +9,7 @@ use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
+use crate::messages;
 use crate::progress::Reporter;
 use patience::Patience;
 use std::collections::BTreeMap;
@@ -26,6 +27,7 @@ use vesica_agreement::Agreement;
 use vesica_core::{Operation, StopReason};
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Report, leave_word};
 use vesica_link::{Identity, LinkOptions};
+use vesica_messages::Who;
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::with_helper::AidedFailure;
 use vesica_records::{OutputOptions, Source};
@@ -47,6 +49,21 @@ fn files(args: &RunArgs, agreement: &Agreement, party: Option<&str>) -> Result<F
 }
 
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
+    match run_once(args, out) {
+        // A scheduler that calls again mails what is printed.
+        Err(failure)
+            if args.talk.quiet
+                && args.exchange.is_once()
+                && messages::of(&failure).who == Who::Later =>
+        {
+            tracing::info!(exit_code = code::NOT_FINISHED, "not finished");
+            Ok(ExitCode::from(code::NOT_FINISHED))
+        }
+        done => done,
+    }
+}
+
+fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     refuse_shared_files(args)?;
     let log = logging::start(&args.talk);
     let agreement = Agreement::load(&args.agreement)?;

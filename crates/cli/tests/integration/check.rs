@@ -1,6 +1,6 @@
 //! `vesica check` goes through the whole file, whatever is wrong with its rows, and shows no value.
 
-use crate::support::{Ended, Place, Running, TERMS, Terms, vesica};
+use crate::support::{Ended, Place, Running, TERMS, Terms, people, vesica};
 
 fn check(place: &Place, input: &str, more: &[&str]) -> Ended {
     let mut command = vesica();
@@ -177,4 +177,48 @@ fn what_a_large_set_takes_of_the_machine_is_told_before() {
     assert_lists(&ended, &["no  disk"]);
     let ended = check(&place, "large.csv", &["--memory", "64MiB"]);
     ended.assert_failed(3, "memory");
+}
+
+/// Rows that do not fit into the least memory, and some that do.
+fn large() -> Place {
+    let place = Place::new();
+    let terms = Terms { max_rows: 2_000_000, more: "partition_rows = 20000\n", ..TERMS };
+    place.agreement("agreement.toml", &terms);
+    place.write("large.csv", people(0..300_000));
+    place.write("small.csv", people(0..20));
+    place
+}
+
+/// `command` of party `one` in a folder in which nobody, not even root, can create a file.
+fn in_a_read_only_folder(place: &Place, command: &str, input: &str, more: &[&str]) -> Ended {
+    let mut vesica = vesica();
+    vesica.current_dir("/proc").arg(command).arg(place.path("agreement.toml"));
+    vesica.arg("--input").arg(place.path(input)).arg("--key").arg(place.path("one.key"));
+    vesica.args(["--memory", "16MB"]).args(more);
+    Running::start(vesica).wait()
+}
+
+#[test]
+fn a_current_folder_that_takes_no_files_is_refused_where_the_rows_may_need_some() {
+    let place = large();
+    let says = "intermediate data cannot be kept in .: ";
+    let hint = "hint: choose another folder with --scratch";
+    let scratch = place.path("scratch");
+    let scratch = ["--scratch", scratch.to_str().unwrap()];
+    let checked = in_a_read_only_folder(&place, "check", "large.csv", &[]);
+    checked.assert_failed(3, says);
+    assert!(checked.stderr.contains(hint), "{checked:#?}");
+    in_a_read_only_folder(&place, "check", "small.csv", &[]).assert_code(0);
+    in_a_read_only_folder(&place, "check", "small.csv", &["--scratch", "/proc/none"])
+        .assert_failed(3, "intermediate data cannot be kept in /proc/none");
+    let checked = in_a_read_only_folder(&place, "check", "large.csv", &scratch);
+    assert!(!checked.stderr.contains(says), "{checked:#?}");
+    assert!(!place.path("scratch").exists(), "a check leaves nothing behind");
+
+    let out = place.path("out.csv");
+    let alone = ["--connect", "127.0.0.1:1", "--wait", "1s", "--output", out.to_str().unwrap()];
+    let run = in_a_read_only_folder(&place, "run", "large.csv", &alone);
+    run.assert_failed(3, says);
+    assert!(run.stderr.contains(hint) && !run.stderr.contains("connect"), "{run:#?}");
+    in_a_read_only_folder(&place, "run", "small.csv", &alone).assert_failed(5, "");
 }

@@ -505,8 +505,12 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
 fn a_run_goes_on_with_the_same_rows_in_the_same_folder_only() {
     let scene = Scene::new(&BOTH);
     scene.run("one", &["--once"]).assert_failed(75, "this run waits for two");
+    // A scheduler mails what is printed.
+    let quiet = scene.run("one", &["--once", "--quiet"]);
+    quiet.assert_code(75);
+    assert_eq!([&*quiet.stdout, &*quiet.stderr], [""; 2]);
     scene.place.write("one.csv", people(0..999));
-    scene.run("one", &["--once"]).assert_failed(3, "the file changed since the run");
+    scene.run("one", &["--once", "--quiet"]).assert_failed(3, "the file changed since the run");
     scene.place.write("one.csv", people(0..1000));
     // Another folder, as if the state were lost.
     fs::rename(scene.place.path("one.state"), scene.place.path("lost")).unwrap();

@@ -1,7 +1,7 @@
 //! Key files: what is written, read and refused.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use vesica_link::{Identity, IdentityError};
 
@@ -69,9 +69,13 @@ fn an_existing_file_is_never_overwritten() {
 fn a_file_that_others_can_access_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let (_, path) = saved(dir.path());
-    for mode in [0o640, 0o604, 0o660, 0o644, 0o601, 0o610] {
+    // Of a user: the group of a file of the superuser may read it.
+    let owner = fs::metadata(&path).unwrap().uid();
+    let of_user = if owner == 0 { vec![] } else { vec![0o640, 0o440] };
+    for mode in [0o604, 0o660, 0o644, 0o601, 0o610].into_iter().chain(of_user) {
         fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        let refused = IdentityError::TooOpen { path: path.clone(), mode };
+        let (of, owner) = (path.clone(), None);
+        let refused = IdentityError::TooOpen { path: of, mode, owner, can_change: true };
         assert_eq!(Identity::load(&path).err(), Some(refused));
     }
     for mode in [0o600, 0o400, 0o700] {
@@ -82,18 +86,38 @@ fn a_file_that_others_can_access_is_refused() {
 
 /// Only a superuser can give files away; `access` has the rule for everybody.
 #[test]
-fn a_file_of_another_user_is_refused() {
+fn a_superuser_uses_the_file_of_another_user() {
     let dir = tempfile::tempdir().unwrap();
     let (_, path) = saved(dir.path());
     match std::os::unix::fs::chown(&path, Some(12_345), None) {
         Ok(()) => {
-            let refused = IdentityError::OfAnother { path: path.clone() };
+            assert!(Identity::load(&path).is_ok());
+            fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
+            let (owner, can_change) = (Some(12_345), true);
+            let refused =
+                IdentityError::TooOpen { path: path.clone(), mode: 0o640, owner, can_change };
             assert_eq!(Identity::load(&path).err(), Some(refused));
             std::os::unix::fs::chown(&path, Some(0), None).unwrap();
         }
         Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::PermissionDenied),
     }
+    fs::set_permissions(&path, Permissions::from_mode(0o400)).unwrap();
     assert!(Identity::load(&path).is_ok());
+}
+
+/// As Kubernetes mounts secrets: each name is a link into a folder, which is a link to the folder of this version.
+#[test]
+fn a_file_behind_links_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir(dir.path().join("..2027")).unwrap();
+    let (identity, path) = saved(&dir.path().join("..2027"));
+    let name = path.file_name().unwrap();
+    std::os::unix::fs::symlink("..2027", dir.path().join("..data")).unwrap();
+    let link = dir.path().join("party.key");
+    std::os::unix::fs::symlink(std::path::Path::new("..data").join(name), &link).unwrap();
+    assert_eq!(Identity::load(&link).unwrap().public(), identity.public());
+    fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+    assert!(matches!(Identity::load(&link), Err(IdentityError::TooOpen { mode: 0o644, .. })));
 }
 
 #[test]

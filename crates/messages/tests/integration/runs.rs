@@ -146,7 +146,7 @@ fn config_faults() -> Vec<ConfigFault> {
     let (folder, party) = (path(), "north".to_owned());
     let mut faults = vec![
         ConfigFault::Agreement(Agreement::parse("").expect_err("an empty agreement")),
-        ConfigFault::Identity(IdentityError::OfAnother { path: path() }),
+        ConfigFault::Identity(IdentityError::OfAnother { path: path(), owner: 1000 }),
         ConfigFault::NotAParty { identity: identity() },
         ConfigFault::Expired { on: "2027-06-30".parse().unwrap() },
         ConfigFault::Insecure { protocol: "naive_hashing" },

@@ -242,8 +242,4 @@ fn state_folders_and_key_files_of_another_user_or_open_to_others_are_refused() {
     if give_away("theirs") {
         with("theirs").assert_failed(3, "theirs belongs to another user of this machine");
     }
-    if give_away("a.key") {
-        let told = "the key file a.key belongs to another user of this machine";
-        with("state").assert_failed(3, told);
-    }
 }
