@@ -3,7 +3,9 @@
 //! * [`table`] — a Parquet file's columns and types.
 //! * [`frame`] — record batches that are in memory.
 //! * [`cells`] — the text form of every type.
+//! * [`key_types`] — which types can be keys, and under which profiles.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
+//! * [`int96`] — the unit of timestamps that a Parquet file keeps in 96 bits.
 //! * [`file`] — the file, whose end is an error.
 //! * [`guard`] — catches the decoder's panics.
 
@@ -12,10 +14,13 @@ pub(crate) mod cells;
 mod file;
 mod frame;
 mod guard;
+mod int96;
+mod key_types;
 mod table;
 
 pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text};
 pub use frame::Batches;
 pub(crate) use frame::Frame;
 pub use guard::panic_is_caught;
+pub(crate) use key_types::check_key;
 pub(crate) use table::Table;

@@ -36,8 +36,10 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
         Layout::Parquet(table) if output.format.format != Format::Parquet => {
             columnar::check_texts(source, table)
         }
+        // Writing needs the units of its timestamps.
+        Layout::Parquet(table) => Ok(table.whole(source).map(drop)?),
         Layout::Frame(_) => Err(already_read(source).into()),
-        _ => Ok(()),
+        Layout::Text(_) => Ok(()),
     }
 }
 

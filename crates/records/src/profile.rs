@@ -12,12 +12,14 @@
 //!   combining accent;
 //! * a value that is empty after that is *empty*: the row has no key.
 
+mod base64;
 mod code;
 mod date;
 mod email;
 mod integer;
 mod phone;
 mod text;
+mod uuid;
 
 pub(crate) use text::trimmed;
 
@@ -55,6 +57,16 @@ enum Kind {
     Hex(Option<code::Digest>),
     Integer(u32),
     Ipv4,
+    Uuid,
+}
+
+/// How the cells of typed columns become the texts that a profile reads, where that depends on the profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TypedForm {
+    /// Whether the zeros at the end of a decimal's fraction are dropped, so that 12.00 equals 12.
+    pub(crate) drops_zeros: bool,
+    /// A binary value of so many bytes is not text: it becomes hexadecimal digits.
+    pub(crate) raw_bytes: Option<usize>,
 }
 
 /// The result of a profile for a value.
@@ -97,6 +109,9 @@ pub enum Refusal {
     /// A date with a time other than midnight, which is another day elsewhere.
     #[error("holds a date with a time of day")]
     TimeOfDay,
+    /// A date in another time zone than UTC: it is another day elsewhere.
+    #[error("holds a date in a time zone other than UTC")]
+    TimeZone,
     /// A character other than digits and separators.
     #[error("holds characters other than digits")]
     NotDigits,
@@ -118,6 +133,15 @@ pub enum Refusal {
     /// Not an IPv4 address in dotted decimal form.
     #[error("holds no IPv4 address")]
     NotAnIpv4Address,
+    /// Something other than the text or the Base64 of a UUID.
+    #[error("holds no UUID")]
+    NotAUuid,
+    /// Other than 32 hexadecimal digits.
+    #[error("holds hexadecimal digits that are too few or too many for a UUID")]
+    UuidLen,
+    /// 32 hexadecimal digits with dashes elsewhere than after 8, 12, 16 and 20 of them.
+    #[error("holds hexadecimal digits with dashes in other places than in a UUID")]
+    UuidDashes,
     /// A cell longer than [`Profile::MAX_LEN`].
     #[error("holds a value longer than 64 MiB")]
     TooLong,
@@ -167,9 +191,9 @@ const fn row(name: &'static str, version: u32, description: &'static str) -> Cat
 }
 
 const EXACT: CatalogueRow =
-    row("exact", 1, "the bytes as they are; only a zero-length value is empty");
-const TRIM: CatalogueRow = row("trim", 2, "blanks at both ends removed, Unicode form C");
-const LOWER: CatalogueRow = row("lower", 2, "as trim, then Unicode lower case");
+    row("exact", 2, "the bytes as they are; only a zero-length value is empty");
+const TRIM: CatalogueRow = row("trim", 3, "blanks at both ends removed, Unicode form C");
+const LOWER: CatalogueRow = row("lower", 3, "as trim, then Unicode lower case");
 const EMAIL: CatalogueRow =
     row("email", 2, "trimmed, lower case, domain in IDNA ASCII form; nothing provider-specific");
 const EMAIL_GOOGLE: CatalogueRow = row(
@@ -179,33 +203,38 @@ const EMAIL_GOOGLE: CatalogueRow = row(
 );
 const PHONE: CatalogueRow = row(
     "phone:<REGION>",
-    2,
+    3,
     "E.164; numbers without country code belong to the region, as phone:GB",
 );
 const DATE: CatalogueRow =
-    row("date", 2, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
-const DATE_DMY: CatalogueRow = row("date:dmy", 2, "as date; where ambiguous the day comes first");
-const DATE_MDY: CatalogueRow = row("date:mdy", 2, "as date; where ambiguous the month comes first");
+    row("date", 3, "YYYY-MM-DD out of the common forms; ambiguous day and month refused");
+const DATE_DMY: CatalogueRow = row("date:dmy", 3, "as date; where ambiguous the day comes first");
+const DATE_MDY: CatalogueRow = row("date:mdy", 3, "as date; where ambiguous the month comes first");
 const DIGITS: CatalogueRow = row(
     "digits",
-    2,
+    3,
     "digits only; separators removed, leading zeros kept, decimal numbers and anything else \
      refused",
 );
 const HEX: CatalogueRow =
-    row("hex", 2, "hexadecimal, lower case, without 0x; an even number of digits");
+    row("hex", 3, "hexadecimal, lower case, without 0x; an even number of digits");
 const HEX_DIGEST: CatalogueRow = row(
     "hex:<DIGEST>",
-    2,
-    "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
+    3,
+    "as hex, of the digest's length, or its Base64: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
 const INTEGER: CatalogueRow = row(
     "integer:<BITS>",
-    2,
+    3,
     "a whole number of at most so many bits, 1 to 64; leading zeros removed",
 );
 const IPV4: CatalogueRow = row("ipv4", 2, "an IPv4 address in dotted decimal form");
+const UUID: CatalogueRow = row(
+    "uuid",
+    1,
+    "a UUID in lower case with dashes; out of text with or without dashes, 16 bytes, or Base64",
+);
 
 impl Profile {
     /// Longest accepted value, in bytes.
@@ -237,6 +266,7 @@ impl Profile {
             HEX_DIGEST,
             INTEGER,
             IPV4,
+            UUID,
         ];
         ROWS
     }
@@ -257,6 +287,7 @@ impl Profile {
             Kind::Hex(Some(_)) => &HEX_DIGEST,
             Kind::Integer(_) => &INTEGER,
             Kind::Ipv4 => &IPV4,
+            Kind::Uuid => &UUID,
         }
     }
 
@@ -286,7 +317,33 @@ impl Profile {
             Kind::Hex(_) => 6,
             Kind::Integer(_) => 7,
             Kind::Ipv4 => 8,
+            Kind::Uuid => 9,
         }
+    }
+
+    /// How cells of typed columns become the texts that it reads.
+    pub(crate) fn typed_form(self) -> TypedForm {
+        let raw_bytes = match self.kind {
+            Kind::Hex(digest) => digest.map(code::Digest::bytes),
+            Kind::Uuid => Some(uuid::BYTES),
+            _ => None,
+        };
+        TypedForm { drops_zeros: self.kind != Kind::Exact, raw_bytes }
+    }
+
+    /// Whether numbers are compared as they are written.
+    pub(crate) fn keeps_numbers(self) -> bool {
+        matches!(self.kind, Kind::Trim | Kind::Lower)
+    }
+
+    /// Whether its values are days.
+    pub(crate) fn takes_days(self) -> bool {
+        matches!(self.kind, Kind::Date(_))
+    }
+
+    /// Whether the hexadecimal digits of bytes that are no text may be its values.
+    pub(crate) fn takes_bytes(self) -> bool {
+        matches!(self.kind, Kind::Exact | Kind::Hex(_) | Kind::Uuid)
     }
 
     /// Bits of its integers, for profiles of a small domain.
@@ -343,6 +400,7 @@ impl Profile {
             Kind::Hex(digest) => code::hex(cell, digest, out),
             Kind::Integer(bits) => integer::integer(cell, bits, out),
             Kind::Ipv4 => integer::ipv4(cell, out),
+            Kind::Uuid => uuid::uuid(cell, out),
         };
         if let Err(reason) = done {
             out.truncate(start);
@@ -398,10 +456,11 @@ impl FromStr for Profile {
                 Kind::Integer(integer::bits(bits).ok_or_else(|| unknown_parameter("integer"))?)
             }
             ("ipv4", None) => Kind::Ipv4,
+            ("uuid", None) => Kind::Uuid,
             _ => {
-                const NAMES: [&str; 10] = [
+                const NAMES: [&str; 11] = [
                     "exact", "trim", "lower", "email", "phone", "date", "digits", "hex", "integer",
-                    "ipv4",
+                    "ipv4", "uuid",
                 ];
                 if let Some(name) = NAMES.into_iter().find(|known| *known == name) {
                     return Err(unknown_parameter(name));

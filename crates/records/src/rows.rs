@@ -3,7 +3,7 @@
 use crate::columnar::{self, KeyBatch};
 use crate::error::{InputError, Misquoted, Place};
 use crate::progress::Meter;
-use crate::source::{Layout, Source};
+use crate::source::{CellColumn, Layout, Source};
 use crate::text::reader::Record;
 use std::ops::ControlFlow;
 
@@ -46,13 +46,13 @@ pub(crate) trait Visit {
 pub(crate) struct TextRow<'a> {
     pub(crate) record: Record<'a>,
     /// Column in the file for each position in the key.
-    pub(crate) columns: &'a [usize],
+    pub(crate) columns: &'a [CellColumn],
 }
 
 impl Row for TextRow<'_> {
     #[inline]
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        self.record.cell(self.columns[key], scratch)
+        self.record.cell(self.columns[key].index, scratch)
     }
 
     fn place(&self) -> Place {
@@ -61,14 +61,14 @@ impl Row for TextRow<'_> {
 
     #[inline]
     fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.record.misquoted(self.columns[key])
+        self.record.misquoted(self.columns[key].index)
     }
 }
 
 /// Shows every row of `source` to `visitor`; gives the number of rows shown.
 pub(crate) fn visit(
     source: &Source,
-    columns: &[usize],
+    columns: &[CellColumn],
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
 ) -> Result<u64, InputError> {

@@ -1,6 +1,7 @@
 //! The second pass: the rows of a bitmap, whole, in input order; the whole file or nothing.
 
-use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
+use crate::columnar::cells::{CellForm, TextColumn};
+use crate::columnar::{RowBatches, Table, no_text};
 use crate::error::{InputError, WriteError};
 use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
@@ -64,7 +65,8 @@ pub fn write_rows(
         }
         (Layout::Text(layout), format) => pass.text_to_text(*layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let mut sink = ParquetSink::like(out, table, output.path())?;
+            let mut sink =
+                ParquetSink::like(out, table, table.whole(source)?.schema(), output.path())?;
             pass.table(table, |batch, _| Ok(sink.write(batch)?))?;
             sink.finish()?;
         }
@@ -249,9 +251,9 @@ impl Pass<'_, '_> {
         writer.finish(&mut sink)?;
         self.table(table, |batch, first_row| {
             let mut texts = Vec::with_capacity(batch.num_columns());
-            for (array, name) in batch.columns().iter().zip(source.columns()) {
-                let text = TextColumn::new(array)
-                    .map_err(|reason| no_text(&reason, source.path(), first_row, name))?;
+            for (array, field) in batch.columns().iter().zip(table.schema().fields()) {
+                let text = TextColumn::new(array, CellForm::written(field))
+                    .map_err(|reason| no_text(&reason, source.path(), first_row, field.name()))?;
                 texts.push(text);
             }
             for row in 0..batch.num_rows() {

@@ -1,12 +1,15 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
-use crate::columnar::{Batches, Frame, Table};
+use crate::columnar::cells::{can_be_key, type_name};
+use crate::columnar::{Batches, Frame, Table, check_key};
 use crate::error::{EncodingGuess, FileKind, InputError, Place};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
+use crate::profile::TypedForm;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
+use arrow_schema::Field;
 use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
@@ -69,6 +72,15 @@ impl Identity {
 pub(crate) struct TextLayout {
     pub(crate) delimiter: u8,
     pub(crate) header: bool,
+}
+
+/// A column whose cells are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CellColumn {
+    /// Its position in the file, from 0.
+    pub(crate) index: usize,
+    /// How its cells become text, if it is typed.
+    pub(crate) form: TypedForm,
 }
 
 /// What is known of a file's inside.
@@ -214,39 +226,43 @@ impl Source {
         })
     }
 
-    /// Positions of the key columns; checks that each can be a key.
-    pub(crate) fn key_indices(&self, columns: &[KeyColumn]) -> Result<Vec<usize>, InputError> {
-        let mut indices = Vec::with_capacity(columns.len());
-        for column in columns {
-            let index = self.column_index(&column.column)?;
-            if let Some(type_name) = self.unsupported_as_key(index) {
-                return Err(InputError::UnsupportedKeyType {
-                    path: self.path.clone(),
-                    column: column.column.clone(),
-                    type_name,
-                });
-            }
-            indices.push(index);
+    /// Where the key columns are; checks that each can be a key under its profile.
+    pub(crate) fn key_columns(&self, columns: &[KeyColumn]) -> Result<Vec<CellColumn>, InputError> {
+        let mut found = Vec::with_capacity(columns.len());
+        for KeyColumn { column, profile, .. } in columns {
+            let index = self.column_index(column)?;
+            let typed = self.field(index).map_or(Ok(()), |field| check_key(field, *profile));
+            typed.map_err(|fault| fault.into_error(&self.path, column))?;
+            found.push(CellColumn { index, form: profile.typed_form() });
         }
-        Ok(indices)
+        Ok(found)
     }
 
-    /// Position of a column of values; checks that it can hold some.
-    pub(crate) fn value_index(&self, column: &str) -> Result<usize, InputError> {
+    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a whole number.
+    pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
+        let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
+        Ok(CellColumn { form, ..self.group_column(column)? })
+    }
+
+    /// Where the column of groups is; checks that it can hold their names.
+    pub(crate) fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let index = self.column_index(column)?;
-        if let Some(type_name) = self.unsupported_as_key(index) {
+        if let Some(field) = self.field(index)
+            && !can_be_key(field.data_type())
+        {
             let (path, column) = (self.path.clone(), column.to_owned());
+            let type_name = type_name(field.data_type());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }
-        Ok(index)
+        Ok(CellColumn { index, form: TypedForm::default() })
     }
 
-    /// The type's name, if the column cannot be a key.
-    fn unsupported_as_key(&self, column: usize) -> Option<String> {
+    /// The type of a column, unless it is one of text.
+    fn field(&self, column: usize) -> Option<&Field> {
         match &self.layout {
             Layout::Text(_) => None,
-            Layout::Parquet(table) => table.unsupported_as_key(column),
-            Layout::Frame(frame) => frame.unsupported_as_key(column),
+            Layout::Parquet(table) => Some(table.schema().field(column)),
+            Layout::Frame(frame) => Some(frame.schema().field(column)),
         }
     }
 

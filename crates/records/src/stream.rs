@@ -89,7 +89,7 @@ fn stream<'a, E>(
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    let indices = source.key_indices(columns)?;
+    let cells = source.key_columns(columns)?;
     let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, found)?,
@@ -99,7 +99,7 @@ fn stream<'a, E>(
         keyed: 0,
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
-    let rows = visit(source, &indices, &mut meter, &mut stream)?;
+    let rows = visit(source, &cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
         stream.hand_on();
     }

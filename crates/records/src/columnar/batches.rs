@@ -1,12 +1,12 @@
 //! Key cells and whole rows, a batch at a time.
 
-use super::cells::{NoText, TextColumn, may_lack_text, type_name};
+use super::cells::{CellForm, NoText, TextColumn, may_lack_text, type_name};
 use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 use crate::rows::Row;
-use crate::source::Source;
+use crate::source::{CellColumn, Source};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
@@ -19,10 +19,18 @@ pub(super) const BATCH_ROWS: usize = 4096;
 /// The key columns of a table in text form.
 pub(crate) struct KeyBatches {
     reader: ParquetRecordBatchReader,
-    /// For each position in the key: the column of the batch, and its name.
-    columns: Vec<(usize, String)>,
+    /// Of each position in the key.
+    columns: Vec<KeyCells>,
     next_row: u64,
     path: PathBuf,
+}
+
+/// Where the cells of a position in the key are, and how they become text.
+pub(super) struct KeyCells {
+    /// The column of a batch.
+    pub(super) at: usize,
+    pub(super) name: String,
+    pub(super) form: CellForm,
 }
 
 /// The key cells of some rows.
@@ -43,12 +51,13 @@ impl KeyBatches {
     pub(crate) fn open(
         source: &Source,
         table: &Table,
-        indices: &[usize],
+        columns: &[CellColumn],
         group: Option<(usize, u64)>,
     ) -> Result<Self, InputError> {
+        let indices: Vec<usize> = columns.iter().map(|column| column.index).collect();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
             TableFile(source.reopen()?),
-            table.keys().clone(),
+            table.keys(source, &indices)?.clone(),
         );
         let mask = ProjectionMask::roots(builder.parquet_schema(), indices.iter().copied());
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
@@ -56,14 +65,18 @@ impl KeyBatches {
             builder = builder.with_row_groups(vec![group]);
         }
         // A projected batch has its columns in the file's order, each once.
-        let mut projected = indices.to_vec();
+        let mut projected = indices;
         projected.sort_unstable();
         projected.dedup();
-        let columns = indices
+        let columns = columns
             .iter()
-            .map(|index| {
-                let at = projected.partition_point(|known| known < index);
-                (at, table.schema().field(*index).name().clone())
+            .map(|column| {
+                let field = table.schema().field(column.index);
+                KeyCells {
+                    at: projected.partition_point(|known| *known < column.index),
+                    name: field.name().clone(),
+                    form: CellForm::new(field, column.form),
+                }
             })
             .collect();
         let reader = guarded(source.path(), || {
@@ -85,9 +98,10 @@ impl KeyBatches {
             let batch = batch.map_err(|_| damaged())?;
             let first_row = *next_row;
             *next_row += batch.num_rows() as u64;
-            let text = |(at, name): &(usize, String)| {
+            let text = |KeyCells { at, name, form }: &KeyCells| {
                 let array = batch.columns().get(*at).ok_or_else(damaged)?;
-                TextColumn::new(array).map_err(|reason| no_text(&reason, path, first_row, name))
+                TextColumn::new(array, *form)
+                    .map_err(|reason| no_text(&reason, path, first_row, name))
             };
             let columns = columns.iter().map(text).collect::<Result<_, _>>()?;
             Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
@@ -125,7 +139,7 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
     }
     let file = TableFile(source.reopen()?);
     let mut reader = guarded(source.path(), || {
-        let whole = table.whole().clone();
+        let whole = table.whole(source)?.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
         let mask = ProjectionMask::roots(builder.parquet_schema(), doubtful.iter().copied());
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
@@ -157,12 +171,12 @@ pub(crate) fn check_texts(source: &Source, table: &Table) -> Result<(), WriteErr
 
 /// The first row of `array` without a text form.
 fn unwritable_row(array: &ArrayRef) -> Option<usize> {
-    match TextColumn::new(array) {
+    match TextColumn::new(array, CellForm::default()) {
         Ok(_) => None,
         Err(NoText::NotUtf8 { row, .. }) => Some(row),
         Err(NoText::Damaged) => Some(
             (0..array.len())
-                .find(|row| TextColumn::new(&array.slice(*row, 1)).is_err())
+                .find(|row| TextColumn::new(&array.slice(*row, 1), CellForm::default()).is_err())
                 .unwrap_or(0),
         ),
     }
@@ -206,7 +220,7 @@ impl RowBatches {
     ) -> Result<Self, InputError> {
         let file = TableFile(source.reopen()?);
         let reader = guarded(source.path(), || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole().clone())
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole(source)?.clone())
                 .with_row_groups(vec![group])
                 .with_row_selection(selection)
                 .with_batch_size(BATCH_ROWS)

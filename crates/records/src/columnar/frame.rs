@@ -1,9 +1,10 @@
 //! A frame: rows as Arrow record batches, from memory or from something that makes them. Read once.
 
-use super::batches::{BATCH_ROWS, KeyBatch, no_text};
-use super::cells::{NoText, TextColumn, can_be_key, type_name};
+use super::batches::{BATCH_ROWS, KeyBatch, KeyCells, no_text};
+use super::cells::{CellForm, NoText, TextColumn};
 use super::guard::unless_it_panics;
 use crate::error::InputError;
+use crate::source::CellColumn;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};
@@ -38,22 +39,28 @@ impl Frame {
         self.rows
     }
 
-    /// The type's name, if the column cannot be a key.
-    pub(crate) fn unsupported_as_key(&self, column: usize) -> Option<String> {
-        let data_type = self.schema.field(column).data_type();
-        (!can_be_key(data_type)).then(|| type_name(data_type))
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
     }
 
-    /// The key columns at `indices`, in text form, from the first row on.
-    pub(crate) fn read(&self, path: &Path, indices: &[usize]) -> Result<FrameBatches, InputError> {
+    /// The key columns in text form, from the first row on.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        columns: &[CellColumn],
+    ) -> Result<FrameBatches, InputError> {
         let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner).take();
         let batches =
             batches.ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
-        let name = |index: &usize| self.schema.field(*index).name().clone();
+        let cells = |column: &CellColumn| {
+            let field = self.schema.field(column.index);
+            let form = CellForm::new(field, column.form);
+            KeyCells { at: column.index, name: field.name().clone(), form }
+        };
         Ok(FrameBatches {
             batches,
             schema: SchemaRef::clone(&self.schema),
-            columns: indices.iter().map(|index| (*index, name(index))).collect(),
+            columns: columns.iter().map(cells).collect(),
             batch: None,
             next_row: 1,
             path: path.to_path_buf(),
@@ -65,8 +72,8 @@ impl Frame {
 pub(crate) struct FrameBatches {
     batches: Batches,
     schema: SchemaRef,
-    /// For each position in the key: the column of the frame, and its name.
-    columns: Vec<(usize, String)>,
+    /// Of each position in the key.
+    columns: Vec<KeyCells>,
     /// The key columns of a batch, and how many of its rows were given already.
     batch: Option<(Vec<ArrayRef>, usize)>,
     next_row: u64,
@@ -90,10 +97,11 @@ impl FrameBatches {
                 // A whole frame may be one batch: the text form of all its rows would take as much memory again.
                 let len = left.min(BATCH_ROWS);
                 let (first_row, path) = (self.next_row, &self.path);
-                let text = |(array, (_, name)): (&ArrayRef, &(usize, String))| {
-                    TextColumn::new(&array.slice(*done, len)).map_err(|reason| match reason {
+                let text = |(array, cells): (&ArrayRef, &KeyCells)| {
+                    let text = TextColumn::new(&array.slice(*done, len), cells.form);
+                    text.map_err(|reason| match reason {
                         NoText::Damaged => unusable(),
-                        reason => no_text(&reason, path, first_row, name),
+                        reason => no_text(&reason, path, first_row, &cells.name),
                     })
                 };
                 let columns =
@@ -115,9 +123,9 @@ impl FrameBatches {
 
     /// The key columns of a batch, if they are what the schema says. Nobody has checked them yet.
     fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
-        let array = |(index, _): &(usize, String)| {
-            let array = batch.columns().get(*index)?;
-            let same_type = array.data_type() == self.schema.field(*index).data_type();
+        let array = |cells: &KeyCells| {
+            let array = batch.columns().get(cells.at)?;
+            let same_type = array.data_type() == self.schema.field(cells.at).data_type();
             (same_type && array.to_data().validate_full().is_ok()).then(|| ArrayRef::clone(array))
         };
         self.columns.iter().map(array).collect()

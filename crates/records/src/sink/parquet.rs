@@ -81,8 +81,13 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(Self { writer, target })
     }
 
-    /// A file with the types and metadata of `table`, and the compression of its first column.
-    pub(crate) fn like(out: W, table: &Table, path: &Path) -> Result<Self, OutputError> {
+    /// A file of `schema` with the metadata of `table`, and the compression of its first column.
+    pub(crate) fn like(
+        out: W,
+        table: &Table,
+        schema: &SchemaRef,
+        path: &Path,
+    ) -> Result<Self, OutputError> {
         let file = table.file();
         let compression = file
             .row_groups()
@@ -97,7 +102,7 @@ impl<W: Write + Send> ParquetSink<W> {
             .set_compression(compression)
             .set_key_value_metadata(metadata)
             .build();
-        Self::new(out, Arc::clone(table.schema()), properties, path)
+        Self::new(out, Arc::clone(schema), properties, path)
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<(), OutputError> {
