@@ -164,7 +164,7 @@ PARIS = pd.to_datetime(["2024-02-01 00:30", None]).tz_localize("Europe/Paris")
     ("values", "text"),
     [
         (pl.Series([-42, None]), "-42"),
-        (pl.Series([decimal.Decimal("12.30")]), "12.30"),
+        (pl.Series([decimal.Decimal("12.30")]), "12.3"),
         (pl.Series([True]), "true"),
         (pl.Series([NOON.date()]), "2024-02-01"),
         (pl.Series([NOON]), "2024-02-01T12:34:56"),

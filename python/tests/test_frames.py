@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import itertools
+import uuid
 from typing import Any
 
 import duckdb
@@ -16,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import vesica as v
-from support import both, deal, listed, pair
+from support import both, deal, listed, pair, refused
 
 LONG = "x" * 300
 TEXTS = ["ann", None, "bob", "", "cem", "ann", " \u00fcn\u00ef ", LONG]
@@ -46,8 +47,8 @@ OTHER_DAYS = ["2024-02-01", "1969-12-31"]
 IN_DAYS = [True, False, True, False]
 
 AMOUNTS = [decimal.Decimal("1.50"), None, decimal.Decimal("-0.05"), decimal.Decimal("7.00")]
-OTHER_AMOUNTS = ["1.50", "-0.05", "7"]
-IN_AMOUNTS = [True, False, True, False]
+OTHER_AMOUNTS = ["1.5", "-0.05", "7"]
+IN_AMOUNTS = [True, False, True, True]
 
 TRUTHS = [True, None, False, True]
 OTHER_TRUTHS = ["true"]
@@ -504,3 +505,26 @@ def test_a_relation_has_the_rows_of_the_start() -> None:
     shop, _ = pair(deal("k"), connection.table("people"), pa.table({"k": OTHER_TEXTS}))
     connection.sql("insert into people values ('cem')")
     assert shop.rows().fetchall() == [("ann",)]
+
+
+def test_a_uuid_is_one_key_in_every_library_and_type() -> None:
+    ones = [uuid.UUID(int=number) for number in (1, 2, 3)]
+    raw, texts = [one.bytes for one in ones], [str(one) for one in ones]
+    other = pl.DataFrame({"k": [texts[0].upper(), "{" + texts[2] + "}"]})
+    terms = deal({"k": "uuid"})
+    for frame in (
+        pd.DataFrame({"k": texts}),
+        pl.DataFrame({"k": texts}),
+        pl.DataFrame({"k": raw}),
+        pa.table({"k": pa.array(raw, pa.binary(16))}),
+        pa.table({"k": pa.ExtensionArray.from_storage(pa.uuid(), pa.array(raw, pa.binary(16)))}),
+    ):
+        here, _ = pair(terms, frame, other)
+        assert [bool(one) for one in listed(here.mask)] == [True, False, True], type(frame)
+
+
+def test_times_with_a_zone_are_no_days_and_16_bytes_no_text() -> None:
+    zoned = pd.DataFrame({"k": pd.to_datetime(["2024-02-01"], utc=True)})
+    assert "time zone" in str(refused(zoned, deal({"k": "date"})))
+    raw = pa.table({"k": pa.array([b"\xfe" * 16], pa.binary(16))})
+    assert "uuid" in str(refused(raw, deal({"k": "trim"})))

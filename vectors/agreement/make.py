@@ -163,7 +163,7 @@ def canonical(agreement):
             "[[key]]",
             f"name = {quoted(key['name'])}",
             f"profile = {quoted(key['profile'])}",
-            f"profile_version = {key.get('profile_version', 1 if key['profile'] == 'exact' else 2)}",
+            f"profile_version = {key.get('profile_version', profile_version(key['profile']))}",
         ]
     for name, party in sorted(agreement["party"].items()):
         lines += [
@@ -174,6 +174,12 @@ def canonical(agreement):
             f"min_rows = {party.get('min_rows', 1)}",
         ]
     return "".join(line + "\n" for line in lines).encode()
+
+
+def profile_version(profile):
+    """The version of a profile's outcomes."""
+    versions = {"exact": 2, "uuid": 1}
+    return versions.get(profile.split(":")[0], 3)
 
 
 def main():

@@ -2,7 +2,9 @@
 
 use crate::checked::{Checked, CheckedKey, Limits, Refused};
 use serde::{Serialize, Serializer};
-use vesica_records::{FaultCount, InputError, Place, RefusedCount, Shape, SingleQuoted};
+use vesica_records::{
+    FaultCount, FloatTexts, InputError, Place, RefusedCount, Shape, SingleQuoted,
+};
 
 /// All of [`Checked`]. Counts are of rows.
 #[derive(Serialize)]
@@ -22,6 +24,8 @@ struct Figures<'a> {
     refused_by: Vec<Rows<'a>>,
     /// With a key in single quotes, which are compared too.
     single_quoted: Vec<Rows<'a>>,
+    /// With a number that looks like a floating-point one, in columns where most do.
+    floats: Vec<Rows<'a>>,
     key: Vec<KeyFigures<'a>>,
     value_columns: &'a [String],
     faults: Vec<Fault<'a>>,
@@ -140,6 +144,7 @@ fn figures(checked: &Checked) -> Figures<'_> {
         without_value: counts.map(|counts| counts.without_value),
         refused_by: counts.iter().flat_map(|counts| &counts.refused_by).map(refused).collect(),
         single_quoted: counts.iter().flat_map(|counts| &counts.single_quoted).map(quoted).collect(),
+        floats: counts.iter().flat_map(|counts| &counts.floats).map(floats).collect(),
         key: checked.key.iter().map(key).collect(),
         value_columns: &checked.value_columns,
         faults: checked.faults.kinds().iter().map(fault).collect(),
@@ -178,6 +183,11 @@ fn refused(rows: &RefusedCount) -> Rows<'_> {
 
 fn quoted(rows: &SingleQuoted) -> Rows<'_> {
     let SingleQuoted { column, count, first } = rows;
+    Rows { column, reason: None, count: *count, first: places(first) }
+}
+
+fn floats(rows: &FloatTexts) -> Rows<'_> {
+    let FloatTexts { column, count, first } = rows;
     Rows { column, reason: None, count: *count, first: places(first) }
 }
 

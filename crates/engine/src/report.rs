@@ -207,6 +207,17 @@ pub struct InputReport {
     pub distinct: u64,
     /// Rows with a key whose value in the summed column is empty and counts as 0.
     pub without_value: u64,
+    /// Columns compared as text in which most keys look like floating-point numbers.
+    pub floats: Vec<FloatsReport>,
+}
+
+/// Keys of one column that look like floating-point numbers, such as `123.0`.
+#[derive(Clone, Debug, Serialize)]
+pub struct FloatsReport {
+    /// The column in the file.
+    pub column: String,
+    /// How many rows.
+    pub count: u64,
 }
 
 /// Refused values of one column for one reason.

@@ -1,13 +1,14 @@
 //! Data that cannot be used, and results that cannot be written.
 
+use crate::columns;
 use crate::words::{counted, list};
 use crate::{Message, Speech, files};
 use std::path::Path;
 use vesica_agreement::explain::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
-    Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Profile,
-    Refusal, Stray, StrayKind, Unlike, ValueFault,
+    Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Place,
+    Profile, Refusal, Stray, StrayKind, Unlike, ValueFault,
 };
 
 /// An input file, or an output, that cannot be used.
@@ -126,7 +127,18 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
             places.join(", "),
         )
     });
-    quoted.collect()
+    let floats = counts.floats.iter().map(|floats| {
+        let places: Vec<String> = floats.first.iter().map(ToString::to_string).collect();
+        let more = if floats.count > places.len() as u64 { " and more" } else { "" };
+        format!(
+            "column {:?} has numbers such as 123.0 or 1.5e+10, as programs write whole numbers that \
+             became floating point; 123.0 does not equal 123, in {}: {}{more}",
+            floats.column,
+            counted(floats.count, "row"),
+            places.join(", "),
+        )
+    });
+    quoted.chain(floats).collect()
 }
 
 /// An input as the subject of a sentence.
@@ -251,6 +263,11 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 column.as_ref().map_or(String::new(), |column| format!(", column {column:?}")),
             ),
             match guess {
+                EncodingGuess::Unknown if matches!(place, Place::Row(_)) => {
+                    "binary columns are compared as UTF-8; if they hold UUIDs, agree on the profile \
+                     uuid; if digests, on hex: and the digest's name, as hex:sha256"
+                        .to_owned()
+                }
                 EncodingGuess::SingleByte => format!(
                     "it looks like Latin-1 or Windows-1252; convert it: iconv -f WINDOWS-1252 -t \
                      UTF-8 {} > converted.csv",
@@ -325,29 +342,11 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             ),
             "the result holds whole rows: copy or export the file again, or leave the column out",
         ),
-        InputError::UnsupportedKeyType { path, column, type_name } if type_name == "struct" => {
-            Message::here(
-                format!("{}: column {column:?} is a struct and cannot be a key", path.display()),
-                format!("name one of its fields, for example {:?}", format!("{column}.email")),
-            )
-        }
-        InputError::UnsupportedKeyType { path, column, type_name } => Message::here(
-            format!("{}: column {column:?} of type {type_name} cannot be a key", path.display()),
-            say.either(
-                "export the column as text, a whole number, a decimal or a date",
-                "make the column text, whole numbers, decimals or dates",
-            ),
-        ),
-        InputError::UnsupportedValueType { path, column, type_name } => Message::here(
-            format!(
-                "{}: column {column:?} of type {type_name} does not hold whole numbers",
-                path.display()
-            ),
-            say.either(
-                "export the column as whole numbers, or as text",
-                "make the column whole numbers, or text",
-            ),
-        ),
+        InputError::UnsupportedKeyType { .. }
+        | InputError::UnsupportedValueType { .. }
+        | InputError::DayWithTimeZone { .. }
+        | InputError::SixteenBytes { .. }
+        | InputError::TimestampRange { .. } => columns::unusable(error, say),
         InputError::BadValue { path, place, column, fault } => Message::here(
             format!("{}, {place}: column {column:?} {fault}", path.display()),
             match fault {

@@ -27,6 +27,7 @@
 pub mod agreement;
 pub mod arguments;
 pub mod checked;
+mod columns;
 pub mod engine;
 mod exchange;
 pub mod files;

@@ -4,7 +4,9 @@
 //! * [`frame`] — record batches that are in memory.
 //! * [`fields`] — fields of structs as columns.
 //! * [`cells`] — the text form of every type.
+//! * [`key_types`] — which types can be keys, and under which profiles.
 //! * [`batches`] — key cells and whole rows, a batch at a time.
+//! * [`int96`] — the unit of timestamps that a Parquet file keeps in 96 bits.
 //! * [`file`] — the file, whose end is an error.
 //! * [`trial`] — whether every column can be decoded.
 //! * [`guard`] — catches the decoder's panics.
@@ -15,6 +17,8 @@ mod fields;
 mod file;
 mod frame;
 mod guard;
+mod int96;
+mod key_types;
 mod table;
 mod trial;
 
@@ -24,5 +28,6 @@ pub use frame::Batches;
 pub(crate) use frame::Frame;
 pub(crate) use guard::guarded;
 pub use guard::panic_is_caught;
+pub(crate) use key_types::check_key;
 pub(crate) use table::Table;
 pub(crate) use trial::try_columns;

@@ -20,6 +20,7 @@
 //! | 6 | hexadecimal | `hex`, `hex:<DIGEST>` |
 //! | 7 | integer | `integer:<BITS>` |
 //! | 8 | IPv4 address | `ipv4` |
+//! | 9 | UUID | `uuid` |
 //!
 //! The parts can be parsed in sequence, so the encoding is injective over all sequences of (tag,
 //! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its row is

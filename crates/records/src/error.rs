@@ -450,6 +450,31 @@ pub enum InputError {
         /// Arrow's name of the type.
         type_name: String,
     },
+    /// A column of points in time with a time zone is a key of days: which day each is on depends on the zone.
+    #[error("{}: column {column:?} has times with a time zone, not days", path.display())]
+    DayWithTimeZone {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// A column of 16 bytes is a key of text: the digits of the bytes would equal no UUID in text.
+    #[error("{}: column {column:?} has values of 16 bytes, not text", path.display())]
+    SixteenBytes {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// Timestamps of 96 bits that no unit of 64 bits holds together: some have parts of a microsecond, and some are far
+    /// from today.
+    #[error("{}: column {column:?} has INT96 timestamps that do not fit 64 bits", path.display())]
+    TimestampRange {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
     /// A column of values has a type without a text form.
     #[error("{}: column {column:?} of type {type_name} has no whole numbers", path.display())]
     UnsupportedValueType {

@@ -2,6 +2,7 @@
 
 use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::faults::Faults;
+use crate::float_texts::{FloatTexts, FloatWatch};
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -20,7 +21,7 @@ use vesica_core::Item;
 use vesica_core::sort::{Groups, sort_distinct};
 
 /// Places kept for each column and reason.
-const FIRST_PLACES: usize = 5;
+pub(crate) const FIRST_PLACES: usize = 5;
 
 /// When repeated items are first dropped before the end of the pass: at 64 MiB of items.
 const FIRST_COMPACTION: usize = 1 << 22;
@@ -90,6 +91,8 @@ pub struct KeyCounts {
     pub refused_by: Vec<RefusedCount>,
     /// Rows of a text file with a key in single quotes, by column: where they are fewer than half of all.
     pub single_quoted: Vec<SingleQuoted>,
+    /// Columns compared as text in which most keys look like floating-point numbers.
+    pub floats: Vec<FloatTexts>,
 }
 
 /// The keys of a file.
@@ -121,6 +124,7 @@ pub(crate) struct Tally<'a> {
     pub(crate) faults: Option<&'a mut Faults>,
     /// Where the shapes of the key are counted, if they are wanted.
     shaper: Option<&'a mut Shaper>,
+    floats: FloatWatch,
 }
 
 impl<'a> Tally<'a> {
@@ -134,8 +138,9 @@ impl<'a> Tally<'a> {
     ) -> Result<Self, InputError> {
         let (path, counts) = (source.path(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
+        let floats = FloatWatch::new(columns);
         let file = InFile { path: path.into(), part: None };
-        let tally = Self { columns, limits, path, file, counts, faults, shaper };
+        let tally = Self { columns, limits, path, file, counts, faults, shaper, floats };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -187,6 +192,7 @@ impl<'a> Tally<'a> {
         if let Some(shaper) = &mut self.shaper {
             shaper.look(self.columns, row);
         }
+        self.floats.look(row);
         for key in 0..self.columns.len() {
             if let Some(how) = row.misquoted(key) {
                 self.misquoted(key, how, row.place())?;
@@ -276,6 +282,7 @@ impl<'a> Tally<'a> {
         self.check_single_quotes(rows)?;
         let mut counts = self.counts;
         counts.rows = rows;
+        counts.floats = self.floats.finish(rows - counts.empty);
         // Faults tell more than that nothing is left beside them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
@@ -466,9 +473,14 @@ fn read<'a>(
     found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    let mut cells = source.key_cells(columns)?;
-    for column in beside.values.iter().flat_map(|values| values.all()) {
-        cells.push(source.value_cell(column)?);
+    let mut cells = source.key_columns(columns)?;
+    if let Some(values) = beside.values {
+        for column in &values.columns {
+            cells.push(source.value_column(column)?);
+        }
+        if let Some(groups) = &values.groups {
+            cells.push(source.group_column(&groups.by)?);
+        }
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),

@@ -26,6 +26,7 @@ pub mod encoding;
 mod error;
 mod faults;
 mod figures;
+mod float_texts;
 mod folder;
 mod format;
 pub mod fuzzing;
@@ -56,6 +57,7 @@ pub use error::{
 };
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
+pub use float_texts::FloatTexts;
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;

@@ -1,7 +1,8 @@
 //! The destination of a result: it appears whole or not at all.
 
+use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
-use crate::error::{FileKind, InputError, OutputError, WriteError};
+use crate::error::{FileKind, InputError, OutputError, Unlike, WriteError};
 use crate::format::{Codec, FileFormat, Format};
 use crate::second_pass::already_read;
 use crate::source::{Layout, Source, kind_of};
@@ -39,8 +40,28 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
         let file = source.file(index)?;
         let Layout::Parquet(table) = file.layout() else { return Ok(()) };
         columnar::try_columns(&file, table)?;
-        if output.format.format != Format::Parquet {
+        if output.format.format == Format::Parquet {
+            check_units(source, &file, table)?;
+        } else {
             columnar::check_texts(&file, table)?;
+        }
+    }
+    Ok(())
+}
+
+/// Checks that a unit holds each timestamp of a file, for the files of a folder the same one.
+fn check_units(source: &Source, file: &Source, table: &Table) -> Result<(), InputError> {
+    let own = table.whole(file)?.schema();
+    let first = source.first_file();
+    let Layout::Parquet(first_table) = first.layout() else { return Ok(()) };
+    for (known, own) in first_table.whole(first)?.schema().fields().iter().zip(own.fields()) {
+        if known.data_type() != own.data_type() {
+            let types = [known, own].map(|field| type_name(field.data_type()));
+            return Err(InputError::UnlikeParts {
+                first: first.path().to_path_buf(),
+                second: file.path().to_path_buf(),
+                unlike: Unlike::Types { column: own.name().clone(), types },
+            });
         }
     }
     Ok(())

@@ -13,12 +13,14 @@
 //!   combining accent;
 //! * a value that is empty after that is *empty*: the row has no key.
 
+mod base64;
 mod code;
 mod date;
 mod email;
 mod integer;
 mod phone;
 mod text;
+mod uuid;
 
 pub(crate) use text::trimmed;
 
@@ -56,6 +58,16 @@ enum Kind {
     Hex(Option<code::Digest>),
     Integer(u32),
     Ipv4,
+    Uuid,
+}
+
+/// How the cells of typed columns become the texts that a profile reads, where that depends on the profile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TypedForm {
+    /// Whether the zeros at the end of a decimal's fraction are dropped, so that 12.00 equals 12.
+    pub(crate) drops_zeros: bool,
+    /// A binary value of so many bytes is not text: it becomes hexadecimal digits.
+    pub(crate) raw_bytes: Option<usize>,
 }
 
 /// The result of a profile for a value.
@@ -104,6 +116,9 @@ pub enum Refusal {
     /// A date with a time other than midnight, which is another day elsewhere.
     #[error("holds a date with a time of day")]
     TimeOfDay,
+    /// A date in another time zone than UTC: it is another day elsewhere.
+    #[error("holds a date in a time zone other than UTC")]
+    TimeZone,
     /// A character other than digits and separators.
     #[error("holds characters other than digits")]
     NotDigits,
@@ -125,6 +140,15 @@ pub enum Refusal {
     /// Not an IPv4 address in dotted decimal form.
     #[error("holds no IPv4 address")]
     NotAnIpv4Address,
+    /// Something other than the text or the Base64 of a UUID.
+    #[error("holds no UUID")]
+    NotAUuid,
+    /// Other than 32 hexadecimal digits.
+    #[error("holds hexadecimal digits that are too few or too many for a UUID")]
+    UuidLen,
+    /// 32 hexadecimal digits with dashes elsewhere than after 8, 12, 16 and 20 of them.
+    #[error("holds hexadecimal digits with dashes in other places than in a UUID")]
+    UuidDashes,
     /// A cell longer than [`Profile::MAX_LEN`].
     #[error("holds a value longer than 64 MiB")]
     TooLong,
@@ -174,7 +198,7 @@ const fn row(name: &'static str, version: u32, description: &'static str) -> Cat
 }
 
 const EXACT: CatalogueRow =
-    row("exact", 1, "the bytes as they are; only a zero-length value is empty");
+    row("exact", 2, "the bytes as they are; only a zero-length value is empty");
 const TRIM: CatalogueRow =
     row("trim", 3, "blanks at both ends and unseen characters removed, Unicode form C");
 const LOWER: CatalogueRow = row("lower", 3, "as trim, then Unicode lower case");
@@ -205,7 +229,7 @@ const HEX: CatalogueRow =
 const HEX_DIGEST: CatalogueRow = row(
     "hex:<DIGEST>",
     3,
-    "as hex, of the digest's length: md5, sha1, sha224, sha256, sha384, sha512",
+    "as hex, of the digest's length, or its Base64: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
 const INTEGER: CatalogueRow = row(
@@ -214,6 +238,11 @@ const INTEGER: CatalogueRow = row(
     "a whole number of at most so many bits, 1 to 64; leading zeros removed",
 );
 const IPV4: CatalogueRow = row("ipv4", 3, "an IPv4 address in dotted decimal form");
+const UUID: CatalogueRow = row(
+    "uuid",
+    1,
+    "a UUID in lower case with dashes; out of text with or without dashes, 16 bytes, or Base64",
+);
 
 impl Profile {
     /// Longest accepted value, in bytes.
@@ -245,6 +274,7 @@ impl Profile {
             HEX_DIGEST,
             INTEGER,
             IPV4,
+            UUID,
         ];
         ROWS
     }
@@ -265,6 +295,7 @@ impl Profile {
             Kind::Hex(Some(_)) => &HEX_DIGEST,
             Kind::Integer(_) => &INTEGER,
             Kind::Ipv4 => &IPV4,
+            Kind::Uuid => &UUID,
         }
     }
 
@@ -294,7 +325,33 @@ impl Profile {
             Kind::Hex(_) => 6,
             Kind::Integer(_) => 7,
             Kind::Ipv4 => 8,
+            Kind::Uuid => 9,
         }
+    }
+
+    /// How cells of typed columns become the texts that it reads.
+    pub(crate) fn typed_form(self) -> TypedForm {
+        let raw_bytes = match self.kind {
+            Kind::Hex(digest) => digest.map(code::Digest::bytes),
+            Kind::Uuid => Some(uuid::BYTES),
+            _ => None,
+        };
+        TypedForm { drops_zeros: self.kind != Kind::Exact, raw_bytes }
+    }
+
+    /// Whether numbers are compared as they are written.
+    pub(crate) fn keeps_numbers(self) -> bool {
+        matches!(self.kind, Kind::Trim | Kind::Lower)
+    }
+
+    /// Whether its values are days.
+    pub(crate) fn takes_days(self) -> bool {
+        matches!(self.kind, Kind::Date(_))
+    }
+
+    /// Whether the hexadecimal digits of bytes that are no text may be its values.
+    pub(crate) fn takes_bytes(self) -> bool {
+        matches!(self.kind, Kind::Exact | Kind::Hex(_) | Kind::Uuid)
     }
 
     /// Bits of its integers, for profiles of a small domain.
@@ -351,6 +408,7 @@ impl Profile {
             Kind::Hex(digest) => code::hex(cell, digest, out),
             Kind::Integer(bits) => integer::integer(cell, bits, out),
             Kind::Ipv4 => integer::ipv4(cell, out),
+            Kind::Uuid => uuid::uuid(cell, out),
         };
         if let Err(reason) = done {
             out.truncate(start);
@@ -406,10 +464,11 @@ impl FromStr for Profile {
                 Kind::Integer(integer::bits(bits).ok_or_else(|| unknown_parameter("integer"))?)
             }
             ("ipv4", None) => Kind::Ipv4,
+            ("uuid", None) => Kind::Uuid,
             _ => {
-                const NAMES: [&str; 10] = [
+                const NAMES: [&str; 11] = [
                     "exact", "trim", "lower", "email", "phone", "date", "digits", "hex", "integer",
-                    "ipv4",
+                    "ipv4", "uuid",
                 ];
                 if let Some(name) = NAMES.into_iter().find(|known| *known == name) {
                     return Err(unknown_parameter(name));

@@ -1,10 +1,10 @@
 //! A pass over the key columns of a file, whatever its format.
 
-use crate::columnar::{self, CellPath, KeyBatch};
+use crate::columnar::{self, KeyBatch};
 use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::folder::File;
 use crate::progress::Meter;
-use crate::source::{Layout, Source};
+use crate::source::{CellColumn, Layout, Source};
 use crate::text::reader::Record;
 use std::ops::ControlFlow;
 
@@ -50,13 +50,13 @@ pub(crate) trait Visit {
 pub(crate) struct TextRow<'a> {
     pub(crate) record: Record<'a>,
     /// Column in the file for each position in the key.
-    pub(crate) columns: &'a [CellPath],
+    pub(crate) columns: &'a [CellColumn],
 }
 
 impl Row for TextRow<'_> {
     #[inline]
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        self.record.cell(self.columns[key].column, scratch)
+        self.record.cell(self.columns[key].path.column, scratch)
     }
 
     fn place(&self) -> Place {
@@ -65,14 +65,14 @@ impl Row for TextRow<'_> {
 
     #[inline]
     fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.record.misquoted(self.columns[key].column)
+        self.record.misquoted(self.columns[key].path.column)
     }
 }
 
 /// Shows every row of `source` to `visitor`; gives the number of rows shown.
 pub(crate) fn visit(
     source: &Source,
-    columns: &[CellPath],
+    columns: &[CellColumn],
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
 ) -> Result<u64, InputError> {
@@ -111,7 +111,7 @@ enum End {
 /// Shows the rows of one file to `visitor`, and adds their number to `rows`.
 fn visit_file(
     file: &File<'_>,
-    columns: &[CellPath],
+    columns: &[CellColumn],
     rows: &mut u64,
     meter: &mut Meter<'_>,
     visitor: &mut impl Visit,
@@ -203,13 +203,13 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// The cells that names give, and the columns that the file has; `None` if it has all.
-    fn of(file: &'a File<'_>, columns: &[CellPath]) -> Option<(Self, Vec<CellPath>)> {
+    fn of(file: &'a File<'_>, columns: &[CellColumn]) -> Option<(Self, Vec<CellColumn>)> {
         let own = file.columns().len();
-        if columns.iter().all(|cell| cell.column < own) {
+        if columns.iter().all(|cell| cell.path.column < own) {
             return None;
         }
         let mut read = Vec::new();
-        let cells = columns.iter().map(|cell| match cell.column.checked_sub(own) {
+        let cells = columns.iter().map(|cell| match cell.path.column.checked_sub(own) {
             Some(named) => Ok(file.named[named].as_deref().unwrap_or_default().as_bytes()),
             None => {
                 read.push(cell.clone());

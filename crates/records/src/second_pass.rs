@@ -1,6 +1,7 @@
 //! The second pass: the rows of a bitmap, whole, in input order; the whole file or nothing.
 
-use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
+use crate::columnar::cells::{CellForm, TextColumn};
+use crate::columnar::{RowBatches, Table, no_text};
 use crate::error::{InputError, WriteError};
 use crate::folder::File as InputFile;
 use crate::format::Format;
@@ -13,7 +14,7 @@ use crate::source::{Layout, Source, TextLayout};
 use crate::text::reader::Record;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
-use arrow_schema::SchemaRef;
+use arrow_schema::{FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::RowSelection;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -68,9 +69,9 @@ pub fn write_rows(
         }
         (Layout::Text(layout), format) => pass.text_to_text(*layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let schema = source.schema().unwrap_or_else(|| table.schema());
-            let mut sink = ParquetSink::like(out, table, schema, output.path())?;
-            pass.table(|batch, file, _| Ok(sink.write(&whole_rows(batch, file, schema)?)?))?;
+            let schema = written_schema(source, table)?;
+            let mut sink = ParquetSink::like(out, table, &schema, output.path())?;
+            pass.table(|batch, file, _| Ok(sink.write(&whole_rows(batch, file, &schema)?)?))?;
             sink.finish()?;
         }
         (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
@@ -84,6 +85,20 @@ pub fn write_rows(
     }
     output.commit()?;
     Ok(Written { rows: written })
+}
+
+/// The types of the columns of a result out of Parquet: those that read every value unchanged, of all files the same.
+fn written_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> {
+    let exact = table.whole(source.first_file())?.schema();
+    let Some(schema) = source.schema() else { return Ok(Arc::clone(exact)) };
+    let own = schema.fields().iter().zip(exact.fields());
+    let own = own.map(|(field, exact)| {
+        let data_type = exact.data_type().clone();
+        Arc::new(field.as_ref().clone().with_data_type(data_type))
+    });
+    let named = schema.fields().iter().skip(exact.fields().len()).map(Arc::clone);
+    let fields: Vec<FieldRef> = own.chain(named).collect();
+    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
 /// The error for rows that no second pass can read.
@@ -284,9 +299,9 @@ impl Pass<'_, '_> {
         writer.finish(&mut sink)?;
         self.table(|batch, file, first_row| {
             let mut texts = Vec::with_capacity(batch.num_columns());
-            for (array, name) in batch.columns().iter().zip(source.columns()) {
-                let text = TextColumn::new(array)
-                    .map_err(|reason| no_text(&reason, file.path(), first_row, name))?;
+            for (array, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
+                let text = TextColumn::new(array, CellForm::written(field))
+                    .map_err(|reason| no_text(&reason, file.path(), first_row, field.name()))?;
                 texts.push(text);
             }
             for row in 0..batch.num_rows() {

@@ -1,16 +1,17 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
 use crate::columnar::cells::{can_be_key, type_name};
-use crate::columnar::{self, Batches, CellPath, Frame, Table};
+use crate::columnar::{self, Batches, CellPath, Frame, Table, check_key};
 use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
 use crate::folder::{self, File as Part, Folder, Held};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
+use crate::profile::TypedForm;
 use crate::snapshot::Snapshot;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
-use arrow_schema::SchemaRef;
+use arrow_schema::{Field, SchemaRef};
 use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -49,6 +50,14 @@ impl Default for ReadOptions {
 pub(crate) struct TextLayout {
     pub(crate) delimiter: u8,
     pub(crate) header: bool,
+}
+
+/// A column whose cells are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CellColumn {
+    pub(crate) path: CellPath,
+    /// How its cells become text, if it is typed.
+    pub(crate) form: TypedForm,
 }
 
 /// What is known of a file's inside.
@@ -244,31 +253,35 @@ impl Source {
         })
     }
 
-    /// Where the cells of the key are; checks that each column can be a key.
-    pub(crate) fn key_cells(&self, columns: &[KeyColumn]) -> Result<Vec<CellPath>, InputError> {
-        let mut cells = Vec::with_capacity(columns.len());
-        for column in columns {
-            let cell = self.cell_path(&column.column)?;
-            if let Some(type_name) = self.unsupported_as_key(&cell) {
-                return Err(InputError::UnsupportedKeyType {
-                    path: self.path.clone(),
-                    column: column.column.clone(),
-                    type_name,
-                });
-            }
-            cells.push(cell);
+    /// Where the key columns are; checks that each can be a key under its profile.
+    pub(crate) fn key_columns(&self, columns: &[KeyColumn]) -> Result<Vec<CellColumn>, InputError> {
+        let mut found = Vec::with_capacity(columns.len());
+        for KeyColumn { column, profile, .. } in columns {
+            let path = self.cell_path(column)?;
+            let typed = self.field(&path).map_or(Ok(()), |field| check_key(field, *profile));
+            typed.map_err(|fault| fault.into_error(&self.path, column))?;
+            found.push(CellColumn { path, form: profile.typed_form() });
         }
-        Ok(cells)
+        Ok(found)
     }
 
-    /// Where the cells of a column of values are; checks that it can hold some.
-    pub(crate) fn value_cell(&self, column: &str) -> Result<CellPath, InputError> {
-        let cell = self.cell_path(column)?;
-        if let Some(type_name) = self.unsupported_as_key(&cell) {
+    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a whole number.
+    pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
+        let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
+        Ok(CellColumn { form, ..self.group_column(column)? })
+    }
+
+    /// Where the column of groups is; checks that it can hold their names.
+    pub(crate) fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
+        let path = self.cell_path(column)?;
+        if let Some(field) = self.field(&path)
+            && !can_be_key(field.data_type())
+        {
             let (path, column) = (self.path.clone(), column.to_owned());
+            let type_name = type_name(field.data_type());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }
-        Ok(cell)
+        Ok(CellColumn { path, form: TypedForm::default() })
     }
 
     /// Where the cells of a column are, or of a field of a struct (`contact.email`).
@@ -289,22 +302,26 @@ impl Source {
         }
     }
 
-    /// The type's name, if the cells cannot be of a key.
-    fn unsupported_as_key(&self, cell: &CellPath) -> Option<String> {
-        let data_type = cell.data_type(self.file_schema()?.fields())?;
-        (!can_be_key(data_type)).then(|| type_name(data_type))
+    /// The type of the cells, unless they are text.
+    fn field(&self, cell: &CellPath) -> Option<&Field> {
+        cell.field(self.file_schema()?.fields())
     }
 
     pub(crate) fn layout(&self) -> &Layout {
         &self.layout
     }
 
+    /// The source itself, or the first file of a folder.
+    pub(crate) fn first_file(&self) -> &Source {
+        match &self.layout {
+            Layout::Folder(folder) => folder.first(),
+            _ => self,
+        }
+    }
+
     /// The layout of each file: that of the source, or of the first file of a folder.
     pub(crate) fn file_layout(&self) -> &Layout {
-        match &self.layout {
-            Layout::Folder(folder) => &folder.first().layout,
-            layout => layout,
-        }
+        &self.first_file().layout
     }
 
     /// Number of files that are read one after another.
@@ -368,10 +385,14 @@ impl Source {
     }
 
     /// Keeps a digest of what a pass over these cells of a Parquet file reads, before it does.
-    pub(crate) fn keep_digest(&self, table: &Table, cells: &[CellPath]) -> Result<(), InputError> {
+    pub(crate) fn keep_digest(
+        &self,
+        table: &Table,
+        cells: &[CellColumn],
+    ) -> Result<(), InputError> {
         match &self.snapshot {
             Some(snapshot) if !snapshot.has_digest() => {
-                let columns: Vec<usize> = cells.iter().map(|cell| cell.column).collect();
+                let columns: Vec<usize> = cells.iter().map(|cell| cell.path.column).collect();
                 let ranges = columnar::guarded(&self.path, || Ok(table.bytes_of(&columns)))?;
                 let kept = snapshot.keep_of(&self.reopen()?, ranges);
                 kept.map_err(|error| InputError::io(&self.path, &error))

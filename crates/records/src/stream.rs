@@ -89,7 +89,7 @@ fn stream<'a, E>(
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    let cells = source.key_cells(columns)?;
+    let cells = source.key_columns(columns)?;
     let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::new(columns, hash),
         tally: Tally::new(source, columns, limits, found)?,

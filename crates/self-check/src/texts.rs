@@ -191,6 +191,7 @@ mod tests {
             ("digits", "=7"),
             ("hex", "0A"),
             ("ipv4", "=1.2.3.4"),
+            ("uuid", "123E4567-E89B-12D3-A456-426614174000"),
         ] {
             assert_eq!(of(profile, key), Err(Misbehaviour::InvalidValue), "{profile} {key:?}");
         }

@@ -27,11 +27,15 @@ pub(super) const PROFILE: Target = Target {
         b"\xc4\xb0",
         b"\xef\xbc\x90",
         b"ext. 5",
+        b"urn:uuid:",
+        b"123e4567-e89b-12d3-a456-426614174000",
+        b" 12:00:00 AM",
+        b"+00:00",
     ],
     max_len: 256,
 };
 
-const NAMES: [&str; 20] = [
+const NAMES: [&str; 21] = [
     "exact",
     "trim",
     "lower",
@@ -52,6 +56,7 @@ const NAMES: [&str; 20] = [
     "integer:16",
     "integer:64",
     "ipv4",
+    "uuid",
 ];
 
 /// The first byte selects the profile, the rest is the cell. For a byte beyond the profiles, the rest

@@ -27,6 +27,7 @@ fn every_field_is_there_and_no_value() {
             "first": [{ "line": 4 }, { "line": 5 }],
         }],
         "single_quoted": [{ "column": "email", "count": 1, "first": [{ "line": 5 }] }],
+        "floats": [],
         "key": [{
             "name": "email",
             "column": "email",

@@ -272,6 +272,10 @@ security = "semi-honest"
 name = "email"
 profile = "email"
 
+[[key]]
+name = "id"
+profile = "trim"
+
 [party.grocer]
 identity = "{grocer}"
 max_rows = 10
@@ -385,8 +389,10 @@ fn reports() -> [Value; 2] {
     };
     let text = agreement(&identity("grocer.key"), &identity("airline.key"));
     fs::write(directory.path().join("agreement.toml"), text).unwrap();
-    fs::write(directory.path().join("c.csv"), "email\na@b.example\nnot an address\n").unwrap();
-    fs::write(directory.path().join("m.csv"), "email\nA@B.example\n\nb@b.example\n").unwrap();
+    fs::write(directory.path().join("c.csv"), "email,id\na@b.example,17.0\nnot an address,1.0\n")
+        .unwrap();
+    fs::write(directory.path().join("m.csv"), "email,id\nA@B.example,17.0\n,\nb@b.example,2\n")
+        .unwrap();
 
     let address = free_address();
     let run = |name: &str, arguments: &[&str]| {
@@ -407,7 +413,7 @@ fn reports() -> [Value; 2] {
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     let result = fs::read_to_string(directory.path().join("out.csv")).unwrap();
-    assert_eq!(result, "email\na@b.example\n");
+    assert_eq!(result, "email,id\na@b.example,17.0\n");
     ["grocer", "airline"].map(|name| {
         let bytes = fs::read(directory.path().join(format!("{name}.json"))).unwrap();
         serde_json::from_slice(&bytes).unwrap()

@@ -1,9 +1,9 @@
 //! The report of a finished run.
 
 use super::{
-    AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
-    PartyReport, ProtocolReport, RefusedReport, Report, ResourcesReport, ResultReport, SCHEMA,
-    SizesReport, SumReport,
+    AgreementReport, CandidateReport, FloatsReport, HelperReport, InputReport, NetworkReport,
+    ParameterReport, PartyReport, ProtocolReport, RefusedReport, Report, ResourcesReport,
+    ResultReport, SCHEMA, SizesReport, SumReport,
 };
 use crate::clock::PhaseClock;
 use crate::matching::{Checked, OfBoard, OfSession};
@@ -37,6 +37,11 @@ impl InputReport {
             duplicates: counts.duplicates,
             distinct: counts.distinct,
             without_value: counts.without_value,
+            floats: counts
+                .floats
+                .iter()
+                .map(|row| FloatsReport { column: row.column.clone(), count: row.count })
+                .collect(),
         }
     }
 }

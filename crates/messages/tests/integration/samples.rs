@@ -190,6 +190,9 @@ fn input_errors() -> Vec<InputError> {
         InputError::DamagedParquet { path: path() },
         InputError::UnsupportedKeyType { path: path(), column: column(), type_name: type_name() },
         InputError::UnsupportedValueType { path: path(), column: column(), type_name: type_name() },
+        InputError::DayWithTimeZone { path: path(), column: column() },
+        InputError::SixteenBytes { path: path(), column: column() },
+        InputError::TimestampRange { path: path(), column: column() },
         InputError::TotalTooLarge {
             path: path(),
             place: place(),

@@ -1,6 +1,6 @@
 //! Key cells and whole rows, a batch at a time.
 
-use super::cells::{NoText, TextColumn, may_lack_text, type_name};
+use super::cells::{CellForm, NoText, TextColumn, may_lack_text, type_name};
 use super::fields::CellPath;
 use super::file::TableFile;
 use super::guard::guarded;
@@ -8,8 +8,9 @@ use super::table::{Table, parquet_error};
 use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 use crate::folder::File;
 use crate::rows::Row;
-use crate::source::Source;
+use crate::source::{CellColumn, Source};
 use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_schema::Fields;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
@@ -21,10 +22,33 @@ pub(super) const BATCH_ROWS: usize = 4096;
 /// The key columns of a table in text form.
 pub(crate) struct KeyBatches {
     reader: ParquetRecordBatchReader,
-    /// For each position in the key: the column of the batch, the cell in it, and the column's name.
-    columns: Vec<(usize, CellPath, String)>,
+    /// Of each position in the key.
+    columns: Vec<KeyCells>,
     next_row: u64,
     path: PathBuf,
+}
+
+/// Where the cells of a position in the key are, and how they become text.
+pub(super) struct KeyCells {
+    /// The column of a batch.
+    pub(super) at: usize,
+    /// The cell in it, by its column in the file.
+    pub(super) path: CellPath,
+    pub(super) name: String,
+    pub(super) form: CellForm,
+}
+
+impl KeyCells {
+    /// Those of `column` among columns of the types in `fields`, in column `at` of the batches.
+    pub(super) fn new(column: &CellColumn, at: usize, fields: &Fields) -> Self {
+        let form = column.path.field(fields).map(|field| CellForm::new(field, column.form));
+        Self {
+            at,
+            path: column.path.clone(),
+            name: fields[column.path.column].name().clone(),
+            form: form.unwrap_or_default(),
+        }
+    }
 }
 
 /// The key cells of some rows.
@@ -45,29 +69,31 @@ impl KeyBatches {
     pub(crate) fn open(
         source: &Source,
         table: &Table,
-        cells: &[CellPath],
+        columns: &[CellColumn],
         group: Option<(usize, u64)>,
     ) -> Result<Self, InputError> {
+        let indices: Vec<usize> = columns.iter().map(|column| column.path.column).collect();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
             TableFile(source.reopen()?),
-            table.keys().clone(),
+            table.keys(source, &indices)?.clone(),
         );
         let schema = builder.parquet_schema();
-        let leaves = cells.iter().flat_map(|cell| cell.leaves(schema));
+        let leaves = columns.iter().flat_map(|column| column.path.leaves(schema));
         let mask = ProjectionMask::leaves(schema, leaves);
         let mut builder = builder.with_projection(mask).with_batch_size(BATCH_ROWS);
         if let Some((group, _)) = group {
             builder = builder.with_row_groups(vec![group]);
         }
         // A projected batch has its columns in the file's order, each once.
-        let mut projected: Vec<usize> = cells.iter().map(|cell| cell.column).collect();
+        let mut projected = indices;
         projected.sort_unstable();
         projected.dedup();
-        let columns = cells
+        let columns = columns
             .iter()
-            .map(|cell| {
-                let at = projected.partition_point(|known| *known < cell.column);
-                (at, cell.clone(), table.schema().field(cell.column).name().clone())
+            .map(|column| {
+                let index = column.path.column;
+                let at = projected.partition_point(|known| *known < index);
+                KeyCells::new(column, at, table.schema().fields())
             })
             .collect();
         let reader = guarded(source.path(), || {
@@ -89,9 +115,9 @@ impl KeyBatches {
             let batch = batch.map_err(|_| damaged())?;
             let first_row = *next_row;
             *next_row += batch.num_rows() as u64;
-            let text = |(at, cell, name): &(usize, CellPath, String)| {
+            let text = |KeyCells { at, path: cell, name, form }: &KeyCells| {
                 let array = batch.columns().get(*at).and_then(|column| cell.cells(column));
-                TextColumn::new(&array.ok_or_else(damaged)?)
+                TextColumn::new(&array.ok_or_else(damaged)?, *form)
                     .map_err(|reason| no_text(&reason, path, first_row, name))
             };
             let columns = columns.iter().map(text).collect::<Result<_, _>>()?;
@@ -130,7 +156,7 @@ pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteE
     }
     let file = TableFile(source.reopen()?);
     let mut reader = guarded(source.path(), || {
-        let whole = table.whole().clone();
+        let whole = table.whole(source)?.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
         let mask = ProjectionMask::roots(builder.parquet_schema(), doubtful.iter().copied());
         let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
@@ -162,12 +188,12 @@ pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteE
 
 /// The first row of `array` without a text form.
 fn unwritable_row(array: &ArrayRef) -> Option<usize> {
-    match TextColumn::new(array) {
+    match TextColumn::new(array, CellForm::default()) {
         Ok(_) => None,
         Err(NoText::NotUtf8 { row, .. }) => Some(row),
         Err(NoText::Damaged) => Some(
             (0..array.len())
-                .find(|row| TextColumn::new(&array.slice(*row, 1)).is_err())
+                .find(|row| TextColumn::new(&array.slice(*row, 1), CellForm::default()).is_err())
                 .unwrap_or(0),
         ),
     }
@@ -211,7 +237,7 @@ impl RowBatches {
     ) -> Result<Self, InputError> {
         let file = TableFile(source.reopen()?);
         let reader = guarded(source.path(), || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole().clone())
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole(source)?.clone())
                 .with_row_groups(vec![group])
                 .with_row_selection(selection)
                 .with_batch_size(BATCH_ROWS)

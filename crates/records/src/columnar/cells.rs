@@ -3,9 +3,9 @@
 //! | type | text |
 //! |---|---|
 //! | string, binary | unchanged; binary must be UTF-8 |
-//! | fixed-size binary | lower-case hexadecimal |
+//! | fixed-size binary | lower-case hexadecimal; with dashes if its field says that it is a UUID |
 //! | integer | decimal, `-42` |
-//! | decimal | with `scale` digits after the point, `12.30` |
+//! | decimal | with `scale` digits after the point, `12.30`; as a key without zeros at the end, `12.3` |
 //! | boolean | `true`, `false` |
 //! | date | `2024-02-01` |
 //! | time | `12:34:56`, then 3, 6 or 9 digits of the fraction if it is not zero |
@@ -13,7 +13,10 @@
 //! | floating point | shortest decimal that reads back the same; never a key |
 //! | dictionary | that of its values |
 //! | null | empty |
+//!
+//! Some profiles read bytes that are no text: [`TypedForm::raw_bytes`].
 
+use crate::profile::TypedForm;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions::{
@@ -31,7 +34,8 @@ use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, FixedSizeBinaryArray, LargeStringArray, StringArray,
     StringViewArray,
 };
-use arrow_schema::{DataType, TimeUnit};
+use arrow_schema::extension::{ExtensionType, Uuid};
+use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::take::take;
 use std::fmt::{Display, Write};
 
@@ -41,6 +45,43 @@ pub(crate) enum TextColumn {
     Plain(StringArray),
     Large(LargeStringArray),
 }
+
+/// How the cells of a column become text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CellForm {
+    typed: TypedForm,
+    /// Whether bytes of a fixed size are UUIDs, by the type that the file or the frame says.
+    are_uuids: bool,
+}
+
+impl CellForm {
+    /// The form of the cells of `field`, for what reads `typed`.
+    pub(crate) fn new(field: &Field, typed: TypedForm) -> Self {
+        Self { typed, are_uuids: is_uuid(field) }
+    }
+
+    /// The form in a text file.
+    pub(crate) fn written(field: &Field) -> Self {
+        Self::new(field, TypedForm::default())
+    }
+}
+
+/// Whether a column says that it holds UUIDs of 16 bytes.
+pub(crate) fn is_uuid(field: &Field) -> bool {
+    field.extension_type_name() == Some(Uuid::NAME)
+        && matches!(flat(field.data_type()), DataType::FixedSizeBinary(UUID_BYTES))
+}
+
+/// The type of the values, where a dictionary holds them.
+pub(crate) fn flat(data_type: &DataType) -> &DataType {
+    match data_type {
+        DataType::Dictionary(_, values) => values,
+        data_type => data_type,
+    }
+}
+
+/// Bytes of a UUID.
+pub(crate) const UUID_BYTES: i32 = 16;
 
 /// Why a column has no text form.
 pub(crate) enum NoText {
@@ -52,7 +93,8 @@ pub(crate) enum NoText {
 
 impl TextColumn {
     /// The text form of an array whose type [`has_text_form`].
-    pub(crate) fn new(array: &ArrayRef) -> Result<Self, NoText> {
+    pub(crate) fn new(array: &ArrayRef, form: CellForm) -> Result<Self, NoText> {
+        let raw = form.typed.raw_bytes;
         let plain = |text: Option<StringArray>| text.map(TextColumn::Plain).ok_or(NoText::Damaged);
         match array.data_type() {
             DataType::Utf8View => {
@@ -62,20 +104,25 @@ impl TextColumn {
             DataType::LargeUtf8 => {
                 array.as_string_opt().cloned().map(TextColumn::Large).ok_or(NoText::Damaged)
             }
-            DataType::Binary => utf8(array.as_binary_opt::<i32>().ok_or(NoText::Damaged)?.iter()),
-            DataType::LargeBinary => {
-                utf8(array.as_binary_opt::<i64>().ok_or(NoText::Damaged)?.iter())
+            DataType::Binary => {
+                utf8(array.as_binary_opt::<i32>().ok_or(NoText::Damaged)?.iter(), raw)
             }
-            DataType::BinaryView => utf8(array.as_binary_view_opt().ok_or(NoText::Damaged)?.iter()),
+            DataType::LargeBinary => {
+                utf8(array.as_binary_opt::<i64>().ok_or(NoText::Damaged)?.iter(), raw)
+            }
+            DataType::BinaryView => {
+                utf8(array.as_binary_view_opt().ok_or(NoText::Damaged)?.iter(), raw)
+            }
             DataType::FixedSizeBinary(_) => {
-                Ok(hexadecimal(array.as_fixed_size_binary_opt().ok_or(NoText::Damaged)?))
+                let array = array.as_fixed_size_binary_opt().ok_or(NoText::Damaged)?;
+                Ok(hexadecimal(array, form.are_uuids))
             }
             DataType::Dictionary(..) => {
                 let array = array.as_any_dictionary_opt().ok_or(NoText::Damaged)?;
                 let values = take(array.values(), array.keys(), None);
-                Self::new(&values.map_err(|_| NoText::Damaged)?)
+                Self::new(&values.map_err(|_| NoText::Damaged)?, form)
             }
-            _ => plain(text(array)),
+            _ => plain(text(array, form.typed.drops_zeros)),
         }
     }
 
@@ -92,7 +139,7 @@ impl TextColumn {
 }
 
 /// The text form of a type that is neither text nor bytes; `None` if a value contradicts its type.
-fn text(array: &ArrayRef) -> Option<StringArray> {
+fn text(array: &ArrayRef, drops_zeros: bool) -> Option<StringArray> {
     match array.data_type() {
         DataType::Null => Some(StringArray::new_null(array.len())),
         DataType::Boolean => Some(
@@ -109,10 +156,10 @@ fn text(array: &ArrayRef) -> Option<StringArray> {
         DataType::Float16 => show::<Float16Type, _>(array, Some),
         DataType::Float32 => show::<Float32Type, _>(array, |value| Some(shortest(value))),
         DataType::Float64 => show::<Float64Type, _>(array, |value| Some(shortest(value))),
-        DataType::Decimal32(..) => decimals::<Decimal32Type>(array),
-        DataType::Decimal64(..) => decimals::<Decimal64Type>(array),
-        DataType::Decimal128(..) => decimals::<Decimal128Type>(array),
-        DataType::Decimal256(..) => decimals::<Decimal256Type>(array),
+        DataType::Decimal32(..) => decimals::<Decimal32Type>(array, drops_zeros),
+        DataType::Decimal64(..) => decimals::<Decimal64Type>(array, drops_zeros),
+        DataType::Decimal128(..) => decimals::<Decimal128Type>(array, drops_zeros),
+        DataType::Decimal256(..) => decimals::<Decimal256Type>(array, drops_zeros),
         DataType::Date32 => show::<Date32Type, _>(array, day),
         DataType::Date64 => {
             show::<Date64Type, _>(array, |millis| day(i32::try_from(millis / DAY_MILLIS).ok()?))
@@ -173,10 +220,16 @@ fn shortest(value: impl ryu::Float) -> String {
     ryu::Buffer::new().format(value).to_owned()
 }
 
-fn decimals<T: DecimalType>(array: &ArrayRef) -> Option<StringArray> {
+fn decimals<T: DecimalType>(array: &ArrayRef, drops_zeros: bool) -> Option<StringArray> {
     let typed = array.as_primitive_opt::<T>()?;
     let (precision, scale) = (typed.precision(), typed.scale());
-    show::<T, _>(array, |value| Some(T::format_decimal(value, precision, scale)))
+    show::<T, _>(array, |value| {
+        let mut text = T::format_decimal(value, precision, scale);
+        if drops_zeros && text.contains('.') {
+            text.truncate(text.trim_end_matches('0').trim_end_matches('.').len());
+        }
+        Some(text)
+    })
 }
 
 fn day(days: i32) -> Option<String> {
@@ -187,20 +240,33 @@ fn moments<T: ArrowTimestampType>(array: &ArrayRef, zone: &str) -> Option<String
     show::<T, _>(array, |value| Some(format!("{:?}{zone}", as_datetime::<T>(value)?)))
 }
 
-fn utf8<'a>(cells: impl Iterator<Item = Option<&'a [u8]>>) -> Result<TextColumn, NoText> {
+/// Text, but a value of `raw` bytes in hexadecimal.
+fn utf8<'a>(
+    cells: impl Iterator<Item = Option<&'a [u8]>>,
+    raw: Option<usize>,
+) -> Result<TextColumn, NoText> {
     let mut text = StringBuilder::new();
+    let mut digits = String::new();
     for (row, cell) in cells.enumerate() {
-        match cell.map(std::str::from_utf8) {
-            None => text.append_null(),
-            Some(Ok(value)) => text.append_value(value),
-            Some(Err(error)) => return Err(NoText::NotUtf8 { row, byte: error.valid_up_to() }),
+        let Some(cell) = cell else {
+            text.append_null();
+            continue;
+        };
+        if raw == Some(cell.len()) {
+            digits.clear();
+            push_hex(cell, &mut digits);
+            text.append_value(&digits);
+            continue;
+        }
+        match std::str::from_utf8(cell) {
+            Ok(value) => text.append_value(value),
+            Err(error) => return Err(NoText::NotUtf8 { row, byte: error.valid_up_to() }),
         }
     }
     Ok(TextColumn::Plain(text.finish()))
 }
 
-fn hexadecimal(array: &FixedSizeBinaryArray) -> TextColumn {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+fn hexadecimal(array: &FixedSizeBinaryArray, are_uuids: bool) -> TextColumn {
     let mut text = StringBuilder::new();
     let mut value = String::new();
     for row in 0..array.len() {
@@ -209,13 +275,22 @@ fn hexadecimal(array: &FixedSizeBinaryArray) -> TextColumn {
             continue;
         }
         value.clear();
-        for byte in array.value(row) {
-            value.push(char::from(DIGITS[usize::from(byte >> 4)]));
-            value.push(char::from(DIGITS[usize::from(byte & 15)]));
+        push_hex(array.value(row), &mut value);
+        if are_uuids {
+            // From the end, so that the places before stay.
+            [20, 16, 12, 8].into_iter().for_each(|at| value.insert(at, '-'));
         }
         text.append_value(&value);
     }
     TextColumn::Plain(text.finish())
+}
+
+fn push_hex(bytes: &[u8], text: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+        text.push(char::from(DIGITS[usize::from(byte & 15)]));
+    }
 }
 
 /// Whether cells of the type can be written as text.
@@ -306,7 +381,7 @@ mod tests {
     use std::sync::Arc;
 
     fn texts(array: &ArrayRef) -> Option<Vec<String>> {
-        let column = TextColumn::new(array).ok()?;
+        let column = TextColumn::new(array, CellForm::default()).ok()?;
         let cell = |row| String::from_utf8(column.cell(row).to_vec()).unwrap();
         Some((0..array.len()).map(cell).collect())
     }
@@ -445,12 +520,15 @@ mod tests {
         for array in damaged {
             assert!(may_lack_text(array.data_type()), "{}", array.data_type());
             assert!(
-                matches!(TextColumn::new(&array), Err(NoText::Damaged)),
+                matches!(TextColumn::new(&array, CellForm::default()), Err(NoText::Damaged)),
                 "{}",
                 array.data_type()
             );
         }
         let bytes: ArrayRef = Arc::new(LargeBinaryArray::from(vec![&b"a"[..], b"a\xff"]));
-        assert!(matches!(TextColumn::new(&bytes), Err(NoText::NotUtf8 { row: 1, byte: 1 })));
+        assert!(matches!(
+            TextColumn::new(&bytes, CellForm::default()),
+            Err(NoText::NotUtf8 { row: 1, byte: 1 })
+        ));
     }
 }

@@ -2,7 +2,7 @@
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, BooleanArray};
-use arrow_schema::{DataType, FieldRef, Fields};
+use arrow_schema::{DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use parquet::schema::types::SchemaDescriptor;
 
@@ -30,11 +30,11 @@ impl CellPath {
         Some(Self { column, fields: rest.iter().map(|field| field.name().clone()).collect() })
     }
 
-    /// The type of the cells.
-    pub(crate) fn data_type<'a>(&self, columns: &'a Fields) -> Option<&'a DataType> {
-        let column = columns.get(self.column)?.data_type();
-        self.fields.iter().try_fold(column, |outer, name| match outer {
-            DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.data_type()),
+    /// The field of a schema with these `columns` that holds the cells.
+    pub(crate) fn field<'a>(&self, columns: &'a Fields) -> Option<&'a Field> {
+        let column = columns.get(self.column)?.as_ref();
+        self.fields.iter().try_fold(column, |outer, name| match outer.data_type() {
+            DataType::Struct(fields) => fields.find(name).map(|(_, field)| field.as_ref()),
             _ => None,
         })
     }
@@ -76,7 +76,6 @@ fn find<'a>(fields: &'a Fields, name: &str) -> Option<Vec<&'a FieldRef>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use arrow_schema::Field;
 
     fn fields(named: Vec<(&str, DataType)>) -> Fields {
         named.into_iter().map(|(name, data_type)| Field::new(name, data_type, true)).collect()
@@ -101,7 +100,7 @@ mod tests {
             let path = CellPath::find(&columns, name).unwrap();
             let below = below.iter().map(ToString::to_string).collect();
             assert_eq!(path, CellPath { column, fields: below });
-            assert_eq!(path.data_type(&columns), Some(&data_type));
+            assert_eq!(path.field(&columns).map(Field::data_type), Some(&data_type));
         }
         for name in ["d.c", "a.c", "a.", ".a", "a..b", "b", ""] {
             assert_eq!(CellPath::find(&columns, name), None, "{name}");

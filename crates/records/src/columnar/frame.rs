@@ -1,10 +1,10 @@
 //! A frame: rows as Arrow record batches, from memory or from something that makes them. Read once.
 
-use super::batches::{BATCH_ROWS, KeyBatch, no_text};
+use super::batches::{BATCH_ROWS, KeyBatch, KeyCells, no_text};
 use super::cells::{NoText, TextColumn};
-use super::fields::CellPath;
 use super::guard::unless_it_panics;
 use crate::error::InputError;
+use crate::source::CellColumn;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};
@@ -43,16 +43,21 @@ impl Frame {
         &self.schema
     }
 
-    /// The key cells at `cells`, in text form, from the first row on.
-    pub(crate) fn read(&self, path: &Path, cells: &[CellPath]) -> Result<FrameBatches, InputError> {
+    /// The key columns in text form, from the first row on.
+    pub(crate) fn read(
+        &self,
+        path: &Path,
+        columns: &[CellColumn],
+    ) -> Result<FrameBatches, InputError> {
         let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner).take();
         let batches =
             batches.ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
-        let name = |cell: &CellPath| self.schema.field(cell.column).name().clone();
+        let cells =
+            |column: &CellColumn| KeyCells::new(column, column.path.column, self.schema.fields());
         Ok(FrameBatches {
             batches,
             schema: SchemaRef::clone(&self.schema),
-            columns: cells.iter().map(|cell| (cell.clone(), name(cell))).collect(),
+            columns: columns.iter().map(cells).collect(),
             batch: None,
             next_row: 1,
             path: path.to_path_buf(),
@@ -64,8 +69,8 @@ impl Frame {
 pub(crate) struct FrameBatches {
     batches: Batches,
     schema: SchemaRef,
-    /// For each position in the key: the column of the frame, and its name.
-    columns: Vec<(CellPath, String)>,
+    /// Of each position in the key.
+    columns: Vec<KeyCells>,
     /// The key columns of a batch, and how many of its rows were given already.
     batch: Option<(Vec<ArrayRef>, usize)>,
     next_row: u64,
@@ -89,10 +94,11 @@ impl FrameBatches {
                 // A whole frame may be one batch: the text form of all its rows would take as much memory again.
                 let len = left.min(BATCH_ROWS);
                 let (first_row, path) = (self.next_row, &self.path);
-                let text = |(array, (_, name)): (&ArrayRef, &(CellPath, String))| {
-                    TextColumn::new(&array.slice(*done, len)).map_err(|reason| match reason {
+                let text = |(array, cells): (&ArrayRef, &KeyCells)| {
+                    let text = TextColumn::new(&array.slice(*done, len), cells.form);
+                    text.map_err(|reason| match reason {
                         NoText::Damaged => unusable(),
-                        reason => no_text(&reason, path, first_row, name),
+                        reason => no_text(&reason, path, first_row, &cells.name),
                     })
                 };
                 let columns =
@@ -114,13 +120,13 @@ impl FrameBatches {
 
     /// The key columns of a batch, if they are what the schema says. Nobody has checked them yet.
     fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
-        let array = |(cell, _): &(CellPath, String)| {
-            let array = batch.columns().get(cell.column)?;
-            let same_type = array.data_type() == self.schema.field(cell.column).data_type();
+        let array = |cells: &KeyCells| {
+            let array = batch.columns().get(cells.at)?;
+            let same_type = array.data_type() == self.schema.field(cells.at).data_type();
             if !same_type || array.to_data().validate_full().is_err() {
                 return None;
             }
-            cell.cells(array)
+            cells.path.cells(array)
         };
         self.columns.iter().map(array).collect()
     }

@@ -2,6 +2,7 @@
 
 use super::cells::{has_text_form, type_name};
 use super::guard::guarded;
+use super::int96;
 use crate::error::InputError;
 use crate::source::Source;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -10,14 +11,32 @@ use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 use std::io;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A Parquet file's metadata, read once.
 pub(crate) struct Table {
     /// With the types that the file declares.
+    declared: Readers,
+    /// With the units of timestamps in 96 bits, once they are known.
+    exact: OnceLock<Readers>,
+}
+
+/// How the columns of a file are read.
+#[derive(Clone)]
+struct Readers {
     whole: ArrowReaderMetadata,
     /// With strings as views: no copy of each string.
     keys: ArrowReaderMetadata,
+}
+
+impl Readers {
+    fn new(whole: ArrowReaderMetadata) -> Self {
+        let views = ArrowReaderOptions::default().with_schema(with_views(whole.schema()));
+        // If strings cannot be read as views, they are read with their own type.
+        let keys = ArrowReaderMetadata::try_new(Arc::clone(whole.metadata()), views)
+            .unwrap_or_else(|_| whole.clone());
+        Self { whole, keys }
+    }
 }
 
 impl std::fmt::Debug for Table {
@@ -36,35 +55,53 @@ impl Table {
         let failed = |error| parquet_error(source, &error);
         let whole =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(failed)?;
-        let views = ArrowReaderOptions::default().with_schema(with_views(whole.schema()));
-        // If strings cannot be read as views, they are read with their own type.
-        let keys = ArrowReaderMetadata::try_new(Arc::clone(whole.metadata()), views)
-            .unwrap_or_else(|_| whole.clone());
-        Ok(Self { whole, keys })
+        Ok(Self { declared: Readers::new(whole), exact: OnceLock::new() })
+    }
+
+    /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96 bits.
+    fn exact(&self, source: &Source) -> Result<&Readers, InputError> {
+        if let Some(known) = self.exact.get() {
+            return Ok(known);
+        }
+        let found = guarded(source.path(), || {
+            let Some(schema) = int96::schema(source, self.file(), self.schema())? else {
+                return Ok(self.declared.clone());
+            };
+            let options = ArrowReaderOptions::default().with_schema(schema);
+            let whole = ArrowReaderMetadata::try_new(Arc::clone(self.file()), options);
+            Ok(Readers::new(whole.map_err(|error| parquet_error(source, &error))?))
+        })?;
+        Ok(self.exact.get_or_init(|| found))
     }
 
     pub(crate) fn names(&self) -> Vec<String> {
-        self.whole.schema().fields().iter().map(|field| field.name().clone()).collect()
+        self.schema().fields().iter().map(|field| field.name().clone()).collect()
     }
 
     pub(crate) fn rows(&self) -> u64 {
         u64::try_from(self.file().file_metadata().num_rows()).unwrap_or_default()
     }
 
+    /// The columns with the types that the file declares.
     pub(crate) fn schema(&self) -> &SchemaRef {
-        self.whole.schema()
+        self.declared.whole.schema()
     }
 
     pub(crate) fn file(&self) -> &Arc<ParquetMetaData> {
-        self.whole.metadata()
+        self.declared.whole.metadata()
     }
 
-    pub(crate) fn whole(&self) -> &ArrowReaderMetadata {
-        &self.whole
+    /// What reads all columns with the types that the file declares.
+    pub(crate) fn declared(&self) -> &ArrowReaderMetadata {
+        &self.declared.whole
     }
 
-    pub(crate) fn keys(&self) -> &ArrowReaderMetadata {
-        &self.keys
+    /// What reads all columns unchanged.
+    ///
+    /// # Errors
+    /// [`InputError::TimestampRange`], or damage of the file.
+    pub(crate) fn whole(&self, source: &Source) -> Result<&ArrowReaderMetadata, InputError> {
+        Ok(&self.exact(source)?.whole)
     }
 
     /// Where the bytes of these columns are in the file, and the metadata at its end.
@@ -84,6 +121,22 @@ impl Table {
         }
         ranges.push(data_end..u64::MAX);
         ranges
+    }
+
+    /// What reads the columns at `indices`, as keys.
+    ///
+    /// # Errors
+    /// Those of [`Table::whole`], if one of them holds timestamps in 96 bits.
+    pub(crate) fn keys(
+        &self,
+        source: &Source,
+        indices: &[usize],
+    ) -> Result<&ArrowReaderMetadata, InputError> {
+        let readers = match indices.iter().any(|index| int96::is_in(self.file(), *index)) {
+            true => self.exact(source)?,
+            false => &self.declared,
+        };
+        Ok(&readers.keys)
     }
 
     /// The first column that cannot be written as text, and its type's name.

@@ -56,7 +56,7 @@ fn first_rows(
 ) -> Result<(), InputError> {
     let file = TableFile(source.reopen()?);
     guarded(source.path(), || {
-        let whole = table.whole().clone();
+        let whole = table.declared().clone();
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole)
             .with_projection(columns)
             .with_row_groups(vec![group])

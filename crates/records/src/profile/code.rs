@@ -1,6 +1,7 @@
 //! `digits` and `hex`: identifiers, and values hashed beforehand.
 
 use super::Refusal;
+use super::base64;
 use super::text::trimmed;
 use std::fmt;
 
@@ -121,6 +122,11 @@ impl Digest {
         let (_, name, digits) = Self::ALL[self as usize];
         (name, digits)
     }
+
+    /// Its length in bytes.
+    pub(super) fn bytes(self) -> usize {
+        self.row().1 / 2
+    }
 }
 
 impl fmt::Display for Digest {
@@ -129,9 +135,17 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Lower-case hexadecimal digits without the prefix `0x`, `0X` or `\x`.
+/// Lower-case hexadecimal digits without the prefix `0x`, `0X` or `\x`. Of a digest, also out of its Base64: for
+/// none of them has the Base64 as many characters as the hexadecimal digits.
 pub(super) fn hex(cell: &[u8], digest: Option<Digest>, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
+    let mut room = [0; base64::MAX_BYTES + 2];
+    if let Some(digest) = digest
+        && let Some(bytes) = base64::decode(text.as_bytes(), digest.bytes(), &mut room)
+    {
+        base64::push_hex(bytes, out);
+        return Ok(());
+    }
     let digits = match text.as_bytes() {
         [] => return Ok(()),
         [b'0', b'x' | b'X', digits @ ..] | [b'\\', b'x', digits @ ..] => digits,

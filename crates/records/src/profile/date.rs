@@ -7,12 +7,13 @@
 //!   `5.5.2024`; otherwise refused, unless the profile states the order;
 //! * an English month name: `1 Feb 2024`, `1-Feb-2024`, `1st February 2024`, `Feb 1, 2024`.
 //!
-//! Years have four digits, 1000 to 9999. A time at midnight (`T00:00:00`, `00:00:00.000Z`) is removed,
-//! because exports add it to plain dates; any other time is refused, because the day then depends on a
-//! time zone.
+//! Years have four digits, 1000 to 9999. A time at midnight is removed, because exports add it to plain dates:
+//! `T00:00:00`, `00:00:00.000Z`, `00:00:00+00:00`, `00:00 UTC`, `12:00:00 AM`. Any other time is refused, because
+//! the day then depends on a time zone: also `24:00:00`, which ends the day, and midnight in another zone than UTC.
 
 use super::Refusal;
 use super::text::trimmed;
+use std::borrow::Cow;
 
 /// The order of day and month if both are possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -23,6 +24,9 @@ pub(super) enum Order {
 
 /// Longest accepted text: `30th of September, 2024` with a time and some blanks is shorter.
 const TEXT_MAX_BYTES: usize = 64;
+
+/// Blanks at which no line is broken.
+const NO_BREAK: [char; 2] = ['\u{a0}', '\u{202f}'];
 
 const MONTHS: [&[u8]; 12] = [
     b"january",
@@ -44,6 +48,8 @@ pub(super) fn iso(cell: &[u8], order: Option<Order>, out: &mut Vec<u8>) -> Resul
     if text.is_empty() {
         return Ok(());
     }
+    // Excel and others put a narrow space before AM and PM.
+    let text = if text.contains(NO_BREAK) { Cow::Owned(text.replace(NO_BREAK, " ")) } else { text };
     if text.len() > TEXT_MAX_BYTES || !text.is_ascii() {
         return Err(Refusal::NotADate);
     }
@@ -78,21 +84,100 @@ fn days_in_month(year: u32, month: u32) -> u32 {
     }
 }
 
-/// The text before a time, which must be midnight.
+/// The text before a time, which must be midnight in UTC or in no zone.
 fn cut_midnight(text: &[u8]) -> Result<&[u8], Refusal> {
     let Some(colon) = text.iter().position(|byte| *byte == b':') else { return Ok(text) };
     let is_start = |at: &usize| matches!(text[*at], b'T' | b't' | b' ');
     // One or two digits of the hour precede the first colon.
-    let split = (0..colon).rev().find(is_start).ok_or(Refusal::NotADate)?;
+    let hour = (0..colon).rev().find(|at| !text[*at].is_ascii_digit());
+    let Some(split) = hour.filter(is_start).filter(|at| matches!(colon - at, 2 | 3)) else {
+        // `2024-02-01+01:00` is a day in a zone.
+        let follows_day = |at: usize| {
+            matches!(text[at], b'+' | b'-') && read_day(&text[..at], Some(Order::DayFirst)).is_ok()
+        };
+        let has_zone = hour.is_some_and(follows_day);
+        return Err(if has_zone { Refusal::TimeZone } else { Refusal::NotADate });
+    };
     let time = &text[split + 1..];
-    let time = time.strip_suffix(b"Z").or_else(|| time.strip_suffix(b"z")).unwrap_or(time);
-    let well_formed = time.iter().all(|byte| byte.is_ascii_digit() || matches!(byte, b':' | b'.'))
-        && matches!(colon - split, 2 | 3);
-    let midnight = time.iter().all(|byte| matches!(byte, b'0' | b':' | b'.'));
-    if well_formed && midnight {
-        Ok(text[..split].trim_ascii_end())
-    } else {
-        Err(Refusal::TimeOfDay)
+    let clock_len = time.iter().take_while(|byte| is_of_a_clock(**byte)).count();
+    let (clock, mut rest) = time.split_at(clock_len);
+    rest = rest.trim_ascii_start();
+    let half = [Half::Morning, Half::Afternoon]
+        .into_iter()
+        .find(|half| rest.get(..2).is_some_and(|head| head.eq_ignore_ascii_case(half.name())));
+    if half.is_some() {
+        rest = rest[2..].trim_ascii_start();
+    }
+    let is_midnight = is_midnight(clock, half)?;
+    check_zone(rest)?;
+    if is_midnight { Ok(text[..split].trim_ascii_end()) } else { Err(Refusal::TimeOfDay) }
+}
+
+/// The half of a day in which a clock of twelve hours is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Half {
+    Morning,
+    Afternoon,
+}
+
+impl Half {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Half::Morning => b"AM",
+            Half::Afternoon => b"PM",
+        }
+    }
+}
+
+fn is_of_a_clock(byte: u8) -> bool {
+    byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b',')
+}
+
+/// Whether a time is the beginning of a day. It has two to four numbers, of which the last may have a fraction.
+fn is_midnight(clock: &[u8], half: Option<Half>) -> Result<bool, Refusal> {
+    let mut numbers = clock.split(|byte| *byte == b':');
+    let hour = numbers.next().unwrap_or_default();
+    let (mut count, mut is_zero) = (0, true);
+    for number in numbers {
+        count += 1;
+        let mut digits = number.split(|byte| matches!(byte, b'.' | b','));
+        let is_number = |part: &[u8]| !part.is_empty();
+        let whole = digits.next().is_some_and(is_number);
+        let fraction = digits.next().is_none_or(is_number);
+        if !whole || !fraction || digits.next().is_some() {
+            return Err(Refusal::NotADate);
+        }
+        is_zero &= number.iter().all(|byte| matches!(byte, b'0' | b'.' | b','));
+    }
+    if !(1..=3).contains(&count) {
+        return Err(Refusal::NotADate);
+    }
+    let starts = match half {
+        Some(Half::Morning) => matches!(hour, b"12" | b"0" | b"00"),
+        Some(Half::Afternoon) => false,
+        None => matches!(hour, b"0" | b"00"),
+    };
+    Ok(starts && is_zero)
+}
+
+/// Refuses what follows a time, unless it is nothing or UTC.
+fn check_zone(zone: &[u8]) -> Result<(), Refusal> {
+    let is_utc = zone.is_empty()
+        || [&b"Z"[..], b"UTC", b"GMT"].iter().any(|name| zone.eq_ignore_ascii_case(name))
+        || [&b"00"[..], b"0000", b"00:00"]
+            .iter()
+            .any(|zero| matches!(zone, [b'+' | b'-', offset @ ..] if offset == *zero));
+    if is_utc {
+        return Ok(());
+    }
+    let is_of_a_zone = |byte: &u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'+' | b'-' | b':' | b'/' | b'_' | b'[' | b']')
+    };
+    let names_one = matches!(zone[0], b'+' | b'-' | b'[') || zone[0].is_ascii_alphabetic();
+    match names_one && zone.iter().all(is_of_a_zone) {
+        true => Err(Refusal::TimeZone),
+        false => Err(Refusal::NotADate),
     }
 }
 

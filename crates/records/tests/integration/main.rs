@@ -16,5 +16,6 @@ mod streaming;
 mod survey;
 mod text_input;
 mod trial;
+mod typed;
 mod unchanged;
 mod values;

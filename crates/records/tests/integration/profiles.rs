@@ -88,6 +88,7 @@ fn names_parse_to_their_profiles() {
         "integer:1",
         "integer:64",
         "ipv4",
+        "uuid",
     ] {
         let profile: Profile = name.parse().unwrap();
         assert_eq!(profile.to_string(), name);
@@ -151,6 +152,7 @@ fn profiles() -> Vec<Profile> {
         "hex:md5",
         "integer:16",
         "ipv4",
+        "uuid",
     ]
     .iter()
     .map(|name| name.parse().unwrap())
@@ -185,6 +187,9 @@ fn value() -> impl Strategy<Value = String> {
             "[ab\u{627}\u{647}\u{915}\u{94d}.\u{200c}\u{200d}\u{fc} ]{1,8}",
         ),
         "(00|0)?49[0-9 /()-]{4,14}",
+        "[{]?[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}[}]?",
+        "[0-9a-zA-Z+/_-]{20,22}(==)?",
+        "20[0-9]{2}-0[1-9]-1[0-9][T ][012][024]:00(:00)?( ?[AP]M)?(Z| UTC|[+-]0[01]:?00)?",
         "[0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3}[.][0-9]{1,3} ?",
     ]
 }

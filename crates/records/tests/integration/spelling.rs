@@ -4,7 +4,7 @@ use crate::common::{Scratch, hash, items, key, open, open_keys, silent};
 use std::path::PathBuf;
 use vesica_core::Item;
 use vesica_records::{
-    InputError, KeyLimits, KeySet, Misquoted, Place, ReadOptions, SingleQuoted, Source,
+    FloatTexts, InputError, KeyLimits, KeySet, Misquoted, Place, ReadOptions, SingleQuoted, Source,
     StreamError, read_keys, stream_items,
 };
 
@@ -19,6 +19,7 @@ fn read(name: &str, text: &str, columns: &[(&str, &str)]) -> Result<KeySet, Inpu
     match (&kept, streamed) {
         (Ok(kept), Ok(streamed)) => {
             assert_eq!(kept.counts.single_quoted, streamed.counts.single_quoted);
+            assert_eq!(kept.counts.floats, streamed.counts.floats);
         }
         (Err(kept), Err(StreamError::Input(streamed))) => assert_eq!(*kept, streamed),
         (kept, streamed) => panic!("{kept:?} and {streamed:?}"),
@@ -130,6 +131,25 @@ fn cells_kept_from_a_spreadsheet_are_read_as_it_shows_them() {
 fn a_delimiter_in_a_formula_outside_quotes_is_an_error_of_its_line() {
     let error = read("a.csv", "id,code\n1,=\"0,7\"\n", &[("code", "trim")]).unwrap_err();
     assert!(matches!(error, InputError::Ragged { .. }), "{error:?}");
+}
+
+#[test]
+fn keys_that_look_like_floats_are_reported_if_most_do() {
+    let text = "id,name\n17.0,a\n,b\n18.0,c\n1.5e+10,d\nx,e\n";
+    for profile in ["trim", "lower"] {
+        let set = read("a.csv", text, &[("id", profile)]).unwrap();
+        let first = vec![Place::Line(2), Place::Line(4), Place::Line(5)];
+        let told = FloatTexts { column: "id".into(), count: 3, first };
+        assert_eq!(set.counts.floats, [told], "{profile}");
+    }
+    // Half are not most; other profiles compare no text; and text beside the key is not looked at.
+    for (text, profile) in [
+        ("id\n17.0\n18\n", "trim"),
+        ("id\n17.0\n18.0\n", "exact"),
+        ("id,x\n17,1.0\n18,2.0\n", "trim"),
+    ] {
+        assert_eq!(read("a.csv", text, &[("id", profile)]).unwrap().counts.floats, [], "{text}");
+    }
 }
 
 #[test]

@@ -39,10 +39,11 @@ fn every_term_changes_the_hash_and_is_named_as_the_difference() {
         (and("max_repeats = 5"), "max_repeats", None, Some("5")),
         (and("hide_sizes = true"), "hide_sizes", Some("false"), Some("true")),
         (
-            with("profile = \"email\"", "profile = \"lower\""),
+            // Of the same version, so that only the name differs.
+            with("profile = \"email\"", "profile = \"email:google\""),
             "key.email.profile",
             Some("email"),
-            Some("lower"),
+            Some("email:google"),
         ),
         (with("5_000_000", "6_000_000"), "party.shop.max_rows", Some("5000000"), Some("6000000")),
         (
