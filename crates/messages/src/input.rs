@@ -433,10 +433,10 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             match unlike {
                 Unlike::Formats => "put the files of each format into a folder of their own",
                 Unlike::Columns => say.either(
-                    "export all files with the same columns in the same order; if the files have no \
-                     header, add --no-header",
-                    "export all files with the same columns in the same order; if the files have no \
-                     header, add `header=False`",
+                    "export all files with the same columns in the same order; if the files have \
+                     no header, add --no-header",
+                    "export all files with the same columns in the same order; if the files have \
+                     no header, add `header=False`",
                 ),
                 Unlike::Types { .. } => "export all files with the same types",
                 _ => "folders within the folder are named column=value, all after the same columns",
@@ -469,8 +469,8 @@ fn stray(path: &Path, kind: StrayKind, say: Speech) -> Message {
         ),
         StrayKind::TableLog => Message::here(
             what,
-            "old files still hold rows that the table no longer has: export the table to one file, or \
-             to a new folder",
+            "old files still hold rows that the table no longer has: export the table to one file, \
+             or to a new folder",
         ),
         StrayKind::LinkToFolder => Message::here(what, "replace the link with the folder itself"),
         StrayKind::BadName => {

@@ -32,7 +32,7 @@ const ONCE: Duration = Duration::from_secs(1);
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    /// Your file: CSV, TSV (also .gz, .zst) or Parquet
+    /// Your file: CSV, TSV (also .gz, .zst) or Parquet; or a folder of such files
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) input: PathBuf,
     /// The column of your file that holds a key or values, if the names differ; repeatable
