@@ -20,6 +20,16 @@ PARTIES = ["sender", "receiver"]
 # Operations whose protocols have a network of switches.
 SWITCHED = ["cardinality", "union", "private-id"]
 
+# Seconds that a message takes one way over each network of `vesica bench`.
+ONE_WAY_DELAY_S = {
+    "loopback": 0,
+    "lan": 10e-6,
+    "gigabit": 500e-6,
+    "fast-ethernet": 500e-6,
+    "transatlantic": 48e-3,
+    "wan": 40e-3,
+}
+
 # A run that is likely to take longer runs only once.
 LONG_S = 30
 
@@ -138,14 +148,16 @@ class Bench:
         smaller = [other for other in smaller if self.cells[other]]
         if not smaller:
             return 0
-        # The nearest one: fixed costs, mainly flights, are a larger part of smaller ones.
+        # The nearest one: fixed costs are a larger part of smaller ones.
         nearest = max(smaller, key=Cell.work)
         found = self.cells[nearest]
         # Half of the time of tiny runs is fixed costs.
         if nearest.sender + nearest.receiver <= 2**12 and found["wall_s"] < 1:
             return 0
+        # Messages under way take as long for any number of items; all else grows with the work.
+        under_way_s = min((found["flights"] or 0) * ONE_WAY_DELAY_S[cell.network], found["wall_s"])
         times = cell.work() / nearest.work()
-        expected_s = times * found["wall_s"]
+        expected_s = under_way_s + times * (found["wall_s"] - under_way_s)
         peak = sum(found[f"peak_rss_bytes_{party}"] for party in PARTIES)
         size_times = (cell.sender + cell.receiver) / (nearest.sender + nearest.receiver)
         if expected_s > self.limit_s or size_times * peak > self.memory:

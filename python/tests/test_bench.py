@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pathlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "python"
 
@@ -199,3 +201,40 @@ def test_the_tables_of_protocols_and_of_growing_sets(tmp_path: pathlib.Path) -> 
         for title in titles:
             assert title in done.stdout, done.stdout
         assert (tmp_path / "bench" / figure).exists()
+
+
+def tables_of_papers() -> Any:
+    sys.path.insert(0, str(ROOT / "bench"))
+    return importlib.import_module("tables.measure")
+
+
+def expected_s(found: dict[str, object], network: str, sizes: tuple[int, int]) -> float:
+    """What a run of the second size is expected to take after a run of the first that `found` this."""
+    measure = tables_of_papers()
+
+    def cell(size: int) -> Any:
+        return measure.Cell("dh", size, size, 128, network, 1)
+
+    bench = object.__new__(measure.Bench)
+    bench.known, bench.limit_s, bench.memory = {"dh"}, 1e9, 1e12
+    peaks = {"peak_rss_bytes_sender": 1, "peak_rss_bytes_receiver": 1}
+    bench.cells = {cell(sizes[0]): {**peaks, **found}}
+    return float(bench.expected_s(cell(sizes[1])))
+
+
+def test_the_time_on_the_way_does_not_grow_with_the_items() -> None:
+    found: dict[str, object] = {"wall_s": 1.5, "flights": 25}
+    assert abs(expected_s(found, "wan", (2**14, 2**16)) - (1.0 + 4 * 0.5)) < 1e-9
+    assert abs(expected_s(found, "loopback", (2**14, 2**16)) - 4 * 1.5) < 1e-9
+    # With a helper no flights are counted.
+    assert abs(expected_s({**found, "flights": None}, "wan", (2**14, 2**16)) - 4 * 1.5) < 1e-9
+    # A run takes no less than it did.
+    assert expected_s({**found, "flights": 1000}, "wan", (2**14, 2**16)) == 1.5
+
+
+def test_the_delays_are_those_of_the_networks() -> None:
+    command = str(pathlib.Path(sys.executable).with_name("vesica"))
+    said = subprocess.run([command, "bench", "--help"], capture_output=True, text=True, check=True)
+    row = re.compile(r"- ([a-z-]+): +.*?, ([0-9.]+) ms round trip")
+    delays = {name: float(ms) / 2000 for name, ms in row.findall(said.stdout)}
+    assert delays and tables_of_papers().ONE_WAY_DELAY_S == {"loopback": 0, **delays}

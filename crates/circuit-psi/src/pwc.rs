@@ -250,6 +250,15 @@ impl Pwc {
         let mut e_i = Vec::new();
         let wide = c.lanes_at_once().max(1);
         let rows_at_once = (wide / n_y).max(1);
+        if c.only_counts() {
+            for (rows, in_rows) in shares_of(n_x, rows_at_once) {
+                for (columns, in_columns) in shares_of(n_y, wide) {
+                    let any = vec![c.constant(false, rows * columns); x.len()];
+                    c.equal_parts(in_rows * in_columns, |c| equal(c, &any, &any))?;
+                }
+            }
+            return Ok(Sums { e_i: c.constant(false, n_x), e_j });
+        }
         for first in (0..n_x).step_by(rows_at_once) {
             let rows: Vec<u32> =
                 (first..(first + rows_at_once).min(n_x)).map(|row| row as u32).collect();
@@ -260,14 +269,12 @@ impl Pwc {
                 let columns: Vec<u32> = columns.map(|column| column as u32).collect();
                 let e = self.compare(c, x, y, &rows, &columns)?;
                 let mut sum = e_j.slice(first_column, len);
-                for row in 0..if c.only_counts() { 0 } else { rows.len() } {
+                for row in 0..rows.len() {
                     sum = c.xor(&sum, &e.slice(row * len, len));
                 }
                 e_j.put(first_column, &sum);
-                if !c.only_counts() {
-                    let sums = sums_of_groups(c, &e, len);
-                    row_matches = c.xor(&row_matches, &sums);
-                }
+                let sums = sums_of_groups(c, &e, len);
+                row_matches = c.xor(&row_matches, &sums);
             }
             e_i.push(row_matches);
             if let Some(ctx) = c.context() {
@@ -295,6 +302,12 @@ impl Pwc {
         let column_of: Vec<u32> = rows.iter().flat_map(|_| columns.iter().copied()).collect();
         equal(c, &word::gather(x, &row_of), &word::gather(y, &column_of))
     }
+}
+
+/// The lengths of the parts of `len` that are `most` long, but for the last one, with the number of parts of each.
+fn shares_of(len: usize, most: usize) -> impl Iterator<Item = (usize, u64)> {
+    let parts = [(most, (len / most) as u64), (len % most, 1)];
+    parts.into_iter().filter(|(len, times)| *len > 0 && *times > 0)
 }
 
 /// Whether both parties may learn the matches one after the other.

@@ -51,6 +51,7 @@ pub struct Cost {
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
     cost: Cost,
+    steps: u64,
     lanes_at_once: Option<usize>,
     prefers_depth: bool,
     shared: bool,
@@ -106,6 +107,11 @@ impl Counting {
         &self.cost
     }
 
+    /// Calls for gates that were made to count, equal parts once: how long the count itself takes.
+    pub fn steps(&self) -> u64 {
+        self.steps
+    }
+
     fn below(&mut self, depth: u64, len: usize) -> Counted {
         let depth = depth + 1;
         self.cost.count.depth = self.cost.count.depth.max(depth);
@@ -131,6 +137,7 @@ impl Gates for Counting {
 
     fn and(&mut self, pairs: &[(&Counted, &Counted)]) -> Result<Vec<Counted>> {
         self.cost.count.rounds += 1;
+        self.steps += 1;
         let gate = |(a, b): &(&Counted, &Counted)| {
             assert_eq!(a.len, b.len, "the same number of lanes");
             self.cost.count.ands += a.len as u64;
@@ -142,6 +149,7 @@ impl Gates for Counting {
 
     fn and_known(&mut self, lists: &[(Known<'_>, &[&Counted])]) -> Result<Vec<Vec<Counted>>> {
         self.cost.count.rounds += 1;
+        self.steps += 1;
         let mut results = Vec::with_capacity(lists.len());
         for (known, wires) in lists {
             let blocks = known.len().div_ceil(128);
@@ -167,6 +175,27 @@ impl Gates for Counting {
 
     fn only_counts(&self) -> bool {
         true
+    }
+
+    fn equal_parts<R>(
+        &mut self,
+        times: u64,
+        mut part: impl FnMut(&mut Self) -> Result<R>,
+    ) -> Result<R> {
+        let before = self.cost.count;
+        let results = part(self)?;
+        let count = &mut self.cost.count;
+        for (of, before) in [
+            (&mut count.ands, before.ands),
+            (&mut count.one_sided, before.one_sided),
+            (&mut count.words, before.words),
+            (&mut count.known_blocks, before.known_blocks),
+            (&mut count.known_words, before.known_words),
+            (&mut count.rounds, before.rounds),
+        ] {
+            *of += (*of - before) * times.saturating_sub(1);
+        }
+        Ok(results)
     }
 }
 

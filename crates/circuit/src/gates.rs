@@ -126,6 +126,22 @@ pub trait Gates: Sized {
     fn only_counts(&self) -> bool {
         false
     }
+
+    /// Evaluates `times` equal parts, at least one: `part`, again and again, and returns the results of the last. One that
+    /// [only counts](Gates::only_counts) evaluates it once.
+    ///
+    /// # Errors
+    /// As `part`.
+    fn equal_parts<R>(
+        &mut self,
+        times: u64,
+        mut part: impl FnMut(&mut Self) -> Result<R>,
+    ) -> Result<R> {
+        for _ in 1..times {
+            part(self)?;
+        }
+        part(self)
+    }
 }
 
 /// A part of a circuit in which no lane depends on another. An evaluator may evaluate it several times, on several threads

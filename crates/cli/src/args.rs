@@ -123,7 +123,8 @@ pub(crate) struct AgreeNewArgs {
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
     /// Who receives the result: a party, several parties separated by commas, or "all" [default: the first
-    /// party; all with --helper and for operations that give each party its own result]
+    /// party, or with values the one that does not have them; all with --helper and for operations that give
+    /// each party its own result]
     #[arg(long, value_name = "PARTY")]
     pub(crate) receives: Option<String>,
     /// Use a helper: its identity if you have it, and a name for readers
@@ -305,7 +306,8 @@ pub(crate) struct CombineArgs {
     /// The other side's file
     #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
     pub(crate) other: PathBuf,
-    /// The file for the table; its ending sets the format [default: print as CSV]
+    /// The file for the table; its ending sets the format, and - prints it as CSV [default: print it, but not on a
+    /// terminal]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// A file with keys: adds its key columns to the entries that are keys of it

@@ -11,6 +11,8 @@ const EXAMPLE_COLUMN: &str = "amount";
 const EXAMPLE_FACTOR: &str = "weight";
 const EXAMPLE_FACTOR_BITS: u32 = 16;
 const EXAMPLE_BITS: u32 = 32;
+/// A sum over fewer keys says much about each of them.
+const EXAMPLE_MIN_MATCHES: u64 = 100;
 
 /// An operation on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -60,8 +62,7 @@ pub(crate) struct AskedArgs {
     /// With --operation threshold: the number of common keys from which the answer is yes [default: 1000]
     #[arg(long, value_name = "N")]
     threshold: Option<u64>,
-    /// With --operation sum: the party that has the values [default: the first party; with several columns, groups or
-    /// a sign, one that is not the only receiver]
+    /// With --operation sum: the party that has the values [default: the first party that is not the only receiver]
     #[arg(long, value_name = "PARTY")]
     sum_of: Option<String>,
     /// With --operation sum: a column with values; repeatable [default: amount]
@@ -120,7 +121,8 @@ pub(crate) struct AskedArgs {
     /// With --operation shares or shared-values: values may be below zero
     #[arg(long)]
     shares_signed: bool,
-    /// The minimum number of common keys for an answer; below it, the parties learn only that it is below
+    /// The minimum number of common keys for an answer; below it, the parties learn only that it is below [default: 100
+    /// with sums and inner products, otherwise none]
     #[arg(long, value_name = "N")]
     pub(crate) min_matches: Option<u64>,
     /// The maximum number of common keys for an answer; above it, the parties learn only that it is above
@@ -161,8 +163,8 @@ impl AskedArgs {
     }
 
     /// The fields that are counts, with their meanings. A field that belongs to another operation
-    /// is included: parsing the agreement refuses it.
-    pub(crate) fn counts(&self) -> Vec<(&'static str, u64, &'static str)> {
+    /// is included: parsing the agreement refuses it. A party has at most `most_rows` rows.
+    pub(crate) fn counts(&self, most_rows: u64) -> Vec<(&'static str, u64, &'static str)> {
         let example = (self.operation == OperationName::Threshold).then_some(EXAMPLE_THRESHOLD);
         [
             (
@@ -170,12 +172,42 @@ impl AskedArgs {
                 self.threshold.or(example),
                 "the answer is yes from this many common keys on",
             ),
-            ("min_matches", self.min_matches, "with fewer common keys there is no answer"),
+            ("min_matches", self.least_matches(most_rows), self.why_least_matches()),
             ("max_matches", self.max_matches, "with more common keys there is no answer"),
         ]
         .into_iter()
         .filter_map(|(name, count, meaning)| Some((name, count?, meaning)))
         .collect()
+    }
+
+    /// The minimum number of common keys, if there is one. A sum without one is proposed with one, unless there is a
+    /// maximum, which could contradict it.
+    pub(crate) fn least_matches(&self, most_rows: u64) -> Option<u64> {
+        let proposed = self.reveals_values() && self.max_matches.is_none();
+        self.min_matches.or(proposed.then_some(EXAMPLE_MIN_MATCHES.min(most_rows)))
+    }
+
+    fn why_least_matches(&self) -> &'static str {
+        match self.reveals_values() {
+            true => "with fewer common keys there is no answer: it would reveal much about each",
+            false => "with fewer common keys there is no answer",
+        }
+    }
+
+    /// Whether the answer is about values of keys.
+    fn reveals_values(&self) -> bool {
+        matches!(self.operation, OperationName::Sum | OperationName::InnerProduct)
+    }
+
+    /// The receiver by default, where one party receives: with values the party that does not have them, as whoever has
+    /// them can tell from a sum which of its keys it includes; otherwise the first.
+    pub(crate) fn receiver<'a>(&'a self, [first, second]: [&'a str; 2]) -> &'a str {
+        let holder = match self.operation {
+            OperationName::Sum => self.sum_of.as_deref().unwrap_or(first),
+            OperationName::InnerProduct => self.product_of.as_deref().unwrap_or(second),
+            _ => second,
+        };
+        if holder == first { second } else { first }
     }
 
     /// The tables of values, including those of another operation. `receives` is the agreement's
@@ -240,10 +272,7 @@ impl ValueOptions<'_> {
     }
 
     fn fields(&self, receives: &str, [first, second]: [&str; 2]) -> ValueFields {
-        // Several sums, or signed values, must not belong to the only receiver.
-        let is_wide =
-            self.columns.len() > 1 || self.groups.is_some() || self.signed || self.times.is_some();
-        let holder = if is_wide && receives == first { second } else { first };
+        let holder = if receives == first { second } else { first };
         ValueFields {
             table: self.table,
             of: self.of.as_deref().unwrap_or(holder).to_owned(),

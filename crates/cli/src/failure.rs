@@ -72,6 +72,8 @@ pub(crate) enum Failure {
     OtherAgreement,
     /// The files hold shares of values only, no keys.
     NoKeysShared,
+    /// What the shares hid would be shown on a terminal.
+    SecretsOnTerminal,
     /// Standard output could not be written.
     Stdout(io::Error),
     /// The summary of a run could not be written to standard output.

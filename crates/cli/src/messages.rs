@@ -200,6 +200,10 @@ pub(crate) fn of(failure: &Failure) -> Message {
             "the files hold shares of values only, no keys",
             "leave out --keys and --agreement",
         ),
+        Failure::SecretsOnTerminal => Message::here(
+            "the terminal would show what the shares keep secret",
+            "give a file, for example --output common.csv, or --output - to print it all the same",
+        ),
         Failure::Stdout(error) => Message::here(
             format!("standard output cannot be written: {}", files::cause(error.kind())),
             files::write_hint(error.kind()),

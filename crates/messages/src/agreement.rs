@@ -4,7 +4,7 @@ mod helper;
 
 use crate::Message;
 use crate::tables::Written;
-use crate::words::list;
+use crate::words::{in_lower_case, list};
 use vesica_agreement::explain::grouped;
 use vesica_agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
 use vesica_link::ParseIdentityError;
@@ -67,7 +67,12 @@ fn words(fault: &AgreementFault) -> (String, String) {
         ),
         AgreementFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
-            show("a name has 1 to 32 characters out of a-z, 0-9, - and _, and is not \"all\""),
+            match in_lower_case(name) {
+                Some(lower) => lower,
+                None => show(
+                    "a name has 1 to 32 characters out of a-z, 0-9, - and _, and is not \"all\"",
+                ),
+            },
         ),
         AgreementFault::PartyCount { found, most: 2 } => (
             format!("there must be two parties, not {found}"),

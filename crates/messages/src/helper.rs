@@ -1,6 +1,7 @@
 //! Failures of the helper's service, and why a helper cannot be reached.
 
 use crate::tables::Written;
+use crate::words::in_lower_case;
 use crate::{Message, Speech, Who, files, link, no_threads};
 use std::io::ErrorKind;
 use vesica_backends::{BackendError, BadUrl};
@@ -221,7 +222,9 @@ pub fn settings(error: &SettingsError, say: Speech) -> Message {
         ),
         SettingsFault::PartyName { name } => (
             format!("{name:?} cannot be the name of a party"),
-            "a name has 1 to 32 characters out of a-z, 0-9, - and _".to_owned(),
+            in_lower_case(name).unwrap_or_else(|| {
+                "a name has 1 to 32 characters out of a-z, 0-9, - and _".to_owned()
+            }),
         ),
         SettingsFault::Identity { name, error } => (
             format!("the identity of {name:?} is not valid"),

@@ -157,8 +157,8 @@ pub fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech)
             format!(
                 "the other side at {at} has another identity than the agreement names: {presented}"
             ),
-            "check the address; if it is your partner's, your partner uses another key file, and \
-             the agreement must name that identity",
+            "verify first: it may be somebody else. Check the address, and ask your partner over a \
+             channel that you trust which key file it uses; the agreement names the other one",
         ),
         LinkError::OwnIdentity => Message::here(
             "the other side uses the same identity as this side",
@@ -252,7 +252,8 @@ fn no_peer(
         ),
         (Some(Endpoint::Listen(_)), Some(LinkError::WrongIdentity { .. })) => Message::here(
             format!("{peer} did not connect to {at} within {waited}; another program did{why}"),
-            "if that was your partner, it uses another key file than the one in the agreement",
+            "verify first: it may be somebody else. Ask your partner over a channel that you trust \
+             which key file it uses",
         ),
         (Some(Endpoint::Listen(_)), _) => Message::here(
             format!("{peer} did not connect to {at} within {waited}{why}"),

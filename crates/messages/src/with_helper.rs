@@ -316,8 +316,8 @@ fn incompatible(failure: &Aided, error: &LinkError, say: Speech) -> Message {
         LinkError::WrongIdentity { presented } => peer(
             format!("the server at {address} is not {helper}: its identity is {presented}"),
             format!(
-                "check the address; if it is right, {helper} uses another key file than the one in \
-                 the agreement"
+                "verify first: it may be somebody else. Check the address, and ask the operator of \
+                 {helper} over a channel that you trust which key file it uses"
             ),
         ),
         LinkError::RefusedByPeer => unknown_identity(helper),

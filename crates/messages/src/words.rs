@@ -23,6 +23,15 @@ pub fn and<T: AsRef<str>>(words: &[T]) -> String {
     }
 }
 
+/// What to write in place of the party name `name`, if only its capitals are wrong.
+pub(crate) fn in_lower_case(name: &str) -> Option<String> {
+    let lower = name.to_ascii_lowercase();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
+    let is_name = (1..=32).contains(&name.len()) && name.bytes().all(is_plain) && lower != "all";
+    (is_name && lower != name)
+        .then(|| format!("names of parties are in lower case: write {lower:?} everywhere"))
+}
+
 /// A time for people: `1.5 s`, `42 s`, `3 min 20 s`, `2 h 5 min`.
 pub fn duration(time: Duration) -> String {
     let seconds = time.as_secs();
@@ -38,6 +47,15 @@ pub fn duration(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_capitals_are_put_right() {
+        let hint = in_lower_case("North_1").unwrap();
+        assert!(hint.contains("\"north_1\""), "{hint}");
+        for name in ["north", "No rth", "All", "", "Nörth"] {
+            assert_eq!(in_lower_case(name), None, "{name}");
+        }
+    }
 
     #[test]
     fn a_list_reads_like_a_sentence() {

@@ -1,3 +1,4 @@
+use crate::message_order::{self, Run};
 use crate::meter::Span;
 use crate::write_queue::WriteQueue;
 use crate::{StreamPair, StreamReader};
@@ -61,6 +62,7 @@ pub struct Channel {
     direction: Option<Direction>,
     flights: u64,
     flights_under_span: u64,
+    order: Option<Vec<Run>>,
     poisoned: bool,
 }
 
@@ -76,8 +78,25 @@ impl Channel {
             direction: None,
             flights: 0,
             flights_under_span: 0,
+            order: None,
             poisoned: false,
         })
+    }
+
+    /// Notes from now on which messages come in which order.
+    pub(crate) fn note_order(&mut self) {
+        self.order.get_or_insert_default();
+    }
+
+    /// What was noted.
+    pub(crate) fn order(&self) -> &[Run] {
+        self.order.as_deref().unwrap_or_default()
+    }
+
+    fn note(&mut self, run: Run) {
+        if let Some(order) = &mut self.order {
+            message_order::note(order, run);
+        }
     }
 
     pub(crate) fn set_span(&mut self, span: Arc<Span>) -> Arc<Span> {
@@ -96,6 +115,7 @@ impl Channel {
     /// Counts a message of `len` bytes whose [frame](framed) went over the stream before there was a channel.
     pub fn was_sent(&mut self, len: usize) {
         self.turn(Direction::Sending);
+        self.note(Run::Sent(1));
         self.span.count_sent(len);
     }
 
@@ -134,6 +154,7 @@ impl Channel {
             channel.turn(Direction::Exchanging);
             let mut parts = message.chunks(EXCHANGED_AT_ONCE);
             let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
+            channel.note(Run::Exchanged);
             // Some parts ahead of those read, so that the link is never idle; no more, as the peer does
             // the same.
             for part in parts.by_ref().take(EXCHANGED_AHEAD) {
@@ -202,6 +223,7 @@ impl Channel {
             return Err(Error::Bug("a message is larger than the channel's limit"));
         }
         self.turn(Direction::Sending);
+        self.note(Run::Sent(1));
         self.push_message(message)
     }
 
@@ -228,6 +250,7 @@ impl Channel {
         }
         self.flush_inner()?;
         self.turn(Direction::Receiving);
+        self.note(Run::Received(1));
         self.read_header(len)
     }
 

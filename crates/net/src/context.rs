@@ -1,6 +1,6 @@
 use crate::handover::{Giver, Taker, handover};
 use crate::meter::Meter;
-use crate::{Channel, Limits, Pool, StreamId, StreamPair, Streams};
+use crate::{Channel, Limits, MessageOrder, Pool, StreamId, StreamPair, Streams};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
@@ -70,6 +70,8 @@ pub struct Context {
     progress: Option<Arc<dyn Progress>>,
     forks: u64,
     joined_direction_changes: u64,
+    /// Where the order of messages is noted, that of parts that have ended.
+    joined_order: Option<Vec<[MessageOrder; 2]>>,
 }
 
 impl Context {
@@ -116,6 +118,7 @@ impl Context {
             progress: None,
             forks: 0,
             joined_direction_changes: 0,
+            joined_order: None,
         })
     }
 
@@ -247,7 +250,10 @@ impl Context {
         for (role, peer) in &self.peers {
             let id = peer.id.child(self.forks);
             let stream = peer.streams.open(id)?;
-            let channel = Channel::new(stream, self.limits, Arc::clone(&span))?;
+            let mut channel = Channel::new(stream, self.limits, Arc::clone(&span))?;
+            if self.joined_order.is_some() {
+                channel.note_order();
+            }
             peers.insert(*role, Peer { streams: Arc::clone(&peer.streams), id, channel });
         }
         self.forks += 1;
@@ -261,6 +267,7 @@ impl Context {
             progress: self.progress.clone(),
             forks: 0,
             joined_direction_changes: 0,
+            joined_order: self.joined_order.is_some().then(Vec::new),
         })
     }
 
@@ -299,6 +306,9 @@ impl Context {
         self.parts(1);
         self.joined_direction_changes +=
             context_a.direction_changes().max(context_b.direction_changes());
+        if let Some(joined) = &mut self.joined_order {
+            joined.push([context_a.message_order(), context_b.message_order()]);
+        }
         match (a, b, first_error.into_inner().unwrap_or_else(PoisonError::into_inner)) {
             (Some(a), Some(b), None) => Ok((a, b)),
             (_, _, Some(error)) => Err(error),
@@ -356,6 +366,24 @@ impl Context {
     pub fn direction_changes(&self) -> u64 {
         let own = self.peers.values().map(|peer| peer.channel.direction_changes()).max();
         own.unwrap_or(0) + self.joined_direction_changes
+    }
+
+    /// Notes from now on which messages come in which order, here and in parts that [`join`](Self::join) runs.
+    pub fn note_order(&mut self) {
+        self.joined_order.get_or_insert_default();
+        self.peers.values_mut().for_each(|peer| peer.channel.note_order());
+    }
+
+    /// What was noted so far: nothing before [`note_order`](Self::note_order), nor with several peers.
+    pub fn message_order(&self) -> MessageOrder {
+        let mut peers = self.peers.values();
+        match (peers.next(), peers.next()) {
+            (Some(peer), None) => MessageOrder {
+                own: peer.channel.order().to_vec(),
+                joined: self.joined_order.clone().unwrap_or_default(),
+            },
+            _ => MessageOrder::default(),
+        }
     }
 
     /// Bytes, flights and time so far.

@@ -8,6 +8,7 @@
 //! * [`Giver`], [`Taker`] — what parts of a protocol that work side by side hand to each other.
 //! * [`Window`] — how many messages may wait for their answers.
 //! * [`Meter`] — bytes, flights and time by label.
+//! * [`MessageOrder`] — which message waits for which: the flights of a run.
 //! * [`Pool`] — the CPU threads a party may use.
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
@@ -45,6 +46,7 @@ mod connection;
 mod context;
 mod handover;
 pub mod memory;
+mod message_order;
 mod meter;
 mod pool;
 mod replay;
@@ -59,6 +61,7 @@ pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN, framed};
 pub use connection::Connection;
 pub use context::{Context, OpenedStreams, Progress};
 pub use handover::{Giver, Taker};
+pub use message_order::MessageOrder;
 pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
 pub use replay::{Flight, Replay, Said, Turn, Turned};

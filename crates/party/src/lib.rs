@@ -54,7 +54,7 @@ pub use party::{
     check_set_len, of_set,
 };
 pub use protocol::{
-    AddendRuns, BoundsKept, Compared, Learners, MakeOpening, MakeParty, Pairwise, Parameter,
+    AddendRuns, Auto, BoundsKept, Compared, Learners, MakeOpening, MakeParty, Pairwise, Parameter,
     Partitions, Protocol, Security, Traffic, UsableSetLen,
 };
 pub use vesica_core::{Operation, Query};

@@ -122,6 +122,17 @@ pub enum Pairwise {
     Early,
 }
 
+/// Whether a protocol runs under an agreement that leaves the choice open, `protocol = "auto"`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Auto {
+    /// It may: it answers its questions with the least time or the fewest bytes at some sizes, over some network.
+    Candidate,
+    /// Only where no candidate gives the answer: a candidate costs less or reveals less.
+    WhenAlone,
+    /// It runs only if an agreement names it: a variant of the literature for comparison, or one that is insecure.
+    Never,
+}
+
 /// Who may learn the result of an operation that does not give each party one of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learners {
@@ -258,10 +269,9 @@ pub struct Protocol {
     /// How many different items a receiver that deviates can have tested in one run. `None` means no
     /// more than its set size.
     pub usable_set_len: Option<fn(&PsiParams) -> UsableSetLen>,
-    /// Whether it is chosen only where nothing else gives the answer: a protocol of the literature that is kept for
-    /// comparison. From some ten thousand items on, others of its security take less time and fewer bytes. What it is
-    /// chosen for all the same, if anything, `vesica protocols` says.
-    pub named_only: bool,
+    /// Whether it runs under an agreement that leaves the choice open. For which questions that is, `vesica protocols`
+    /// says.
+    pub auto: Auto,
     /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
     /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
     pub item_bits: RangeInclusive<u32>,
@@ -301,11 +311,6 @@ impl Protocol {
     pub fn flights_range(&self, params: &PsiParams) -> RangeInclusive<u64> {
         let most = (self.flights)(params);
         self.least_flights.map_or(most, |least| least(params))..=most
-    }
-
-    /// Whether it has the components of its paper where another row has better ones: ids of such rows end in `_paper`.
-    pub fn is_as_published(&self) -> bool {
-        self.id.ends_with("_paper")
     }
 
     /// [`Protocol::sender_learns`] in words.

@@ -21,8 +21,8 @@ pub use catalogue::{Row, TrustModel, catalogue, find, strongest};
 pub use vesica_circuit_psi::{bwa, circuit_phasing, psty19, pwc, scs};
 pub use vesica_ot_psi::{gbf, gbf_malicious, kkrt16, ot_phasing, psz14, rr22, rr22_malicious};
 pub use vesica_party::{
-    AddendRuns, Addends, BoundsKept, COINS_LEN, Committed, Compared, Comparison, Condition, Fact,
-    Ids, Input, Learners, Operation, Order, Output, Pairwise, Parameter, Partitions, Party,
+    AddendRuns, Addends, Auto, BoundsKept, COINS_LEN, Committed, Compared, Comparison, Condition,
+    Fact, Ids, Input, Learners, Operation, Order, Output, Pairwise, Parameter, Partitions, Party,
     Protocol, Query, Security, Shares, Step, Steps, Traffic, UsableSetLen,
 };
 pub use vesica_public_key_psi::{dh, dl_dt10, naive_hash, rsa_dt10};

@@ -525,6 +525,27 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     }
 }
 
+/// The first query of each operation of `protocol` takes the flights of the row, whoever learns.
+pub(crate) fn flights_are_those_of_the_row(protocol: &Protocol, sizes: (u64, u64, u64)) {
+    let (n_x, n_y, common) = sizes;
+    let (x, y) = overlapping(n_x, n_y, common);
+    let mut seen = Vec::new();
+    for query in queries(protocol) {
+        if seen.contains(&query.operation()) {
+            continue;
+        }
+        seen.push(query.operation());
+        for learns in learners(protocol, &query) {
+            let (x, y) = (&x[..], &y[..]);
+            let trial =
+                Trial { protocol, query, bounds: Bounds::NONE, learns: *learns, x, y, runs: 1 };
+            let run = trial.run(&Runner::default());
+            let (params, case) = (trial.params(1), trial.name());
+            crate::laws::flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+        }
+    }
+}
+
 /// Whether the laws of this module apply to `protocol`.
 pub fn are_offered(protocol: &Protocol) -> bool {
     let is_beyond = |operation: &Operation| {

@@ -7,7 +7,7 @@ use super::table::{At, Table, unknown_word};
 use super::terms::Terms;
 use vesica_core::{Item, Learns, Role};
 use vesica_protocols::kmrs14::Variant;
-use vesica_protocols::{BoundsKept, Operation, Pairwise, Protocol, Security, catalogue};
+use vesica_protocols::{Auto, BoundsKept, Operation, Protocol, Security, catalogue};
 
 /// What an agreement says about the protocol.
 #[derive(Clone, Debug)]
@@ -127,19 +127,12 @@ fn auto(
     Ok((Selection::Auto(digests), None))
 }
 
-/// The protocols among `rows` that `auto` may choose. It may choose one for comparison only if no other gives the
-/// answer, its bytes do not depend on the result, and it takes large sets; never one as published beside the same with
-/// better components.
+/// The protocols among `rows` that `auto` may choose: the candidates, or if there are none those that it may choose
+/// alone.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
-    let rows = rows.iter().copied();
-    let leading: Vec<_> = rows.clone().filter(|row| !row.named_only).collect();
-    match leading.is_empty() {
-        true => rows
-            .filter(|row| !row.bytes_depend_on_result && row.pairwise == Pairwise::No)
-            .filter(|row| !row.is_as_published())
-            .collect(),
-        false => leading,
-    }
+    let of = |auto: Auto| rows.iter().copied().filter(|row| row.auto == auto).collect::<Vec<_>>();
+    let candidates = of(Auto::Candidate);
+    if candidates.is_empty() { of(Auto::WhenAlone) } else { candidates }
 }
 
 /// Whether no party learns a number of common keys that is not part of the answer: one outside the bounds, or beside

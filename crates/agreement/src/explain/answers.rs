@@ -190,11 +190,25 @@ impl Words<'_> {
                 ),
                 format!(
                     "What a sum reveals about its parts. If few keys are in common, it reveals \
-                     much about each. A party that knows the values, such as {}, may learn from a \
-                     sum which of them it includes; with values chosen for that, always.",
-                    sum.of
+                     much about each. {}",
+                    self.sum_for_its_holder(&sum.of)
                 ),
             ],
+        }
+    }
+
+    /// What a sum says to `holder`, which has the values.
+    fn sum_for_its_holder(&self, holder: &str) -> String {
+        match self.agreement.sole_receiver() {
+            Some(receiver) if receiver != holder => format!(
+                "{holder} does not receive it. If {receiver} passes it on, {holder} may learn \
+                 which of its values it includes; with values chosen for that, always."
+            ),
+            _ => format!(
+                "{holder} knows the values and receives the sum: it may learn which of them it \
+                 includes; with values chosen for that, always. That is weak: let the other side \
+                 alone receive it."
+            ),
         }
     }
 }

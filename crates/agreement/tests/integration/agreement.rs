@@ -9,7 +9,7 @@ use vesica_agreement::{
 };
 use vesica_core::{Learns, Role};
 use vesica_link::{ParseIdentityError, PublicIdentity};
-use vesica_protocols::{Operation, Security, catalogue};
+use vesica_protocols::{Auto, Operation, Security, catalogue};
 use vesica_records::ProfileError;
 use vesica_tables::{FileFault, TableFault};
 
@@ -146,7 +146,7 @@ fn auto_allows_every_suitable_protocol_and_a_name_only_one() {
     for security in [Security::SemiHonest, Security::Malicious] {
         let offering =
             catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection));
-        let enough = offering.filter(|row| row.security >= security && !row.named_only);
+        let enough = offering.filter(|row| row.security >= security && row.auto == Auto::Candidate);
         let enough: Vec<_> = enough.map(|row| row.id).collect();
         if enough.is_empty() {
             continue;

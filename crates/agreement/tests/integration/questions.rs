@@ -1,5 +1,6 @@
 //! Agreements that ask something else than which rows are common, and bounds on the answer.
 
+mod candidates;
 mod values;
 
 use vesica_agreement::explain::explain;

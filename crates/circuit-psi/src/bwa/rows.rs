@@ -4,8 +4,8 @@ use super::{self as bwa, Bwa, MAX_ITEM_BITS};
 use crate::computed::{self, Audited, Gmw, GuardedYao, Yao};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, UsableSetLen, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, UsableSetLen, assumptions,
 };
 
 /// The row of `bwa`.
@@ -25,7 +25,7 @@ pub const ROW: Protocol = Protocol {
     bytes: computed::bytes::<Bwa, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Bwa, Yao>(params),
     usable_set_len: Some(domain_len),
-    named_only: true,
+    auto: Auto::WhenAlone,
     item_bits: 1..=MAX_ITEM_BITS,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,
@@ -53,6 +53,7 @@ pub const GMW_ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 5.0e-8 * computed::gates::<Bwa, Gmw>(params),
     sender: computed::sender::<Bwa, Gmw>,
     receiver: computed::receiver::<Bwa, Gmw>,
+    auto: Auto::Never,
     ..ROW
 };
 

@@ -4,8 +4,8 @@ use super::Phasing;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, assumptions,
 };
 
 /// The row of `circuit_phasing`.
@@ -26,7 +26,8 @@ pub const ROW: Protocol = Protocol {
     bytes: computed::bytes::<Phasing, Gmw>,
     seconds: |params| 0.05 + 1.6e-8 * computed::gates::<Phasing, Yao>(params),
     usable_set_len: None,
-    named_only: true,
+    // The same circuit takes less of everything after the OPPRF of `psty19`.
+    auto: Auto::Never,
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,

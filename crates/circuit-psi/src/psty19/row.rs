@@ -4,8 +4,8 @@ use super::{Opprf, Plan};
 use crate::computed::{self, Gmw};
 use vesica_core::PsiParams;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, assumptions,
 };
 
 /// The row of `psty19`.
@@ -27,7 +27,7 @@ pub const ROW: Protocol = Protocol {
     bytes: computed::bytes::<Opprf, Gmw>,
     seconds,
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::WhenAlone,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,

@@ -4,8 +4,8 @@ use super::Pwc;
 use crate::computed::{self, Gmw, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, assumptions,
 };
 
 /// The row of `pwc`.
@@ -25,7 +25,7 @@ pub const ROW: Protocol = Protocol {
     bytes: computed::bytes::<Pwc, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Pwc, Yao>(params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByComputation,

@@ -1,8 +1,8 @@
 //! The early reveal: what it shows, what it saves, and that it does not wait for the network.
 
 use super::{GMW_ROW, Pwc, ROW};
-use crate::computed::Yao;
 use crate::computed::spy::{assert_are_uniform, context, runs, shown};
+use crate::computed::{Circuit, Engine, Gmw, Yao};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{EarlyReveal, Item, Learns, PsiParams, Role, SessionId};
@@ -170,5 +170,24 @@ fn without_an_early_reveal_the_traffic_does_not_depend_on_the_matches() {
                 assert_eq!(seen.flights, (protocol.flights)(&params), "{}, {n}", protocol.id);
             }
         }
+    }
+}
+
+/// What the catalogue says of a run is counted block by block; equal blocks are counted once.
+#[test]
+fn a_count_of_all_comparisons_takes_a_few_steps_at_any_sizes() {
+    fn counted<E: Engine>(n_x: u64, n_y: u64) {
+        let session = SessionId::from_bytes([1; 32]);
+        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver)
+            .and_then(|params| params.with_item_bits(32))
+            .unwrap();
+        let mut counting = E::counting();
+        Pwc::public(&params).evaluate(&mut counting).unwrap();
+        assert!(counting.steps() <= 64, "{} steps for {n_x} and {n_y}", counting.steps());
+        assert_eq!(counting.count().ands, 31 * n_x * n_y, "{n_x} and {n_y}");
+    }
+    for (n_x, n_y) in [(1, 1), (3, 5000), (5000, 3), (1 << 14, 1 << 14), (1 << 16, 1 << 16)] {
+        counted::<Yao>(n_x, n_y);
+        counted::<Gmw>(n_x, n_y);
     }
 }

@@ -6,8 +6,8 @@ use crate::computed::{self, Audited, Circuit, Gmw, GuardedYao, Yao};
 use vesica_core::PsiParams;
 use vesica_hashing::ShortItems;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, UsableSetLen, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, UsableSetLen, assumptions,
 };
 
 /// The row of `scs_wn`.
@@ -27,7 +27,7 @@ pub const WAKSMAN_ROW: Protocol = Protocol {
     bytes: computed::bytes::<Scs<Waksman>, Yao>,
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Waksman>, Yao>(params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::WhenAlone,
     item_bits: 1..=128,
     reserves_zero: true,
     bounds: BoundsKept::ByComputation,
@@ -86,6 +86,7 @@ pub const WAKSMAN_GMW_ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 6.0e-8 * computed::gates::<Scs<Waksman>, Gmw>(params),
     sender: computed::sender::<Scs<Waksman>, Gmw>,
     receiver: computed::receiver::<Scs<Waksman>, Gmw>,
+    auto: Auto::Never,
     ..WAKSMAN_ROW
 };
 
@@ -102,6 +103,7 @@ pub const SORT_ROW: Protocol = Protocol {
     seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<Sorted>, Yao>(params),
     sender: computed::sender::<Scs<Sorted>, Yao>,
     receiver: computed::receiver::<Scs<Sorted>, Yao>,
+    auto: Auto::Never,
     ..WAKSMAN_ROW
 };
 
@@ -136,6 +138,7 @@ pub const HE_ROW: Protocol = Protocol {
     parameters: HE_PARAMETERS,
     sender: computed::sender::<Scs<Homomorphic<false>>, Yao>,
     receiver: computed::receiver::<Scs<Homomorphic<false>>, Yao>,
+    auto: Auto::Never,
     ..WAKSMAN_ROW
 };
 

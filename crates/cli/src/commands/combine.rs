@@ -6,7 +6,7 @@ use crate::args::CombineArgs;
 use crate::failure::Failure;
 use crate::settings::column_choices;
 use std::collections::HashMap;
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use vesica_agreement::Agreement;
@@ -18,6 +18,8 @@ use vesica_records::{
 };
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
+    // Before the files are read: nothing of them is shown.
+    let output = file(args.output.as_deref(), io::stdout().is_terminal())?;
     let one = SharesFile::load(&args.one)?;
     let other = SharesFile::load(&args.other)?;
     let combined = combine(&one, &other)?;
@@ -27,7 +29,7 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     };
     let header = header(&combined, names.as_ref());
     let cells = |entry| cells(&combined, names.as_ref(), entry);
-    let Some(path) = &args.output else {
+    let Some(path) = output else {
         let mut out = BufWriter::new(out);
         csv(&header, &mut out)?;
         for entry in 0..combined.entries() {
@@ -41,7 +43,7 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     }
     let from: Vec<PathBuf> =
         [&args.one, &args.other].into_iter().chain(&args.keys).cloned().collect();
-    let options = OutputOptions { path: path.clone(), force: args.force };
+    let options = OutputOptions { path: path.to_owned(), force: args.force };
     let mut table = TableWriter::create(&from[..], &header, &options)?;
     for entry in 0..combined.entries() {
         table.row(&cells(entry))?;
@@ -54,6 +56,17 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
         if entries == 1 { "y" } else { "ies" },
         path.display()
     )?)
+}
+
+/// The file for the table, `None` for standard output. A terminal gets it only where `-` asks for that: it shows, and
+/// often keeps, what the shares hid.
+fn file(output: Option<&Path>, is_terminal: bool) -> Result<Option<&Path>, Failure> {
+    match output {
+        Some(path) if path.as_os_str() == "-" => Ok(None),
+        Some(path) => Ok(Some(path)),
+        None if is_terminal => Err(Failure::SecretsOnTerminal),
+        None => Ok(None),
+    }
 }
 
 /// The keys of one side's file, by their items.
@@ -116,4 +129,18 @@ fn csv(cells: &[String], out: &mut impl Write) -> Result<(), Failure> {
         false => cell.clone(),
     });
     Ok(writeln!(out, "{}", quoted.collect::<Vec<_>>().join(","))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_secrets_only_where_it_is_asked_for() {
+        assert!(matches!(file(None, true), Err(Failure::SecretsOnTerminal)));
+        assert!(matches!(file(Some(Path::new("-")), true), Ok(None)));
+        assert!(matches!(file(None, false), Ok(None)));
+        let table = Path::new("common.csv");
+        assert_eq!(file(Some(table), true).ok().flatten(), Some(table));
+    }
 }

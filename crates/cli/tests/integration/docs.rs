@@ -101,6 +101,44 @@ fn every_command_line_in_the_documents_parses() {
     assert!(fs::read_dir(directory.path()).unwrap().next().is_none(), "a command was run");
 }
 
+/// Commands that need no file of a reader's and no other party.
+#[test]
+fn every_command_in_the_documents_that_needs_nothing_else_succeeds() {
+    const ALONE: [&str; 3] = ["keygen ", "agree new ", "protocols"];
+    let mut seen = 0;
+    for (path, text) in documents() {
+        for block in blocks(&text, "console") {
+            let directory = tempfile::tempdir().unwrap();
+            let lines = block.lines().filter_map(|line| line.strip_prefix("$ vesica "));
+            for line in lines.filter(|line| ALONE.iter().any(|start| line.starts_with(start))) {
+                let words = words(line);
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                let output = vesica(&words, directory.path());
+                let complaint = String::from_utf8_lossy(&output.stderr);
+                assert!(output.status.success(), "{}: {line}\n{complaint}", path.display());
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 12, "{seen} commands");
+}
+
+/// The package is on no public index: whoever takes that name from one gets what somebody else puts there.
+#[test]
+fn no_document_installs_the_package_by_its_name_alone() {
+    for (path, text) in documents() {
+        for line in text.lines() {
+            let install = ["pip install", "uv add", "cargo install"].map(|it| line.find(it));
+            let Some(at) = install.into_iter().flatten().min() else { continue };
+            let bare = line[at..]
+                .split([' ', '\'', '"', '`'])
+                .any(|word| word.split(['[', '=']).next() == Some("vesica"));
+            let is_bare = bare && !line[at..].contains(" @ file:");
+            assert!(!is_bare, "{}: {line}", path.display());
+        }
+    }
+}
+
 #[test]
 fn a_wrong_command_line_would_be_noticed() {
     let directory = tempfile::tempdir().unwrap();

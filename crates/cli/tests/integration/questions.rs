@@ -304,3 +304,42 @@ fn a_new_agreement_has_the_question_of_its_options() {
         assert!(!ok && complaint.contains(says), "{words:?}: {complaint}");
     }
 }
+
+/// What a new agreement proposes by itself must not be what its explanation advises against.
+#[test]
+fn the_defaults_of_a_new_agreement_are_not_called_weak() {
+    let of_operation = |operation: &str| {
+        let (ok, mut text, complaint) = agree_new(&["--operation", operation]);
+        assert!(ok, "{operation}: {complaint}");
+        for byte in [1, 2] {
+            let identity = vesica_link::PublicIdentity::from_bytes([byte; 32]).to_string();
+            text = text.replacen("vesica1...", &identity, 1);
+        }
+        let agreement = vesica_agreement::Agreement::parse(&text).unwrap();
+        let words = vesica_agreement::explain::explain(&agreement).to_string();
+        (text, words.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    for operation in [
+        "intersection",
+        "cardinality",
+        "threshold",
+        "sum",
+        "inner-product",
+        "union",
+        "private-id",
+        "shares",
+        "shared-values",
+    ] {
+        let (text, words) = of_operation(operation);
+        assert!(!words.contains("weak"), "{operation}: {words}");
+        let with_values = ["sum", "inner-product"].contains(&operation);
+        assert_eq!(text.contains("\nmin_matches = 100 "), with_values, "{text}");
+        assert!(!with_values || !words.contains("With `min_matches` such a run"), "{words}");
+    }
+    let (text, _) = of_operation("sum");
+    assert!(text.contains("receives = \"publisher\"") && text.contains("of = \"shop\""), "{text}");
+    let (_, text, _) = agree_new(&["--operation", "sum", "--max-rows", "10"]);
+    assert!(text.contains("\nmin_matches = 10 "), "{text}");
+    let (_, text, _) = agree_new(&["--operation", "sum", "--sum-of", "publisher"]);
+    assert!(text.contains("receives = \"shop\""), "{text}");
+}

@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, SEED_LEN};
 use super::{run_receiver, run_sender, transfers};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
-    Protocol, Security, Traffic, answer, assumptions, of_set,
+    Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
+    Party, Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `gbf`.
@@ -26,7 +26,7 @@ pub const SILENT_ROW: Protocol = Protocol {
     bytes: |params| bytes(Mode::Silent, params),
     seconds: |params| seconds(Mode::Silent, params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -6,8 +6,8 @@ use vesica_core::elias_fano::Shape;
 use vesica_core::{Block, Malicious, PsiParams};
 use vesica_ot::silent::cot;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, answer, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, Traffic, answer, assumptions,
 };
 
 /// The row of `gbf_malicious`.
@@ -30,7 +30,7 @@ pub const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -4,8 +4,8 @@ use super::{check_sizes, comparisons, run_receiver, run_sender, table, tags};
 use vesica_core::{PsiParams, Role};
 use vesica_oprf::kkrt;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, answer, assumptions, of_set,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `kkrt16`.
@@ -27,7 +27,7 @@ pub const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

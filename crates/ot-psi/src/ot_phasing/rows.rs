@@ -4,8 +4,8 @@ use super::plan::{Mode, Plan, check};
 use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
-    Protocol, Security, Traffic, answer, assumptions, of_set,
+    Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
+    Party, Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `ot_phasing`.
@@ -28,7 +28,7 @@ pub const ROW: Protocol = Protocol {
     bytes: |params| bytes(Mode::Stashless, params),
     seconds: |params| seconds(Mode::Stashless, params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Role};
 use vesica_ot::coded::kk13;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, answer, assumptions, of_set,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `psz14`.
@@ -28,7 +28,7 @@ pub const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 1..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -4,8 +4,8 @@ use super::{Mode, run_receiver, run_sender, tags};
 use vesica_core::{PsiParams, Result, Role, SemiHonest};
 use vesica_oprf::vole;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
-    Protocol, Security, Traffic, answer, assumptions, of_set,
+    Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
+    Party, Protocol, Security, Traffic, answer, assumptions, of_set,
 };
 
 /// The row of `rr22`.
@@ -26,7 +26,7 @@ pub const FAST_ROW: Protocol = Protocol {
     bytes: |params| bytes(Mode::Fast, params),
     seconds: |params| seconds(Mode::Fast, params),
     usable_set_len: None,
-    named_only: false,
+    auto: Auto::Candidate,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -7,8 +7,8 @@ use vesica_core::{Block, Learns, Malicious, PsiParams};
 use vesica_oprf::vole;
 use vesica_oprf::vole::overfitting::usable_items;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, UsableSetLen, answer, assumptions,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, Traffic, UsableSetLen, answer, assumptions,
 };
 
 /// The row of `rr22_malicious`.
@@ -32,7 +32,7 @@ pub const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: Some(usable_set_len),
-    named_only: false,
+    auto: Auto::Candidate,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -173,6 +173,11 @@ fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs()
 }
 
 #[test]
+fn every_protocol_takes_the_flights_of_its_row_for_small_and_larger_sets() {
+    side_by_side(catalogue().iter(), laws::flights_follow_the_sizes);
+}
+
+#[test]
 fn every_protocol_refuses_what_it_does_not_offer() {
     side_by_side(catalogue().iter(), laws::what_is_not_offered_is_refused);
 }

@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::modp::Prime;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
-    Protocol, Security, Traffic, answer, of_set,
+    Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
+    Party, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `dl_dt10`.
@@ -28,7 +28,7 @@ pub const ROW: Protocol = Protocol {
     bytes: |params| bytes(Prime::Bits2048, params),
     seconds: |params| seconds(Prime::Bits2048, params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

@@ -3,8 +3,8 @@
 use super::{SALT_LEN, run_receiver, run_sender};
 use vesica_core::{Learns, PsiParams, Role};
 use vesica_party::{
-    BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions, Protocol,
-    Security, Traffic, answer, of_set,
+    Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
+    Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `naive_hash`.
@@ -23,7 +23,7 @@ pub const ROW: Protocol = Protocol {
     bytes,
     seconds,
     usable_set_len: None,
-    named_only: false,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

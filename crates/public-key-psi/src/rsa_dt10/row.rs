@@ -5,8 +5,8 @@ use super::{run_receiver, run_sender};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_modular::rsa::KeySize;
 use vesica_party::{
-    BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
-    Protocol, Security, Traffic, answer, of_set,
+    Auto, BoundsKept, Compared, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions,
+    Party, Protocol, Security, Traffic, answer, of_set,
 };
 
 /// The row of `rsa_dt10`.
@@ -27,7 +27,7 @@ pub const ROW: Protocol = Protocol {
     bytes: |params| bytes(KeySize::Bits2048, params),
     seconds: |params| seconds(KeySize::Bits2048, params),
     usable_set_len: None,
-    named_only: true,
+    auto: Auto::Never,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::No,

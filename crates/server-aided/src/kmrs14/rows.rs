@@ -127,22 +127,29 @@ impl Check {
     /// The cheapest check for lists of at most `items` different items: of those with which a helper that cheats goes
     /// unnoticed with probability at most 2^-40, [`Check::bits`], the one with the fewest labels c·n + 2t.
     pub fn cheapest(items: u64) -> Self {
-        let candidates = (2..=MAX_COPIES).filter_map(|copies| {
+        let mut cheapest: Option<Self> = None;
+        for copies in 2..=MAX_COPIES {
+            // More copies have more labels than the cheapest so far, however few dummies they need.
+            let least = u64::from(copies).saturating_mul(items);
+            if cheapest.is_some_and(|check| check.labels(items) <= least) {
+                break;
+            }
             let is_enough =
                 |dummies: u32| Self { copies, dummies }.bits(items) >= f64::from(LAMBDA);
             if !is_enough(MAX_DUMMIES) {
-                return None;
+                continue;
             }
             let (mut too_few, mut enough) = (0, MAX_DUMMIES);
             while enough - too_few > 1 {
                 let middle = too_few + (enough - too_few) / 2;
                 if is_enough(middle) { enough = middle } else { too_few = middle }
             }
-            Some(Self { copies, dummies: enough })
-        });
-        candidates
-            .min_by_key(|check| check.labels(items))
-            .unwrap_or(Self { copies: 4, dummies: 10_322 })
+            let check = Self { copies, dummies: enough };
+            if cheapest.is_none_or(|other| check.labels(items) < other.labels(items)) {
+                cheapest = Some(check);
+            }
+        }
+        cheapest.unwrap_or(Self { copies: 4, dummies: 10_322 })
     }
 
     /// Labels that a party with `items` different items sends.

@@ -5,8 +5,8 @@ use super::form::{Form, Identifiers, Variant};
 use super::{Receiver, Sender};
 use vesica_core::{PsiParams, Result};
 use vesica_party::{
-    BoundsKept, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party, Protocol,
-    Security, assumptions,
+    Auto, BoundsKept, Fact, Input, Learners, Operation, Pairwise, Parameter, Partitions, Party,
+    Protocol, Security, assumptions,
 };
 
 const SILENT: Variant = Variant { form: Form::Silent, identifiers: None };
@@ -56,7 +56,7 @@ pub const CARDINALITY_ROW: Protocol = Protocol {
     bytes: |params| bytes(SILENT, params),
     seconds: |params| seconds(SILENT, params),
     usable_set_len: None,
-    named_only: false,
+    auto: Auto::Candidate,
     item_bits: 128..=128,
     reserves_zero: false,
     bounds: BoundsKept::ByReceiver,
@@ -89,7 +89,7 @@ pub const INTERSECTION_ROW: Protocol = Protocol {
     bytes_formula: "characteristic(n_x, n_y) as in gmrss21_cardinality + transfers of n_x items of \
                     16 bytes; n_x/8 when both learn",
     // For illustration, as the paper says: an intersection needs no switching.
-    named_only: true,
+    auto: Auto::Never,
     ..CARDINALITY_ROW
 };
 
@@ -103,7 +103,7 @@ pub const SUM_ROW: Protocol = Protocol {
                     columns·⌈(bits + ⌈log n_x⌉ + 1)/8⌉ bytes + one such row; 8 + 16·columns when \
                     both learn",
     // The receiver learns the number of common items, which the question does not ask for.
-    named_only: true,
+    auto: Auto::WhenAlone,
     wide_values: true,
     ..CARDINALITY_ROW
 };
@@ -239,7 +239,7 @@ pub const PRIVATE_ID_ROW: Protocol = Protocol {
     partitions: Partitions::Sets,
     steps: None,
     addends: None,
-    named_only: true,
+    auto: Auto::Never,
     sender: |params, input| sender(SLOPPY, params, input),
     receiver: |params, input| receiver(SLOPPY, params, input),
     ..CARDINALITY_ROW
@@ -277,7 +277,7 @@ pub const PRIVATE_ID_OPRF_ROW: Protocol = Protocol {
                     + transfers of n_x identifiers; 8 bytes and the identifiers of the union",
     bytes: |params| bytes(WHOLE, params),
     seconds: |params| seconds(WHOLE, params),
-    named_only: false,
+    auto: Auto::Candidate,
     sender: |params, input| sender(WHOLE, params, input),
     receiver: |params, input| receiver(WHOLE, params, input),
     ..PRIVATE_ID_ROW
@@ -344,7 +344,7 @@ const fn as_published(row: Protocol, formula: &'static str) -> Protocol {
         bytes: |params| bytes(PAPER, params),
         compared: |params| compared(PAPER, params),
         seconds: |params| seconds(PAPER, params),
-        named_only: true,
+        auto: Auto::Never,
         sender: |params, input| sender(PAPER, params, input),
         receiver: |params, input| receiver(PAPER, params, input),
         parameters: PAPER_PARAMETERS,

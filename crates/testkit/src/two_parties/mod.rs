@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tamper::{Change, Tampering};
 use vesica_core::{Result, Role};
-use vesica_net::{Context, Meter, Pool, Shape, Streams, memory};
+use vesica_net::{Context, MessageOrder, Meter, Pool, Shape, Streams, memory};
 
 /// What one party of a run ended with.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub struct PartyRun<T> {
     pub meter: Meter,
     /// Its changes between sending and receiving.
     pub direction_changes: u64,
+    /// Its messages in their order.
+    pub order: MessageOrder,
 }
 
 impl<T> PartyRun<T> {
@@ -65,10 +67,9 @@ impl<A, B> BothRun<A, B> {
         [(Role::Sender, sender), (Role::Receiver, receiver)]
     }
 
-    /// Flights of the run. A party that answers a stream block by block changes direction more
-    /// often than anybody waits, so the lower of the two counts is the one that waiting follows.
+    /// Flights of the run: the most messages of which each waits for the one before.
     pub fn flights(&self) -> u64 {
-        self.receiver.direction_changes.min(self.sender.direction_changes)
+        self.sender.order.flights(&self.receiver.order)
     }
 }
 
@@ -162,7 +163,7 @@ impl Runner {
         (threads, seed): (usize, u8),
     ) -> PartyRun<T> {
         let meter = Meter::new();
-        let mut direction_changes = 0;
+        let (mut direction_changes, mut order) = (0, MessageOrder::default());
         let threads = NonZeroUsize::new(threads).expect("a party has a thread");
         let output = Pool::new(threads)
             .and_then(|pool| {
@@ -170,15 +171,17 @@ impl Runner {
                 Context::new(peers, [seed; 32], pool, meter.clone())
             })
             .and_then(|mut ctx| {
+                ctx.note_order();
                 let output = party(&mut ctx)?;
                 ctx.finish()?;
                 direction_changes = ctx.direction_changes();
+                order = ctx.message_order();
                 Ok(output)
             });
         if let Err(error) = &output {
             streams.abort(error.stop_reason());
         }
-        PartyRun { output, meter, direction_changes }
+        PartyRun { output, meter, direction_changes, order }
     }
 
     /// What `attempt` gives with one change of a message. It is attempted with little patience first, and with more

@@ -7,7 +7,7 @@ use std::io::Write;
 use vesica_agreement::{Agreement, FORMAT_VERSION};
 use vesica_link::{Identity, IdentityError, PublicIdentity};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
-use vesica_protocols::{Operation, Security, catalogue, strongest};
+use vesica_protocols::{Learners, Operation, Security, catalogue, strongest};
 
 /// The placeholder of an identity that is not known yet.
 const PLACEHOLDER: &str = "vesica1...";
@@ -102,7 +102,7 @@ impl Draft {
     }
 
     /// The security and the protocol.
-    fn protocol(&mut self, args: &AgreeNewArgs) {
+    fn protocol(&mut self, args: &AgreeNewArgs, receivers: Receivers) {
         let operation = args.question.operation();
         let (strongest, accepts, suits) = match args.helper {
             Some(_) => {
@@ -111,9 +111,10 @@ impl Draft {
                 (offers.unwrap_or(Security::SemiHonest), "against the helper", suits)
             }
             None => {
-                let bounds = args.question.min_matches.or(args.question.max_matches);
+                let bounds =
+                    args.question.least_matches(most_rows(args)).or(args.question.max_matches);
                 let strongest = match bounds {
-                    Some(_) => strongest_within_bounds(operation),
+                    Some(_) => strongest_within_bounds(operation, receivers),
                     None => strongest(operation),
                 };
                 let suits = "chosen by sizes and network; or an id that `vesica protocols` lists";
@@ -265,8 +266,9 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
         }
     };
     let operation = args.question.operation();
+    let names = [&parties[0].0, &parties[1].0].map(String::as_str);
     let receives = args.receives.as_deref().unwrap_or(match args.helper {
-        None if !operation.is_for_both() => &parties[0].0,
+        None if !operation.is_for_both() => args.question.receiver(names),
         _ => "all",
     });
     let mut draft = Draft { text: text.to_owned() };
@@ -274,7 +276,8 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     draft.line(&format!("title = {}", quoted(&args.title)), "");
     draft.line(&format!("operation = \"{operation}\""), words_of(operation));
     draft.receives(receives);
-    draft.protocol(args);
+    let receivers = if names.contains(&receives) { Receivers::One } else { Receivers::Several };
+    draft.protocol(args, receivers);
     draft.expires(args);
     if args.helper.is_none() {
         draft.line("hide_sizes = false", "true: pads each side to its max_rows");
@@ -283,7 +286,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
         draft.line("partition_counts = false", "true: splits sets above 1.5 million keys");
     }
     // With a helper most questions are not available: parsing the agreement refuses them.
-    for (name, count, comment) in args.question.counts() {
+    for (name, count, comment) in args.question.counts(most_rows(args)) {
         draft.line(&format!("{name} = {count}"), comment);
     }
     if let Some(bytes) = args.question.key_bytes() {
@@ -291,16 +294,19 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
         draft.line("[union]", "the keys that are sent");
         draft.line(&format!("key_bytes = {bytes}"), "the most bytes of a key");
     }
-    let names = [&parties[0].0, &parties[1].0].map(String::as_str);
     draft.values(args, receives, names);
     if let Some(helper) = &args.helper {
         draft.helper(helper);
     }
     draft.keys(args);
-    let compares_one = aided_row(args).is_some_and(|row| row.variant == Variant::Pet);
-    let most = if compares_one { 1 } else { MAX_ROWS_DEFAULT };
-    draft.parties(parties, args.max_rows.unwrap_or(most));
+    draft.parties(parties, most_rows(args));
     draft.text
+}
+
+/// The most rows of a party.
+fn most_rows(args: &AgreeNewArgs) -> u64 {
+    let compares_one = aided_row(args).is_some_and(|row| row.variant == Variant::Pet);
+    args.max_rows.unwrap_or(if compares_one { 1 } else { MAX_ROWS_DEFAULT })
 }
 
 /// The row of the protocol with a helper that the options name.
@@ -324,10 +330,19 @@ fn words_of(operation: Operation) -> &'static str {
     }
 }
 
-/// The strongest security that any protocol offers for `operation` within bounds.
-fn strongest_within_bounds(operation: Operation) -> Security {
+/// How many parties receive.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Receivers {
+    One,
+    Several,
+}
+
+/// The strongest security that any protocol offers for `operation` within bounds, to so many receivers.
+fn strongest_within_bounds(operation: Operation, receivers: Receivers) -> Security {
     let rows = catalogue().iter();
     let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));
+    let offering =
+        offering.filter(|row| receivers == Receivers::One || row.learners == Learners::Any);
     offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 

@@ -3,6 +3,7 @@
 use super::parameter::{self, Parameter};
 use serde::Serialize;
 use std::io::{self, Write};
+use std::sync::LazyLock;
 use vesica_agreement::explain::grouped;
 use vesica_agreement::{AidedAgreement, chance};
 use vesica_protocols::kmrs14::{AidedProtocol, Check, Noun, Variant};
@@ -33,7 +34,7 @@ pub(super) struct AidedRow {
 }
 
 /// The copies and dummies for sets of one size.
-#[derive(Serialize)]
+#[derive(Clone, Serialize)]
 struct CheckRow {
     keys: u64,
     copies: u32,
@@ -67,17 +68,23 @@ impl From<&AidedProtocol> for AidedRow {
 
 /// The table of copies and dummies; empty if each item is sent once.
 fn checks(row: &AidedProtocol) -> Vec<CheckRow> {
-    let sizes: Vec<u64> = match row.variant {
+    // The same for all rows that have it.
+    static OF_SHOWN_SIZES: LazyLock<Vec<CheckRow>> = LazyLock::new(|| {
+        SHOWN_EXPONENTS.map(|exponent| CheckRow::cheapest(10_u64.pow(exponent))).collect()
+    });
+    match row.variant {
         Variant::SemiHonest => Vec::new(),
-        Variant::Pet => vec![1],
-        _ => SHOWN_EXPONENTS.map(|exponent| 10_u64.pow(exponent)).collect(),
-    };
-    let of = |keys| {
+        Variant::Pet => vec![CheckRow::cheapest(1)],
+        _ => OF_SHOWN_SIZES.clone(),
+    }
+}
+
+impl CheckRow {
+    fn cheapest(keys: u64) -> Self {
         let check = Check::cheapest(keys);
         let Check { copies, dummies } = check;
-        CheckRow { keys, copies, dummies, labels: check.labels(keys), bits: check.bits(keys) }
-    };
-    sizes.into_iter().map(of).collect()
+        Self { keys, copies, dummies, labels: check.labels(keys), bits: check.bits(keys) }
+    }
 }
 
 fn parties(row: &AidedProtocol) -> String {

@@ -1,0 +1,159 @@
+//! Who waits for whom in a run of two parties: its flights.
+//!
+//! A party that answers a stream block by block changes its direction more often than anybody waits. So flights are not
+//! counted at one end: each end notes its messages in their order, and both together say which message had to wait for
+//! which.
+
+use std::collections::VecDeque;
+
+/// Messages that one end of a stream sent, or received, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Run {
+    Sent(u64),
+    Received(u64),
+    /// Both ends sent at the same time.
+    Exchanged,
+}
+
+/// Adds `more` messages to the `order` of an end.
+pub(crate) fn note(order: &mut Vec<Run>, more: Run) {
+    match (order.last_mut(), more) {
+        (Some(Run::Sent(messages)), Run::Sent(more))
+        | (Some(Run::Received(messages)), Run::Received(more)) => *messages += more,
+        _ => order.push(more),
+    }
+}
+
+/// What one party of a run with one other said and heard, stream by stream, in its order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MessageOrder {
+    pub(crate) own: Vec<Run>,
+    pub(crate) joined: Vec<[MessageOrder; 2]>,
+}
+
+impl MessageOrder {
+    /// The flights of the run in which one party noted this and the other `peer`: the most messages of which each was sent
+    /// after the one before had arrived. Parts that ran in parallel count as the longest of them.
+    pub fn flights(&self, peer: &MessageOrder) -> u64 {
+        let joined = self.joined.iter().zip(&peer.joined);
+        let longest = |(parts, of_peer): (&[MessageOrder; 2], &[MessageOrder; 2])| {
+            let each = parts.iter().zip(of_peer).map(|(part, of_peer)| part.flights(of_peer));
+            each.max().unwrap_or(0)
+        };
+        flights_of_stream([&self.own, &peer.own]) + joined.map(longest).sum::<u64>()
+    }
+}
+
+/// One end of a stream, so far.
+struct End<'a> {
+    left: VecDeque<&'a Run>,
+    /// Messages that this end sent and the other has not read, with the flight in which they were sent.
+    on_the_way: VecDeque<(u64, u64)>,
+    /// The last flight that this end has heard of.
+    heard: u64,
+    /// Messages read of the run at hand.
+    read: u64,
+}
+
+/// An exchange is one flight, which begins when both ends have come to it.
+fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
+    let mut ends = ends.map(|runs| End {
+        left: runs.iter().collect(),
+        on_the_way: VecDeque::new(),
+        heard: 0,
+        read: 0,
+    });
+    let mut flights = 0;
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = false;
+        if ends.iter().all(|end| end.left.front() == Some(&&Run::Exchanged)) {
+            let flight = ends.iter().map(|end| end.heard).max().unwrap_or(0) + 1;
+            flights = flights.max(flight);
+            for end in &mut ends {
+                end.heard = flight;
+                end.left.pop_front();
+            }
+            goes_on = true;
+        }
+        for this in 0..2 {
+            while let Some(run) = ends[this].left.front() {
+                match **run {
+                    Run::Exchanged => break,
+                    Run::Sent(messages) => {
+                        let flight = ends[this].heard + 1;
+                        flights = flights.max(flight);
+                        ends[this].on_the_way.push_back((messages, flight));
+                    }
+                    Run::Received(messages) => {
+                        let wanted = messages - ends[this].read;
+                        if wanted > 0 {
+                            let Some((there, flight)) = ends[1 - this].on_the_way.pop_front()
+                            else {
+                                break;
+                            };
+                            let taken = wanted.min(there);
+                            if taken < there {
+                                ends[1 - this].on_the_way.push_front((there - taken, flight));
+                            }
+                            ends[this].heard = ends[this].heard.max(flight);
+                            ends[this].read += taken;
+                            goes_on = true;
+                            continue;
+                        }
+                        ends[this].read = 0;
+                    }
+                }
+                ends[this].left.pop_front();
+                goes_on = true;
+            }
+        }
+    }
+    flights
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Run::{Exchanged, Received, Sent};
+    use super::*;
+
+    #[test]
+    fn a_message_waits_for_those_that_came_before_it() {
+        for (one, other, expected) in [
+            (vec![], vec![], 0),
+            (vec![Sent(3)], vec![Received(3)], 1),
+            (vec![Sent(1), Received(1)], vec![Received(1), Sent(1)], 2),
+            (vec![Sent(1), Received(1)], vec![Sent(1), Received(1)], 1),
+            // Answered block by block, while one end sends all blocks at once.
+            (
+                vec![Sent(3), Received(3)],
+                vec![Received(1), Sent(1), Received(1), Sent(1), Received(1), Sent(1)],
+                2,
+            ),
+            // One end is a block ahead, and the other waits for it.
+            (
+                vec![Sent(2), Received(1), Sent(1), Received(2)],
+                vec![Received(1), Sent(1), Received(1), Sent(1), Received(1), Sent(1)],
+                4,
+            ),
+            // An exchange, after which the one that was ahead goes on.
+            (vec![Sent(1), Exchanged, Sent(1)], vec![Received(1), Exchanged, Received(1)], 3),
+            (vec![Exchanged, Exchanged], vec![Exchanged, Exchanged], 2),
+            // The end of a run that was given up.
+            (vec![Sent(1), Received(1)], vec![Received(1)], 1),
+        ] {
+            assert_eq!(flights_of_stream([&one, &other]), expected, "{one:?} {other:?}");
+            assert_eq!(flights_of_stream([&other, &one]), expected, "{other:?} {one:?}");
+        }
+    }
+
+    #[test]
+    fn parallel_parts_take_as_long_as_the_longer_one() {
+        let order = |own: &[Run]| MessageOrder { own: own.to_vec(), joined: Vec::new() };
+        let asks = order(&[Sent(1), Received(1)]);
+        let answers = order(&[Received(1), Sent(1)]);
+        let one = MessageOrder { joined: vec![[asks.clone(), order(&[])]], ..asks.clone() };
+        let other = MessageOrder { joined: vec![[answers.clone(), order(&[])]], ..answers };
+        assert_eq!(one.flights(&other), 4);
+    }
+}
