@@ -166,7 +166,7 @@ impl<'a> Check<'a> {
             needs,
             refused: None,
         };
-        let judge = || checked.judge(source.path(), agreed.may_be_empty);
+        let judge = || checked.judge(source, agreed.may_be_empty);
         checked.refused = ended.map(Refused::Data).or_else(judge);
         checked
     }

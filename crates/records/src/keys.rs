@@ -2,6 +2,7 @@
 
 use crate::error::{InputError, Misquoted, Place};
 use crate::faults::Faults;
+use crate::format::Format;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -113,6 +114,7 @@ pub(crate) struct Tally<'a> {
     pub(crate) columns: &'a [KeyColumn],
     limits: &'a KeyLimits,
     pub(crate) path: &'a Path,
+    format: Format,
     pub(crate) counts: KeyCounts,
     /// Where faults of rows are counted, unless the first of them ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
@@ -129,9 +131,9 @@ impl<'a> Tally<'a> {
         limits: &'a KeyLimits,
         found: Option<Found<'a>>,
     ) -> Result<Self, InputError> {
-        let (path, counts) = (source.path(), KeyCounts::default());
+        let (path, format, counts) = (source.path(), source.format(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
-        let tally = Self { columns, limits, path, counts, faults, shaper };
+        let tally = Self { columns, limits, path, format, counts, faults, shaper };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -266,7 +268,7 @@ impl<'a> Tally<'a> {
         if !self.limits.may_be_empty && !has_faults {
             let path = || self.path.to_path_buf();
             if rows == 0 {
-                return Err(InputError::NoRows { path: path() });
+                return Err(InputError::NoRows { path: path(), format: self.format });
             }
             if keyed == 0 {
                 let KeyCounts { rows, empty, refused, .. } = counts;

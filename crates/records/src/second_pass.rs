@@ -2,6 +2,7 @@
 
 use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
 use crate::error::{InputError, WriteError};
+use crate::figures::distinct_columns;
 use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
@@ -28,7 +29,8 @@ pub struct Written {
 /// earlier pass saw. Keys are not made again.
 ///
 /// The format is that of the output's name. A text file of the same format keeps its delimiter,
-/// quotes, line ends and byte order mark; its rows are copied byte for byte. Other combinations:
+/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of what stands above its header only a line
+/// `sep=;` is copied. Other combinations:
 /// text to Parquet gives string columns; Parquet to Parquet keeps types and metadata; Parquet to
 /// text gives the text forms that keys are compared by.
 ///
@@ -57,12 +59,14 @@ pub fn write_rows(
     let out = output.writer()?;
     match (source.layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
-            let mut table = TextTable::new(out, source.columns(), output.path())?;
+            // Other readers of Parquet refuse a name that stands twice.
+            let names = distinct_columns(source.columns());
+            let mut table = TextTable::new(out, &names, output.path())?;
             let mut scratch = Vec::new();
             pass.text(|record| push_text(&mut table, record, &mut scratch))?;
             table.finish()?;
         }
-        (Layout::Text(layout), format) => pass.text_to_text(*layout, format, out, &output)?,
+        (Layout::Text(layout), format) => pass.text_to_text(layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
             let mut sink = ParquetSink::like(out, table, output.path())?;
             pass.table(table, |batch, _| Ok(sink.write(batch)?))?;
@@ -147,7 +151,7 @@ impl Pass<'_, '_> {
 
     fn text_to_text(
         &mut self,
-        layout: TextLayout,
+        layout: &TextLayout,
         format: Format,
         out: File,
         output: &TempOutput,
@@ -158,6 +162,12 @@ impl Pass<'_, '_> {
         if format == source.format() {
             if header.had_bom {
                 sink.write(b"\xef\xbb\xbf")?;
+            }
+            // It says how the rows are written, unless another delimiter was given.
+            if let Some(sep) =
+                layout.top.sep.as_ref().filter(|sep| sep.delimiter == layout.delimiter)
+            {
+                sink.write(&sep.raw)?;
             }
             let mut line_end = b"\n".to_vec();
             let mut copy = |body: &[u8], whole: &[u8]| -> Result<(), WriteError> {

@@ -12,4 +12,5 @@ mod spelling;
 mod streaming;
 mod survey;
 mod text_input;
+mod top;
 mod values;
