@@ -2,7 +2,7 @@
 
 mod hints;
 
-use crate::words::{counted, list};
+use crate::words::counted;
 use crate::{Message, Speech, files};
 use hints::{converted, missing_column, workbook};
 use std::path::Path;

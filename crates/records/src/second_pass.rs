@@ -2,7 +2,6 @@
 
 use crate::columnar::{RowBatches, Table, cells::TextColumn, no_text};
 use crate::error::{InputError, WriteError};
-use crate::figures::distinct_columns;
 use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
@@ -59,9 +58,7 @@ pub fn write_rows(
     let out = output.writer()?;
     match (source.layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
-            // Other readers of Parquet refuse a name that stands twice.
-            let names = distinct_columns(source.columns());
-            let mut table = TextTable::new(out, &names, output.path())?;
+            let mut table = TextTable::new(out, source.columns(), output.path())?;
             let mut scratch = Vec::new();
             pass.text(|record| push_text(&mut table, record, &mut scratch))?;
             table.finish()?;

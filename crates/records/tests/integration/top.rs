@@ -106,7 +106,7 @@ fn a_line_with_the_delimiter_is_skipped_and_obeyed() {
     ] {
         let d = delimiter;
         for name in ["a.csv", "a.csv.zst"] {
-            let path = dir.file(name, format!("{top}id{d}b{d}c\n1{d}2,3{d}\n4{d}5;6{d}x|y\n"));
+            let path = dir.file(name, format!("{top}id{d}b{d}c\n1{d}2,3{d}\n4{d}5{d}x\n"));
             if d == ',' {
                 fs::write(dir.path("a.csv"), format!("{top}id,b,c\n1,2,\n4,5,x\n")).unwrap();
             }
@@ -277,5 +277,5 @@ fn names_that_repeat_become_different_in_parquet_alone() {
     let source = open(dir.file("a.csv", "id,v,v,\n1,2,3,4\n")).unwrap();
     assert_eq!(result(&source, &dir, "out.csv"), "id,v,v,\n1,2,3,4\n");
     write(&source, "id", &["1"], &dir.path("out.parquet"), true).unwrap();
-    assert_eq!(open(dir.path("out.parquet")).unwrap().columns(), ["id", "v", "v_", ""]);
+    assert_eq!(open(dir.path("out.parquet")).unwrap().columns(), ["id", "v", "v_", "column_4"]);
 }
