@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use vesica_engine::{Job, MEMORY_BYTES_DEFAULT, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
 use vesica_messages::Speech;
-use vesica_records::{InputError, OutputOptions, ReadOptions, Source};
+use vesica_records::{OutputOptions, Source};
 
 /// A run that was started.
 #[pyclass(frozen, module = "vesica._vesica")]

@@ -174,18 +174,18 @@ def test_columns_that_are_not_used_may_have_one_name() -> None:
         pd.DataFrame([["ann", 1, 2]], columns=names),
         pa.table([pa.array([cell]) for cell in ("ann", "b", "c")], names=names),
     ):
-        assert v.check(deal(), data).rows == 1
+        assert v.check(deal({"k": "trim"}), data).rows == 1
 
 
 def test_lines_above_the_header_are_skipped_on_request(tmp_path: Any) -> None:
     file = tmp_path / "rows.csv"
     file.write_text("a report\n# ours\nk;b\nann;1\n")
-    assert v.check(deal(), file, skip_rows=1, comment="#").rows == 1
+    assert v.check(deal({"k": "trim"}), file, skip_rows=1, comment="#").rows == 1
     with pytest.raises(v.DataError, match="skip_rows=2"):
-        v.check(deal(), file)
+        v.check(deal({"k": "trim"}), file)
     for wrong in ({"skip_rows": -1}, {"skip_rows": True}, {"comment": "##"}, {"comment": "é"}):
         with pytest.raises(v.SettingsError):
-            v.check(deal(), file, **wrong)
+            v.check(deal({"k": "trim"}), file, **wrong)
 
 
 @pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")

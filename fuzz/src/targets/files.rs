@@ -22,7 +22,19 @@ pub(super) const TEXT: Target = Target {
     name: "csv",
     run: text,
     seeds: no_seeds,
-    tokens: &[b"\"\"", b"\",\"", b"\r\n", b"\xef\xbb\xbf", b", \"", b"'", b"\xff\xfe", b";;", b"sep=;\n", b"\\\"", b"\n#"],
+    tokens: &[
+        b"\"\"",
+        b"\",\"",
+        b"\r\n",
+        b"\xef\xbb\xbf",
+        b", \"",
+        b"'",
+        b"\xff\xfe",
+        b";;",
+        b"sep=;\n",
+        b"\\\"",
+        b"\n#",
+    ],
     max_len: 2048,
 };
 

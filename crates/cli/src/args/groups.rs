@@ -57,8 +57,8 @@ pub(crate) struct FormArgs {
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<Delimiter>,
     /// Skip so many lines at the top of a text file, before the row with the column names
-    #[arg(long, value_name = "NUMBER", default_value_t = 0, hide_default_value = true)]
-    pub(crate) skip_rows: u64,
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) skip_rows: Option<u64>,
     /// Skip lines that begin with this character too, at the top of a text file; later ones are rows
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) comment: Option<CommentMark>,
@@ -74,7 +74,7 @@ impl FormArgs {
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter.map(Delimiter::byte),
-            skip_rows: self.skip_rows,
+            skip_rows: self.skip_rows.unwrap_or_default(),
             comment: self.comment.map(CommentMark::byte),
             header: !self.no_header,
             format: self.format.map(Into::into),
