@@ -10,6 +10,7 @@ use vesica_check::{Check, Options, Refused};
 use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
+use vesica_messages::checked as found;
 use vesica_messages::{Speech, engine, input};
 use vesica_records::{InputError, Source};
 
@@ -32,6 +33,7 @@ pub(crate) fn check(
             return Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }));
         }
         Some(Refused::Data(error)) if checked.read.is_none() => return Err(Failed::input(error)),
+        Some(Refused::Data(error)) => Some(found::data(error, Speech::Python)),
         refused => refused.as_ref().map(|refused| match refused.error() {
             Some(error) => engine::error(&error, None, Speech::Python),
             None => input::faults(&checked.faults, Speech::Python),

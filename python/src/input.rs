@@ -11,18 +11,38 @@ use pyo3::types::PyCapsule;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use vesica_records::{Batches, Format, ReadOptions, Source};
+use vesica_records::{Batches, Format, InputError, ReadOptions, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 
 /// The format of that name.
-pub(crate) fn format_of(name: &str) -> Option<Format> {
+fn format_of(name: &str) -> Option<Format> {
     match name {
         "csv" => Some(Format::Csv),
         "tsv" => Some(Format::Tsv),
         "parquet" => Some(Format::Parquet),
         _ => None,
+    }
+}
+
+/// A file and how it is read, as `vesica._frames.File` gives it.
+#[derive(FromPyObject)]
+pub(crate) struct FileOptions {
+    path: PathBuf,
+    delimiter: Option<u8>,
+    header: bool,
+    format: Option<String>,
+    skip_rows: u64,
+    comment: Option<u8>,
+}
+
+impl FileOptions {
+    /// Opens the file.
+    pub(crate) fn open(self) -> Result<Source, InputError> {
+        let Self { path, delimiter, header, format, skip_rows, comment } = self;
+        let format = format.as_deref().and_then(format_of);
+        Source::open(path, &ReadOptions { delimiter, skip_rows, comment, header, format })
     }
 }
 
@@ -34,10 +54,9 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    fn of(py: Python<'_>, source: Result<Source, vesica_records::InputError>) -> PyResult<Self> {
-        let source = source.map_err(|error| Failed::input(&error).raise(py))?;
+    fn of(source: Source) -> Self {
         let columns = source.columns().to_vec();
-        Ok(Self { source: Mutex::new(Some(source)), columns })
+        Self { source: Mutex::new(Some(source)), columns }
     }
 
     /// The rows; an error the second time.
@@ -53,20 +72,13 @@ impl Input {
 impl Input {
     /// A CSV or Parquet file.
     #[staticmethod]
-    fn file(
-        py: Python<'_>,
-        path: PathBuf,
-        delimiter: Option<u8>,
-        header: bool,
-        format: Option<&str>,
-    ) -> PyResult<Self> {
-        if format.is_some_and(|name| format_of(name).is_none()) {
+    fn file(py: Python<'_>, file: FileOptions) -> PyResult<Self> {
+        if file.format.as_deref().is_some_and(|name| format_of(name).is_none()) {
             let hint = "the formats are csv, tsv and parquet";
             return Err(Failed::new(Kind::Settings, "unknown file format", hint).raise(py));
         }
-        let format = format.and_then(format_of);
-        let options = ReadOptions { delimiter, header, format };
-        Self::of(py, away(py, || Source::open(path, &options)))
+        let source = away(py, || file.open());
+        source.map(Self::of).map_err(|error| Failed::input(&error).raise(py))
     }
 
     /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
@@ -74,7 +86,7 @@ impl Input {
     fn stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>, rows: Option<u64>) -> PyResult<Self> {
         let reader = Stream::of_capsule(py, capsule)?;
         let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
-        Self::of(py, Source::of_batches(Box::new(reader), rows))
+        Ok(Self::of(Source::of_batches(Box::new(reader), rows)))
     }
 
     /// The one batch of two capsules from `__arrow_c_array__`.
@@ -99,7 +111,7 @@ impl Input {
         let batch = batch.map_err(|error| no_frame(&error).raise(py))?;
         let (schema, rows) = (batch.schema(), batch.num_rows() as u64);
         let batches: Batches = Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(&schema)));
-        Self::of(py, Source::of_batches(batches, Some(rows)))
+        Ok(Self::of(Source::of_batches(batches, Some(rows))))
     }
 
     #[getter]

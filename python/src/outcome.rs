@@ -153,8 +153,7 @@ impl Outcome {
                 return self.result.write(file, &options, &mut go_on);
             }
             let batches = Box::new(RecordBatchIterator::new(none, schema));
-            let frame =
-                Source::of_batches(batches, None).map_err(vesica_engine::InputFault::from)?;
+            let frame = Source::of_batches(batches, None);
             self.result.write(&frame, &options, &mut go_on)
         });
         written.map_err(|error| Failed::here(&error).raise(py))

@@ -6,7 +6,7 @@ use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
 use crate::hands::Hands;
 use crate::identity::Identity;
-use crate::input::{Input, format_of};
+use crate::input::{FileOptions, Input};
 use crate::outcome::Outcome;
 use crate::place::{self, Meeting, Memory};
 use crate::watch::{Done, Note, Watch};
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use vesica_engine::{Job, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
 use vesica_messages::Speech;
-use vesica_records::{InputError, OutputOptions, ReadOptions, Source};
+use vesica_records::{OutputOptions, Source};
 
 /// A run that was started.
 #[pyclass(frozen, module = "vesica._vesica")]
@@ -81,15 +81,6 @@ fn seconds(time: f64) -> Duration {
     Duration::try_from_secs_f64(time).unwrap_or(Duration::ZERO)
 }
 
-/// The path of a file, its delimiter, whether it has a header, and its format.
-type Again = (PathBuf, Option<u8>, bool, Option<String>);
-
-/// The file of an input, opened once more: for rows that are written after the run.
-fn file_of((path, delimiter, header, format): Again) -> Result<Source, InputError> {
-    let format = format.as_deref().and_then(format_of);
-    Source::open(path, &ReadOptions { delimiter, header, format })
-}
-
 #[pymethods]
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
@@ -124,7 +115,7 @@ impl Running {
         strict: bool,
         output: Option<PathBuf>,
         force: bool,
-        again: Option<Again>,
+        again: Option<FileOptions>,
         hands: Option<&Hands>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
@@ -176,7 +167,7 @@ impl Running {
             allow_insecure: insecure,
             strict,
         };
-        let file = away(py, || again.map(file_of).transpose());
+        let file = away(py, || again.map(FileOptions::open).transpose());
         let file = file.map_err(|error| Failed::input(&error).raise(py))?;
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let observer = Arc::clone(watch) as Arc<dyn Observer>;

@@ -159,13 +159,33 @@ def test_repeated_column_names_are_refused() -> None:
     twice = ["k", "k"]
     frames = (
         pd.DataFrame([[CANARY, CANARY]], columns=twice),
-        pd.DataFrame([[CANARY, "x", "x"]], columns=["k", "x", "x"]),
+        pd.DataFrame([[CANARY, "x", "x"]], columns=["x", "k", "k"]),
         pa.table([pa.array([CANARY])] * 2, names=twice),
         pa.record_batch([pa.array([CANARY])] * 2, names=twice),
         pd.DataFrame([["a", "b"]], columns=[0, "0"]),
     )
     for error in all_refused(frames):
         assert isinstance(error, v.DataError)
+
+
+def test_columns_that_are_not_used_may_have_one_name() -> None:
+    names = ["k", "x", "x"]
+    for data in (
+        pd.DataFrame([["ann", 1, 2]], columns=names),
+        pa.table([pa.array([cell]) for cell in ("ann", "b", "c")], names=names),
+    ):
+        assert v.check(deal({"k": "trim"}), data).rows == 1
+
+
+def test_lines_above_the_header_are_skipped_on_request(tmp_path: Any) -> None:
+    file = tmp_path / "rows.csv"
+    file.write_text("a report\n# ours\nk;b\nann;1\n")
+    assert v.check(deal({"k": "trim"}), file, skip_rows=1, comment="#").rows == 1
+    with pytest.raises(v.DataError, match="skip_rows=2"):
+        v.check(deal({"k": "trim"}), file)
+    for wrong in ({"skip_rows": -1}, {"skip_rows": True}, {"comment": "##"}, {"comment": "é"}):
+        with pytest.raises(v.SettingsError):
+            v.check(deal({"k": "trim"}), file, **wrong)
 
 
 @pytest.mark.filterwarnings("ignore:The DataFrame has column names of mixed type")

@@ -161,6 +161,8 @@ def check(
     delimiter: str | None = None,
     header: bool = True,
     format: str | None = None,
+    skip_rows: int = 0,
+    comment: str | None = None,
 ) -> Checked:
     """Look at `data` before a run, and on request whether the other side is there.
 
@@ -182,7 +184,8 @@ def check(
     if rows < 1:
         raise SettingsError("rows is at least 1", "leave it out for the default")
     who = party if identity is None else agreed.party_of(identity)
-    given = frame(data, delimiter, header, format).input(needed(agreed, who, mapped))
+    rows_of = frame(data, delimiter, header, format, skip_rows, comment)
+    given = rows_of.input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner
     running = _vesica.Running.check(
         agreed._inner,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from vesica import _vesica
@@ -95,9 +96,13 @@ class Pandas(Frame):
     def input(self, needed: list[str]) -> _vesica.Input:
         data = self.data
         if not data.columns.is_unique:
-            raise DataError(
-                "the frame has the same column name twice", "give each column a name of its own"
-            )
+            for name in needed:
+                if list(data.columns).count(name) > 1:
+                    raise DataError(
+                        f"the frame has two columns {name!r}", "give each column a name of its own"
+                    )
+            # The others are not needed.
+            data = data.loc[:, ~data.columns.duplicated()]
         if set(needed) <= set(data.columns):
             # Not the others: each would be converted, and may be of a kind that Arrow does not know.
             data = data[unique(needed)].reset_index(drop=True)
@@ -244,15 +249,27 @@ class Narwhals(Frame):
         self.inner.to_parquet(rows.to_native(), file)
 
 
+@dataclass(frozen=True)
+class FileOptions:
+    """A file and how it is read."""
+
+    path: str
+    delimiter: int | None
+    header: bool
+    format: str | None
+    skip_rows: int
+    comment: int | None
+
+
 class File(Frame):
     """A CSV or Parquet file."""
 
-    def __init__(self, path: str, delimiter: int | None, header: bool, format: str | None) -> None:
-        super().__init__(path)
-        self.options = (delimiter, header, format)
+    def __init__(self, options: FileOptions) -> None:
+        super().__init__(options.path)
+        self.options = options
 
     def input(self, needed: list[str]) -> _vesica.Input:
-        return _vesica.Input.file(self.data, *self.options)
+        return _vesica.Input.file(self.options)
 
     def filter(self, mask: _vesica.Column) -> Any:
         raise DataError(
@@ -262,13 +279,22 @@ class File(Frame):
 
 
 def frame(
-    data: Any, delimiter: str | None = None, header: bool = True, format: str | None = None
+    data: Any,
+    delimiter: str | None = None,
+    header: bool = True,
+    format: str | None = None,
+    skip_rows: int = 0,
+    comment: str | None = None,
 ) -> Frame:
     """What `data` is: the path of a file, or a frame of a known or of any other library."""
     if isinstance(data, Frame):
         return data
     if isinstance(data, (str, os.PathLike)):
-        return File(os.fspath(data), one_byte(delimiter), header, format)
+        if isinstance(skip_rows, bool) or not isinstance(skip_rows, int) or skip_rows < 0:
+            raise SettingsError("skip_rows is a number of lines, 0 or more", "skip_rows=3")
+        marks = [one_byte("a delimiter", delimiter), one_byte("the mark of comments", comment)]
+        path = os.fspath(data)
+        return File(FileOptions(path, marks[0], header, format, skip_rows, marks[1]))
     if (pandas := library_of(data, "pandas")) and isinstance(data, pandas.DataFrame):
         return Pandas(data)
     if polars := library_of(data, "polars"):
@@ -364,12 +390,12 @@ def to_input(data: Any, rows: int | None) -> _vesica.Input:
     )
 
 
-def one_byte(delimiter: str | None) -> int | None:
-    if delimiter is None:
+def one_byte(what: str, character: str | None) -> int | None:
+    if character is None:
         return None
-    if len(delimiter) != 1 or not delimiter.isascii():
-        raise SettingsError("a delimiter is one ASCII character", 'for example delimiter=";"')
-    return ord(delimiter)
+    if len(character) != 1 or not character.isascii():
+        raise SettingsError(f"{what} is one ASCII character", 'for example ";" or "#"')
+    return ord(character)
 
 
 def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any], object]) -> None:

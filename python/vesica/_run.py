@@ -12,7 +12,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, SettingsError, VesicaError
-from vesica._frames import File, Frame, frame
+from vesica._frames import File, FileOptions, Frame, frame
 from vesica._identity import Identity
 from vesica._names import suggests_names
 from vesica._progress import Callback, Follower, display
@@ -62,6 +62,8 @@ def run(
     delimiter: str | None = None,
     header: bool = True,
     format: str | None = None,
+    skip_rows: int = 0,
+    comment: str | None = None,
 ) -> Result:
     """Match `data` with the data of the other parties, and return what this party learns.
 
@@ -108,6 +110,8 @@ def run(
         delimiter: The character between the fields of a text file; detected by default.
         header: Whether the first row of a text file has the names of the columns.
         format: ``csv``, ``tsv`` or ``parquet``; by default that of the file's name.
+        skip_rows: Lines to skip at the top of a text file, before the row with the names.
+        comment: A character; lines at the top of a text file that begin with it are skipped too.
 
     Raises:
         DataError: Your data cannot be used.
@@ -159,6 +163,8 @@ async def run_async(
     delimiter: str | None = None,
     header: bool = True,
     format: str | None = None,
+    skip_rows: int = 0,
+    comment: str | None = None,
 ) -> Result:
     """Like `run`, for asyncio: other tasks run meanwhile, and cancelling the task ends both sides."""
     arguments = locals()
@@ -212,6 +218,8 @@ class Started:
         delimiter: str | None,
         header: bool,
         format: str | None,
+        skip_rows: int,
+        comment: str | None,
         connect: str | None,
         listen: str | None,
         proxy: str | None,
@@ -225,7 +233,7 @@ class Started:
         identity = key_of(key)
         self.party = self.agreement.party_of(identity)
         mapped = names_of(columns)
-        self.frame = frame(data, delimiter, header, format)
+        self.frame = frame(data, delimiter, header, format, skip_rows, comment)
         is_aided = self.agreement.helper is not None
         if threads is not None and not 1 <= threads <= 1024:
             raise SettingsError("the number of threads is from 1 to 1024", "None is all cores")
@@ -389,9 +397,9 @@ def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) 
     return [columns.get(name, name) for name in names]
 
 
-def again(rows: Frame) -> tuple[str, int | None, bool, str | None] | None:
+def again(rows: Frame) -> FileOptions | None:
     """What opens the file of `rows` again, if they are in one."""
-    return (rows.data, *rows.options) if isinstance(rows, File) else None
+    return rows.options if isinstance(rows, File) else None
 
 
 def seconds(name: str, time: Time) -> float:

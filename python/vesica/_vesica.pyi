@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, final
 
+from vesica._frames import FileOptions
+
 __version__: str
 
 def is_for_both(operation: str) -> bool: ...
@@ -110,7 +112,7 @@ class Agreement:
 @final
 class Input:
     @staticmethod
-    def file(path: str, delimiter: int | None, header: bool, format: str | None) -> Input: ...
+    def file(file: FileOptions) -> Input: ...
     @staticmethod
     def stream(capsule: object, rows: int | None) -> Input: ...
     @staticmethod
@@ -191,7 +193,7 @@ class Running:
         strict: bool,
         output: str | None,
         force: bool,
-        again: tuple[str, int | None, bool, str | None] | None,
+        again: FileOptions | None,
         hands: Hands | None,
     ) -> Running: ...
     @staticmethod

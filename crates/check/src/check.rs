@@ -168,8 +168,7 @@ impl<'a> Check<'a> {
             needs,
             refused: None,
         };
-        let judge =
-            || checked.judge(source.path(), agreed.may_be_empty, || self.scratch_fault(source));
+        let judge = || checked.judge(source, agreed.may_be_empty, || self.scratch_fault(source));
         checked.refused = ended.map(Refused::Data).or_else(judge);
         checked
     }

@@ -3,9 +3,9 @@
 use crate::needs::Needs;
 use jiff::civil::Date;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use vesica_engine::{ConfigFault, Error, InputFault};
-use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile};
+use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile, Source};
 
 /// What a check found. Holds counts, names, places and shapes, never a value of a cell.
 ///
@@ -191,11 +191,11 @@ impl Checked {
         matches!(self.refused, Some(Refused::Data(InputError::TooManyRows { .. })))
     }
 
-    /// Why a run would refuse the data at `path`, which was read to its end, or else the folder for intermediate data:
+    /// Why a run would refuse the rows of `source`, which were read to its end, or else the folder for intermediate data:
     /// `scratch` tries it.
     pub(crate) fn judge(
         &self,
-        path: &Path,
+        source: &Source,
         may_be_empty: bool,
         scratch: impl FnOnce() -> Option<Refused>,
     ) -> Option<Refused> {
@@ -206,9 +206,11 @@ impl Checked {
             return Some(Refused::Faults);
         }
         let KeyCounts { rows, empty, refused, .. } = read.counts;
-        let path = path.to_path_buf();
+        let (path, format) = (source.path().to_path_buf(), source.format());
         match (rows, distinct) {
-            (0, _) if !may_be_empty => return Some(Refused::Data(InputError::NoRows { path })),
+            (0, _) if !may_be_empty => {
+                return Some(Refused::Data(InputError::NoRows { path, format }));
+            }
             (_, 0) if !may_be_empty => {
                 return Some(Refused::Data(InputError::NoKeys { path, rows, empty, refused }));
             }

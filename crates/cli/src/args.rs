@@ -297,6 +297,8 @@ Example:
   vesica combine shop.json publisher.json --output common.csv")]
 // These options are about the file of keys.
 #[command(mut_arg("delimiter", |arg| arg.requires("keys").help_heading("The file of keys")))]
+#[command(mut_arg("skip_rows", |arg| arg.requires("keys").help_heading("The file of keys")))]
+#[command(mut_arg("comment", |arg| arg.requires("keys").help_heading("The file of keys")))]
 #[command(mut_arg("no_header", |arg| arg.requires("keys").help_heading("The file of keys")))]
 #[command(mut_arg("format", |arg| arg.requires("keys").help_heading("The file of keys")))]
 pub(crate) struct CombineArgs {

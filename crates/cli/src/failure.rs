@@ -83,6 +83,8 @@ pub(crate) enum Failure {
     AnswerLost { quiet: bool },
     /// The report of a run could not be written. The answer is in the result file, or printed, or lost.
     ReportLost { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_printed: bool },
+    /// A check has read an input of no use to a run, and has shown what it found.
+    Checked(Box<InputError>),
     /// Rows of the input are faulty.
     Faults(Box<Faults>),
     /// A file of a run is in the folder of the run, which is removed at its end.

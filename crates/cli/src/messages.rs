@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
 use vesica_heap::{OutOfMemoryMessage, set_message};
 use vesica_messages::{
-    Message, NO_MEMORY, Speech, Who, arguments, defect, engine, files, helper, input, no_memory,
-    no_threads, runs, shares, stores, with_helper,
+    Message, NO_MEMORY, Speech, Who, arguments, checked, defect, engine, files, helper, input,
+    no_memory, no_threads, runs, shares, stores, with_helper,
 };
 
 /// Messages name the options of the command.
@@ -254,6 +254,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
                 }
             },
         ),
+        Failure::Checked(error) => checked::data(error, SPEECH),
         Failure::Faults(faults) => input::faults(faults, SPEECH),
         Failure::InState { what, path, folder } => Message::here(
             format!(

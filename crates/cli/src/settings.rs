@@ -171,6 +171,31 @@ impl Delimiter {
     }
 }
 
+/// The character with which lines of comments begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct CommentMark(u8);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("comments begin with one ASCII character, for example '#'")]
+pub(crate) struct CommentMarkError;
+
+impl FromStr for CommentMark {
+    type Err = CommentMarkError;
+
+    fn from_str(text: &str) -> Result<Self, CommentMarkError> {
+        match text.as_bytes() {
+            [byte] if byte.is_ascii() => Ok(Self(*byte)),
+            _ => Err(CommentMarkError),
+        }
+    }
+}
+
+impl CommentMark {
+    pub(crate) fn byte(self) -> u8 {
+        self.0
+    }
+}
+
 /// The column chosen for each key.
 pub(crate) fn column_choices(given: &[ColumnChoice]) -> Result<BTreeMap<String, String>, Failure> {
     let mut choices = BTreeMap::new();
@@ -338,8 +363,10 @@ mod tests {
         {
             assert_eq!(text.parse(), Ok(Delimiter(byte)));
         }
+        assert_eq!("#".parse(), Ok(CommentMark(b'#')));
         for bad in ["", ",,", "é", "\u{80}"] {
             assert_eq!(bad.parse::<Delimiter>(), Err(DelimiterError), "{bad}");
+            assert_eq!(bad.parse::<CommentMark>(), Err(CommentMarkError), "{bad}");
         }
     }
 

@@ -1,8 +1,8 @@
 //! What a check of a file has found.
 
-use crate::Speech;
-use crate::input::{kind_of, refusal, warnings};
+use crate::input::{self, kind_of, refusal, warnings};
 use crate::words::list;
+use crate::{Message, Speech};
 use std::io::{self, Write};
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_check::{Checked, CheckedKey, Needs, Read, Refused};
@@ -18,8 +18,11 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
     let rows = rows.min(read.counts.rows);
     match checked.refused {
         Some(Refused::Data(InputError::NoRows { .. })) => return Ok(()),
-        // The shapes of the values show what is wrong.
-        Some(Refused::Data(_)) => return show_all_shapes(&checked.key, rows, out),
+        // What a run would need is of no interest then.
+        Some(Refused::Data(_)) => {
+            show_counts(read, out)?;
+            return show_all_shapes(&checked.key, rows, out);
+        }
         _ => {}
     }
     show_counts(read, out)?;
@@ -40,6 +43,20 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
         show_all_shapes(&checked.key, rows, out)?;
     }
     Ok(())
+}
+
+/// Why a run would refuse the data, to whom all that was found has been shown.
+pub fn data(error: &InputError, say: Speech) -> Message {
+    let mut message = input::data(error, say);
+    if let InputError::NoKeys { .. } = error {
+        message.hint = format!(
+            "the column ({}) or the profile may be wrong: compare the profile with the reasons and \
+             the shapes {}",
+            say.column(),
+            say.either("above", "that this check has found")
+        );
+    }
+    message
 }
 
 fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {

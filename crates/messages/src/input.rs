@@ -1,14 +1,17 @@
 //! Data that cannot be used, and results that cannot be written.
 
+mod hints;
+
 use crate::columns;
 use crate::words::{counted, list};
 use crate::{Message, Speech, files};
+use hints::{converted, missing_column, workbook};
 use std::path::Path;
 use vesica_agreement::explain::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
-    Content, EncodingGuess, FRAME, Faults, InputError, KeyCounts, Misquoted, OutputError, Place,
-    Profile, Refusal, Stray, StrayKind, Unlike, ValueFault,
+    Content, EncodingGuess, FRAME, Faults, FileKind, Format, InputError, KeyCounts, Misquoted,
+    OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
 };
 
 /// An input file, or an output, that cannot be used.
@@ -145,7 +148,7 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
 fn input(path: &Path) -> String {
     match path == Path::new(FRAME) {
         true => FRAME.to_owned(),
-        false => format!("the input file {}", path.display()),
+        false => format!("the input file {}", shown(path)),
     }
 }
 
@@ -153,20 +156,36 @@ fn input(path: &Path) -> String {
 pub fn data(error: &InputError, say: Speech) -> Message {
     match error {
         InputError::Missing { path } => Message::here(
-            format!("the input file {} does not exist", path.display()),
+            format!("the input file {} does not exist", shown(path)),
             "check the name and the directory you are in",
         ),
         InputError::NotAFile { path, kind } => Message::here(
-            format!("the input {} is {kind}", path.display()),
-            "give a regular file, or a folder of such files: an input is read twice, once for its \
-             keys and once for the result",
+            format!("the input {} is {kind}", shown(path)),
+            match kind {
+                FileKind::Pipe | FileKind::Device => {
+                    "give a regular file: it is read twice, once for its keys and once for the \
+                     result; write what comes from a program, or from <(…), to a file first"
+                }
+                _ => {
+                    "give a regular file, or a folder of such files: an input is read twice, once for \
+                     its keys and once for the result"
+                }
+            },
         ),
+        InputError::StandardInput => Message::here(
+            "the input - would be standard input, which can be read only once",
+            "the input is read twice, once for its keys and once for the result: write it to a \
+             file first, and give that; /dev/stdin and <(…) cannot be read twice either",
+        ),
+        InputError::Workbook { path, workbook: kind } => {
+            Message::here(format!("{} is {kind}", input(path)), workbook(path, say))
+        }
         InputError::Unreadable { path, reason } => Message::here(
-            format!("the input file {} cannot be read: {}", path.display(), files::cause(*reason)),
+            format!("the input file {} cannot be read: {}", shown(path), files::cause(*reason)),
             files::read_hint(*reason),
         ),
         InputError::UnknownFormat { path } => Message::here(
-            format!("the name of {} does not show its format", path.display()),
+            format!("the name of {} does not show its format", shown(path)),
             format!(
                 "add {}, or use a name that ends in .csv, .tsv, .txt or .parquet; .gz or .zst may \
                  follow the first three",
@@ -180,10 +199,14 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             format!("the byte {delimiter:#04x} cannot be a delimiter"),
             "a delimiter is one ASCII character other than a quote or a line end",
         ),
+        InputError::BadComment { comment } => Message::here(
+            format!("lines of comments cannot begin with the byte {comment:#04x}"),
+            "give one ASCII character other than a quote, a line end or the delimiter",
+        ),
         InputError::WrongContent { path, expected, found } => Message::here(
-            format!("{} should be {expected} but holds {found}", path.display()),
+            format!("{} should be {expected} but holds {found}", shown(path)),
             match found {
-                Content::Zip => "save the workbook as CSV, and give that file".to_owned(),
+                Content::Zip => "unpack it, and give the file with the rows".to_owned(),
                 Content::Gzip => "give it a name that ends in .gz".to_owned(),
                 Content::Zstd => "give it a name that ends in .zst".to_owned(),
                 Content::Parquet => {
@@ -195,60 +218,44 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::Empty { path } => {
             Message::here(format!("{} is empty", input(path)), "check how it was exported")
         }
-        InputError::NoRows { path } => Message::here(
+        InputError::AllSkipped { path, lines } => Message::here(
+            format!("{} has only {}", input(path), counted(*lines, "line")),
+            format!("{} must leave the header and rows", say.skip_rows()),
+        ),
+        InputError::NoRows { path, format } => Message::here(
             format!("{} has column names but no rows", input(path)),
-            say.either(
-                "check how it was exported; if its first row is data, add --no-header; an empty \
-                 file is allowed only with min_rows = 0 in the agreement",
-                "check how it was made; if the first row of a file is data, add `header=False`; \
-                 an input without rows is allowed only with min_rows = 0 in the agreement",
+            format!(
+                "check how it was {}; an {} without rows is allowed only with min_rows = 0 in the \
+                 agreement",
+                match format {
+                    Format::Csv | Format::Tsv => say.either(
+                        "exported; if its first row is data, add --no-header",
+                        "exported; if its first row is data, add `header=False`",
+                    ),
+                    _ => "made",
+                },
+                say.either("input file", "input")
             ),
         ),
-        InputError::ColumnMissing { path, column, nearest, guessed } => Message::here(
+        InputError::ColumnMissing { path, column, nearest, guessed, columns } => Message::here(
             format!("{} has no column {column:?}", input(path)),
-            if nearest.is_empty() {
-                let delimiter = guessed.map_or(String::new(), |guessed| {
-                    let by = match guessed {
-                        b'\t' => "tabs".to_owned(),
-                        byte => format!("{:?}", char::from(byte)),
-                    };
-                    format!(
-                        "; its fields seem to be separated by {by}, {} sets another character",
-                        say.delimiter()
-                    )
-                });
-                format!(
-                    "choose a column {}with {}, where KEY is its name in the agreement; if the \
-                     first row {}is data, add {} and give the number of the column{delimiter}",
-                    say.either("of the file ", ""),
-                    say.key_column(),
-                    say.either("", "of a file "),
-                    say.no_header()
-                )
-            } else {
-                format!(
-                    "similar columns: {}; choose one with {}, where KEY is its name in the \
-                     agreement",
-                    list(nearest),
-                    say.key_column()
-                )
-            },
+            missing_column(column, nearest, *guessed, columns, say),
         ),
-        InputError::DuplicateColumn { path, first, second } => Message::here(
+        InputError::DuplicateColumn { path, column, first, second } => Message::here(
             format!(
-                "{} has two columns with the same name, column {first} and column {second}",
+                "{} has two columns {column:?}, column {first} and column {second}",
                 input(path)
             ),
             format!(
-                "rename one of them; if the first row {}is data, add {}",
-                say.either("", "of a file "),
-                say.no_header()
+                "rename one of them, or choose another column with {}, where KEY is its name in \
+                 the agreement",
+                say.key_column()
             ),
         ),
         InputError::Ragged { path, line, expected, found } => Message::here(
             format!(
                 "{}, line {line}: the row has {found} fields instead of {expected}",
-                path.display()
+                shown(path)
             ),
             format!(
                 "look at the line: often a delimiter or a quote inside a value is not quoted; {} \
@@ -259,7 +266,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::InvalidUtf8 { path, place, byte, column, guess } => Message::here(
             format!(
                 "{}, {place}, byte {byte}{}: the text is not UTF-8",
-                path.display(),
+                shown(path),
                 column.as_ref().map_or(String::new(), |column| format!(", column {column:?}")),
             ),
             match guess {
@@ -269,26 +276,28 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                         .to_owned()
                 }
                 EncodingGuess::SingleByte => format!(
-                    "it looks like Latin-1 or Windows-1252; convert it: iconv -f WINDOWS-1252 -t \
-                     UTF-8 {} > converted.csv",
-                    path.display()
+                    "it looks like Latin-1 or Windows-1252; convert it: {}",
+                    converted(path, "WINDOWS-1252")
                 ),
-                EncodingGuess::Utf16 => format!(
-                    "it looks like UTF-16; convert it: iconv -f UTF-16 -t UTF-8 {} > converted.csv",
-                    path.display()
-                ),
+                EncodingGuess::Utf16 => {
+                    format!("it looks like UTF-16; convert it: {}", converted(path, "UTF-16"))
+                }
                 _ => "export the file again as UTF-8".to_owned(),
             },
         ),
         InputError::Stray { path, line, byte, stray } => Message::here(
-            format!("{}, line {line}, byte {byte}: {stray}", path.display()),
+            format!("{}, line {line}, byte {byte}: {stray}", shown(path)),
             match stray {
                 Stray::Nul => "the file is damaged, binary or UTF-16; export it again as UTF-8",
+                Stray::AfterBackslash => {
+                    "CSV writes a quote inside a quoted value twice, as \"\": export the file again \
+                     so, from Spark with .option(\"escape\", \"\\\"\")"
+                }
                 _ => "write a quote inside a quoted value twice, as \"\"",
             },
         ),
         InputError::Misquoted { path, place, column, how } => Message::here(
-            format!("{}, {place}: column {column:?} {how}", path.display()),
+            format!("{}, {place}: column {column:?} {how}", shown(path)),
             match how {
                 Misquoted::BlankBeforeQuote => {
                     "the blanks and the quotes would be compared too: remove the blanks between a \
@@ -301,23 +310,23 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             },
         ),
         InputError::UnterminatedQuote { path, line } => Message::here(
-            format!("{}, line {line}: the quote that opens here is never closed", path.display()),
+            format!("{}, line {line}: the quote that opens here is never closed", shown(path)),
             "close the quote, or write a quote inside a value twice, as \"\"",
         ),
         InputError::RecordTooLong { path, line, limit_bytes } => Message::here(
             format!(
                 "{}, line {line}: the row is longer than {} bytes",
-                path.display(),
+                shown(path),
                 grouped(*limit_bytes)
             ),
             "check the line for a quote that is never closed",
         ),
         InputError::DamagedCompression { path, codec } => Message::here(
-            format!("{}: the {codec} data is damaged or cut off", path.display()),
+            format!("{}: the {codec} data is damaged or cut off", shown(path)),
             "copy or compress the file again",
         ),
         InputError::WindowTooLarge { path } => Message::here(
-            format!("{}: the zstd data needs a window of more than 128 MiB", path.display()),
+            format!("{}: the zstd data needs a window of more than 128 MiB", shown(path)),
             format!(
                 "the file is intact, but was compressed with {} or more: compress it again without \
                  that option, or give it uncompressed",
@@ -327,18 +336,18 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::TooManyOpen { path } => Message::here(
             format!(
                 "{} cannot be opened: this process or the machine has too many open files",
-                path.display()
+                shown(path)
             ),
             files::MORE_FILES,
         ),
         InputError::DamagedParquet { path } => Message::here(
-            format!("{}: the Parquet data is damaged, or of an unsupported kind", path.display()),
+            format!("{}: the Parquet data is damaged, or of an unsupported kind", shown(path)),
             "copy or export the file again; encrypted Parquet is not supported",
         ),
         InputError::DamagedColumn { path, column } => Message::here(
             format!(
                 "{}: column {column:?} is damaged, or encrypted, or of an unsupported kind",
-                path.display()
+                shown(path)
             ),
             "the result holds whole rows: copy or export the file again, or leave the column out",
         ),
@@ -348,7 +357,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         | InputError::SixteenBytes { .. }
         | InputError::TimestampRange { .. } => columns::unusable(error, say),
         InputError::BadValue { path, place, column, fault } => Message::here(
-            format!("{}, {place}: column {column:?} {fault}", path.display()),
+            format!("{}, {place}: column {column:?} {fault}", shown(path)),
             match fault {
                 ValueFault::TooLarge { .. } | ValueFault::OutOfRange { .. } => {
                     "agree on more bits in the agreement, or correct the value"
@@ -373,20 +382,20 @@ pub fn data(error: &InputError, say: Speech) -> Message {
              or on a key that fewer rows share",
         ),
         InputError::DuplicateKey { path, first, second } => Message::here(
-            format!("{}, {second}: the key is already in {first}", path.display()),
+            format!("{}, {second}: the key is already in {first}", shown(path)),
             "the agreement refuses rows with the same key: remove one of them, or agree on \
              duplicates = \"sum\" or \"first\"",
         ),
         InputError::KeyTooLong { path, place, column, max_bytes } => Message::here(
             format!(
                 "{}, {place}: column {column:?} makes the key longer than {} bytes",
-                path.display(),
+                shown(path),
                 grouped(*max_bytes as u64)
             ),
             "agree on more key_bytes in [union], or correct the value",
         ),
         InputError::Refused { path, place, column, reason } => Message::here(
-            format!("{}, {place}: column {column:?} {}", path.display(), refusal(*reason)),
+            format!("{}, {place}: column {column:?} {}", shown(path), refusal(*reason)),
             format!(
                 "correct the value, or {} to skip and count such rows",
                 say.either("leave out --strict", "give `strict=False`")
@@ -395,7 +404,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::NoKeys { path, rows, empty, refused } => Message::here(
             format!(
                 "{}: none of the {} rows has a usable key: {} empty, {} refused",
-                path.display(),
+                shown(path),
                 grouped(*rows),
                 grouped(*empty),
                 grouped(*refused)
@@ -415,7 +424,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             "read it to its end without Vesica: the library that made it says what is wrong",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
-            format!("{} has more than {}", path.display(), counted(*limit, "row")),
+            format!("{} has more than {}", shown(path), counted(*limit, "row")),
             "this is max_rows in the agreement: agree on a larger number, or provide fewer rows",
         ),
         InputError::Changed { path } => Message::here(
@@ -502,23 +511,23 @@ pub fn refusal(reason: Refusal) -> String {
 pub fn output(error: &OutputError, say: Speech) -> Message {
     match error {
         OutputError::UnknownFormat { path } => Message::here(
-            format!("the name of the output {} does not show its format", path.display()),
+            format!("the name of the output {} does not show its format", shown(path)),
             "give it a name that ends in .csv, .tsv or .parquet",
         ),
         OutputError::NotJson { path } => Message::here(
-            format!("the output {} does not end in .json", path.display()),
+            format!("the output {} does not end in .json", shown(path)),
             "shares are written as JSON: give it a name that ends in .json",
         ),
         OutputError::Exists { path } => Message::here(
-            format!("the output file {} already exists", path.display()),
+            format!("the output file {} already exists", shown(path)),
             format!("choose another name, or add {} to replace it", say.force()),
         ),
         OutputError::NotAFile { path, kind } => Message::here(
-            format!("the output {} is {kind}", path.display()),
+            format!("the output {} is {kind}", shown(path)),
             "give the name of a regular file",
         ),
         OutputError::SameAsInput { path } => Message::here(
-            format!("the output {} is the input file itself", path.display()),
+            format!("the output {} is the input file itself", shown(path)),
             "choose another name for the output: the input is never overwritten",
         ),
         OutputError::WithinInput { path } => Message::here(
@@ -526,22 +535,22 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             "choose another place for the output: the next run would read it as input",
         ),
         OutputError::NoDirectory { directory } => Message::here(
-            format!("the directory {} for the output does not exist", directory.display()),
+            format!("the directory {} for the output does not exist", shown(directory)),
             "create the directory first, or choose another place",
         ),
         OutputError::DiskFull { path } => Message::here(
-            format!("the disk is full: {} was not written", path.display()),
+            format!("the disk is full: {} was not written", shown(path)),
             "free some space or choose a place on another disk, then run again",
         ),
         OutputError::Unwritable { path, reason } => Message::here(
-            format!("the output {} cannot be written: {}", path.display(), files::cause(*reason)),
+            format!("the output {} cannot be written: {}", shown(path), files::cause(*reason)),
             files::write_hint(*reason),
         ),
         OutputError::TooManyOpen { path } => Message::here(
             format!(
                 "the output {} cannot be created: this process or the machine has too many open \
                  files",
-                path.display()
+                shown(path)
             ),
             files::MORE_FILES,
         ),

@@ -55,6 +55,7 @@ terms! {
     column:      "--column",            "`columns=`";
     key_column:  "--column KEY=COLUMN", "`columns={\"KEY\": \"COLUMN\"}`";
     no_header:   "--no-header",         "`header=False`";
+    skip_rows:   "--skip-rows",         "`skip_rows=`";
     delimiter:   "--delimiter",         "`delimiter=`";
     format:      "--format",            "`format=`";
     parquet:     "--format parquet",    "`format=\"parquet\"`";

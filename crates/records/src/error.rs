@@ -1,18 +1,41 @@
 //! Errors in a file, and their places. No variant holds a value of the file.
 
+mod columns;
 mod folder;
 mod output;
 
+pub use columns::Columns;
 pub(crate) use folder::InFile;
 pub use folder::{StrayKind, Unlike};
 pub use output::{OutputError, WriteError};
 
-use crate::format::{Codec, Content};
+use crate::format::{Codec, Content, Format};
 use crate::profile::Refusal;
+use crate::workbook::Workbook;
 use std::fmt;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// A path as messages show it: bytes that are not UTF-8, and control characters, as `\xe4`.
+pub fn shown(path: &Path) -> String {
+    let mut shown = String::new();
+    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c.is_control() {
+                true => shown.extend(c.to_string().bytes().map(escaped)),
+                false => shown.push(c),
+            }
+        }
+        shown.extend(chunk.invalid().iter().copied().map(escaped));
+    }
+    shown
+}
+
+fn escaped(byte: u8) -> String {
+    format!("\\x{byte:02x}")
+}
 
 /// A place in a file. Places order as a pass meets them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -91,8 +114,10 @@ pub enum EncodingGuess {
 pub enum Stray {
     /// A NUL byte: the file is damaged, binary, or UTF-16.
     Nul,
-    /// Text between a closing quote and the next delimiter, such as `"a"b` or `"a\"b"`.
+    /// Text between a closing quote and the next delimiter, such as `"a"b`.
     AfterQuote,
+    /// A quote in a quoted cell that is written with a backslash, as in `"a\"b"`.
+    AfterBackslash,
 }
 
 impl fmt::Display for Stray {
@@ -100,6 +125,7 @@ impl fmt::Display for Stray {
         f.write_str(match self {
             Stray::Nul => "a NUL byte",
             Stray::AfterQuote => "text after a closing quote",
+            Stray::AfterBackslash => "a quote inside a quoted value that is written as \\\"",
         })
     }
 }
@@ -184,13 +210,13 @@ impl fmt::Display for Beyond {
 #[non_exhaustive]
 pub enum InputError {
     /// There is no file of that name.
-    #[error("{} does not exist", path.display())]
+    #[error("{} does not exist", shown(path))]
     Missing {
         /// The file.
         path: PathBuf,
     },
     /// Only regular files can be read twice.
-    #[error("{} is {kind}, not a regular file", path.display())]
+    #[error("{} is {kind}, not a regular file", shown(path))]
     NotAFile {
         /// The file.
         path: PathBuf,
@@ -198,15 +224,26 @@ pub enum InputError {
         kind: FileKind,
     },
     /// The system refused to open or read the file.
-    #[error("{} cannot be read: {reason}", path.display())]
+    #[error("{} cannot be read: {reason}", shown(path))]
     Unreadable {
         /// The file.
         path: PathBuf,
         /// The system's reason.
         reason: io::ErrorKind,
     },
+    /// The path is `-`, and there is no file of that name.
+    #[error("standard input cannot be read twice")]
+    StandardInput,
+    /// The file is a workbook of a spreadsheet program, by its content or its name.
+    #[error("{} is {workbook}", shown(path))]
+    Workbook {
+        /// The file.
+        path: PathBuf,
+        /// The kind of workbook.
+        workbook: Workbook,
+    },
     /// The format is neither given nor known from the name's extension.
-    #[error("the format of {} is not known from its name", path.display())]
+    #[error("the format of {} is not known from its name", shown(path))]
     UnknownFormat {
         /// The file.
         path: PathBuf,
@@ -217,8 +254,14 @@ pub enum InputError {
         /// The requested byte.
         delimiter: u8,
     },
+    /// The mark of comments is a quote, a line end, not ASCII, or the delimiter.
+    #[error("byte {comment:#04x} cannot mark comments")]
+    BadComment {
+        /// The requested byte.
+        comment: u8,
+    },
     /// The first bytes are those of another format than the name indicates.
-    #[error("{} should hold {expected} but holds {found}", path.display())]
+    #[error("{} should hold {expected} but holds {found}", shown(path))]
     WrongContent {
         /// The file.
         path: PathBuf,
@@ -228,19 +271,29 @@ pub enum InputError {
         found: Content,
     },
     /// The file has no bytes, or only blank lines.
-    #[error("{} is empty", path.display())]
+    #[error("{} is empty", shown(path))]
     Empty {
         /// The file.
         path: PathBuf,
     },
+    /// The file has no more lines than are to be skipped at its top.
+    #[error("{} has only {lines} lines", shown(path))]
+    AllSkipped {
+        /// The file.
+        path: PathBuf,
+        /// Its lines.
+        lines: u64,
+    },
     /// The file has columns but no row.
-    #[error("{} has no data rows", path.display())]
+    #[error("{} has no data rows", shown(path))]
     NoRows {
         /// The file.
         path: PathBuf,
+        /// Its format.
+        format: Format,
     },
     /// The file has no column of that name.
-    #[error("{} has no column {column:?}", path.display())]
+    #[error("{} has no column {column:?}", shown(path))]
     ColumnMissing {
         /// The file.
         path: PathBuf,
@@ -250,19 +303,23 @@ pub enum InputError {
         nearest: Vec<String>,
         /// The delimiter, if it was detected.
         guessed: Option<u8>,
+        /// The columns that there are.
+        columns: Box<Columns>,
     },
-    /// Two columns have the same name. The name is not shown: without a header it is a value.
-    #[error("{} has the same column name twice, as number {first} and {second}", path.display())]
+    /// Two columns have the name of a key or of values.
+    #[error("{} has two columns {column:?}, number {first} and {second}", shown(path))]
     DuplicateColumn {
         /// The file.
         path: PathBuf,
+        /// The requested column.
+        column: String,
         /// Its first position, from 1.
         first: usize,
         /// Its second position, from 1.
         second: usize,
     },
     /// A row has more or fewer fields than the first one.
-    #[error("{}, line {line}: {found} fields where {expected} were expected", path.display())]
+    #[error("{}, line {line}: {found} fields where {expected} were expected", shown(path))]
     Ragged {
         /// The file.
         path: PathBuf,
@@ -274,7 +331,7 @@ pub enum InputError {
         found: usize,
     },
     /// A byte sequence is not UTF-8.
-    #[error("{}, {place}: not valid UTF-8", path.display())]
+    #[error("{}, {place}: not valid UTF-8", shown(path))]
     InvalidUtf8 {
         /// The file.
         path: PathBuf,
@@ -288,7 +345,7 @@ pub enum InputError {
         guess: EncodingGuess,
     },
     /// A byte at an invalid position.
-    #[error("{}, line {line}, byte {byte}: {stray}", path.display())]
+    #[error("{}, line {line}, byte {byte}: {stray}", shown(path))]
     Stray {
         /// The file.
         path: PathBuf,
@@ -301,7 +358,7 @@ pub enum InputError {
     },
     /// A key is quoted in a way that CSV does not define: the quotes would be compared too, and match
     /// nothing.
-    #[error("{}, {place}: column {column:?} {how}", path.display())]
+    #[error("{}, {place}: column {column:?} {how}", shown(path))]
     Misquoted {
         /// The file.
         path: PathBuf,
@@ -313,7 +370,7 @@ pub enum InputError {
         how: Misquoted,
     },
     /// A quoted cell does not end before the file does.
-    #[error("{}, line {line}: the quote opened here is never closed", path.display())]
+    #[error("{}, line {line}: the quote opened here is never closed", shown(path))]
     UnterminatedQuote {
         /// The file.
         path: PathBuf,
@@ -321,7 +378,7 @@ pub enum InputError {
         line: u64,
     },
     /// One record is larger than the limit; usually a quote is missing.
-    #[error("{}, line {line}: the record is longer than {limit_bytes} bytes", path.display())]
+    #[error("{}, line {line}: the record is longer than {limit_bytes} bytes", shown(path))]
     RecordTooLong {
         /// The file.
         path: PathBuf,
@@ -331,7 +388,7 @@ pub enum InputError {
         limit_bytes: u64,
     },
     /// The compressed data is cut off or broken.
-    #[error("{}: the {codec} data is damaged or cut off", path.display())]
+    #[error("{}: the {codec} data is damaged or cut off", shown(path))]
     DamagedCompression {
         /// The file.
         path: PathBuf,
@@ -339,19 +396,19 @@ pub enum InputError {
         codec: Codec,
     },
     /// Zstandard data with a larger window than supported, as from `zstd --long=28`.
-    #[error("{}: the zstd data needs a window of more than 128 MiB", path.display())]
+    #[error("{}: the zstd data needs a window of more than 128 MiB", shown(path))]
     WindowTooLarge {
         /// The file.
         path: PathBuf,
     },
     /// This process has reached its limit of open files.
-    #[error("{} cannot be opened: too many files are open", path.display())]
+    #[error("{} cannot be opened: too many files are open", shown(path))]
     TooManyOpen {
         /// The file.
         path: PathBuf,
     },
     /// The Parquet structure is broken or uses a feature that is not supported.
-    #[error("{}: the Parquet data is damaged or not supported", path.display())]
+    #[error("{}: the Parquet data is damaged or not supported", shown(path))]
     DamagedParquet {
         /// The file.
         path: PathBuf,
@@ -365,7 +422,7 @@ pub enum InputError {
         column: String,
     },
     /// A key column has a type without a text form.
-    #[error("{}: column {column:?} of type {type_name} cannot be a key", path.display())]
+    #[error("{}: column {column:?} of type {type_name} cannot be a key", shown(path))]
     UnsupportedKeyType {
         /// The file.
         path: PathBuf,
@@ -400,7 +457,7 @@ pub enum InputError {
         column: String,
     },
     /// A column of values has a type without a text form.
-    #[error("{}: column {column:?} of type {type_name} has no whole numbers", path.display())]
+    #[error("{}: column {column:?} of type {type_name} has no whole numbers", shown(path))]
     UnsupportedValueType {
         /// The file.
         path: PathBuf,
@@ -410,7 +467,7 @@ pub enum InputError {
         type_name: String,
     },
     /// A cell is not a valid value.
-    #[error("{}, {place}: column {column:?} {fault}", path.display())]
+    #[error("{}, {place}: column {column:?} {fault}", shown(path))]
     BadValue {
         /// The file.
         path: PathBuf,
@@ -424,7 +481,7 @@ pub enum InputError {
     /// The values of the rows of one key exceed the range in sum.
     #[error(
         "{}, {place}: the values of one key in column {column:?} add up to {}",
-        path.display(),
+        shown(path),
         Beyond { bits: *bits, signed: *signed }
     )]
     TotalTooLarge {
@@ -440,7 +497,7 @@ pub enum InputError {
         signed: bool,
     },
     /// Two rows have the same key, and the settings refuse that.
-    #[error("{}, {second}: the key is already in {first}", path.display())]
+    #[error("{}, {second}: the key is already in {first}", shown(path))]
     DuplicateKey {
         /// The file.
         path: PathBuf,
@@ -452,7 +509,7 @@ pub enum InputError {
     /// The text of a key is longer than agreed.
     #[error(
         "{}, {place}: column {column:?} makes the key longer than {max_bytes} bytes",
-        path.display()
+        shown(path)
     )]
     KeyTooLong {
         /// The file.
@@ -465,7 +522,7 @@ pub enum InputError {
         max_bytes: usize,
     },
     /// A profile refused a value, and reading is strict.
-    #[error("{}, {place}: column {column:?} {reason}", path.display())]
+    #[error("{}, {place}: column {column:?} {reason}", shown(path))]
     Refused {
         /// The file.
         path: PathBuf,
@@ -477,7 +534,7 @@ pub enum InputError {
         reason: Refusal,
     },
     /// No row has a usable key.
-    #[error("{}: none of the {rows} rows has a usable key", path.display())]
+    #[error("{}: none of the {rows} rows has a usable key", shown(path))]
     NoKeys {
         /// The file.
         path: PathBuf,
@@ -489,7 +546,7 @@ pub enum InputError {
         refused: u64,
     },
     /// The file has more rows than agreed.
-    #[error("{} has more than {limit} rows", path.display())]
+    #[error("{} has more than {limit} rows", shown(path))]
     TooManyRows {
         /// The file.
         path: PathBuf,
@@ -497,19 +554,19 @@ pub enum InputError {
         limit: u64,
     },
     /// The file is not the one that was read before.
-    #[error("{} changed while it was being used", path.display())]
+    #[error("{} changed while it was being used", shown(path))]
     Changed {
         /// The file.
         path: PathBuf,
     },
     /// The rows can be read only once, and were read before.
-    #[error("{} was read before, and can be read only once", path.display())]
+    #[error("{} was read before, and can be read only once", shown(path))]
     AlreadyRead {
         /// The name of the frame.
         path: PathBuf,
     },
     /// What gives the record batches failed, or gave one that its own schema does not describe.
-    #[error("{}: a record batch could not be read", path.display())]
+    #[error("{}: a record batch could not be read", shown(path))]
     BadBatch {
         /// The name of the frame.
         path: PathBuf,

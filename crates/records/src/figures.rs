@@ -3,7 +3,6 @@
 use crate::error::OutputError;
 use crate::format::Format;
 use crate::output::{Origin, OutputOptions, TempOutput};
-use crate::second_pass::usual_delimiter;
 use crate::sink::parquet::TextTable;
 use crate::sink::text::{RecordWriter, TextSink};
 use std::fs::File;
@@ -21,7 +20,8 @@ enum Sink {
 }
 
 impl TableWriter {
-    /// A table with text columns of these names, made from `origin`, which is never overwritten.
+    /// A table with text columns of these names, made from `origin`, which is never overwritten. A table in CSV has the
+    /// delimiter of an origin in CSV.
     ///
     /// # Errors
     /// Any error of writing.
@@ -30,13 +30,14 @@ impl TableWriter {
         names: &[String],
         options: &OutputOptions,
     ) -> Result<Self, OutputError> {
-        let output = TempOutput::table(origin.into(), options)?;
+        let origin = origin.into();
+        let output = TempOutput::table(origin, options)?;
         let out = output.writer()?;
         let sink = match output.format().format {
             Format::Parquet => Sink::Parquet(TextTable::new(out, names, output.path())?),
             format => {
                 let sink = TextSink::new(out, output.format().codec, output.path())?;
-                Sink::Text(sink, RecordWriter::new(usual_delimiter(format)))
+                Sink::Text(sink, RecordWriter::new(origin.delimiter(format)))
             }
         };
         let mut table = Self { output, sink };

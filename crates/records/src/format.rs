@@ -1,6 +1,8 @@
 //! Formats by the extension of the name, and by a file's first bytes.
 
+use crate::workbook::ZIP;
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// The layout of rows.
@@ -48,6 +50,25 @@ impl fmt::Display for Codec {
     }
 }
 
+impl Codec {
+    /// The codec that a name in lower case ends with.
+    fn of_name(name: &[u8]) -> Self {
+        if name.ends_with(b".gz") {
+            Codec::Gzip
+        } else if name.ends_with(b".zst") {
+            Codec::Zstd
+        } else {
+            Codec::Plain
+        }
+    }
+
+    /// The codec of the file at `path`, by the ending of its name.
+    pub fn of(path: &Path) -> Self {
+        let name = path.file_name().map(|name| name.as_bytes().to_ascii_lowercase());
+        Self::of_name(&name.unwrap_or_default())
+    }
+}
+
 /// The content of a file according to its first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -58,7 +79,7 @@ pub enum Content {
     Gzip,
     /// Zstandard.
     Zstd,
-    /// A ZIP archive; usually an Excel workbook.
+    /// A ZIP archive that is no workbook as far as its first bytes tell.
     Zip,
     /// Text.
     Text,
@@ -72,7 +93,7 @@ impl fmt::Display for Content {
             Content::Parquet => "Parquet data",
             Content::Gzip => "gzip data",
             Content::Zstd => "zstd data",
-            Content::Zip => "a ZIP archive (an Excel workbook is one)",
+            Content::Zip => "a ZIP archive",
             Content::Text => "text",
             Content::Unknown => "something else",
         })
@@ -89,18 +110,19 @@ pub(crate) struct FileFormat {
 impl FileFormat {
     /// From the name, unless `format` overrides it; `None` if it cannot be determined.
     pub(crate) fn of(path: &Path, format: Option<Format>) -> Option<Self> {
-        let name = path.file_name()?.to_str().unwrap_or_default().to_ascii_lowercase();
-        let (stem, codec) = if let Some(stem) = name.strip_suffix(".gz") {
-            (stem, Codec::Gzip)
-        } else if let Some(stem) = name.strip_suffix(".zst") {
-            (stem, Codec::Zstd)
-        } else {
-            (name.as_str(), Codec::Plain)
+        let name = path.file_name()?.as_bytes().to_ascii_lowercase();
+        let codec = Codec::of_name(&name);
+        let stem = match codec {
+            Codec::Gzip => name.strip_suffix(b".gz"),
+            Codec::Zstd => name.strip_suffix(b".zst"),
+            Codec::Plain => None,
         };
-        let by_name = match stem.rsplit_once('.').map(|(_, extension)| extension) {
-            Some("csv" | "txt") => Some(Format::Csv),
-            Some("tsv") => Some(Format::Tsv),
-            Some("parquet" | "pq") => Some(Format::Parquet),
+        let stem = stem.unwrap_or(&name);
+        let by_name = match stem.rsplit(|byte| *byte == b'.').next() {
+            _ if !stem.contains(&b'.') => None,
+            Some(b"csv" | b"txt") => Some(Format::Csv),
+            Some(b"tsv") => Some(Format::Tsv),
+            Some(b"parquet" | b"pq") => Some(Format::Parquet),
             _ => None,
         };
         let format = format.or(by_name)?;
@@ -119,7 +141,7 @@ pub(crate) fn sniff(head: &[u8]) -> Content {
         Content::Gzip
     } else if head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
         Content::Zstd
-    } else if head.starts_with(b"PK\x03\x04") {
+    } else if head.starts_with(ZIP) {
         Content::Zip
     } else {
         Content::Unknown

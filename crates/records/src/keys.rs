@@ -3,6 +3,7 @@
 use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::faults::Faults;
 use crate::float_texts::{FloatTexts, FloatWatch};
+use crate::format::Format;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -119,6 +120,7 @@ pub(crate) struct Tally<'a> {
     path: &'a Path,
     /// That the pass is in.
     pub(crate) file: InFile,
+    format: Format,
     pub(crate) counts: KeyCounts,
     /// Where faults of rows are counted, unless the first of them ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
@@ -136,11 +138,11 @@ impl<'a> Tally<'a> {
         limits: &'a KeyLimits,
         found: Option<Found<'a>>,
     ) -> Result<Self, InputError> {
-        let (path, counts) = (source.path(), KeyCounts::default());
+        let (path, format, counts) = (source.path(), source.format(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
         let floats = FloatWatch::new(columns);
         let file = InFile { path: path.into(), part: None };
-        let tally = Self { columns, limits, path, file, counts, faults, shaper, floats };
+        let tally = Self { columns, limits, path, file, format, counts, faults, shaper, floats };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -288,7 +290,7 @@ impl<'a> Tally<'a> {
         if !self.limits.may_be_empty && !has_faults {
             let path = || self.path.to_path_buf();
             if rows == 0 {
-                return Err(InputError::NoRows { path: path() });
+                return Err(InputError::NoRows { path: path(), format: self.format });
             }
             if keyed == 0 {
                 let KeyCounts { rows, empty, refused, .. } = counts;

@@ -49,11 +49,12 @@ mod survey;
 mod text;
 mod texts;
 mod values;
+mod workbook;
 
 pub use columnar::{Batches, panic_is_caught};
 pub use error::{
-    EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind, Unlike,
-    ValueFault, WriteError,
+    Columns, EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind,
+    Unlike, ValueFault, WriteError, shown,
 };
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
@@ -79,3 +80,4 @@ pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
+pub use workbook::Workbook;

@@ -4,7 +4,7 @@ use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
 use crate::error::{FileKind, InputError, OutputError, Unlike, WriteError};
 use crate::format::{Codec, FileFormat, Format};
-use crate::second_pass::already_read;
+use crate::second_pass::{already_read, usual_delimiter};
 use crate::source::{Layout, Source, kind_of};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -131,6 +131,8 @@ pub enum Origin<'a> {
     OwnersAlone(&'a Source),
     /// Other files; the first one's mode applies.
     Files(&'a [PathBuf]),
+    /// The same, with a file of rows among them, whose delimiter applies.
+    FilesLike(&'a [PathBuf], &'a Source),
 }
 
 impl<'a> From<&'a Source> for Origin<'a> {
@@ -146,10 +148,21 @@ impl<'a> From<&'a [PathBuf]> for Origin<'a> {
 }
 
 impl Origin<'_> {
+    /// The delimiter of a table in a text `format`: that of the rows, if these have the same format.
+    pub(crate) fn delimiter(&self, format: Format) -> u8 {
+        let source = match self {
+            Origin::Rows(source) | Origin::OwnersAlone(source) => Some(source),
+            Origin::FilesLike(_, source) => Some(source),
+            Origin::Files(_) => None,
+        };
+        let same = source.filter(|source| source.format() == format);
+        same.and_then(|source| source.delimiter()).unwrap_or(usual_delimiter(format))
+    }
+
     fn is_same_file(&self, metadata: &Metadata) -> bool {
         match self {
             Origin::Rows(source) | Origin::OwnersAlone(source) => source.is_same_file(metadata),
-            Origin::Files(files) => files.iter().any(|file| {
+            Origin::Files(files) | Origin::FilesLike(files, _) => files.iter().any(|file| {
                 let other = std::fs::metadata(file);
                 other.is_ok_and(|other| {
                     (other.dev(), other.ino()) == (metadata.dev(), metadata.ino())
@@ -177,7 +190,9 @@ impl Origin<'_> {
             // The mode when it was opened: it may be gone by now, which the reader reports.
             Origin::Rows(source) => return Ok(source.mode()),
             Origin::OwnersAlone(_) => return Ok(OWNERS_MODE),
-            Origin::Files(files) => files.first().ok_or(io::ErrorKind::NotFound)?,
+            Origin::Files(files) | Origin::FilesLike(files, _) => {
+                files.first().ok_or(io::ErrorKind::NotFound)?
+            }
         };
         Ok(std::fs::metadata(path)?.permissions().mode())
     }

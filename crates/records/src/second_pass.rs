@@ -32,7 +32,8 @@ pub struct Written {
 /// earlier pass saw. Keys are not made again.
 ///
 /// The format is that of the output's name. A text file of the same format keeps its delimiter,
-/// quotes, line ends and byte order mark; its rows are copied byte for byte. Other combinations:
+/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of what stands above its header only a line
+/// `sep=;` is copied. Other combinations:
 /// text to Parquet gives string columns; Parquet to Parquet keeps types and metadata; Parquet to
 /// text gives the text forms that keys are compared by. The rows of a folder go to one file; the columns that
 /// names of folders give come last, as text.
@@ -67,7 +68,7 @@ pub fn write_rows(
             pass.text(|record, file| push_text(&mut table, record, file, &mut scratch))?;
             table.finish()?;
         }
-        (Layout::Text(layout), format) => pass.text_to_text(*layout, format, out, &output)?,
+        (Layout::Text(layout), format) => pass.text_to_text(layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
             let schema = written_schema(source, table)?;
             let mut sink = ParquetSink::like(out, table, &schema, output.path())?;
@@ -172,7 +173,7 @@ impl Pass<'_, '_> {
 
     fn text_to_text(
         &mut self,
-        layout: TextLayout,
+        layout: &TextLayout,
         format: Format,
         out: File,
         output: &TempOutput,
@@ -183,6 +184,12 @@ impl Pass<'_, '_> {
         if format == source.format() {
             if header.had_bom {
                 sink.write(b"\xef\xbb\xbf")?;
+            }
+            // It says how the rows are written, unless another delimiter was given.
+            if let Some(sep) =
+                layout.top.sep.as_ref().filter(|sep| sep.delimiter == layout.delimiter)
+            {
+                sink.write(&sep.raw)?;
             }
             let mut line_end = b"\n".to_vec();
             let mut copy = |body: &[u8], whole: &[u8], end: &[u8]| -> Result<(), WriteError> {

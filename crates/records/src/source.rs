@@ -1,5 +1,7 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
+mod missing;
+
 use crate::columnar::cells::{can_be_key, type_name};
 use crate::columnar::{self, Batches, CellPath, Frame, Table, check_key};
 use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
@@ -11,8 +13,9 @@ use crate::snapshot::Snapshot;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
 use crate::text::stream::ByteStream;
+use crate::text::top::{Lines, Skip, Top};
+use crate::workbook::{self, Workbook};
 use arrow_schema::{Field, SchemaRef};
-use std::collections::HashMap;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -24,14 +27,17 @@ pub const FRAME: &str = "the frame";
 /// Who may read results that are written beside a frame.
 const OWNERS_MODE: u32 = 0o600;
 
-/// Decompressed bytes looked at to find the delimiter.
-const HEAD_BYTES: usize = 1 << 16;
-
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The delimiter of a text file; `None` detects one of `,` `;` tab `|` (a tab for TSV).
+    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one of `,` `;` tab `|`
+    /// (a tab for TSV).
     pub delimiter: Option<u8>,
+    /// Lines to skip at the top of a text file, before its header or its first row.
+    pub skip_rows: u64,
+    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to the first one that
+    /// does not. Later ones are rows.
+    pub comment: Option<u8>,
     /// Whether the first record of a text file holds the column names. Without it the columns
     /// are named `1`, `2`, … Parquet always has names.
     pub header: bool,
@@ -41,15 +47,25 @@ pub struct ReadOptions {
 
 impl Default for ReadOptions {
     fn default() -> Self {
-        Self { delimiter: None, header: true, format: None }
+        Self { delimiter: None, skip_rows: 0, comment: None, header: true, format: None }
     }
 }
 
 /// How a text file is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextLayout {
     pub(crate) delimiter: u8,
     pub(crate) header: bool,
+    /// Whether each row, but not the header, has a delimiter after its last cell.
+    pub(crate) ends_with_delimiter: bool,
+    /// What stands above the header.
+    pub(crate) top: Top,
+}
+
+impl TextLayout {
+    fn new(delimiter: u8, header: bool, top: Top) -> Self {
+        Self { delimiter, header, ends_with_delimiter: false, top }
+    }
 }
 
 /// A column whose cells are read.
@@ -93,8 +109,8 @@ impl Source {
     ///
     /// # Errors
     /// The file is missing, unreadable, no regular file, empty, of an unknown or another format,
-    /// not UTF-8, damaged, or names a column twice. A folder has no files, others beside them, or files that do not fit
-    /// together.
+    /// not UTF-8, damaged, or shorter than what is to be skipped. A folder has no files, others beside them, or files that
+    /// do not fit together.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, InputError> {
         let path = path.as_ref().to_path_buf();
         if let Some(delimiter) = options.delimiter
@@ -102,10 +118,24 @@ impl Source {
         {
             return Err(InputError::BadDelimiter { delimiter });
         }
+        if let Some(comment) = options.comment
+            && (!comment.is_ascii()
+                || matches!(comment, 0 | b'"' | b'\n' | b'\r')
+                || options.delimiter == Some(comment))
+        {
+            return Err(InputError::BadComment { comment });
+        }
         // Opening a pipe would wait for its other end, so the kind is looked at first.
-        let metadata = std::fs::metadata(&path).map_err(|error| InputError::io(&path, &error))?;
+        let metadata = std::fs::metadata(&path).map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound if path.as_os_str() == "-" => InputError::StandardInput,
+            _ => InputError::io(&path, &error),
+        })?;
         if metadata.is_dir() {
-            return folder::open(path, &metadata, options);
+            return match Workbook::of_name(&path) {
+                // Numbers may write a folder.
+                Some(workbook) => Err(InputError::Workbook { path, workbook }),
+                None => folder::open(path, &metadata, options),
+            };
         }
         Self::open_file(path, &metadata, options)
     }
@@ -129,13 +159,14 @@ impl Source {
         if let Some(kind) = kind_of(metadata.file_type()) {
             return Err(InputError::NotAFile { path, kind });
         }
+        refuse_workbook(&path, options.format)?;
         let format = FileFormat::of(&path, options.format)
             .ok_or_else(|| InputError::UnknownFormat { path: path.clone() })?;
         if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
         let snapshot = Some(snapshot);
-        let layout = Layout::Text(TextLayout { delimiter: b',', header: options.header });
+        let layout = Layout::Text(TextLayout::new(b',', options.header, Top::default()));
         let mode = metadata.permissions().mode();
         let columns = Vec::new();
         let mut source = Self { path, format, columns, snapshot, layout, guessed: None, mode };
@@ -147,7 +178,6 @@ impl Source {
         } else {
             source.open_text(options)?;
         }
-        source.check_names()?;
         Ok(source)
     }
 
@@ -166,12 +196,9 @@ impl Source {
     /// The keys are those of a Parquet file with the same columns. Batches are read when the first pass asks for them,
     /// and no column is copied that has a text form already; a second pass is an error
     /// ([`InputError::AlreadyRead`]).
-    ///
-    /// # Errors
-    /// Two columns have the same name.
-    pub fn of_batches(batches: Batches, rows: Option<u64>) -> Result<Self, InputError> {
+    pub fn of_batches(batches: Batches, rows: Option<u64>) -> Self {
         let frame = Frame::new(batches, rows);
-        let source = Self {
+        Self {
             path: FRAME.into(),
             format: FileFormat { format: Format::Arrow, codec: Codec::Plain },
             columns: frame.names(),
@@ -179,9 +206,7 @@ impl Source {
             layout: Layout::Frame(frame),
             guessed: None,
             mode: OWNERS_MODE,
-        };
-        source.check_names()?;
-        Ok(source)
+        }
     }
 
     /// The path as given, or [`FRAME`].
@@ -241,16 +266,21 @@ impl Source {
     /// Position of a column, from 0.
     ///
     /// # Errors
-    /// [`InputError::ColumnMissing`] with the nearest names.
+    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two columns have the name.
     pub fn column_index(&self, name: &str) -> Result<usize, InputError> {
-        self.columns.iter().position(|column| column == name).ok_or_else(|| {
-            InputError::ColumnMissing {
+        let is_named = |column: &String| column == name;
+        let Some(index) = self.columns.iter().position(is_named) else {
+            return Err(self.missing(name));
+        };
+        match self.columns[index + 1..].iter().position(is_named) {
+            None => Ok(index),
+            Some(after) => Err(InputError::DuplicateColumn {
                 path: self.path.clone(),
-                column: name.to_string(),
-                nearest: nearest(name, &self.columns),
-                guessed: self.guessed,
-            }
-        })
+                column: name.to_owned(),
+                first: index + 1,
+                second: index + after + 2,
+            }),
+        }
     }
 
     /// Where the key columns are; checks that each can be a key under its profile.
@@ -286,9 +316,12 @@ impl Source {
 
     /// Where the cells of a column are, or of a field of a struct (`contact.email`).
     fn cell_path(&self, name: &str) -> Result<CellPath, InputError> {
-        let column = self.column_index(name);
-        match (column, self.file_schema()) {
-            (Err(missing), Some(schema)) => CellPath::find(schema.fields(), name).ok_or(missing),
+        match (self.column_index(name), self.file_schema()) {
+            (Err(missing @ InputError::ColumnMissing { .. }), Some(schema)) => {
+                let path = CellPath::find(schema.fields(), name).ok_or(missing)?;
+                // Refused if two columns have the name of the struct.
+                self.column_index(&self.columns[path.column]).map(|_| path)
+            }
             (column, _) => column.map(CellPath::of_column),
         }
     }
@@ -419,16 +452,14 @@ impl Source {
 
     /// The records after the header, and the header as it is in the file.
     pub(crate) fn records(&self) -> Result<(RecordReader, Header), InputError> {
-        let needs_digest = self.snapshot.as_ref().is_some_and(|snapshot| !snapshot.has_digest());
-        let open = if needs_digest { ByteStream::digesting } else { ByteStream::new };
-        let stream = open(self.reopen()?, self.format.codec, &self.path)?;
         let layout = match &self.layout {
-            Layout::Text(text) => *text,
+            Layout::Text(text) => text,
             // Only the text passes ask for records.
-            _ => TextLayout { delimiter: b',', header: true },
+            _ => &TextLayout::new(b',', true, Top::default()),
         };
-        let mut reader = RecordReader::new(stream, layout.delimiter)?;
-        let mut header = Header { had_bom: reader.had_bom(), raw: Vec::new(), body_len: 0 };
+        let mut reader = self.reader(layout)?;
+        let had_bom = reader.had_bom() || layout.top.had_bom;
+        let mut header = Header { had_bom, raw: Vec::new(), body_len: 0 };
         if layout.header
             && let Some(record) = reader.next()?
         {
@@ -436,8 +467,19 @@ impl Source {
             header.raw.extend_from_slice(whole);
             header.body_len = body.len();
         }
-        reader.expect(&self.columns);
+        reader.expect(&self.columns, layout.ends_with_delimiter);
         Ok((reader, header))
+    }
+
+    /// The records from the header on.
+    fn reader(&self, layout: &TextLayout) -> Result<RecordReader, InputError> {
+        let needs_digest = self.snapshot.as_ref().is_some_and(|snapshot| !snapshot.has_digest());
+        let open = if needs_digest { ByteStream::digesting } else { ByteStream::new };
+        let mut stream = open(self.reopen()?, self.format.codec, &self.path)?;
+        stream.skip(layout.top.bytes)?;
+        let mut reader = RecordReader::new(stream, layout.delimiter)?;
+        reader.count_lines_before(layout.top.lines);
+        Ok(reader)
     }
 
     /// How far in the file a row of a Parquet file is, about.
@@ -471,11 +513,9 @@ impl Source {
     }
 
     fn open_text(&mut self, options: &ReadOptions) -> Result<(), InputError> {
-        let mut head = vec![0; HEAD_BYTES];
-        let mut stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
-        let len = stream.fill(&mut head)?;
-        head.truncate(len);
-        if looks_like_utf16(&head) {
+        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let mut lines = Lines::new(stream);
+        if looks_like_utf16(lines.head()?.0) {
             return Err(InputError::InvalidUtf8 {
                 path: self.path.clone(),
                 place: Place::Line(1),
@@ -484,19 +524,22 @@ impl Source {
                 guess: EncodingGuess::Utf16,
             });
         }
-        let delimiter = match (options.delimiter, self.format.format) {
+        let skip = Skip { rows: options.skip_rows, comment: options.comment };
+        let top = lines.skip_top(skip)?;
+        let given = options.delimiter.or(top.sep.as_ref().map(|sep| sep.delimiter));
+        let delimiter = match (given, self.format.format) {
             (Some(delimiter), _) => delimiter,
             (None, Format::Tsv) => b'\t',
             (None, _) => {
-                let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
-                let delimiter = dialect::detect(text, len < HEAD_BYTES);
+                let (head, is_whole) = lines.head()?;
+                let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+                let delimiter = dialect::detect(text, is_whole);
                 self.guessed = Some(delimiter);
                 delimiter
             }
         };
-        self.layout = Layout::Text(TextLayout { delimiter, header: options.header });
-        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
-        let mut reader = RecordReader::new(stream, delimiter)?;
+        let mut layout = TextLayout::new(delimiter, options.header, top);
+        let mut reader = self.reader(&layout)?;
         let Some(record) = reader.next()? else {
             return Err(InputError::Empty { path: self.path.clone() });
         };
@@ -507,24 +550,34 @@ impl Source {
                 false => (index + 1).to_string(),
             })
             .collect();
+        if let Some(error) = reader.backslashed() {
+            return Err(error);
+        }
+        // A fault of the first row is reported with those of all others.
+        if options.header
+            && let Ok(Some(row)) = reader.next()
+        {
+            let is_longer = row.len() == self.columns.len() + 1;
+            layout.ends_with_delimiter = is_longer && row.is_empty(self.columns.len());
+        }
+        self.layout = Layout::Text(layout);
         Ok(())
     }
+}
 
-    /// No name twice. Spreadsheets export unused columns with an empty name; those may repeat.
-    fn check_names(&self) -> Result<(), InputError> {
-        let mut seen = HashMap::new();
-        for (index, name) in self.columns.iter().enumerate() {
-            if let Some(first) = seen.insert(name, index)
-                && !(name.is_empty() && matches!(self.layout, Layout::Text(_)))
-            {
-                return Err(InputError::DuplicateColumn {
-                    path: self.path.clone(),
-                    first: first + 1,
-                    second: index + 1,
-                });
-            }
-        }
-        Ok(())
+/// Refuses a workbook, and a file that is named like one unless it is text.
+fn refuse_workbook(path: &Path, format: Option<Format>) -> Result<(), InputError> {
+    let file = File::open(path).map_err(|error| InputError::io(path, &error))?;
+    let mut head = vec![0; workbook::HEAD_BYTES];
+    let len = ByteStream::new(file, Codec::Plain, path)?.fill(&mut head)?;
+    let head = &head[..len];
+    let by_name = || match format {
+        None if !workbook::is_text(head) || head.is_empty() => Workbook::of_name(path),
+        _ => None,
+    };
+    match Workbook::of_content(head, path).or_else(by_name) {
+        Some(workbook) => Err(InputError::Workbook { path: path.to_path_buf(), workbook }),
+        None => Ok(()),
     }
 }
 
@@ -550,32 +603,4 @@ pub(crate) fn kind_of(file_type: FileType) -> Option<FileKind> {
     } else {
         Some(FileKind::Device)
     }
-}
-
-/// At most three of `names` that are like `name`, nearest first.
-///
-/// In a file without a header they are values, which no message may hold: so they are the same letters and digits, have
-/// one mistake, or are a few words of which the name is one, and tell next to nothing that was not asked for.
-fn nearest(name: &str, names: &[String]) -> Vec<String> {
-    let bare = |text: &str| -> String {
-        text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let wanted = bare(name);
-    let likeness = |known: &String| {
-        let is_text = |c: char| c.is_alphabetic() || matches!(c, ' ' | '_' | '-' | '(' | ')');
-        let is_word = || known.split([' ', '_', '-']).any(|word| bare(word) == wanted);
-        match strsim::osa_distance(&wanted, &bare(known)) {
-            _ if wanted.is_empty() => None,
-            0 => Some(0),
-            // A number one digit off, or an address, would be a value.
-            _ if !known.chars().all(is_text) => None,
-            1 if wanted.chars().count() >= 4 => Some(1),
-            _ if is_word() => Some(2),
-            _ => None,
-        }
-    };
-    let mut near: Vec<(u32, &String)> =
-        names.iter().filter_map(|known| Some((likeness(known)?, known))).collect();
-    near.sort_by_key(|(likeness, _)| *likeness);
-    near.into_iter().take(3).map(|(_, known)| known.clone()).collect()
 }

@@ -22,7 +22,19 @@ pub(super) const TEXT: Target = Target {
     name: "csv",
     run: text,
     seeds: no_seeds,
-    tokens: &[b"\"\"", b"\",\"", b"\r\n", b"\xef\xbb\xbf", b", \"", b"'", b"\xff\xfe", b";;"],
+    tokens: &[
+        b"\"\"",
+        b"\",\"",
+        b"\r\n",
+        b"\xef\xbb\xbf",
+        b", \"",
+        b"'",
+        b"\xff\xfe",
+        b";;",
+        b"sep=;\n",
+        b"\\\"",
+        b"\n#",
+    ],
     max_len: 2048,
 };
 
@@ -39,7 +51,13 @@ fn text(bytes: &[u8]) {
         return;
     }
     let format = [Format::Csv, Format::Tsv][usize::from(how) % 2];
-    let options = ReadOptions { header: how & 2 == 0, format: Some(format), delimiter };
+    let options = ReadOptions {
+        delimiter,
+        skip_rows: u64::from(how & 8 == 0),
+        comment: (how & 1 == 0).then_some(b'#'),
+        header: how & 2 == 0,
+        format: Some(format),
+    };
     let is_written = how & 4 == 0;
     let name = ["a.csv", "a.csv.gz", "a.csv.zst"][usize::from(how) % 3];
     in_folder(|folder| {

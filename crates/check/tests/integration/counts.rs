@@ -128,7 +128,7 @@ fn frame() -> Source {
         batch(&[[Some("1"), Some("ann@a.example")], [Some("2"), None], [None, Some("bob")]]),
         batch(&[[Some("4"), Some("Ann@A.example")]]),
     ];
-    Source::of_batches(Box::new(RecordBatchIterator::new(batches, schema)), Some(4)).unwrap()
+    Source::of_batches(Box::new(RecordBatchIterator::new(batches, schema)), Some(4))
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::settings::{
-    ColumnChoice, Delimiter, FormatName, LogFormat, MAX_IDLE, MAX_TIME, TimeLimit, column_choices,
-    idle_limit, listen_address, peer_address,
+    ColumnChoice, CommentMark, Delimiter, FormatName, LogFormat, MAX_IDLE, MAX_TIME, TimeLimit,
+    column_choices, idle_limit, listen_address, peer_address,
 };
 use clap::{Args, ValueHint};
 use std::collections::BTreeMap;
@@ -57,6 +57,12 @@ pub(crate) struct FormArgs {
     /// The character between fields, or "tab" [default: detected in the file]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<Delimiter>,
+    /// Skip so many lines at the top of a text file, before the row with the column names
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) skip_rows: Option<u64>,
+    /// Skip lines that begin with this character too, at the top of a text file; later ones are rows
+    #[arg(long, value_name = "CHARACTER")]
+    pub(crate) comment: Option<CommentMark>,
     /// The first row is data; columns are then named 1, 2, 3 and so on
     #[arg(long)]
     pub(crate) no_header: bool,
@@ -69,6 +75,8 @@ impl FormArgs {
     pub(crate) fn read_options(&self) -> ReadOptions {
         ReadOptions {
             delimiter: self.delimiter.map(Delimiter::byte),
+            skip_rows: self.skip_rows.unwrap_or_default(),
+            comment: self.comment.map(CommentMark::byte),
             header: !self.no_header,
             format: self.format.map(Into::into),
         }

@@ -14,14 +14,14 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
-use vesica_check::{Check, Options};
+use vesica_check::{Check, Options, Refused};
 use vesica_engine::{Event, HelperSeen, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::checked;
 use vesica_messages::with_helper::AidedFailure;
 use vesica_messages::words::{and, counted};
-use vesica_records::Source;
+use vesica_records::{InputError, Source, shown};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
@@ -66,10 +66,15 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     });
     reporter.finish();
     checked::show(&checked, args.rows, SPEECH, out)?;
-    if let Some(refused) = checked.refused {
-        return Err(refused
-            .error()
-            .map_or_else(|| Failure::Faults(Box::new(checked.faults)), Failure::from));
+    match checked.refused {
+        None => {}
+        Some(Refused::Data(error @ InputError::NoKeys { .. })) => {
+            return Err(Failure::Checked(Box::new(error)));
+        }
+        Some(refused) => {
+            let faults = || Failure::Faults(Box::new(checked.faults));
+            return Err(refused.error().map_or_else(faults, Failure::from));
+        }
     }
     if let (Some(link), Some(identity)) = (link, identity) {
         out.flush()?;
@@ -163,7 +168,7 @@ fn describe_input(args: &CheckArgs, source: &Source, out: &mut impl Write) -> Re
     writeln!(
         out,
         "input       {}: {files}{}{delimiter}, {} column{}, {}",
-        args.data.input.display(),
+        shown(&args.data.input),
         source.format(),
         columns,
         if columns == 1 { "" } else { "s" },

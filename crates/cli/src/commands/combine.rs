@@ -14,7 +14,7 @@ use vesica_core::Item;
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_engine::terms::{key_columns, key_items};
 use vesica_records::{
-    Beside, KeyLimits, OutputOptions, Source, TableWriter, key_values, read_keys_with,
+    Beside, KeyLimits, Origin, OutputOptions, Source, TableWriter, key_values, read_keys_with,
 };
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -44,7 +44,11 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     let from: Vec<PathBuf> =
         [&args.one, &args.other].into_iter().chain(&args.keys).cloned().collect();
     let options = OutputOptions { path: path.to_owned(), force: args.force };
-    let mut table = TableWriter::create(&from[..], &header, &options)?;
+    let origin = match &names {
+        Some(names) => Origin::FilesLike(&from, &names.source),
+        None => Origin::Files(&from),
+    };
+    let mut table = TableWriter::create(origin, &header, &options)?;
     for entry in 0..combined.entries() {
         table.row(&cells(entry))?;
     }
@@ -71,6 +75,7 @@ fn file(output: Option<&Path>, is_terminal: bool) -> Result<Option<&Path>, Failu
 
 /// The keys of one side's file, by their items.
 struct Names {
+    source: Source,
     columns: Vec<String>,
     keys: HashMap<Item, Vec<String>>,
 }
@@ -103,7 +108,8 @@ impl Names {
                 named.insert(*item, values.into_iter().map(str::to_owned).collect());
             }
         }
-        Ok(Self { columns: columns.into_iter().map(|column| column.column).collect(), keys: named })
+        let columns = columns.into_iter().map(|column| column.column).collect();
+        Ok(Self { source, columns, keys: named })
     }
 }
 

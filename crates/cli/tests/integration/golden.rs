@@ -467,10 +467,13 @@ fn public_of(bytes: [u8; 32]) -> String {
     vesica_link::PublicIdentity::from_bytes(bytes).to_string()
 }
 
+/// The name `id` in UTF-16, compressed.
+const UTF16_GZIP: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\xfb\xff/\x93!\x85\x81\x8b\x01\x00GNx\x16\x08\x00\x00\x00";
+
 #[test]
 fn bad_inputs_and_outputs() {
     let mut session = Session::failing(3);
-    let checks: [(&str, &[u8]); 17] = [
+    let checks: [(&str, &[u8]); 23] = [
         ("empty.csv", b""),
         ("header.csv", b"id,email\n"),
         ("other.csv", b"id,e_mail\n1,a@b.example\n"),
@@ -484,7 +487,13 @@ fn bad_inputs_and_outputs() {
         ("blank.csv", b"id,email\n1,\n2, \n"),
         ("refused.csv", b"id,email\n1,nobody\n2,\n"),
         ("data.xyz", b"id,email\n"),
-        ("book.csv", b"PK\x03\x04workbook"),
+        ("archive.csv", b"PK\x03\x04archive"),
+        ("book.xlsx", b"PK\x03\x04[Content_Types].xml"),
+        ("book.csv", b"PK\x03\x04[Content_Types].xml"),
+        ("title.csv", b"a report,\n\nid,email\n1,a@b.example\n"),
+        ("names.csv", b"id,address\n1,a@b.example\n"),
+        ("spark.csv", b"id,email\n\"a \\\"b\\\" c\",a@b.example\n"),
+        ("utf16.csv.gz", UTF16_GZIP),
         ("plain.csv.gz", b"id,email\n"),
         ("text.parquet", b"id,email\n"),
         ("cut.parquet", b"PAR1 and nothing else"),
@@ -496,6 +505,9 @@ fn bad_inputs_and_outputs() {
         session.vesica(&format!("check agreement.toml --quiet --input {name}"));
     }
     session.vesica("check agreement.toml --quiet --input people.csv --delimiter \"");
+    session.vesica("check agreement.toml --quiet --input -");
+    session.vesica("check agreement.toml --quiet --input title.csv --skip-rows 9");
+    session.vesica("check agreement.toml --quiet --input people.csv --comment \"");
     session.vesica("check agreement.toml --quiet --input people.csv --strict");
     session.vesica("check agreement.toml --quiet --input people.csv --column email=mail");
     session.changed("few.toml", "max_rows = 1000", "max_rows = 3");
@@ -515,6 +527,23 @@ fn bad_inputs_and_outputs() {
         assert!(!line.contains("nobody") && !line.contains("caf"), "a value is shown: {line}");
     }
     session.assert_golden("bad_data.txt");
+}
+
+#[test]
+fn files_as_people_have_them_are_read() {
+    let mut session = Session::new();
+    session.write("title.csv", "a report;\n# of ours\nid;email\n1;ann@example.org;\n");
+    session.write("excel.csv", "sep=;\r\nid;email\r\n1;ann@example.org\r\n");
+    session.write("twice.csv", "id,email,id\n1,ann@example.org,2\n");
+    for form in ["title.csv --skip-rows 1 --comment #", "excel.csv", "twice.csv"] {
+        session.vesica(&format!("check agreement.toml --quiet --input {form}"));
+    }
+    for block in session.transcript.split("$ vesica ").skip(1) {
+        assert!(
+            block.contains("\n            1  different keys") && block.contains("[exit 0]"),
+            "{block}"
+        );
+    }
 }
 
 #[test]

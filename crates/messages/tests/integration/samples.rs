@@ -19,9 +19,9 @@ use vesica_messages::{
     shares, stores,
 };
 use vesica_records::{
-    Beside, Codec, Content, EncodingGuess, Faults, FileKind, InputError, KeyColumn, KeyItems,
-    KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source, Stray, StrayKind,
-    Survey, Unlike, ValueFault, survey_keys,
+    Beside, Codec, Columns, Content, EncodingGuess, Faults, FileKind, Format, InputError,
+    KeyColumn, KeyItems, KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source,
+    Stray, StrayKind, Survey, Unlike, ValueFault, Workbook, survey_keys,
 };
 use vesica_stores::{Service, SshFault, StoresError, UrlFault};
 
@@ -167,20 +167,35 @@ fn input_errors() -> Vec<InputError> {
         column: column(),
         nearest: nearest.iter().map(ToString::to_string).collect(),
         guessed,
+        columns: Box::default(),
+    };
+    let at_line = |line| InputError::ColumnMissing {
+        path: path(),
+        column: column(),
+        nearest: Vec::new(),
+        guessed: None,
+        columns: Box::new(Columns { count: 2, from_header: true, line, ..Columns::default() }),
     };
     let mut errors = vec![
+        at_line(Some(4)),
+        at_line(None),
+        InputError::StandardInput,
+        InputError::BadComment { comment: b'"' },
+        InputError::AllSkipped { path: path(), lines: 1 },
+        InputError::Workbook { path: path(), workbook: Workbook::Excel },
         InputError::Missing { path: path() },
         InputError::NotAFile { path: path(), kind: FileKind::Pipe },
         InputError::Unreadable { path: path(), reason },
         InputError::UnknownFormat { path: path() },
         InputError::BadDelimiter { delimiter: b'"' },
         InputError::Empty { path: path() },
-        InputError::NoRows { path: path() },
+        InputError::NoRows { path: path(), format: Format::Csv },
+        InputError::NoRows { path: path(), format: Format::Parquet },
         missing(&["mail", "e_mail"], None),
         missing(&[], None),
         missing(&[], Some(b'\t')),
         missing(&[], Some(b';')),
-        InputError::DuplicateColumn { path: path(), first: 1, second: 2 },
+        InputError::DuplicateColumn { path: path(), column: column(), first: 1, second: 2 },
         InputError::Ragged { path: path(), line, expected: 2, found: 3 },
         InputError::UnterminatedQuote { path: path(), line },
         InputError::RecordTooLong { path: path(), line, limit_bytes: 1 << 20 },
@@ -241,7 +256,7 @@ fn input_errors() -> Vec<InputError> {
             guess,
         });
     }
-    for stray in [Stray::Nul, Stray::AfterQuote] {
+    for stray in [Stray::Nul, Stray::AfterQuote, Stray::AfterBackslash] {
         errors.push(InputError::Stray { path: path(), line, byte: 5, stray });
     }
     for how in [Misquoted::BlankBeforeQuote, Misquoted::SingleQuotes] {

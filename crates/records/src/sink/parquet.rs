@@ -2,6 +2,7 @@
 
 use crate::columnar::Table;
 use crate::error::OutputError;
+use crate::figures::distinct_columns;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -181,7 +182,8 @@ impl<W: Write + Send> TextTable<W> {
     }
 }
 
-/// Columns of a Parquet file must have names; unnamed ones get `column_<position>`.
+/// Columns of a Parquet file must have names; unnamed ones get `column_<position>`. Other readers refuse a name that stands
+/// twice, so a later one gets `_` appended.
 fn distinct_names(names: &[String]) -> Vec<String> {
     let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
     let mut named = Vec::with_capacity(names.len());
@@ -195,5 +197,5 @@ fn distinct_names(names: &[String]) -> Vec<String> {
         }
         named.push(name);
     }
-    named
+    distinct_columns(&named)
 }

@@ -12,6 +12,8 @@ const SAMPLE_RECORDS: usize = 64;
 /// The delimiter for which most records of `head` have as many cells as the first one, and more than
 /// one; a comma if there is none (a file with one column).
 ///
+/// If all records after the first one end with a delimiter that the first one lacks, that is one cell more.
+///
 /// `head` is the beginning of the file; `at_end` means that it is the whole file.
 pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
     let mut best = (0, 0, b',');
@@ -24,14 +26,14 @@ pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
     best.2
 }
 
-/// How many records have as many cells as the first, and that number of cells.
+/// How many records have as many cells as the first, or one more that is empty, and their number of cells.
 fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
     let mut spans = Vec::new();
     let marks = Marks::of(head, delimiter);
     let mut at = 0;
     let mut first = None;
-    let mut agreeing = 0;
-    for _ in 0..SAMPLE_RECORDS {
+    let (mut agreeing, mut ended, mut records) = (0, 0, 0);
+    while records < SAMPLE_RECORDS {
         while let Some(b'\n' | b'\r') = head.get(at) {
             at += 1;
         }
@@ -41,9 +43,17 @@ fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
         let found = scan((head, &marks), at, at_end, delimiter, &mut spans);
         let Scan::Record { len, .. } = found else { break };
         let cells = *first.get_or_insert(spans.len());
+        let is_ended =
+            spans.len() == cells + 1 && spans.last().is_some_and(|cell| cell.start == cell.end);
+        ended += usize::from(is_ended);
         agreeing += usize::from(spans.len() == cells);
+        records += 1;
         at += len;
     }
     // A head shorter than one record is judged by its beginning.
-    (agreeing, first.unwrap_or(spans.len()))
+    let cells = first.unwrap_or(spans.len());
+    match ended > 0 && ended + 1 == records {
+        true => (records, cells + 1),
+        false => (agreeing, cells),
+    }
 }

@@ -1,9 +1,11 @@
 //! The records of a text file: streamed, checked, and numbered by physical line.
 
+mod faults;
+
 use super::marks::Marks;
 use super::scan::{Scan, Span, line_ends, scan, unescape};
 use super::stream::ByteStream;
-use crate::error::{EncodingGuess, InputError, Misquoted, Place, Stray};
+use crate::error::{InputError, Misquoted, Stray};
 use memchr::{memchr, memchr2};
 
 /// Buffer of a reader; it grows only for a record that does not fit.
@@ -33,6 +35,11 @@ struct Extent {
 impl<'a> Record<'a> {
     pub(crate) fn len(&self) -> usize {
         self.reader.spans.len()
+    }
+
+    /// Whether a cell has no character.
+    pub(crate) fn is_empty(&self, index: usize) -> bool {
+        self.span(index).0.is_empty()
     }
 
     /// Physical line on which the record starts, from 1.
@@ -123,6 +130,10 @@ pub(crate) struct RecordReader {
     delimiter: u8,
     line: u64,
     names: Vec<String>,
+    /// Cells that every record must have; 0 if that is not known.
+    cells: usize,
+    /// Whether the last of them is empty, and no column.
+    ends_with_delimiter: bool,
     had_bom: bool,
     /// Whether a faulty record is skipped, so that the next one can be read.
     goes_on: bool,
@@ -157,6 +168,8 @@ impl RecordReader {
             delimiter,
             line: 1,
             names: Vec::new(),
+            cells: 0,
+            ends_with_delimiter: false,
             had_bom: false,
             goes_on: false,
             pending: None,
@@ -170,9 +183,17 @@ impl RecordReader {
         Ok(reader)
     }
 
-    /// From now on, every record must have as many cells as there are `names`.
-    pub(crate) fn expect(&mut self, names: &[String]) {
+    /// Counts so many lines as read before the first one.
+    pub(crate) fn count_lines_before(&mut self, lines: u64) {
+        self.line += lines;
+    }
+
+    /// From now on, every record must have as many cells as there are `names`, and then a delimiter if it
+    /// `ends_with_delimiter`.
+    pub(crate) fn expect(&mut self, names: &[String], ends_with_delimiter: bool) {
         self.names = names.to_vec();
+        self.cells = names.len() + usize::from(ends_with_delimiter);
+        self.ends_with_delimiter = ends_with_delimiter;
     }
 
     /// From now on, the record after a faulty one can be read, unless the fault hides the rest of the
@@ -222,22 +243,24 @@ impl RecordReader {
                     {
                         return Err(error);
                     }
-                    if !self.names.is_empty() && self.spans.len() != self.names.len() {
-                        return Err(InputError::Ragged {
-                            path: self.stream.path().to_path_buf(),
-                            line,
-                            expected: self.names.len(),
-                            found: self.spans.len(),
-                        });
+                    if self.cells != 0 && self.spans.len() != self.cells {
+                        return Err(self.ragged(self.cells));
+                    }
+                    if lines > 1 || self.ends_with_delimiter {
+                        self.check_cells()?;
                     }
                     return Ok(Some(Record { reader: self }));
                 }
                 Scan::Incomplete => self.make_room()?,
                 Scan::Unterminated(at) => {
                     self.look_at_flaws(self.end)?;
-                    let (line, _) = self.locate(self.pos + at);
-                    let path = self.stream.path().to_path_buf();
+                    let opened = self.pos + at;
                     self.is_cut = true;
+                    if let Some(quote) = self.backslash_after(opened + 1, self.end) {
+                        return Err(self.stray(quote, Stray::AfterBackslash));
+                    }
+                    let (line, _) = self.locate(opened);
+                    let path = self.stream.path().to_path_buf();
                     return Err(InputError::UnterminatedQuote { path, line });
                 }
                 Scan::AfterQuote(at) => {
@@ -248,7 +271,7 @@ impl RecordReader {
                         continue;
                     }
                     self.look_at_flaws(at + 1)?;
-                    let stray = self.stray(at, Stray::AfterQuote);
+                    let stray = self.after_quote(at);
                     if self.goes_on {
                         self.skip_line(at)?;
                     }
@@ -256,6 +279,20 @@ impl RecordReader {
                 }
             }
         }
+    }
+
+    /// Looks at the cells of a record on several lines, or with a delimiter at its end, which is taken away.
+    fn check_cells(&mut self) -> Result<(), InputError> {
+        if let Some(error) = self.backslashed() {
+            return Err(error);
+        }
+        if self.ends_with_delimiter {
+            if self.spans.last().is_none_or(|cell| cell.start < cell.end) {
+                return Err(self.ragged(self.names.len()));
+            }
+            self.spans.pop();
+        }
+        Ok(())
     }
 
     /// Makes flaws before `end` the record's error: at once, or when its end is found.
@@ -390,51 +427,6 @@ impl RecordReader {
             None
         };
         self.checked += valid;
-    }
-
-    /// Physical line of a byte of the current record, and its position in that line from 1.
-    fn locate(&self, at: usize) -> (u64, u64) {
-        let before = &self.buf[self.pos..at.max(self.pos)];
-        let line_start =
-            before.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
-        (self.line + line_ends(before), (before.len() - line_start) as u64 + 1)
-    }
-
-    fn stray(&self, at: usize, stray: Stray) -> InputError {
-        let (line, byte) = self.locate(at);
-        InputError::Stray { path: self.stream.path().to_path_buf(), line, byte, stray }
-    }
-
-    #[cold]
-    fn flawed(&self, flaw: Flaw) -> InputError {
-        let FlawKind::NotUtf8 = flaw.kind else {
-            return self.stray(flaw.at, Stray::Nul);
-        };
-        let (line, byte) = self.locate(flaw.at);
-        let offset = flaw.at.saturating_sub(self.pos);
-        let index = self
-            .spans
-            .iter()
-            .position(|span| offset <= span.end as usize)
-            .unwrap_or(self.spans.len());
-        InputError::InvalidUtf8 {
-            path: self.stream.path().to_path_buf(),
-            place: Place::Line(line),
-            byte,
-            column: self.names.get(index).cloned(),
-            guess: guess_encoding(&self.buf[..self.end], flaw.at),
-        }
-    }
-}
-
-/// The likely encoding of text whose byte `at` is not UTF-8. UTF-16 is checked when a file is opened.
-fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
-    let continues = |byte: &u8| (0x80..0xc0).contains(byte);
-    match data.get(at) {
-        Some(0xa0..) if !data.get(at + 1).is_some_and(continues) => EncodingGuess::SingleByte,
-        // Quotation marks, dashes and the euro sign of Windows-1252, after ASCII or a line end.
-        Some(0x80..=0x9f) if at == 0 || data[at - 1].is_ascii() => EncodingGuess::SingleByte,
-        _ => EncodingGuess::Unknown,
     }
 }
 

@@ -112,6 +112,20 @@ impl ByteStream {
         Ok(filled)
     }
 
+    /// Goes past so many bytes, or to the end of the file.
+    pub(crate) fn skip(&mut self, mut bytes: u64) -> Result<(), InputError> {
+        let mut skipped = vec![0; bytes.min(1 << 16) as usize];
+        while bytes > 0 {
+            let len = bytes.min(skipped.len() as u64) as usize;
+            let filled = self.fill(&mut skipped[..len])?;
+            if filled == 0 {
+                break;
+            }
+            bytes -= filled as u64;
+        }
+        Ok(())
+    }
+
     /// System errors have an error number, decoder errors do not.
     fn failure(&self, error: &io::Error) -> InputError {
         if self.codec == Codec::Plain || error.raw_os_error().is_some() {

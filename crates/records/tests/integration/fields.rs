@@ -49,7 +49,7 @@ fn both(dir: &Scratch) -> [Source; 2] {
     // A slice: its first row is not the first of what it is of.
     let whole = arrow_select::concat::concat_batches(&schema, [&contacts(), &contacts()]).unwrap();
     let batches = RecordBatchIterator::new([Ok(whole.slice(3, 3))], schema);
-    [open(&path).unwrap(), Source::of_batches(Box::new(batches), None).unwrap()]
+    [open(&path).unwrap(), Source::of_batches(Box::new(batches), None)]
 }
 
 #[test]

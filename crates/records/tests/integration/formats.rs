@@ -9,7 +9,7 @@ use arrow_array::{
     Time32SecondArray, TimestampMicrosecondArray, TimestampSecondArray, UInt64Array,
 };
 use arrow_schema::{DataType, Field};
-use common::{Scratch, items, key, keys, open, open_keys, silent};
+use common::{Scratch, items, key, keys, open, open_keys, silent, write};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use std::fs::File;
@@ -333,10 +333,19 @@ fn parquet_without_rows_or_with_too_many_is_refused() {
 }
 
 #[test]
-fn duplicate_parquet_columns_are_refused() {
+fn parquet_columns_of_one_name_are_refused_only_as_a_key() {
     let dir = Scratch::new();
-    let path = dir.path("a.parquet");
-    let column = || Arc::new(StringArray::from(vec!["1"])) as ArrayRef;
-    write_parquet(&path, vec![("id", column()), ("id", column())]);
-    assert!(matches!(open(&path), Err(InputError::DuplicateColumn { .. })));
+    let (path, out) = (dir.path("a.parquet"), dir.path("b.parquet"));
+    let column = |cell: &str| Arc::new(StringArray::from(vec![cell])) as ArrayRef;
+    let columns = || vec![("id", column("1")), ("v", column("2")), ("v", column("3"))];
+    write_parquet(&path, columns());
+    let source = open(&path).unwrap();
+    let column = "v".to_owned();
+    let twice = InputError::DuplicateColumn { path: path.clone(), column, first: 2, second: 3 };
+    assert_eq!(keys(&source, &[("v", "exact")]).unwrap_err(), twice);
+    assert_eq!(keys(&source, &[("id", "exact")]).unwrap().items, items(&["1"]));
+    assert_eq!(write(&source, "id", &["1"], &out, false).unwrap().rows, 1);
+    assert_eq!(open(&out).unwrap().columns(), ["id", "v", "v"]);
+    write(&source, "id", &["1"], &dir.path("b.csv"), false).unwrap();
+    assert_eq!(std::fs::read_to_string(dir.path("b.csv")).unwrap(), "id,v,v\n1,2,3\n");
 }

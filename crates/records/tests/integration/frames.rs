@@ -18,7 +18,7 @@ use vesica_records::{
 fn frame(batches: Vec<RecordBatch>) -> Source {
     let schema = batches[0].schema();
     let batches = RecordBatchIterator::new(batches.into_iter().map(Ok), schema);
-    Source::of_batches(Box::new(batches), None).unwrap()
+    Source::of_batches(Box::new(batches), None)
 }
 
 fn one_column(array: ArrayRef) -> RecordBatch {
@@ -111,14 +111,15 @@ fn columns_that_cannot_be_keys_are_refused_before_they_are_read() {
 }
 
 #[test]
-fn two_columns_of_one_name_are_refused() {
-    let field = || Field::new("mail", DataType::Int64, true);
-    let schema = Arc::new(Schema::new(vec![field(), field()]));
+fn two_columns_of_one_name_are_refused_where_the_name_is_a_key() {
+    let field = |name| Field::new(name, DataType::Int64, true);
+    let schema = Arc::new(Schema::new(vec![field("mail"), field("mail"), field("id")]));
     let none: [Result<RecordBatch, ArrowError>; 0] = [];
-    let batches = RecordBatchIterator::new(none, schema);
-    let error = Source::of_batches(Box::new(batches), None).unwrap_err();
-    let expected = InputError::DuplicateColumn { path: FRAME.into(), first: 1, second: 2 };
-    assert_eq!(error, expected);
+    let source = Source::of_batches(Box::new(RecordBatchIterator::new(none, schema)), None);
+    let (path, column) = (FRAME.into(), "mail".into());
+    let expected = InputError::DuplicateColumn { path, column, first: 1, second: 2 };
+    assert_eq!(source.column_index("mail"), Err(expected));
+    assert_eq!(source.column_index("id"), Ok(2));
 }
 
 #[test]
@@ -126,8 +127,7 @@ fn a_maker_of_batches_that_fails_is_an_error_without_its_words() {
     let batch = one_column(Arc::new(StringArray::from(vec!["a@a.org"])));
     let schema = batch.schema();
     let failing = [Ok(batch), Err(ArrowError::ComputeError("secret@a.org".into()))];
-    let source =
-        Source::of_batches(Box::new(RecordBatchIterator::new(failing, schema)), None).unwrap();
+    let source = Source::of_batches(Box::new(RecordBatchIterator::new(failing, schema)), None);
     let error = keys(&source, &[("mail", "email")]).unwrap_err();
     assert_eq!(error, InputError::BadBatch { path: FRAME.into() });
     assert!(!error.to_string().contains("secret"));
@@ -159,7 +159,7 @@ fn damaged_columns_are_an_error() {
 fn a_known_number_of_rows_is_checked_before_they_are_read() {
     let batch = one_column(Arc::new(StringArray::from(vec!["a@a.org", "b@a.org"])));
     let batches = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-    let source = Source::of_batches(Box::new(batches), Some(2)).unwrap();
+    let source = Source::of_batches(Box::new(batches), Some(2));
     let limits = KeyLimits { max_rows: Some(1), ..KeyLimits::default() };
     let columns = [("mail", "email")];
     let error = vesica_records::read_keys(&source, &key(&columns), &hash(), &limits, &mut silent)

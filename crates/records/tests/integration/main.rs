@@ -15,6 +15,7 @@ mod spelling;
 mod streaming;
 mod survey;
 mod text_input;
+mod top;
 mod trial;
 mod typed;
 mod unchanged;

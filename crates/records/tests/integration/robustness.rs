@@ -87,7 +87,7 @@ proptest! {
         format in prop_oneof![Just(Format::Csv), Just(Format::Tsv), Just(Format::Parquet)],
     ) {
         let dir = Scratch::new();
-        let options = ReadOptions { header, format: Some(format), delimiter: None };
+        let options = ReadOptions { header, format: Some(format), ..ReadOptions::default() };
         let _ = vesica_records::fuzzing::read_text(&data, None);
         std::fs::write(dir.path("a.dat"), &data).unwrap();
         let _ = exercise(&dir.path("a.dat"), &options);

@@ -349,7 +349,7 @@ proptest! {
                 expected.push_str(&line);
             }
         }
-        let options = ReadOptions { header: false, delimiter: Some(b','), format: None };
+        let options = ReadOptions { header: false, delimiter: Some(b','), ..ReadOptions::default() };
         let source = Source::open(dir.file("a.csv", text), &options).unwrap();
         assert_same(&source, &[("1", "trim")], KeyLimits::default());
         let len = rows.len() as u64;

@@ -201,7 +201,7 @@ fn a_content_that_contradicts_the_name_is_reported() {
     }
     std::fs::write(dir.path("b.csv.gz"), "id,b\n").unwrap();
     assert!(matches!(open(dir.path("b.csv.gz")), Err(InputError::WrongContent { .. })));
-    for name in ["a", "a.xlsx", "a.parquet.gz", "a.gz"] {
+    for name in ["a", "a.xls", "a.parquet.gz", "a.gz", "csv", ".gz"] {
         std::fs::write(dir.path(name), "id\n1\n").unwrap();
         assert!(matches!(open(dir.path(name)), Err(InputError::UnknownFormat { .. })), "{name}");
     }
@@ -247,11 +247,12 @@ fn missing_columns_name_the_nearest() {
 }
 
 #[test]
-fn duplicate_names_are_refused_but_not_unnamed_columns() {
+fn a_name_that_stands_twice_is_refused_only_as_a_key() {
     assert!(matches!(
         error("id,b,id\n1,2,3\n"),
         InputError::DuplicateColumn { first: 1, second: 3, .. }
     ));
+    assert_eq!(read("id,b,b\n1,2,3\n"), (items(&["1"]), 1));
     assert_eq!(read("id,,\n1,2,3\n"), (items(&["1"]), 1));
 }
 
@@ -317,7 +318,7 @@ fn stray_bytes_are_located() {
     for (text, line, byte, stray) in [
         ("id,b\n1,\0\n", 2, 3, Stray::Nul),
         ("id,b\n1,x\n\"a\"b,x\n", 3, 4, Stray::AfterQuote),
-        ("id,b\n\"a\\\"b\",x\n", 2, 5, Stray::AfterQuote),
+        ("id,b\n\"a\\\"b\",x\n", 2, 4, Stray::AfterBackslash),
         ("id,b\n\"a\nb\" ,x\n", 3, 3, Stray::AfterQuote),
     ] {
         let error = error(text);

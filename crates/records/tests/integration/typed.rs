@@ -140,7 +140,7 @@ fn both(dir: &Scratch, field: Field, array: ArrayRef) -> [Source; 2] {
     let path: PathBuf = dir.path("both.parquet");
     write_batch(&path, &batch);
     let batches = RecordBatchIterator::new([Ok(batch)], schema);
-    [open(&path).unwrap(), Source::of_batches(Box::new(batches), None).unwrap()]
+    [open(&path).unwrap(), Source::of_batches(Box::new(batches), None)]
 }
 
 fn plain(array: &ArrayRef) -> Field {

@@ -9,8 +9,8 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Groups, InputError, KeyLimits, KeySet, OutputError, OutputOptions, Place,
-    TableWriter, ValueColumns, ValueFault, read_keys, read_keys_with, write_document,
+    Beside, Duplicates, Groups, InputError, KeyLimits, KeySet, Origin, OutputError, OutputOptions,
+    Place, TableWriter, ValueColumns, ValueFault, read_keys, read_keys_with, write_document,
     write_figures,
 };
 
@@ -371,4 +371,24 @@ fn an_unknown_group_is_an_error_with_its_line_and_without_its_text() {
     }
     let error = read_columns(dir.file("c.csv", "id,m\na,1\n"), &by_region(&["m"], Duplicates::Sum));
     assert!(matches!(error, Err(InputError::ColumnMissing { .. })), "{error:?}");
+}
+
+#[test]
+fn a_table_in_csv_has_the_delimiter_of_rows_in_csv() {
+    let dir = Scratch::new();
+    let rows = open(dir.file("a.csv", "id;value\n1;2\n")).unwrap();
+    let tabs = open(dir.file("a.tsv", "id\tvalue\n1\t2\n")).unwrap();
+    let from = [dir.path("a.csv")];
+    for (name, origin, text) in [
+        ("rows.csv", Origin::Rows(&rows), "a;b\n1,5;\"x;y\"\n"),
+        ("owner.csv", Origin::OwnersAlone(&rows), "a;b\n1,5;\"x;y\"\n"),
+        ("like.csv", Origin::FilesLike(&from, &rows), "a;b\n1,5;\"x;y\"\n"),
+        ("rows.tsv", Origin::Rows(&rows), "a\tb\n1,5\tx;y\n"),
+        ("tabs.csv", Origin::Rows(&tabs), "a,b\n\"1,5\",x;y\n"),
+        ("files.csv", Origin::Files(&from), "a,b\n\"1,5\",x;y\n"),
+    ] {
+        let options = OutputOptions { path: dir.path(name), force: false };
+        write_figures(origin, &[("a", "1,5".into()), ("b", "x;y".into())], &options).unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path(name)).unwrap(), text, "{name}");
+    }
 }

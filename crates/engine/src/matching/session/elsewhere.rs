@@ -65,7 +65,7 @@ impl OverSession<'_> {
         if keyed == 0 && terms.min_rows > 0 {
             let KeyCounts { rows, empty, refused, .. } = counts;
             let error = match rows {
-                0 => InputError::NoRows { path: path() },
+                0 => InputError::NoRows { path: path(), format: source.format() },
                 _ => InputError::NoKeys { path: path(), rows, empty, refused },
             };
             return Err(InputFault::from(error).into());

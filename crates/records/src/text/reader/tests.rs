@@ -1,6 +1,7 @@
 //! Compares the reader with a slow twin without buffers.
 
 use super::*;
+use crate::error::EncodingGuess;
 use proptest::prelude::*;
 
 /// Cells and line of every record, or the error.
