@@ -26,7 +26,7 @@
 //! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its row is
 //! skipped and counted. Vectors: `vectors/encoding.json`.
 
-use crate::profile::{Normalised, Profile, Refusal};
+use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// Bytes of a part before its value.
 pub const PART_HEADER_LEN: usize = 5;

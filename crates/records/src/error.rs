@@ -10,13 +10,13 @@ pub use folder::{StrayKind, Unlike};
 pub use output::{OutputError, WriteError};
 
 use crate::format::{Codec, Content, Format};
-use crate::profile::Refusal;
 use crate::workbook::Workbook;
 use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use vesica_profiles::Refusal;
 
 /// A path as messages show it: bytes that are not UTF-8, and control characters, as `\xe4`.
 pub fn shown(path: &Path) -> String {

@@ -1,8 +1,8 @@
 //! The key columns, and the encoded key of a row.
 
 use crate::encoding::push_cell;
-use crate::profile::{Normalised, Profile, Refusal};
 use crate::rows::Row;
+use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// One column of the key.
 ///

@@ -2,9 +2,9 @@
 
 use crate::encoding::PART_HEADER_LEN;
 use crate::key::KeyColumn;
-use crate::profile::Profile;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
+use vesica_profiles::Profile;
 
 /// How an encoded key becomes the item that is compared.
 #[derive(Clone)]

@@ -2,11 +2,11 @@
 
 use crate::key::{Encoded, KeyColumn, KeyEncoder};
 use crate::key_items::KeyItems;
-use crate::profile::Refusal;
 use crate::rows::Row;
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
+use vesica_profiles::Refusal;
 
 /// What a row gave. Its item comes later.
 pub(crate) enum Outcome {
@@ -114,7 +114,7 @@ impl<'a> KeyPass<'a> {
 mod tests {
     use super::*;
     use crate::error::Place;
-    use crate::profile::Profile;
+    use vesica_profiles::Profile;
 
     struct OneCell(Vec<u8>);
 

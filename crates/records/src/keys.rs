@@ -7,7 +7,6 @@ use crate::format::Format;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
-use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
@@ -20,6 +19,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use vesica_core::Item;
 use vesica_core::sort::{Groups, sort_distinct};
+use vesica_profiles::Refusal;
 
 /// Places kept for each column and reason.
 pub(crate) const FIRST_PLACES: usize = 5;

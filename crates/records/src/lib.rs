@@ -35,7 +35,6 @@ mod key_items;
 mod key_pass;
 mod keys;
 mod output;
-mod profile;
 mod progress;
 mod row_numbers;
 mod rows;
@@ -70,7 +69,6 @@ pub use output::{
     Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
     write_document,
 };
-pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use progress::Progress;
 pub use row_numbers::RowNumbers;
 pub use second_pass::{Written, write_rows};
@@ -80,4 +78,5 @@ pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
+pub use vesica_profiles::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
 pub use workbook::Workbook;

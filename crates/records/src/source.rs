@@ -8,7 +8,6 @@ use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
 use crate::folder::{self, File as Part, Folder, Held};
 use crate::format::{Codec, Content, FileFormat, Format, sniff};
 use crate::key::KeyColumn;
-use crate::profile::TypedForm;
 use crate::snapshot::Snapshot;
 use crate::text::dialect;
 use crate::text::reader::{RecordReader, looks_like_utf16};
@@ -20,6 +19,7 @@ use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use vesica_profiles::TypedForm;
 
 /// What stands in errors about a frame where the path of a file would.
 pub const FRAME: &str = "the frame";

@@ -131,7 +131,7 @@ impl TextCollector {
 mod tests {
     use super::*;
     use crate::encoding::push_cell;
-    use crate::profile::Profile;
+    use vesica_profiles::Profile;
 
     fn text(values: &[&str], max_bytes: usize) -> Result<Vec<u8>, InputError> {
         let mut encoded = Vec::new();

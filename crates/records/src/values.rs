@@ -1,9 +1,9 @@
 //! The values of columns beside the keys, for sums and shares of the common ones.
 
 use crate::error::{InFile, InputError, Place, ValueFault};
-use crate::profile::trimmed;
 use crate::rows::Row;
 use std::fmt;
+use vesica_profiles::trimmed;
 
 /// How the values of several rows with one key are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

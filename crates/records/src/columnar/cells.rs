@@ -16,7 +16,6 @@
 //!
 //! Some profiles read bytes that are no text: [`TypedForm::raw_bytes`].
 
-use crate::profile::TypedForm;
 use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::temporal_conversions::{
@@ -38,6 +37,7 @@ use arrow_schema::extension::{ExtensionType, Uuid};
 use arrow_schema::{DataType, Field, TimeUnit};
 use arrow_select::take::take;
 use std::fmt::{Display, Write};
+use vesica_profiles::TypedForm;
 
 /// A column of cells in text form.
 pub(crate) enum TextColumn {

@@ -2,9 +2,9 @@
 
 use super::cells::{UUID_BYTES, can_be_key, flat, is_uuid, type_name};
 use crate::error::InputError;
-use crate::profile::Profile;
 use arrow_schema::{DataType, Field};
 use std::path::Path;
+use vesica_profiles::Profile;
 
 /// Why a typed column cannot be a key.
 pub(crate) enum KeyTypeFault {

@@ -7,8 +7,6 @@ mod folders;
 mod formats;
 mod frames;
 mod matches;
-mod phones;
-mod profiles;
 mod robustness;
 mod shapes;
 mod spelling;

@@ -3,7 +3,7 @@
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, PhoneNumberType, Region};
 use std::collections::BTreeMap;
-use vesica_records::{Normalised, Profile, Refusal};
+use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// The regions that have the profile, with examples of their numbers.
 fn examples() -> Vec<(Region, Vec<PhoneNumber>)> {

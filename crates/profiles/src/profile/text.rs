@@ -66,7 +66,7 @@ pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
 
 /// A cell as text: without characters that nobody sees, without blanks at its ends, and as a spreadsheet [shows][shown]
 /// it. Readers return only valid UTF-8; other bytes would become U+FFFD.
-pub(crate) fn trimmed(cell: &[u8]) -> Cow<'_, str> {
+pub fn trimmed(cell: &[u8]) -> Cow<'_, str> {
     trimmed_but(cell, |_| false)
 }
 

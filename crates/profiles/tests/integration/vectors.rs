@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeSet;
-use vesica_records::{Normalised, Profile, ProfileError, Refusal};
+use vesica_profiles::{Normalised, Profile, ProfileError, Refusal};
 
 const VECTORS: &str =
     include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/profiles.json"));

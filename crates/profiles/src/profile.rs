@@ -1,17 +1,4 @@
-//! Normaliser profiles: named, versioned rules that make equal values equal, however people write them.
-//!
-//! A profile never guesses: it *refuses* and counts a value that it cannot read with certainty. Its
-//! version and golden vectors in `vectors/profiles.json` fix the output of a profile; any change of an
-//! output raises the version.
-//!
-//! Text rules shared by all profiles but `exact`:
-//!
-//! * characters that nobody sees, those with Unicode's `Default_Ignorable_Code_Point` property, are removed
-//!   everywhere, and blanks (`White_Space`) at both ends;
-//! * `="00123"`, which a spreadsheet shows as `00123`, is read as that, and so is `'00123`;
-//! * text is converted to Unicode normalisation form C, so that `é` as one character equals `e` with a
-//!   combining accent;
-//! * a value that is empty after that is *empty*: the row has no key.
+//! The profiles: their names, versions and type tags.
 
 mod base64;
 mod code;
@@ -22,7 +9,7 @@ mod phone;
 mod text;
 mod uuid;
 
-pub(crate) use text::trimmed;
+pub use text::trimmed;
 
 use std::fmt;
 use std::str::FromStr;
@@ -32,7 +19,7 @@ use std::str::FromStr;
 /// Written as a name with at most one parameter: `trim`, `phone:GB`, `hex:sha256`.
 ///
 /// ```
-/// use vesica_records::{Normalised, Profile};
+/// use vesica_profiles::{Normalised, Profile};
 ///
 /// let phone: Profile = "phone:GB".parse()?;
 /// let mut normal = Vec::new();
@@ -63,11 +50,11 @@ enum Kind {
 
 /// How the cells of typed columns become the texts that a profile reads, where that depends on the profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TypedForm {
+pub struct TypedForm {
     /// Whether the zeros at the end of a decimal's fraction are dropped, so that 12.00 equals 12.
-    pub(crate) drops_zeros: bool,
+    pub drops_zeros: bool,
     /// A binary value of so many bytes is not text: it becomes hexadecimal digits.
-    pub(crate) raw_bytes: Option<usize>,
+    pub raw_bytes: Option<usize>,
 }
 
 /// The result of a profile for a value.
@@ -315,7 +302,7 @@ impl Profile {
     }
 
     /// The type tag of its values in the key encoding.
-    pub(crate) fn tag(self) -> u8 {
+    pub fn tag(self) -> u8 {
         match self.kind {
             Kind::Exact | Kind::Trim | Kind::Lower => 1,
             Kind::Email | Kind::EmailGoogle => 2,
@@ -330,7 +317,7 @@ impl Profile {
     }
 
     /// How cells of typed columns become the texts that it reads.
-    pub(crate) fn typed_form(self) -> TypedForm {
+    pub fn typed_form(self) -> TypedForm {
         let raw_bytes = match self.kind {
             Kind::Hex(digest) => digest.map(code::Digest::bytes),
             Kind::Uuid => Some(uuid::BYTES),
@@ -340,17 +327,17 @@ impl Profile {
     }
 
     /// Whether numbers are compared as they are written.
-    pub(crate) fn keeps_numbers(self) -> bool {
+    pub fn keeps_numbers(self) -> bool {
         matches!(self.kind, Kind::Trim | Kind::Lower)
     }
 
     /// Whether its values are days.
-    pub(crate) fn takes_days(self) -> bool {
+    pub fn takes_days(self) -> bool {
         matches!(self.kind, Kind::Date(_))
     }
 
     /// Whether the hexadecimal digits of bytes that are no text may be its values.
-    pub(crate) fn takes_bytes(self) -> bool {
+    pub fn takes_bytes(self) -> bool {
         matches!(self.kind, Kind::Exact | Kind::Hex(_) | Kind::Uuid)
     }
 
@@ -364,7 +351,7 @@ impl Profile {
     }
 
     /// The integer of a normal form; 0 for profiles without [`Profile::integer_bits`].
-    pub(crate) fn integer(self, normal: &[u8]) -> u64 {
+    pub fn integer(self, normal: &[u8]) -> u64 {
         match self.kind {
             Kind::Integer(_) => integer::number(normal),
             Kind::Ipv4 => integer::address(normal),
@@ -384,11 +371,7 @@ impl Profile {
 
     /// [`Profile::normalise`] for bytes known to be UTF-8.
     #[inline]
-    pub(crate) fn normalise_cell(
-        self,
-        cell: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Result<Normalised, Refusal> {
+    pub fn normalise_cell(self, cell: &[u8], out: &mut Vec<u8>) -> Result<Normalised, Refusal> {
         if cell.len() > Self::MAX_LEN {
             return Err(Refusal::TooLong);
         }
