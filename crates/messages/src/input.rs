@@ -290,8 +290,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             match stray {
                 Stray::Nul => "the file is damaged, binary or UTF-16; export it again as UTF-8",
                 Stray::AfterBackslash => {
-                    "CSV writes a quote inside a quoted value twice, as \"\": export the file again \
-                     so, from Spark with .option(\"escape\", \"\\\"\")"
+                    "write a quote inside a quoted value twice, as \"\"; Spark does so with \
+                     .option(\"escape\", \"\\\"\")"
                 }
                 _ => "write a quote inside a quoted value twice, as \"\"",
             },

@@ -3,39 +3,21 @@
 mod columns;
 mod folder;
 mod output;
+mod shown;
 
 pub use columns::Columns;
 pub(crate) use folder::InFile;
 pub use folder::{StrayKind, Unlike};
 pub use output::{OutputError, WriteError};
+pub use shown::shown;
 
 use crate::format::{Codec, Content, Format};
 use crate::workbook::Workbook;
 use std::fmt;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_profiles::Refusal;
-
-/// A path as messages show it: bytes that are not UTF-8, and control characters, as `\xe4`.
-pub fn shown(path: &Path) -> String {
-    let mut shown = String::new();
-    for chunk in path.as_os_str().as_bytes().utf8_chunks() {
-        for c in chunk.valid().chars() {
-            match c.is_control() {
-                true => shown.extend(c.to_string().bytes().map(escaped)),
-                false => shown.push(c),
-            }
-        }
-        shown.extend(chunk.invalid().iter().copied().map(escaped));
-    }
-    shown
-}
-
-fn escaped(byte: u8) -> String {
-    format!("\\x{byte:02x}")
-}
 
 /// A place in a file. Places order as a pass meets them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

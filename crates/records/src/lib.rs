@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
+mod column_names;
 mod columnar;
 pub mod encoding;
 mod error;
@@ -50,13 +51,14 @@ mod texts;
 mod values;
 mod workbook;
 
+pub use column_names::distinct_columns;
 pub use columnar::{Batches, panic_is_caught};
 pub use error::{
     Columns, EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind,
     Unlike, ValueFault, WriteError, shown,
 };
 pub use faults::{FaultCount, Faults};
-pub use figures::{TableWriter, distinct_columns, write_figures};
+pub use figures::{TableWriter, write_figures};
 pub use float_texts::FloatTexts;
 pub use format::{Codec, Content, Format};
 pub use key::KeyColumn;

@@ -18,10 +18,9 @@ pub(super) fn missing_column(
     let key = format!("with {}, where KEY is its name in the agreement", say.key_column());
     if let Some(line) = columns.line {
         let skipped = line.saturating_sub(1);
-        let skip = match say {
-            Speech::Command => format!("--skip-rows {skipped}"),
-            Speech::Python => format!("`skip_rows={skipped}`"),
-        };
+        let skip = say
+            .either(&format!("--skip-rows {skipped}"), &format!("`skip_rows={skipped}`"))
+            .to_owned();
         return format!("line {line} holds a field {column:?}: add {skip}");
     }
     if !nearest.is_empty() {
@@ -63,18 +62,18 @@ pub(super) fn missing_column(
 
 /// How to make a table of a workbook.
 pub(super) fn workbook(path: &Path, say: Speech) -> String {
-    let save = "save the sheet as \"CSV UTF-8\", and give that file";
-    match say {
-        Speech::Command => format!(
-            "{save}; or convert it: libreoffice --headless --convert-to 'csv:Text - txt - csv \
-             (StarCalc):44,34,76' {}",
-            word(path)
-        ),
-        Speech::Python => format!(
-            "{save}; or give the frame that pandas.read_excel(…, dtype=str) reads, which keeps \
-             zeros at the front"
-        ),
-    }
+    let or = say
+        .either(
+            &format!(
+                "convert it: libreoffice --headless --convert-to 'csv:Text - txt - csv \
+                 (StarCalc):44,34,76' {}",
+                word(path)
+            ),
+            "give the frame that pandas.read_excel(…, dtype=str) reads, which keeps zeros at the \
+             front",
+        )
+        .to_owned();
+    format!("save the sheet as \"CSV UTF-8\", and give that file; or {or}")
 }
 
 /// A command that converts the text file at `path` from `encoding` to UTF-8, compressed as it is.

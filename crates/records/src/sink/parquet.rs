@@ -1,8 +1,8 @@
 //! Parquet, from text cells or from whole batches.
 
+use crate::column_names::distinct_columns;
 use crate::columnar::Table;
 use crate::error::OutputError;
-use crate::figures::distinct_columns;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
