@@ -245,7 +245,7 @@ pub(crate) fn flights_are_those_of_the_row(
 
 /// Sizes at which parts of protocols come to take more messages: a block, a window, a second extension.
 const GROWING: [(u64, u64); 6] =
-    [(1, 1), (60, 700), (700, 60), (1500, 1500), (4096, 3000), (9000, 9000)];
+    [(1, 1), (60, 700), (700, 60), (1500, 1500), (4096, 3000), (13_000, 13_000)];
 
 /// The flights of a run are those of the row for small and larger sets, of every operation of its own kind. Sizes at
 /// which a run takes long by the row's own estimate are left out.
