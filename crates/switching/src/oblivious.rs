@@ -13,7 +13,7 @@
 //! |---|---|---|
 //! | security | semi-honest, if silent OT is ([`vesica_ot::silent::cot`]), π(x) + x is correlation robust and AES is an ideal cipher | semi-honest, if IKNP is ([`vesica_ot::softspoken`]), with the same hash and AES as a PRF |
 //! | who learns what | n_in, n_out and ℓ are public | the same |
-//! | flights | 5; 3 for few switches; [`flights`] | 3, plus 2 for each 2^16 switches above 2^17; [`flights`] |
+//! | flights | 5; 3 for few switches; [`flights`] | 3, plus 2 for each 2^17 switches above the first 2^17; [`flights`] |
 //! | bytes, holder to router | ℓ bits per switch; [`bytes`] | 4ℓ bits per switch and ℓ per row; [`bytes`] |
 //! | bytes, router to holder | 1 bit per switch | 128 bits per switch |
 //! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no selected row; about n_in·(½·log n_out + 1) for few rows; [`Sizes::switches`] | the same |

@@ -244,39 +244,44 @@ pub(crate) fn flights_are_those_of_the_row(
 }
 
 /// Sizes at which parts of protocols come to take more messages: a block, a window, a second extension.
-const GROWING: [(u64, u64); 6] =
-    [(1, 1), (60, 700), (700, 60), (1500, 1500), (4096, 3000), (9000, 9000)];
+const GROWING: [Sizes; 6] = [
+    (1, 1, 0),
+    (60, 700, 30),
+    (700, 60, 30),
+    (1500, 1500, 750),
+    (4096, 3000, 1500),
+    (13_000, 13_000, 6500),
+];
 
-/// The flights of a run are those of the row for small and larger sets, of every operation of its own kind. Sizes at
-/// which a run takes long by the row's own estimate are left out.
-pub fn flights_follow_the_sizes(protocol: &Protocol) {
-    for (n_x, n_y) in GROWING {
-        let session = SessionId::from_bytes([1; 32]);
-        let params = |learns| {
-            PsiParams::new(session, n_x, n_y, learns)
-                .and_then(|params| params.with_item_bits(law_bits(protocol)))
-                .expect("test sets are small")
-        };
+/// [`GROWING`] without what `protocol` has no room for, or takes long for by its own estimate.
+pub(crate) fn growing(protocol: &Protocol) -> impl Iterator<Item = Sizes> {
+    GROWING.into_iter().filter(|(n_x, n_y, _)| {
+        let bits = law_bits(protocol);
         // All items differ, and zero may be none.
-        if law_bits(protocol) < 64 && n_x + n_y >= 1 << law_bits(protocol) {
-            continue;
-        }
-        if n_x.max(n_y) > 700
-            && cost(protocol, &params(Learns::Receiver)) > 4.0 * AFFORDABLE_SECONDS
-        {
-            continue;
-        }
-        let common = n_x.min(n_y) / 2;
-        if crate::set_operations::are_offered(protocol) {
-            crate::set_operations::flights_are_those_of_the_row(protocol, (n_x, n_y, common));
-            continue;
-        }
+        let has_room = bits >= 64 || n_x + n_y < 1 << bits;
+        let takes_long = || {
+            let session = SessionId::from_bytes([0; 32]);
+            let params = PsiParams::new(session, *n_x, *n_y, Learns::Receiver)
+                .and_then(|params| params.with_item_bits(bits))
+                .expect("test sets are small");
+            cost(protocol, &params) > 4.0 * AFFORDABLE_SECONDS
+        };
+        has_room && (*n_x.max(n_y) <= 700 || !takes_long())
+    })
+}
+
+/// The flights of a run are those of the row for small and larger sets, whoever learns.
+pub fn flights_follow_the_sizes(protocol: &Protocol) {
+    let bits = law_bits(protocol);
+    for (n_x, n_y, common) in growing(protocol) {
         let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
         for learns in learners(protocol) {
-            let run =
-                run_with_bits(protocol, &Runner::default(), *learns, law_bits(protocol), &x, &y);
+            let run = run_with_bits(protocol, &Runner::default(), *learns, bits, &x, &y);
+            let params = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, *learns)
+                .and_then(|params| params.with_item_bits(bits))
+                .expect("test sets are small");
             let case = format!("{} n_x={n_x} n_y={n_y} {learns:?}", protocol.id);
-            flights_are_those_of_the_row(protocol, &params(*learns), &run, true, &case);
+            flights_are_those_of_the_row(protocol, &params, &run, true, &case);
         }
     }
 }

@@ -525,23 +525,25 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     }
 }
 
-/// The first query of each operation of `protocol` takes the flights of the row, whoever learns.
-pub(crate) fn flights_are_those_of_the_row(protocol: &Protocol, sizes: (u64, u64, u64)) {
-    let (n_x, n_y, common) = sizes;
-    let (x, y) = overlapping(n_x, n_y, common);
-    let mut seen = Vec::new();
+/// The flights of a run are those of the row for small and larger sets, whoever learns: of the first query of each
+/// operation.
+pub fn flights_follow_the_sizes(protocol: &Protocol) {
+    let mut first: Vec<Query> = Vec::new();
     for query in queries(protocol) {
-        if seen.contains(&query.operation()) {
-            continue;
+        if first.iter().all(|other| other.operation() != query.operation()) {
+            first.push(query);
         }
-        seen.push(query.operation());
-        for learns in learners(protocol, &query) {
-            let (x, y) = (&x[..], &y[..]);
-            let trial =
-                Trial { protocol, query, bounds: Bounds::NONE, learns: *learns, x, y, runs: 1 };
-            let run = trial.run(&Runner::default());
-            let (params, case) = (trial.params(1), trial.name());
-            crate::laws::flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+    }
+    for (n_x, n_y, common) in crate::laws::growing(protocol) {
+        let (x, y) = overlapping(n_x, n_y, common);
+        for query in first.iter().copied() {
+            for learns in learners(protocol, &query).iter().copied() {
+                let bounds = Bounds::NONE;
+                let trial = Trial { protocol, query, bounds, learns, x: &x, y: &y, runs: 1 };
+                let run = trial.run(&Runner::default());
+                let (params, case) = (trial.params(1), trial.name());
+                crate::laws::flights_are_those_of_the_row(protocol, &params, &run, true, &case);
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
 use vesica_protocols::{Operation, Partitions, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
-use vesica_testkit::{Cases, laws, side_by_side};
+use vesica_testkit::{Cases, laws, set_operations, side_by_side};
 
 fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection))
@@ -174,7 +174,13 @@ fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs()
 
 #[test]
 fn every_protocol_takes_the_flights_of_its_row_for_small_and_larger_sets() {
-    side_by_side(catalogue().iter(), laws::flights_follow_the_sizes);
+    side_by_side(catalogue().iter(), |row| {
+        if set_operations::are_offered(row) {
+            set_operations::flights_follow_the_sizes(row);
+        } else {
+            laws::flights_follow_the_sizes(row);
+        }
+    });
 }
 
 #[test]
