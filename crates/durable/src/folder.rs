@@ -1,6 +1,7 @@
 //! The folder and its files.
 
 use crate::directory::{Directory, FoundKind, Opened};
+use crate::parent::others_can_replace;
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +9,7 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use vesica_core::hash::derive;
-use vesica_link::{Access, access_of_others, others_can_replace};
+use vesica_link::{Access, access_of_others};
 use zeroize::Zeroizing;
 
 const PATH_LABEL: &str = "vesica durable 2026 path of a file v1";

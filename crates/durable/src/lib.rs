@@ -10,6 +10,7 @@
 
 mod directory;
 mod folder;
+mod parent;
 
 pub use directory::{Directory, Found, FoundKind, Opened};
 pub use folder::{Folder, FolderError};

@@ -2,6 +2,8 @@
 //!
 //! * [`job`] — one run: read, meet, match, check, write.
 //! * [`terms`] — what follows from an agreement for a party's file.
+//! * [`disk`] — what a run takes of a disk, and whether it can have it.
+//! * [`MemoryDefault`] — the memory of a run that names none, by what the system gives.
 //! * [`look`] — whether a helper would take a run, and which parties are there.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
@@ -29,7 +31,6 @@ mod line;
 mod look;
 mod matching;
 mod meeting;
-mod memory;
 mod output;
 mod peer;
 mod reading;
@@ -44,11 +45,11 @@ pub use event::{Event, Observer, Silent};
 pub use job::{Job, StateOptions, reach, run, run_and};
 pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
-pub use memory::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use output::{
     ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
 };
 pub use report::{Report, SCHEMA};
 pub use resources::Resources;
+pub use vesica_scratch::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use vesica_shares as shares;
 pub use word::leave_word;

@@ -4,16 +4,12 @@
 //! program whose global allocator is [`Heap`] prints its [`OutOfMemoryMessage`] instead, and ends with its
 //! exit code. Code that can handle the failure of a large allocation makes it within [`may_fail`].
 //!
-//! [`memory_limit`] says how much memory the system gives to this process.
-//!
 //! Unsafe code here is the calls of the system's allocator and the system's `_exit`.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod allocator;
-mod limit;
 mod out_of_memory;
 
 pub use allocator::Heap;
-pub use limit::{Bound, MemoryLimit, memory_limit};
 pub use out_of_memory::{OutOfMemoryMessage, may_fail, set_message};

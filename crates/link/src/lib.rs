@@ -32,7 +32,7 @@ mod session;
 mod sync;
 mod tls;
 
-pub use access::{Access, access_of_others, access_to_secret, others_can_replace};
+pub use access::{Access, access_of_others, access_to_secret};
 pub use cancel::CancelToken;
 pub use error::{LinkError, ProxyFault};
 pub use establish::{

@@ -45,7 +45,7 @@ fn every_sample_calls_the_command_with_options_that_it_has() {
 fn the_samples_have_what_the_page_explains() {
     for sample in samples() {
         assert!(sample.lines().all(|line| !line.contains('\t')), "YAML has no tabs");
-        let is_even = |line: &str| (line.len() - line.trim_start().len()) % 2 == 0;
+        let is_even = |line: &str| (line.len() - line.trim_start().len()).is_multiple_of(2);
         assert!(sample.lines().all(is_even), "{sample}");
         for part in [
             "runAsUser: 1000\n",

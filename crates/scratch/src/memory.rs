@@ -1,7 +1,9 @@
 //! The memory that a run takes unless its caller says how much.
 
-use vesica_heap::memory_limit;
-pub use vesica_heap::{Bound, MemoryLimit};
+mod limit;
+
+use limit::memory_limit;
+pub use limit::{Bound, MemoryLimit};
 
 /// The memory of a run by default, in bytes, where the system gives at least twice as much.
 pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;

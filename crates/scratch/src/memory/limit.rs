@@ -25,7 +25,7 @@ pub struct MemoryLimit {
 }
 
 /// The least limit that the system sets to the memory of this process; `None` where it cannot be found out.
-pub fn memory_limit() -> Option<MemoryLimit> {
+pub(super) fn memory_limit() -> Option<MemoryLimit> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_group = match (read("/proc/self/cgroup".as_ref()), read("/proc/self/mountinfo".as_ref()))
     {
