@@ -165,6 +165,9 @@ def canonical(agreement):
             f"profile = {quoted(key['profile'])}",
             f"profile_version = {key.get('profile_version', 1 if key['profile'] == 'exact' else 2)}",
         ]
+        if "never" in key:
+            never = sorted((value.strip() for value in key["never"]), key=str.encode)
+            lines.append(f"never = [{', '.join(map(quoted, never))}]")
     for name, party in sorted(agreement["party"].items()):
         lines += [
             "",

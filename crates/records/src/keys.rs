@@ -2,9 +2,11 @@
 
 use crate::error::{InputError, Misquoted, Place};
 use crate::faults::Faults;
+use crate::frequent::FrequentKey;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
+use crate::misfit::{Misfit, Samples};
 use crate::profile::Refusal;
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
@@ -90,6 +92,10 @@ pub struct KeyCounts {
     pub refused_by: Vec<RefusedCount>,
     /// Rows of a text file with a key in single quotes, by column: where they are fewer than half of all.
     pub single_quoted: Vec<SingleQuoted>,
+    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at most five.
+    pub frequent: Vec<FrequentKey>,
+    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is a fault.
+    pub misfits: Vec<Misfit>,
 }
 
 /// The keys of a file.
@@ -118,6 +124,7 @@ pub(crate) struct Tally<'a> {
     pub(crate) faults: Option<&'a mut Faults>,
     /// Where the shapes of the key are counted, if they are wanted.
     shaper: Option<&'a mut Shaper>,
+    samples: Samples,
 }
 
 impl<'a> Tally<'a> {
@@ -131,7 +138,8 @@ impl<'a> Tally<'a> {
     ) -> Result<Self, InputError> {
         let (path, counts) = (source.path(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
-        let tally = Self { columns, limits, path, counts, faults, shaper };
+        let samples = Samples::new(columns);
+        let tally = Self { columns, limits, path, counts, faults, shaper, samples };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -172,8 +180,9 @@ impl<'a> Tally<'a> {
     #[inline]
     pub(crate) fn look(&mut self, row: &impl Row) -> Result<(), InputError> {
         if let Some(shaper) = &mut self.shaper {
-            shaper.look(self.columns, row);
+            shaper.look(row);
         }
+        self.samples.look(self.columns, row);
         for key in 0..self.columns.len() {
             if let Some(how) = row.misquoted(key) {
                 self.misquoted(key, how, row.place())?;
@@ -228,8 +237,9 @@ impl<'a> Tally<'a> {
         &mut self,
         key: usize,
         reason: Refusal,
-        place: Place,
+        row: &impl Row,
     ) -> Result<(), InputError> {
+        let place = row.place();
         let column = &self.columns[key].column;
         if self.limits.strict {
             let (path, column) = (self.path.to_path_buf(), column.clone());
@@ -238,6 +248,9 @@ impl<'a> Tally<'a> {
             return Ok(());
         }
         self.counts.refused += 1;
+        if reason != Refusal::Excluded {
+            self.samples.take(key, row);
+        }
         let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
         match self.counts.refused_by.iter_mut().find(known) {
             Some(row) => {
@@ -261,6 +274,7 @@ impl<'a> Tally<'a> {
         self.check_single_quotes(rows)?;
         let mut counts = self.counts;
         counts.rows = rows;
+        counts.misfits = self.samples.finish(self.columns, rows - counts.empty);
         // Faults tell more than that nothing is left beside them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
@@ -359,7 +373,7 @@ impl Visit for Collector<'_> {
                 }
             }
             Outcome::Empty => self.tally.counts.empty += 1,
-            Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row.place())?,
+            Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row)?,
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -456,8 +470,10 @@ fn read<'a>(
     let rows = visit(source, &indices, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
+    let frequent = collector.pass.frequent(columns);
     let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;
     let mut counts = tally.finish(rows, items.len() as u64)?;
+    counts.frequent = frequent;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - left_out - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);

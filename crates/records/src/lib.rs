@@ -26,11 +26,14 @@ mod error;
 mod faults;
 mod figures;
 mod format;
+mod frequent;
 pub mod fuzzing;
 mod key;
 mod key_items;
 mod key_pass;
 mod keys;
+mod misfit;
+mod never;
 mod output;
 mod profile;
 mod progress;
@@ -54,12 +57,14 @@ pub use error::{
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, distinct_columns, write_figures};
 pub use format::{Codec, Content, Format};
+pub use frequent::{FrequentKey, PartShape};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
     Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,
 };
+pub use misfit::Misfit;
 pub use output::{
     Origin, OutputOptions, check_document_output, check_output, check_table_output, write_document,
 };

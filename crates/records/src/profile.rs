@@ -17,6 +17,7 @@ mod date;
 mod email;
 mod integer;
 mod phone;
+mod siblings;
 mod text;
 
 pub(crate) use text::trimmed;
@@ -118,6 +119,9 @@ pub enum Refusal {
     /// Not an IPv4 address in dotted decimal form.
     #[error("holds no IPv4 address")]
     NotAnIpv4Address,
+    /// A value that the agreement excludes, whatever the profile makes of it.
+    #[error("holds a value that the agreement excludes")]
+    Excluded,
     /// A cell longer than [`Profile::MAX_LEN`].
     #[error("holds a value longer than 64 MiB")]
     TooLong,

@@ -5,6 +5,7 @@ mod encoding;
 mod formats;
 mod frames;
 mod matches;
+mod placeholders;
 mod profiles;
 mod robustness;
 mod shapes;
