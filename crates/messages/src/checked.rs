@@ -1,8 +1,9 @@
 //! What a check of a file has found.
 
-use crate::Speech;
-use crate::input::{kind_of, refusal, warnings};
+use crate::input::{faults, kind_of, refusal, warnings};
 use crate::words::list;
+use crate::{Speech, engine};
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_check::{Checked, CheckedKey, Needs, Read, Refused};
@@ -39,6 +40,21 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
         show_all_shapes(&checked.key, rows, out)?;
     }
     Ok(())
+}
+
+/// Everything that was found, for programs: the fields of [`Checked`], beside them `warnings` in words, and `why` a run
+/// would refuse the rows with a `hint`, both null if it would take them.
+pub fn document(checked: &Checked, say: Speech) -> Value {
+    let message = checked.refused.as_ref().map(|refused| match refused.error() {
+        Some(error) => engine::error(&error, None, say),
+        None => faults(&checked.faults, say),
+    });
+    let counts = checked.read.as_ref().map(|read| &read.counts);
+    let mut document = json!(checked);
+    document["warnings"] = json!(counts.map_or(Vec::new(), warnings));
+    document["why"] = json!(message.as_ref().map(|message| &message.error));
+    document["hint"] = json!(message.as_ref().map(|message| &message.hint));
+    document
 }
 
 fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {

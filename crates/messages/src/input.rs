@@ -1,7 +1,7 @@
 //! Data that cannot be used, and results that cannot be written.
 
 use crate::words::{counted, list};
-use crate::{Message, Speech, files};
+use crate::{Message, Speech, doubts, files};
 use std::path::Path;
 use vesica_agreement::explain::grouped;
 use vesica_engine::InputFault;
@@ -126,7 +126,9 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
             places.join(", "),
         )
     });
-    quoted.collect()
+    let misfits = counts.misfits.iter().map(doubts::misfit);
+    let frequent = counts.frequent.iter().map(|key| doubts::frequent(key, counts.rows));
+    quoted.chain(misfits).chain(frequent).collect()
 }
 
 /// An input as the subject of a sentence.

@@ -26,6 +26,7 @@
 pub mod agreement;
 pub mod arguments;
 pub mod checked;
+mod doubts;
 pub mod engine;
 mod exchange;
 pub mod files;
