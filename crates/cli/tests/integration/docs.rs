@@ -384,9 +384,12 @@ fn reports() -> [Value; 2] {
         identity.public().to_string()
     };
     let text = agreement(&identity("grocer.key"), &identity("airline.key"));
+    let text = text.replace("max_rows = 10", "max_rows = 100");
     fs::write(directory.path().join("agreement.toml"), text).unwrap();
     fs::write(directory.path().join("c.csv"), "email\na@b.example\nnot an address\n").unwrap();
-    fs::write(directory.path().join("m.csv"), "email\nA@B.example\n\nb@b.example\n").unwrap();
+    let placeholders = "none@b.example\n".repeat(21);
+    let members = format!("email\nA@B.example\n\nb@b.example\n{placeholders}");
+    fs::write(directory.path().join("m.csv"), members).unwrap();
 
     let address = free_address();
     let run = |name: &str, arguments: &[&str]| {
