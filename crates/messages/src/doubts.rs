@@ -42,7 +42,8 @@ pub(crate) fn misfit(misfit: &Misfit) -> String {
         ),
     };
     format!(
-        "the profile {profile} refuses {}.{} % of the values of column {column:?} ({} of {}): {what}",
+        "the profile {profile} refuses {}.{} % of the values of column {column:?} ({} of \
+         {}): {what}",
         tenths / 10,
         tenths % 10,
         grouped(*refused),
