@@ -97,10 +97,17 @@ impl Agreement {
         self.0.receiver_names().collect()
     }
 
-    /// The name and the profile of each key column.
+    /// The name, the profile and the excluded values of each key column.
     #[getter]
-    fn keys(&self) -> Vec<(&str, String)> {
-        self.0.keys.iter().map(|key| (&*key.name, key.profile.to_string())).collect()
+    fn keys(&self) -> Vec<(&str, String, Vec<&str>)> {
+        self.0
+            .keys
+            .iter()
+            .map(|key| {
+                let never = key.never.iter().map(String::as_str).collect();
+                (&*key.name, key.profile.to_string(), never)
+            })
+            .collect()
     }
 
     /// The name, the identity, `min_rows` and `max_rows` of each party.

@@ -10,8 +10,7 @@ use vesica_check::{Check, Options, Refused};
 use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
-use vesica_messages::checked as found;
-use vesica_messages::{Speech, engine, input};
+use vesica_messages::{Speech, checked};
 use vesica_records::{InputError, Source};
 
 /// Reads the rows, and gives what was found. Rows that a run would refuse are no failure, unless they cannot be read.
@@ -24,27 +23,17 @@ pub(crate) fn check(
     cancel: &CancelToken,
 ) -> Result<Done, Failed> {
     let check = Check::new(agreement, party, options).map_err(|error| Failed::here(&error))?;
-    let checked = check.run(source, &mut |progress| {
+    let found = check.run(source, &mut |progress| {
         watch.reading(progress.rows);
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let refused = match &checked.refused {
+    match &found.refused {
         Some(Refused::Data(InputError::Interrupted)) => {
-            return Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }));
+            Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }))
         }
-        Some(Refused::Data(error)) if checked.read.is_none() => return Err(Failed::input(error)),
-        Some(Refused::Data(error)) => Some(found::data(error, Speech::Python)),
-        refused => refused.as_ref().map(|refused| match refused.error() {
-            Some(error) => engine::error(&error, None, Speech::Python),
-            None => input::faults(&checked.faults, Speech::Python),
-        }),
-    };
-    let mut document = json!(checked);
-    if let Some(message) = refused {
-        document["why"] = json!(message.error);
-        document["hint"] = json!(message.hint);
+        Some(Refused::Data(error)) if found.read.is_none() => Err(Failed::input(error)),
+        _ => Ok(Done::Document(checked::document(&found, Speech::Python).to_string())),
     }
-    Ok(Done::Document(document.to_string()))
 }
 
 /// Meets the other side and compares the agreements; or asks the helper whether it would take this party.

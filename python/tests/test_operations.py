@@ -388,3 +388,32 @@ def test_two_sides_meet_in_a_folder(tmp_path: Path) -> None:
         v.run(agreement, frames[0], key=SHOP, exchange=shared, state=tmp_path / "state-0", wait=0.1)
     with pytest.raises(v.SettingsError, match="there is no connection"):
         v.run(agreement, frames[0], key=SHOP, exchange=shared, listen="127.0.0.1:1")
+
+
+def test_placeholders_are_excluded_and_frequent_keys_are_told() -> None:
+    agreement = v.Agreement.new(
+        {"shop": SHOP, "club": CLUB}, {"phone": "digits", "name": "trim"}, never={"phone": ["N/A"]}
+    )
+    assert agreement.keys == [("name", "trim", ()), ("phone", "digits", ("N/A",))]
+    assert agreement != v.Agreement.new(
+        {"shop": SHOP, "club": CLUB}, {"phone": "digits", "name": "trim"}
+    )
+    rows = {"phone": ["1", " N/A", *["000"] * 30], "name": ["a", "b", *["unknown"] * 30]}
+    found = v.check(agreement, pa.table(rows), party="shop")
+    assert (found.rows, found.distinct, found.data["refused"]) == (32, 2, 1)
+    assert found.data["refused_by"][0]["reason"] == "holds a value that the agreement excludes"
+    assert found.data["frequent"][0]["count"] == 30
+    (warning,) = found.warnings
+    assert "30 of 32 rows" in warning and "unknown" not in repr(found)
+    both = v.Agreement.new({"shop": SHOP, "club": CLUB}, ["a", "b"], never=["NULL"])
+    assert [key.never for key in both.keys] == [("NULL",), ("NULL",)]
+    for never in ("NULL", {"c": ["NULL"]}, {"a": "NULL"}, {"a": []}, ["NULL", "NULL "]):
+        with pytest.raises(v.SettingsError):
+            v.Agreement.new({"shop": SHOP, "club": CLUB}, ["a", "b"], never=never)
+
+
+def test_a_profile_that_refuses_much_is_told_in_a_check() -> None:
+    agreement = v.Agreement.new({"shop": SHOP, "club": CLUB}, {"born": "date"})
+    born = pa.table({"born": ["31.12.1985", "03.04.1985", "01.04.1990"]})
+    (warning,) = v.check(agreement, born, party="shop").warnings
+    assert "the profile date:dmy takes most of them" in warning

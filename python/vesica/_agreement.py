@@ -29,6 +29,8 @@ class Key(NamedTuple):
 
     name: str
     profile: str
+    never: tuple[str, ...] = ()
+    """Values that are refused, such as ``NULL`` or ``N/A``."""
 
 
 class Party(NamedTuple):
@@ -91,6 +93,7 @@ class Agreement:
         parties: Mapping[str, str | Identity | Mapping[str, Any]],
         keys: str | Iterable[str] | Mapping[str, str] = "email",
         *,
+        never: Mapping[str, Iterable[str]] | Iterable[str] = (),
         operation: str = "intersection",
         receives: str | Iterable[str] | None = None,
         title: str = "Customers in common",
@@ -123,7 +126,8 @@ class Agreement:
 
         `parties` has the public identity of each party by its name, or a mapping with ``identity``,
         ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
-        a column named like a profile has that profile, others have ``trim``. By default the first
+        a column named like a profile has that profile, others have ``trim``. `never` are values that
+        are refused, such as ``NULL`` or ``N/A``: of each column by its name, or of all columns. By default the first
         party receives the result, but a sum the other party than the one that has the values, and
         all of them with a helper or where the operation gives each party its own. The security is
         the strongest that there is.
@@ -196,8 +200,11 @@ class Agreement:
         if helper is not None:
             terms = {"name": "helper", **one_party(helper)}
             parts.append(section("helper", terms))
-        for name, profile in named_keys(keys):
-            parts.append("[[key]]\n" + fields({"name": name, "profile": profile}))
+        columns_of_key = list(named_keys(keys))
+        excluded = excluded_of([name for name, _ in columns_of_key], never)
+        for name, profile in columns_of_key:
+            terms = {"name": name, "profile": profile, "never": excluded.get(name)}
+            parts.append("[[key]]\n" + fields(terms))
         for name, party in parties.items():
             terms = {"max_rows": max_rows, **one_party(party)}
             parts.append(section(f"party.{quoted(name)}", terms))
@@ -253,7 +260,7 @@ class Agreement:
     @property
     def keys(self) -> list[Key]:
         """The columns of the key, sorted by name."""
-        return [Key(*key) for key in self._inner.keys]
+        return [Key(name, profile, tuple(never)) for name, profile, never in self._inner.keys]
 
     @property
     def values(self) -> Values | None:
@@ -361,6 +368,26 @@ def named_keys(keys: str | Iterable[str] | Mapping[str, str]) -> Iterable[tuple[
         return keys.items()
     names = [keys] if isinstance(keys, str) else keys
     return [(name, name if name in NAMED_PROFILES else "trim") for name in names]
+
+
+def excluded_of(
+    names: list[str], never: Mapping[str, Iterable[str]] | Iterable[str]
+) -> dict[str, list[str]]:
+    """The values that are excluded from each column of a key."""
+    if isinstance(never, str):
+        raise SettingsError("never is a list of values", 'write never=["NULL"] for one')
+    if not isinstance(never, Mapping):
+        values = list(never)
+        return {name: values for name in names} if values else {}
+    for name, values in never.items():
+        if name not in names:
+            raise SettingsError(
+                f"never names {name!r}, which is no column of the key",
+                f"the columns are {', '.join(names)}",
+            )
+        if isinstance(values, str):
+            raise SettingsError("never has lists of values", f'write never={{"{name}": ["NULL"]}}')
+    return {name: list(values) for name, values in never.items()}
 
 
 def one_party(party: str | Identity | Mapping[str, Any]) -> dict[str, Any]:

@@ -67,6 +67,12 @@ class Checked:
         return hint
 
     @property
+    def warnings(self) -> list[str]:
+        """What may cost matches or make wrong ones: placeholders, a profile that refuses much, ..."""
+        warnings: list[str] = self.data["warnings"]
+        return warnings
+
+    @property
     def rows(self) -> int:
         """Rows of the input."""
         rows: int = self.data["rows"]
@@ -129,6 +135,7 @@ class Checked:
             lines.append(("disk", f"{self.needs['disk']:,} of {self.needs['free_disk']:,} bytes"))
         if self.present is not None:
             lines.append(("there", ", ".join(self.present) or "nobody yet"))
+        lines.extend(("warning", text) for text in self.warnings)
         lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))
         return lines
 

@@ -165,6 +165,9 @@ def canonical(agreement):
             f"profile = {quoted(key['profile'])}",
             f"profile_version = {key.get('profile_version', profile_version(key['profile']))}",
         ]
+        if "never" in key:
+            never = sorted((value.strip() for value in key["never"]), key=str.encode)
+            lines.append(f"never = [{', '.join(map(quoted, never))}]")
     for name, party in sorted(agreement["party"].items()):
         lines += [
             "",

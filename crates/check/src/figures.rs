@@ -3,7 +3,8 @@
 use crate::checked::{Checked, CheckedKey, Limits, Refused};
 use serde::{Serialize, Serializer};
 use vesica_records::{
-    FaultCount, FloatTexts, InputError, Place, RefusedCount, Shape, SingleQuoted,
+    FaultCount, FloatTexts, FrequentKey, InputError, Misfit, PartShape, Place, RefusedCount, Shape,
+    SingleQuoted,
 };
 
 /// All of [`Checked`]. Counts are of rows.
@@ -26,6 +27,10 @@ struct Figures<'a> {
     single_quoted: Vec<Rows<'a>>,
     /// With a number that looks like a floating-point one, in columns where most do.
     floats: Vec<Rows<'a>>,
+    /// Keys of many rows.
+    frequent: Vec<FrequentFigures<'a>>,
+    /// Columns whose profile refuses many of their values.
+    misfits: Vec<MisfitFigures<'a>>,
     key: Vec<KeyFigures<'a>>,
     value_columns: &'a [String],
     faults: Vec<Fault<'a>>,
@@ -59,6 +64,33 @@ struct Fault<'a> {
     detail: Option<String>,
     count: u64,
     first: Vec<PlaceFigures<'a>>,
+}
+
+#[derive(Serialize)]
+struct FrequentFigures<'a> {
+    /// At least so many rows; exactly so many if `is_exact`.
+    count: u64,
+    is_exact: bool,
+    first: Vec<PlaceFigures>,
+    /// Of each column of the key.
+    shapes: Vec<PartFigures<'a>>,
+}
+
+#[derive(Serialize)]
+struct PartFigures<'a> {
+    column: &'a str,
+    pattern: &'a str,
+}
+
+#[derive(Serialize)]
+struct MisfitFigures<'a> {
+    column: &'a str,
+    profile: String,
+    refused: u64,
+    /// With a value in every column of the key.
+    values: u64,
+    /// The profile that takes most of them, or two joined by "or"; null if none is known.
+    better: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -145,6 +177,8 @@ fn figures(checked: &Checked) -> Figures<'_> {
         refused_by: counts.iter().flat_map(|counts| &counts.refused_by).map(refused).collect(),
         single_quoted: counts.iter().flat_map(|counts| &counts.single_quoted).map(quoted).collect(),
         floats: counts.iter().flat_map(|counts| &counts.floats).map(floats).collect(),
+        frequent: counts.iter().flat_map(|counts| &counts.frequent).map(frequent).collect(),
+        misfits: counts.iter().flat_map(|counts| &counts.misfits).map(misfit).collect(),
         key: checked.key.iter().map(key).collect(),
         value_columns: &checked.value_columns,
         faults: checked.faults.kinds().iter().map(fault).collect(),
@@ -189,6 +223,29 @@ fn quoted(rows: &SingleQuoted) -> Rows<'_> {
 fn floats(rows: &FloatTexts) -> Rows<'_> {
     let FloatTexts { column, count, first } = rows;
     Rows { column, reason: None, count: *count, first: places(first) }
+}
+
+fn frequent(key: &FrequentKey) -> FrequentFigures<'_> {
+    let FrequentKey { count, is_exact, first, shapes } = key;
+    FrequentFigures {
+        count: *count,
+        is_exact: *is_exact,
+        first: places(std::slice::from_ref(first)),
+        shapes: shapes
+            .iter()
+            .map(|PartShape { column, pattern }| PartFigures { column, pattern })
+            .collect(),
+    }
+}
+
+fn misfit(misfit: &Misfit) -> MisfitFigures<'_> {
+    MisfitFigures {
+        column: &misfit.column,
+        profile: misfit.profile.to_string(),
+        refused: misfit.refused,
+        values: misfit.values,
+        better: misfit.better_in_words(),
+    }
 }
 
 fn key(key: &CheckedKey) -> KeyFigures<'_> {

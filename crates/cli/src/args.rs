@@ -9,7 +9,7 @@ use crate::demo::DemoArgs;
 use crate::failure::code;
 use crate::helper::HelperArgs;
 use crate::messages;
-use crate::settings::{ColumnChoice, day, thread_count};
+use crate::settings::{ColumnChoice, Excluded, count, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
@@ -122,6 +122,9 @@ pub(crate) struct AgreeNewArgs {
     /// A key column, with its profile; repeat it for a key of several columns [default: email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
+    /// A value of a key column that is no key, such as NULL or N/A: rows that hold it are refused; repeatable
+    #[arg(long = "never", value_name = "KEY=VALUE")]
+    pub(crate) never: Vec<Excluded>,
     /// Who receives the result: a party, several parties separated by commas, or "all" [default: the first
     /// party, or with values the one that does not have them; all with --helper and for operations that give
     /// each party its own result]
@@ -138,7 +141,7 @@ pub(crate) struct AgreeNewArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) protocol: Option<String>,
     /// The most rows that a party's file may have [default: 1000000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_rows: Option<u64>,
     #[command(flatten)]
     pub(crate) question: AskedArgs,
@@ -210,8 +213,11 @@ pub(crate) struct CheckArgs {
     #[arg(long = "as", value_name = "PARTY")]
     pub(crate) party: Option<String>,
     /// How many rows to show the shapes of
-    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = count)]
     pub(crate) rows: u64,
+    /// Print one JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
     /// Connect to the other side; --listen and --connect imply it
     #[arg(long, hide = true)]
     pub(crate) reach: bool,

@@ -1,5 +1,6 @@
 //! The options for the question that a new agreement asks.
 
+use crate::settings::count;
 use clap::{Args, ValueEnum};
 use vesica_agreement::{KEY_BYTES_DEFAULT, KEY_MAX_BYTES, VALUE_MAX_BITS};
 use vesica_core::Values;
@@ -60,7 +61,7 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_enum, default_value = "intersection")]
     operation: OperationName,
     /// With --operation threshold: the number of common keys from which the answer is yes [default: 1000]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     threshold: Option<u64>,
     /// With --operation sum: the party that has the values [default: the first party that is not the only receiver]
     #[arg(long, value_name = "PARTY")]
@@ -123,10 +124,10 @@ pub(crate) struct AskedArgs {
     shares_signed: bool,
     /// The minimum number of common keys for an answer; below it, the parties learn only that it is below [default: 100
     /// with sums and inner products, otherwise none]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) min_matches: Option<u64>,
     /// The maximum number of common keys for an answer; above it, the parties learn only that it is above
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_matches: Option<u64>,
 }
 

@@ -62,6 +62,8 @@ pub(crate) enum Failure {
     SameFile { what: &'static str, other: &'static str, path: PathBuf },
     /// The catalogue has no such protocol.
     UnknownProtocol { id: String },
+    /// A value is excluded from a column that is no key of a new agreement.
+    NotAKey { given: String, keys: Vec<String> },
     /// More or fewer parties than a new agreement takes.
     PartyCount { found: usize, with_helper: bool },
     /// The runs of a store could not be looked at or removed.

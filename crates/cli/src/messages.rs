@@ -12,6 +12,7 @@ use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
 use vesica_heap::{OutOfMemoryMessage, set_message};
+use vesica_messages::words::list;
 use vesica_messages::{
     Message, NO_MEMORY, Speech, Who, arguments, checked, defect, engine, files, helper, input,
     no_memory, no_threads, runs, shares, stores, with_helper,
@@ -176,6 +177,11 @@ pub(crate) fn of(failure: &Failure) -> Message {
             format!("choose another name for the {what}"),
         ),
         Failure::UnknownProtocol { id } => unknown_protocol(id),
+        Failure::NotAKey { given, keys } => Message::here(
+            format!("--never names {given:?}, which is no key column of the agreement"),
+            format!("the key columns are {}; add one with --key", list(keys)),
+        )
+        .by(Who::Caller),
         Failure::PartyCount { found, with_helper: false } => Message::here(
             format!("an agreement has two parties; number of --party options: {found}"),
             "give --party twice, for example --party shop --party publisher; with --helper you can \

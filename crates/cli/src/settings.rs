@@ -5,7 +5,7 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::env;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroUsize, ParseIntError};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 use vesica_link::{check_address, check_peer_address};
@@ -120,6 +120,36 @@ pub(crate) struct DayError;
 /// A day of the calendar.
 pub(crate) fn day(text: &str) -> Result<Date, DayError> {
     Date::strptime("%Y-%m-%d", text).map_err(|_| DayError)
+}
+
+/// A count, in which underscores may stand between digits: `50_000`.
+pub(crate) fn count(text: &str) -> Result<u64, ParseIntError> {
+    let is_grouped = text.split('_').all(|digits| !digits.is_empty());
+    if is_grouped { text.replace('_', "").parse() } else { text.parse() }
+}
+
+/// `KEY=VALUE`: a value that is excluded from a key column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Excluded {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the form is KEY=VALUE, for example email=NULL")]
+pub(crate) struct ExcludedError;
+
+impl FromStr for Excluded {
+    type Err = ExcludedError;
+
+    fn from_str(text: &str) -> Result<Self, ExcludedError> {
+        match text.split_once('=') {
+            Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+                Ok(Self { key: key.to_owned(), value: value.to_owned() })
+            }
+            _ => Err(ExcludedError),
+        }
+    }
 }
 
 /// `KEY=COLUMN`: the column of this side's file that holds a key of the agreement.
@@ -241,8 +271,9 @@ pub(crate) struct ThreadCountError;
 
 /// Parses a number of CPU threads.
 pub(crate) fn thread_count(text: &str) -> Result<NonZeroUsize, ThreadCountError> {
-    let count: NonZeroUsize = text.parse().map_err(|_| ThreadCountError)?;
-    if count.get() <= MAX_THREADS { Ok(count) } else { Err(ThreadCountError) }
+    let count = count(text).map_err(|_| ThreadCountError)?;
+    let count = usize::try_from(count).ok().filter(|count| *count <= MAX_THREADS);
+    count.and_then(NonZeroUsize::new).ok_or(ThreadCountError)
 }
 
 /// Refuses a clock before 1970: expiry dates and times in reports would be wrong.
@@ -281,6 +312,27 @@ pub(crate) fn choose_kernels() -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_take_underscores_between_digits() {
+        assert_eq!(count("50_000"), Ok(50_000));
+        assert_eq!(count("1_572_864"), Ok(1_572_864));
+        assert_eq!(count("7"), Ok(7));
+        for bad in ["", "_", "_5", "5_", "5__0", "-1", "1e3", "1,000", "18446744073709551616"] {
+            assert!(count(bad).is_err(), "{bad}");
+        }
+        assert_eq!(thread_count("1_0").map(NonZeroUsize::get).ok(), Some(10));
+        assert!(thread_count("0").is_err() && thread_count("1_025").is_err());
+    }
+
+    #[test]
+    fn an_excluded_value_may_hold_an_equals_sign() {
+        let excluded = Excluded { key: "id".to_owned(), value: "a=b".to_owned() };
+        assert_eq!("id=a=b".parse(), Ok(excluded));
+        for bad in ["", "id", "id=", "=NULL"] {
+            assert_eq!(bad.parse::<Excluded>(), Err(ExcludedError), "{bad}");
+        }
+    }
     use crate::messages;
     use vesica_messages::Who;
 

@@ -201,6 +201,10 @@ pub struct InputReport {
     pub refused: u64,
     /// The refused rows by column and reason.
     pub refused_by: Vec<RefusedReport>,
+    /// The columns whose profile refused more than 3 % of their values.
+    pub misfits: Vec<MisfitReport>,
+    /// The keys in more than 1 % of the rows and in more than 20, at most five.
+    pub frequent_keys: Vec<FrequentReport>,
     /// Rows whose key had been seen before.
     pub duplicates: u64,
     /// Different keys: the set.
@@ -229,6 +233,43 @@ pub struct RefusedReport {
     pub reason: String,
     /// How many.
     pub count: u64,
+}
+
+/// A column whose profile refused many of its values.
+#[derive(Clone, Debug, Serialize)]
+pub struct MisfitReport {
+    /// The column in the file.
+    pub column: String,
+    /// Its profile in the agreement.
+    pub profile: String,
+    /// How many values it refused.
+    pub refused: u64,
+    /// Of how many.
+    pub values: u64,
+    /// The profile that would take most of the refused ones, or two joined by "or"; `None` if none is known.
+    pub better: Option<String>,
+}
+
+/// A key of many rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct FrequentReport {
+    /// How many rows have it, at least.
+    pub count: u64,
+    /// Whether exactly so many rows have it.
+    pub is_exact: bool,
+    /// Where one of the first of them is.
+    pub first: String,
+    /// The shape of each column of the key.
+    pub shapes: Vec<PartReport>,
+}
+
+/// The shape of one column of a key.
+#[derive(Clone, Debug, Serialize)]
+pub struct PartReport {
+    /// The column in the file.
+    pub column: String,
+    /// The pattern, which hides letters and digits.
+    pub pattern: String,
 }
 
 /// What was added to the sets.

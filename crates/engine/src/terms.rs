@@ -52,6 +52,7 @@ pub fn key_columns(
             name: key.name.clone(),
             column: named_here(&key.name, columns),
             profile: key.profile,
+            never: key.never.clone(),
         })
         .collect())
 }

@@ -53,6 +53,9 @@ fn words(fault: &AgreementFault) -> (String, String) {
                     TextFault::TooLong { max_chars } => {
                         format!("is longer than {max_chars} characters")
                     }
+                    TextFault::TooManyBytes { max_bytes } => {
+                        format!("is longer than {max_bytes} bytes")
+                    }
                     _ => "contains a control character".to_owned(),
                 }
             ),
@@ -116,6 +119,17 @@ fn words(fault: &AgreementFault) -> (String, String) {
         AgreementFault::DuplicateKey { name } => (
             format!("the key {name:?} is defined twice"),
             show("remove one of them, or give it another name"),
+        ),
+        AgreementFault::ExcludedCount { field, found, max } => (
+            format!("{field:?} must have 1 to {max} values, not {found}"),
+            match found {
+                0 => show("leave the field out if no value is excluded"),
+                _ => show("keep those that occur most; correct the others in the files"),
+            },
+        ),
+        AgreementFault::ExcludedTwice { field, value } => (
+            format!("{field:?} is {value:?}, which stands in the list before"),
+            show("remove one of them; blanks at the ends make no difference"),
         ),
         AgreementFault::BadProfile { field, cause } => bad_profile(field, cause),
         AgreementFault::ProfileVersion { profile, asked, here } => (

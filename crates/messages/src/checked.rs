@@ -1,8 +1,9 @@
 //! What a check of a file has found.
 
-use crate::input::{self, kind_of, refusal, warnings};
+use crate::input::{self, faults, kind_of, refusal, warnings};
 use crate::words::list;
-use crate::{Message, Speech};
+use crate::{Message, Speech, engine};
+use serde_json::{Value, json};
 use std::io::{self, Write};
 use vesica_agreement::explain::{bytes, grouped};
 use vesica_check::{Checked, CheckedKey, Needs, Read, Refused};
@@ -57,6 +58,22 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         );
     }
     message
+}
+
+/// Everything that was found, for programs: the fields of [`Checked`], beside them `warnings` in words, and `why` a run
+/// would refuse the rows with a `hint`, both null if it would take them.
+pub fn document(checked: &Checked, say: Speech) -> Value {
+    let message = checked.refused.as_ref().map(|refused| match (refused, refused.error()) {
+        (Refused::Data(error), _) => data(error, say),
+        (_, Some(error)) => engine::error(&error, None, say),
+        (_, None) => faults(&checked.faults, say),
+    });
+    let counts = checked.read.as_ref().map(|read| &read.counts);
+    let mut document = json!(checked);
+    document["warnings"] = json!(counts.map_or(Vec::new(), warnings));
+    document["why"] = json!(message.as_ref().map(|message| &message.error));
+    document["hint"] = json!(message.as_ref().map(|message| &message.hint));
+    document
 }
 
 fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {

@@ -4,7 +4,7 @@ mod hints;
 
 use crate::columns;
 use crate::words::{counted, list};
-use crate::{Message, Speech, files};
+use crate::{Message, Speech, doubts, files};
 use hints::{converted, missing_column, workbook};
 use std::path::Path;
 use vesica_agreement::explain::grouped;
@@ -130,18 +130,10 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
             places.join(", "),
         )
     });
-    let floats = counts.floats.iter().map(|floats| {
-        let places: Vec<String> = floats.first.iter().map(ToString::to_string).collect();
-        let more = if floats.count > places.len() as u64 { " and more" } else { "" };
-        format!(
-            "column {:?} has numbers such as 123.0 or 1.5e+10, as programs write whole numbers that \
-             became floating point; 123.0 does not equal 123, in {}: {}{more}",
-            floats.column,
-            counted(floats.count, "row"),
-            places.join(", "),
-        )
-    });
-    quoted.chain(floats).collect()
+    let floats = counts.floats.iter().map(doubts::floats);
+    let misfits = counts.misfits.iter().map(doubts::misfit);
+    let frequent = counts.frequent.iter().map(|key| doubts::frequent(key, counts.rows));
+    quoted.chain(floats).chain(misfits).chain(frequent).collect()
 }
 
 /// An input as the subject of a sentence.

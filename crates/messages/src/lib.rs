@@ -28,6 +28,7 @@ pub mod agreement;
 pub mod arguments;
 pub mod checked;
 mod columns;
+mod doubts;
 pub mod engine;
 mod exchange;
 pub mod files;

@@ -6,6 +6,7 @@ mod date;
 mod email;
 mod integer;
 mod phone;
+mod siblings;
 mod text;
 mod uuid;
 
@@ -136,6 +137,9 @@ pub enum Refusal {
     /// 32 hexadecimal digits with dashes elsewhere than after 8, 12, 16 and 20 of them.
     #[error("holds hexadecimal digits with dashes in other places than in a UUID")]
     UuidDashes,
+    /// A value that the agreement excludes, whatever the profile makes of it.
+    #[error("holds a value that the agreement excludes")]
+    Excluded,
     /// A cell longer than [`Profile::MAX_LEN`].
     #[error("holds a value longer than 64 MiB")]
     TooLong,

@@ -97,7 +97,8 @@ fn generate(path: &Path, rows: u64) -> Outcome {
 }
 
 fn key(profile: &str) -> Result<Vec<KeyColumn>, Box<dyn Error>> {
-    Ok(vec![KeyColumn { name: "key".into(), column: "key".into(), profile: profile.parse()? }])
+    let (name, column) = ("key".to_owned(), "key".to_owned());
+    Ok(vec![KeyColumn { name, column, profile: profile.parse()?, never: Vec::new() }])
 }
 
 fn silent(_: Progress) -> ControlFlow<()> {

@@ -1,6 +1,7 @@
 //! The key columns, and the encoded key of a row.
 
-use crate::encoding::push_cell;
+use crate::encoding::{PART_HEADER_LEN, push_cell};
+use crate::never::Never;
 use crate::rows::Row;
 use vesica_profiles::{Normalised, Profile, Refusal};
 
@@ -20,6 +21,7 @@ use vesica_profiles::{Normalised, Profile, Refusal};
 ///     name: "email".into(),
 ///     column: "mail".into(),
 ///     profile: "email".parse()?,
+///     never: vec!["unknown@example.org".into()],
 /// }];
 /// let hash = KeyItems::digests(ItemHash::new("an example", &[]));
 /// let go_on = &mut |_| ControlFlow::Continue(());
@@ -37,6 +39,48 @@ pub struct KeyColumn {
     pub column: String,
     /// The rule that normalises its values.
     pub profile: Profile,
+    /// Values that are refused: cells that equal one without the blanks at their ends, or that have its normal form.
+    pub never: Vec<String>,
+}
+
+/// What becomes of the cells of one column.
+pub(crate) struct CellRule {
+    profile: Profile,
+    never: Option<Never>,
+}
+
+impl CellRule {
+    pub(crate) fn of(column: &KeyColumn) -> Self {
+        Self { profile: column.profile, never: Never::new(&column.never, column.profile) }
+    }
+
+    /// Like [`push_cell`], and refuses what the agreement excludes.
+    #[inline]
+    fn push(&mut self, cell: &[u8], out: &mut Vec<u8>) -> Result<Normalised, Refusal> {
+        let start = out.len();
+        let done = push_cell(self.profile, cell, out);
+        match &mut self.never {
+            None => done,
+            Some(never) => {
+                let normal = out.get(start + PART_HEADER_LEN..).unwrap_or_default();
+                never.judge(cell, done, normal)
+            }
+        }
+    }
+
+    /// What becomes of a cell, in the buffer `normal`.
+    pub(crate) fn judge(
+        &mut self,
+        cell: &[u8],
+        normal: &mut Vec<u8>,
+    ) -> Result<Normalised, Refusal> {
+        normal.clear();
+        let done = self.profile.normalise_cell(cell, normal);
+        match &mut self.never {
+            None => done,
+            Some(never) => never.judge(cell, done, normal),
+        }
+    }
 }
 
 /// The result for a row's key columns.
@@ -51,16 +95,13 @@ pub(crate) enum Encoded {
 
 /// Encodes rows in sequence.
 pub(crate) struct KeyEncoder {
-    profiles: Vec<Profile>,
+    rules: Vec<CellRule>,
     scratch: Vec<u8>,
 }
 
 impl KeyEncoder {
     pub(crate) fn new(columns: &[KeyColumn]) -> Self {
-        Self {
-            profiles: columns.iter().map(|column| column.profile).collect(),
-            scratch: Vec::new(),
-        }
+        Self { rules: columns.iter().map(CellRule::of).collect(), scratch: Vec::new() }
     }
 
     /// Appends the key of `row` to `out`; without a key, `out` is unchanged.
@@ -68,9 +109,9 @@ impl KeyEncoder {
     pub(crate) fn encode(&mut self, row: &impl Row, out: &mut Vec<u8>) -> Encoded {
         let start = out.len();
         let mut refused = None;
-        for (key, profile) in self.profiles.iter().enumerate() {
+        for (key, rule) in self.rules.iter_mut().enumerate() {
             let cell = row.cell(key, &mut self.scratch);
-            match push_cell(*profile, cell, out) {
+            match rule.push(cell, out) {
                 Ok(Normalised::Value) => {}
                 Ok(Normalised::Empty) => {
                     out.truncate(start);

@@ -1,5 +1,7 @@
 //! From rows to items.
 
+use crate::error::{InFile, Place};
+use crate::frequent::{Frequent, FrequentKey};
 use crate::key::{Encoded, KeyColumn, KeyEncoder};
 use crate::key_items::KeyItems;
 use crate::rows::Row;
@@ -24,6 +26,10 @@ pub(crate) struct KeyPass<'a> {
     /// Encoding writes straight to where hashing reads.
     waiting: Vec<u8>,
     waiting_lens: [u8; ItemHash::BATCH],
+    waiting_places: [Place; ItemHash::BATCH],
+    /// Where the rows are, if their places do not say it.
+    file: Option<InFile>,
+    frequent: Frequent,
 }
 
 impl<'a> KeyPass<'a> {
@@ -34,6 +40,9 @@ impl<'a> KeyPass<'a> {
             rows: 0,
             waiting: Vec::new(),
             waiting_lens: [0; ItemHash::BATCH],
+            waiting_places: std::array::from_fn(|_| Place::Row(0)),
+            file: None,
+            frequent: Frequent::new(),
         }
     }
 
@@ -70,10 +79,12 @@ impl<'a> KeyPass<'a> {
         }
         let len = self.waiting.len() - start;
         if len > WIDTH {
-            self.collect_long(start, items);
+            let place = self.place(row);
+            self.collect_long(start, place, items);
             return Ok(Outcome::Item);
         }
         self.waiting_lens[start / WIDTH] = len as u8;
+        self.waiting_places[start / WIDTH] = self.place(row);
         // Cheaper than filling up: the number of bytes is a constant.
         self.waiting.extend_from_slice(&[0; WIDTH]);
         self.waiting.truncate(start + WIDTH);
@@ -83,10 +94,25 @@ impl<'a> KeyPass<'a> {
         Ok(Outcome::Item)
     }
 
+    /// The rows that follow are in `file`.
+    pub(crate) fn enter(&mut self, file: &InFile) {
+        self.file = file.part.is_some().then(|| file.clone());
+    }
+
+    #[inline]
+    fn place(&self, row: &impl Row) -> Place {
+        match &self.file {
+            None => row.place(),
+            Some(file) => file.place(row.place()),
+        }
+    }
+
     /// Takes the last key, from `start` on, which is too long for a batch.
     #[cold]
-    fn collect_long(&mut self, start: usize, items: &mut Vec<Item>) {
-        let item = self.hash.item(&self.waiting[start..]);
+    fn collect_long(&mut self, start: usize, place: Place, items: &mut Vec<Item>) {
+        let key = &self.waiting[start..];
+        let item = self.hash.item(key);
+        self.frequent.take(item, key, &place);
         self.waiting.truncate(start);
         self.flush(items);
         items.push(item);
@@ -96,13 +122,23 @@ impl<'a> KeyPass<'a> {
     #[inline(never)]
     pub(crate) fn flush(&mut self, items: &mut Vec<Item>) {
         let (keys, _) = self.waiting.as_chunks();
+        let first = items.len();
         if let Ok(batch) = keys.try_into() {
             items.extend_from_slice(&self.hash.items(batch, &self.waiting_lens));
         } else {
             let keys = keys.iter().zip(&self.waiting_lens);
             items.extend(keys.map(|(key, len)| self.hash.item(&key[..usize::from(*len)])));
         }
+        let rows = keys.iter().zip(&self.waiting_lens).zip(&self.waiting_places);
+        for (item, ((key, len), place)) in items[first..].iter().zip(rows) {
+            self.frequent.take(*item, &key[..usize::from(*len)], place);
+        }
         self.waiting.clear();
+    }
+
+    /// The keys of many rows, after the last row and [`KeyPass::flush`].
+    pub(crate) fn frequent(&mut self, columns: &[KeyColumn]) -> Vec<FrequentKey> {
+        self.frequent.finish(columns, self.rows)
     }
 
     pub(crate) fn rows(&self) -> u64 {
@@ -113,7 +149,6 @@ impl<'a> KeyPass<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::error::Place;
     use vesica_profiles::Profile;
 
     struct OneCell(Vec<u8>);
@@ -132,7 +167,12 @@ mod tests {
     fn both(lens: impl Iterator<Item = usize>) -> [Vec<Item>; 2] {
         let rows: Vec<_> = lens.enumerate().map(|(i, len)| OneCell(vec![i as u8; len])).collect();
         let hash = KeyItems::digests(ItemHash::new("keys test", &[]));
-        let columns = [KeyColumn { name: "k".into(), column: "k".into(), profile: Profile::EXACT }];
+        let columns = [KeyColumn {
+            name: "k".into(),
+            column: "k".into(),
+            profile: Profile::EXACT,
+            never: vec![],
+        }];
         let mut encoder = KeyEncoder::new(&columns);
         let one_by_one = rows
             .iter()

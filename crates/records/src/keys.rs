@@ -4,9 +4,11 @@ use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::faults::Faults;
 use crate::float_texts::{FloatTexts, FloatWatch};
 use crate::format::Format;
+use crate::frequent::FrequentKey;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
+use crate::misfit::{Misfit, Samples};
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
@@ -94,6 +96,10 @@ pub struct KeyCounts {
     pub single_quoted: Vec<SingleQuoted>,
     /// Columns compared as text in which most keys look like floating-point numbers.
     pub floats: Vec<FloatTexts>,
+    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at most five.
+    pub frequent: Vec<FrequentKey>,
+    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is a fault.
+    pub misfits: Vec<Misfit>,
 }
 
 /// The keys of a file.
@@ -127,6 +133,7 @@ pub(crate) struct Tally<'a> {
     /// Where the shapes of the key are counted, if they are wanted.
     shaper: Option<&'a mut Shaper>,
     floats: FloatWatch,
+    samples: Samples,
 }
 
 impl<'a> Tally<'a> {
@@ -141,8 +148,10 @@ impl<'a> Tally<'a> {
         let (path, format, counts) = (source.path(), source.format(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
         let floats = FloatWatch::new(columns);
+        let samples = Samples::new(columns);
         let file = InFile { path: path.into(), part: None };
-        let tally = Self { columns, limits, path, file, format, counts, faults, shaper, floats };
+        let tally =
+            Self { columns, limits, path, file, format, counts, faults, shaper, floats, samples };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -192,9 +201,10 @@ impl<'a> Tally<'a> {
     #[inline]
     pub(crate) fn look(&mut self, row: &impl Row) -> Result<(), InputError> {
         if let Some(shaper) = &mut self.shaper {
-            shaper.look(self.columns, row);
+            shaper.look(row);
         }
         self.floats.look(row);
+        self.samples.look(self.columns, row);
         for key in 0..self.columns.len() {
             if let Some(how) = row.misquoted(key) {
                 self.misquoted(key, how, row.place())?;
@@ -250,8 +260,9 @@ impl<'a> Tally<'a> {
         &mut self,
         key: usize,
         reason: Refusal,
-        place: Place,
+        row: &impl Row,
     ) -> Result<(), InputError> {
+        let place = row.place();
         let column = &self.columns[key].column;
         if self.limits.strict {
             let (path, column) = (self.file.path.to_path_buf(), column.clone());
@@ -261,6 +272,9 @@ impl<'a> Tally<'a> {
         }
         self.counts.refused += 1;
         let place = self.file.place(place);
+        if reason != Refusal::Excluded {
+            self.samples.take(key, row);
+        }
         let known = |row: &&mut RefusedCount| row.reason == reason && row.column == *column;
         match self.counts.refused_by.iter_mut().find(known) {
             Some(row) => {
@@ -285,6 +299,7 @@ impl<'a> Tally<'a> {
         let mut counts = self.counts;
         counts.rows = rows;
         counts.floats = self.floats.finish(rows - counts.empty);
+        counts.misfits = self.samples.finish(self.columns, rows - counts.empty);
         // Faults tell more than that nothing is left beside them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
@@ -352,6 +367,7 @@ impl Collector<'_> {
 impl Visit for Collector<'_> {
     fn file(&mut self, file: &InFile) {
         self.tally.file = file.clone();
+        self.pass.enter(file);
         self.places.begin(file);
     }
 
@@ -397,7 +413,7 @@ impl Visit for Collector<'_> {
                 }
             }
             Outcome::Empty => self.tally.counts.empty += 1,
-            Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row.place())?,
+            Outcome::Refused { key, reason } => self.tally.refuse(key, reason, row)?,
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -499,8 +515,10 @@ fn read<'a>(
     let rows = visit(source, &cells, &mut meter, &mut collector)?;
     collector.pass.flush(&mut collector.items);
     collector.sort_distinct(true)?;
+    let frequent = collector.pass.frequent(columns);
     let Collector { tally, items, values, texts, rows: numbers, left_out, .. } = collector;
     let mut counts = tally.finish(rows, items.len() as u64)?;
+    counts.frequent = frequent;
     counts.distinct = items.len() as u64;
     counts.duplicates = rows - left_out - counts.empty - counts.refused - counts.distinct;
     counts.without_value = values.as_ref().map_or(0, |values| values.empty);

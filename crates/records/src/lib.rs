@@ -30,11 +30,14 @@ mod figures;
 mod float_texts;
 mod folder;
 mod format;
+mod frequent;
 pub mod fuzzing;
 mod key;
 mod key_items;
 mod key_pass;
 mod keys;
+mod misfit;
+mod never;
 mod output;
 mod progress;
 mod row_numbers;
@@ -61,12 +64,14 @@ pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, write_figures};
 pub use float_texts::FloatTexts;
 pub use format::{Codec, Content, Format};
+pub use frequent::{FrequentKey, PartShape};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
     Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,
 };
+pub use misfit::Misfit;
 pub use output::{
     Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
     write_document,

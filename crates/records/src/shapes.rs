@@ -1,6 +1,6 @@
 //! The patterns of the values of a key column, without showing a value.
 
-use crate::key::KeyColumn;
+use crate::key::{CellRule, KeyColumn};
 use crate::rows::Row;
 use std::collections::HashMap;
 use vesica_profiles::{Normalised, Refusal};
@@ -54,6 +54,7 @@ struct Tally {
 ///
 /// Letters and digits never leave the machine's memory; punctuation does, as part of a pattern.
 pub(crate) struct Shaper {
+    rules: Vec<CellRule>,
     tallies: Vec<Tally>,
     left: u64,
     scratch: Vec<u8>,
@@ -62,10 +63,11 @@ pub(crate) struct Shaper {
 }
 
 impl Shaper {
-    /// For a key of so many columns and the first `rows` rows, at least one.
-    pub(crate) fn new(columns: usize, rows: u64) -> Self {
+    /// For a key in `columns` and the first `rows` rows, at least one.
+    pub(crate) fn new(columns: &[KeyColumn], rows: u64) -> Self {
         Self {
-            tallies: (0..columns).map(|_| Tally::default()).collect(),
+            rules: columns.iter().map(CellRule::of).collect(),
+            tallies: columns.iter().map(|_| Tally::default()).collect(),
             left: rows.max(1),
             scratch: Vec::new(),
             value: Vec::new(),
@@ -75,19 +77,18 @@ impl Shaper {
 
     /// Looks at the next row of the pass.
     #[inline]
-    pub(crate) fn look(&mut self, columns: &[KeyColumn], row: &impl Row) {
+    pub(crate) fn look(&mut self, row: &impl Row) {
         if self.left > 0 {
             self.left -= 1;
-            self.take(columns, row);
+            self.take(row);
         }
     }
 
     #[inline(never)]
-    fn take(&mut self, columns: &[KeyColumn], row: &impl Row) {
-        for (key, (column, tally)) in columns.iter().zip(&mut self.tallies).enumerate() {
+    fn take(&mut self, row: &impl Row) {
+        for (key, (rule, tally)) in self.rules.iter_mut().zip(&mut self.tallies).enumerate() {
             let cell = row.cell(key, &mut self.scratch);
-            self.value.clear();
-            match column.profile.normalise_cell(cell, &mut self.value) {
+            match rule.judge(cell, &mut self.value) {
                 Ok(Normalised::Value) => tally.normalised += 1,
                 Ok(Normalised::Empty) => tally.empty += 1,
                 Err(reason) => match tally.refused.iter_mut().find(|(known, _)| *known == reason) {
@@ -132,8 +133,8 @@ impl Tally {
     }
 }
 
-/// Appends the pattern of a cell.
-fn draw(cell: &[u8], pattern: &mut String) {
+/// Makes `pattern` that of a cell.
+pub(crate) fn draw(cell: &[u8], pattern: &mut String) {
     pattern.clear();
     let mut last = None;
     let mut repeated = false;

@@ -103,11 +103,13 @@ fn stream<'a, E>(
     if stream.refused.is_none() {
         stream.hand_on();
     }
-    let Stream { tally, refused, keyed, .. } = stream;
+    let Stream { mut pass, tally, refused, keyed, .. } = stream;
     if let Some(error) = refused {
         return Err(StreamError::Sink(error));
     }
-    Ok(Streamed { counts: tally.finish(rows, keyed)?, rows, keyed })
+    let mut counts = tally.finish(rows, keyed)?;
+    counts.frequent = pass.frequent(columns);
+    Ok(Streamed { counts, rows, keyed })
 }
 
 /// The items of consecutive rows.
@@ -165,6 +167,7 @@ impl<E> Stream<'_, E> {
 impl<E> Visit for Stream<'_, E> {
     fn file(&mut self, file: &InFile) {
         self.tally.file = file.clone();
+        self.pass.enter(file);
     }
 
     #[inline]
@@ -178,7 +181,7 @@ impl<E> Visit for Stream<'_, E> {
                 self.block.gaps.push(self.block.rows);
             }
             Outcome::Refused { key, reason } => {
-                self.tally.refuse(key, reason, row.place())?;
+                self.tally.refuse(key, reason, row)?;
                 self.block.gaps.push(self.block.rows);
             }
         }

@@ -17,7 +17,7 @@ pub struct Survey {
 impl Survey {
     /// For a pass over the key in `columns`, with the shapes of the first `rows` rows, at least one.
     pub fn new(columns: Vec<KeyColumn>, rows: u64) -> Self {
-        let shaper = Shaper::new(columns.len(), rows);
+        let shaper = Shaper::new(&columns, rows);
         Self { columns, faults: Faults::default(), shaper }
     }
 

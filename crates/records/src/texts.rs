@@ -142,6 +142,7 @@ mod tests {
             name: name.to_string(),
             column: name.to_string(),
             profile: Profile::EXACT,
+            never: Vec::new(),
         };
         let columns: Vec<_> = (0..values.len()).map(column).collect();
         let mut collector = TextCollector::new(max_bytes);

@@ -34,6 +34,7 @@ pub(super) const AGREEMENT: Target = Target {
         b"[value]\n",
         b"profile = \"integer:16\"\n",
         b"profile_version = 1\n",
+        b"never = [\"NULL\", \"n/a\"]\n",
         b"max_rows = 9223372036854775807\n",
         b"min_rows = 0\n",
         b"{a.b.c = 1}",

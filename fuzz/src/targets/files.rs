@@ -123,7 +123,8 @@ fn exercise(path: &Path, options: &ReadOptions, is_written: bool) -> Result<(), 
     let hash = KeyItems::digests(ItemHash::new("vesica fuzz 2026 items", &[]));
     let key = |profile: &str| {
         let profile = profile.parse().expect("the profile is known");
-        vec![KeyColumn { name: column.clone(), column: column.clone(), profile }]
+        let never = vec!["NULL".to_owned(), "a@b.de".to_owned()];
+        vec![KeyColumn { name: column.clone(), column: column.clone(), profile, never }]
     };
     let mut survey = Survey::new(key("email"), 100);
     let limits = KeyLimits::default();

@@ -180,6 +180,11 @@ fn write_keys(keys: &[Key], out: &mut String) {
         write_line(out, "name", &Quoted(&key.name));
         write_line(out, "profile", &Quoted(&key.profile.name()));
         write_line(out, "profile_version", &key.profile.version());
+        if !key.never.is_empty() {
+            let never: Vec<String> =
+                key.never.iter().map(|value| Quoted(value).to_string()).collect();
+            writeln!(out, "never = [{}]", never.join(", ")).expect("a string takes any text");
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where two agreements differ, field by field.
 
 use super::Agreement;
-use super::limits::MAX_FILE_BYTES;
+use super::limits::{EXCLUDED_MAX_BYTES, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS};
 use super::table::is_treacherous;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::Value;
@@ -10,8 +10,11 @@ use toml::Value;
 const SHOWN_MAX_CHARS: usize = 200;
 
 /// Most fields, and the longest path in bytes, that any agreement has; more is not read.
-const MAX_FIELDS: usize = 512;
-const MAX_PATH_LEN: usize = 1024;
+const MAX_FIELDS: usize = 512 + MAX_KEYS * MAX_EXCLUDED;
+const MAX_PATH_LEN: usize = 1024 + 8 * EXCLUDED_MAX_BYTES;
+
+/// The list of a key that is a set: its values stand in the path, in quotes, which no name of a field ends with.
+const SET: &str = ".never";
 
 /// One field in which two agreements differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +110,10 @@ fn walk(
         }
         Value::Array(list) => {
             for (i, value) in list.iter().enumerate() {
+                if let (Some(entry), true) = (value.as_str(), path.ends_with(SET)) {
+                    walk(format!("{path}[{entry:?}]"), value, fields)?;
+                    continue;
+                }
                 let name = value.get("name").and_then(Value::as_str);
                 walk(below(name.unwrap_or(&(i + 1).to_string())), value, fields)?;
             }

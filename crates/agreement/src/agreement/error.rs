@@ -106,6 +106,24 @@ pub enum AgreementFault {
         /// The name.
         name: String,
     },
+    /// A list of excluded values that is empty, or too long.
+    #[error("{field:?} must have 1 to {max} values, not {found}")]
+    ExcludedCount {
+        /// The field's path.
+        field: String,
+        /// How many there are.
+        found: usize,
+        /// Most.
+        max: usize,
+    },
+    /// A value is excluded twice.
+    #[error("{field:?} has {value:?} twice")]
+    ExcludedTwice {
+        /// The field's path.
+        field: String,
+        /// The value.
+        value: String,
+    },
     /// A key's profile does not exist.
     #[error("{field:?}: {cause}")]
     BadProfile {
@@ -439,6 +457,12 @@ pub enum TextFault {
     TooLong {
         /// Most characters.
         max_chars: usize,
+    },
+    /// Too long, as its bytes count.
+    #[error("has more than {max_bytes} bytes")]
+    TooManyBytes {
+        /// Most bytes.
+        max_bytes: usize,
     },
     /// A character that changes the line, the direction or the terminal.
     #[error("has a control character")]

@@ -1,9 +1,9 @@
 //! From text to a checked agreement.
 
-use super::error::{AgreementError, AgreementFault};
+use super::error::{AgreementError, AgreementFault, TextFault};
 use super::limits::{
-    FORMAT_VERSION, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS, MAX_TITLE_CHARS, NEVER,
-    PARTITION_ROWS_MAX, PARTITION_ROWS_MIN, REPEATS_DEFAULT, REPEATS_MAX,
+    EXCLUDED_MAX_BYTES, FORMAT_VERSION, MAX_EXCLUDED, MAX_FILE_BYTES, MAX_KEYS, MAX_NAME_CHARS,
+    MAX_TITLE_CHARS, NEVER, PARTITION_ROWS_MAX, PARTITION_ROWS_MIN, REPEATS_DEFAULT, REPEATS_MAX,
 };
 use super::parties::{PartyTerms, parties, receivers};
 use super::question::{Question, self_check};
@@ -16,7 +16,7 @@ use std::path::Path;
 use toml::de::DeValue;
 use vesica_protocols::{Operation, Pairwise, Security};
 use vesica_records::Profile;
-use vesica_tables::document;
+use vesica_tables::{FileFault, document};
 
 /// The table that makes an agreement one with a helper.
 const HELPER: &str = "helper";
@@ -63,7 +63,8 @@ const KEY_FIELDS: &[Field] = &[
     Field { name: "name", meaning: "the column's name in the files" },
     Field { name: "profile", meaning: "how its values are made comparable" },
 ];
-const KEY_FIELD_NAMES: &[&str] = &["name", "profile", "profile_version"];
+const KEY_FIELD_NAMES: &[&str] = &["name", "profile", "profile_version", "never"];
+
 impl Agreement {
     /// Reads the agreement in the file `path`.
     ///
@@ -76,8 +77,18 @@ impl Agreement {
     /// Reads the agreement in `text`.
     ///
     /// # Errors
-    /// Any [`AgreementError`], with its place if that is known.
+    /// Any [`AgreementError`], with its place if that is known. An agreement whose canonical form is longer than
+    /// [`MAX_FILE_BYTES`] is one too, since parties send each other that form.
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
+        let agreement = Self::parse_any(text)?;
+        if agreement.canonical().len() as u64 > MAX_FILE_BYTES {
+            let fault = FileFault::TooLong { max_bytes: MAX_FILE_BYTES };
+            return Err(AgreementError::without_place(fault.into()));
+        }
+        Ok(agreement)
+    }
+
+    fn parse_any(text: &str) -> Result<Self, AgreementError> {
         let document = document(text)?;
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
         // The version comes first, so that a later format is reported as such even if its fields differ.
@@ -240,7 +251,8 @@ fn keys(table: &Table<'_>) -> Result<Vec<Key>, AgreementError> {
             let fault = AgreementFault::DuplicateKey { name: name.value.to_owned() };
             return Err(fields.error(name.span, fault));
         }
-        keys.push(Key { name: name.value.to_owned(), profile: profile(fields)? });
+        let (profile, never) = (profile(fields)?, never(fields)?);
+        keys.push(Key { name: name.value.to_owned(), profile, never });
     }
     keys.sort_by(|one, two| one.name.cmp(&two.name));
     Ok(keys)
@@ -263,6 +275,36 @@ fn profile(table: &Table<'_>) -> Result<Profile, AgreementError> {
         return Err(table.error(asked.span, fault));
     }
     Ok(profile)
+}
+
+/// The values that are excluded from a column.
+fn never(table: &Table<'_>) -> Result<Vec<String>, AgreementError> {
+    let Some(At { value: list, span, field }) = table.texts("never")? else {
+        return Ok(Vec::new());
+    };
+    let found = list.len();
+    if !(1..=MAX_EXCLUDED).contains(&found) {
+        let fault = AgreementFault::ExcludedCount { field, found, max: MAX_EXCLUDED };
+        return Err(table.error(span, fault));
+    }
+    let mut never: Vec<String> = Vec::with_capacity(found);
+    for text in list {
+        if text.value.len() > EXCLUDED_MAX_BYTES {
+            let fault = TextFault::TooManyBytes { max_bytes: EXCLUDED_MAX_BYTES };
+            return Err(table.error(text.span, AgreementFault::Text { field: text.field, fault }));
+        }
+        check_text(table, &text, EXCLUDED_MAX_BYTES)?;
+        // Cells are compared without blanks at their ends too.
+        let value = text.value.trim().to_owned();
+        match never.binary_search(&value) {
+            Err(at) => never.insert(at, value),
+            Ok(_) => {
+                let fault = AgreementFault::ExcludedTwice { field: text.field, value };
+                return Err(table.error(text.span, fault));
+            }
+        }
+    }
+    Ok(never)
 }
 
 fn expires(table: &Table<'_>) -> Result<Option<Date>, AgreementError> {

@@ -59,6 +59,9 @@ pub struct Key {
     pub name: String,
     /// The rule that makes equal values equal even if the sides write them differently.
     pub profile: Profile,
+    /// Values that count as refused, such as `NULL` or `N/A`: without blanks at their ends, sorted, each once. At most
+    /// [`MAX_EXCLUDED`](super::MAX_EXCLUDED).
+    pub never: Vec<String>,
 }
 
 /// What was agreed about the helper.

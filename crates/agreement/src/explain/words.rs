@@ -25,15 +25,24 @@ pub(super) fn of_keys(keys: &[Key]) -> Vec<String> {
         let columns = keys.len();
         points.push(format!("The key has {columns} columns. Two rows match when all of them do."));
     }
-    points.extend(keys.iter().map(|key| {
-        format!(
+    for key in keys {
+        points.push(format!(
             "Key column {:?} under the profile {}, version {}: {}.",
             key.name,
             key.profile,
             key.profile.version(),
             key.profile.description()
-        )
-    }));
+        ));
+        if !key.never.is_empty() {
+            let never: Vec<String> = key.never.iter().map(|value| format!("{value:?}")).collect();
+            points.push(format!(
+                "Rows whose {:?} is one of these values count as refused, so that placeholders do \
+                 not match each other: {}.",
+                key.name,
+                never.join(", "),
+            ));
+        }
+    }
     points
 }
 

@@ -1,6 +1,7 @@
 //! Agreements: what is read, what is refused and where, and what names them.
 
 mod canonical;
+mod excluded;
 mod refused;
 
 use std::path::{Path, PathBuf};

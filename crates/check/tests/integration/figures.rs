@@ -28,6 +28,14 @@ fn every_field_is_there_and_no_value() {
         }],
         "single_quoted": [{ "column": "email", "count": 1, "first": [{ "line": 5 }] }],
         "floats": [],
+        "frequent": [],
+        "misfits": [{
+            "column": "email",
+            "profile": "email",
+            "refused": 2,
+            "values": 5,
+            "better": null,
+        }],
         "key": [{
             "name": "email",
             "column": "email",
@@ -78,6 +86,17 @@ fn every_field_is_there_and_no_value() {
     for value in ["nneliese", "secret", "hidden", "veiled", "-77", ".example"] {
         assert!(!text.contains(value), "{value} is in {text}");
     }
+}
+
+#[test]
+fn a_placeholder_is_a_figure_without_its_value() {
+    let table = format!("email\n{}", "placeholder@a.example\n".repeat(30) + "b@b.example\n");
+    let found = serde_json::to_value(TERMS.check(&table, &Options::default())).unwrap();
+    let shape = json!({ "column": "email", "pattern": "a+@a.a+" });
+    let expected =
+        json!([{ "count": 30, "is_exact": true, "first": [{ "line": 2 }], "shapes": [shape] }]);
+    assert_eq!(found["frequent"], expected);
+    assert!(!found.to_string().contains("placeholder"));
 }
 
 #[test]

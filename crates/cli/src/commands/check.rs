@@ -9,12 +9,14 @@ use crate::interrupt::cancel_on_interrupt;
 use crate::logging;
 use crate::messages::SPEECH;
 use crate::progress::{Reporter, short_hash};
+use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
-use vesica_check::{Check, Options, Refused};
+use vesica_check::{Check, Checked, Options, Refused};
 use vesica_engine::{Event, HelperSeen, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
@@ -54,7 +56,9 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     let check = Check::new(agreement, party.as_deref(), &options)?;
 
     let cancel = cancel_on_interrupt();
-    describe(args, agreement, party.as_deref(), &source, out)?;
+    if !args.json {
+        describe(args, agreement, party.as_deref(), &source, out)?;
+    }
     let reporter = Arc::new(Reporter::new(&args.talk, agreement, party.as_deref()));
     let checked = check.run(&source, &mut |progress| {
         reporter.event(&Event::Reading {
@@ -65,22 +69,75 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     reporter.finish();
+    let meeting = || {
+        let (Some(link), Some(identity)) = (link, identity) else { return Ok(None) };
+        connect(agreement, identity, link, party.as_deref(), &reporter, &cancel).map(Some)
+    };
+    if args.json {
+        let mut document = document(args, agreement, party.as_deref(), &source, &checked);
+        let ended = verdict(checked).and_then(|()| meeting());
+        if let Ok(there) = &ended {
+            document["reached"] = json!(there);
+        }
+        writeln!(out, "{document:#}")?;
+        return ended.map(drop);
+    }
     checked::show(&checked, args.rows, SPEECH, out)?;
+    verdict(checked)?;
+    out.flush()?;
+    match meeting()? {
+        Some(there) => show_there(agreement, &there, out),
+        None => Ok(()),
+    }
+}
+
+/// The failure of a run with these rows.
+fn verdict(checked: Checked) -> Result<(), Failure> {
     match checked.refused {
-        None => {}
+        None => Ok(()),
         Some(Refused::Data(error @ InputError::NoKeys { .. })) => {
-            return Err(Failure::Checked(Box::new(error)));
+            Err(Failure::Checked(Box::new(error)))
         }
-        Some(refused) => {
-            let faults = || Failure::Faults(Box::new(checked.faults));
-            return Err(refused.error().map_or_else(faults, Failure::from));
-        }
+        Some(refused) => Err(refused
+            .error()
+            .map_or_else(|| Failure::Faults(Box::new(checked.faults)), Failure::from)),
     }
-    if let (Some(link), Some(identity)) = (link, identity) {
-        out.flush()?;
-        connect(agreement, identity, link, party.as_deref(), &reporter, &cancel, out)?;
-    }
-    Ok(())
+}
+
+/// Everything that a check prints, as one object.
+fn document(
+    args: &CheckArgs,
+    agreement: &Agreement,
+    party: Option<&str>,
+    source: &Source,
+    checked: &Checked,
+) -> Value {
+    let mut document = checked::document(checked, SPEECH);
+    document["agreement"] = json!({
+        "title": agreement.title,
+        "hash": agreement.hash().to_string(),
+        "protocol": protocols::in_words(agreement),
+        "helper": agreement.helper.as_ref().map(|helper| &helper.name),
+    });
+    document["receives"] = json!(party.map(|party| agreement.is_receiver_of_result(party)));
+    document["input"] = json!({
+        "path": args.data.input.to_string_lossy(),
+        "format": source.format().to_string(),
+        "delimiter": source.delimiter().map(char::from),
+        "columns": source.columns().len(),
+        "bytes": source.len_bytes(),
+    });
+    document["reached"] = Value::Null;
+    document
+}
+
+/// Who is there.
+#[derive(Serialize)]
+struct There {
+    /// The peer; with a helper the parties that are connected to it.
+    present: Vec<String>,
+    /// With a helper: the hash of a different agreement with which another party waits there.
+    other_agreement: Option<String>,
 }
 
 /// Connects to the peer, or asks the helper.
@@ -91,8 +148,7 @@ fn connect(
     party: Option<&str>,
     reporter: &Arc<Reporter>,
     cancel: &CancelToken,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
+) -> Result<There, Failure> {
     if let Some(aided) = agreement.with_helper() {
         let observer = Arc::clone(reporter) as Arc<dyn Observer>;
         let seen = look(aided, identity, link.clone(), observer, cancel);
@@ -100,27 +156,31 @@ fn connect(
         let seen = seen.map_err(|error| {
             Failure::with_helper(AidedFailure::Run(error), agreement, &link, None)
         })?;
-        return show_seen(&aided.helper().name, &seen, out);
+        let other_agreement = seen.other_agreement.as_ref().map(short_hash);
+        return Ok(There { present: seen.present, other_agreement });
     }
     let reached = vesica_engine::reach(agreement, &identity, &link, &**reporter, cancel);
     reporter.finish();
     reached.map_err(|error| Failure::of_engine(error, Some(&link.endpoint)))?;
-    let peer = party.map_or("", |party| &agreement.peer_of(party).name);
-    Ok(writeln!(out, "\n{peer} is connected and has the same agreement")?)
+    let peer = party.map(|party| agreement.peer_of(party).name.clone());
+    Ok(There { present: peer.into_iter().collect(), other_agreement: None })
 }
 
-fn show_seen(helper: &str, seen: &HelperSeen, out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "\n{helper} can be reached and accepts this run")?;
-    match seen.present.as_slice() {
+fn show_there(agreement: &Agreement, there: &There, out: &mut impl Write) -> Result<(), Failure> {
+    let Some(helper) = &agreement.helper else {
+        let peer = there.present.concat();
+        return Ok(writeln!(out, "\n{peer} is connected and has the same agreement")?);
+    };
+    writeln!(out, "\n{} can be reached and accepts this run", helper.name)?;
+    match there.present.as_slice() {
         [] => writeln!(out, "no party is connected yet")?,
         present => writeln!(out, "already connected: {}", and(present))?,
     }
-    if let Some(hash) = &seen.other_agreement {
+    if let Some(hash) = &there.other_agreement {
         writeln!(
             out,
-            "another party waits there with a different agreement ({}): compare `vesica agree \
-             show`",
-            short_hash(hash)
+            "another party waits there with a different agreement ({hash}): compare `vesica agree \
+             show`"
         )?;
     }
     Ok(())

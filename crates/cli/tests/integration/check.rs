@@ -222,3 +222,43 @@ fn a_current_folder_that_takes_no_files_is_refused_where_the_rows_may_need_some(
     assert!(run.stderr.contains(hint) && !run.stderr.contains("connect"), "{run:#?}");
     in_a_read_only_folder(&place, "run", "small.csv", &alone).assert_failed(5, "");
 }
+
+#[test]
+fn a_check_as_json_is_one_object_with_the_same_exit_codes() {
+    let place = Place::new();
+    place.agreement("agreement.toml", &TERMS);
+    let rows = "nobody@b.example\n".repeat(25);
+    place.write("fine.csv", format!("email\nsecret\nann@b.example\n{rows}"));
+    let ended = check(&place, "fine.csv", &["--json"]);
+    assert_eq!(ended.code, Some(0), "{ended:#?}");
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&found["rows"], &found["distinct"]), (&27.into(), &2.into()));
+    assert_eq!(found["frequent"][0]["count"], 25);
+    assert_eq!(found["misfits"][0]["refused"], 1);
+    assert_eq!(found["warnings"].as_array().unwrap().len(), 2);
+    assert!(found["why"].is_null() && found["reached"].is_null(), "{found:#}");
+    assert!(!ended.stdout.contains("nobody") && !ended.stdout.contains("secret"));
+
+    place.write("bad.csv", "email,n\nann@b.example,1\nbob@b.example\n");
+    let ended = check(&place, "bad.csv", &["--json"]);
+    ended.assert_failed(3, "bad.csv, line 3");
+    let found: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(found["refusal"]["kind"], "faults");
+    assert_eq!(found["faults"][0]["first"][0]["line"], 3);
+    assert!(found["why"].as_str().unwrap().contains("line 3"), "{found:#}");
+}
+
+#[test]
+fn an_excluded_value_is_refused_with_its_reason() {
+    let place = Place::new();
+    place.agreement("agreement.toml", &TERMS);
+    let text = std::fs::read_to_string(place.path("agreement.toml")).unwrap();
+    let excluded = "profile = \"email\"\nnever = [\"none@b.example\", \"N/A\"]";
+    place.write("agreement.toml", text.replacen("profile = \"email\"", excluded, 1));
+    place.write("a.csv", "email\nann@b.example\n None@b.example\nN/A\n");
+    let ended = check(&place, "a.csv", &[]);
+    assert_lists(
+        &ended,
+        &["2  column \"email\" holds a value that the agreement excludes: line 3, line 4"],
+    );
+}

@@ -426,11 +426,13 @@ fn reports() -> [Value; 2] {
         identity.public().to_string()
     };
     let text = agreement(&identity("grocer.key"), &identity("airline.key"));
+    let text = text.replace("max_rows = 10", "max_rows = 100");
     fs::write(directory.path().join("agreement.toml"), text).unwrap();
     fs::write(directory.path().join("c.csv"), "email,id\na@b.example,17.0\nnot an address,1.0\n")
         .unwrap();
-    fs::write(directory.path().join("m.csv"), "email,id\nA@B.example,17.0\n,\nb@b.example,2\n")
-        .unwrap();
+    let placeholders = "none@b.example,17.0\n".repeat(21);
+    let members = format!("email,id\nA@B.example,17.0\n,\nb@b.example,2\n{placeholders}");
+    fs::write(directory.path().join("m.csv"), members).unwrap();
 
     let address = free_address();
     let run = |name: &str, arguments: &[&str]| {

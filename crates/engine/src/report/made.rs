@@ -1,9 +1,9 @@
 //! The report of a finished run.
 
 use super::{
-    AgreementReport, CandidateReport, FloatsReport, HelperReport, InputReport, NetworkReport,
-    ParameterReport, PartyReport, ProtocolReport, RefusedReport, Report, ResourcesReport,
-    ResultReport, SCHEMA, SizesReport, SumReport,
+    AgreementReport, CandidateReport, FloatsReport, FrequentReport, HelperReport, InputReport,
+    MisfitReport, NetworkReport, ParameterReport, PartReport, PartyReport, ProtocolReport,
+    RefusedReport, Report, ResourcesReport, ResultReport, SCHEMA, SizesReport, SumReport,
 };
 use crate::clock::PhaseClock;
 use crate::matching::{Checked, OfBoard, OfSession};
@@ -16,7 +16,7 @@ use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_net::Meter;
 use vesica_protocols::{Parameter, TrustModel};
-use vesica_records::KeyCounts;
+use vesica_records::{FrequentKey, KeyCounts, Misfit, PartShape};
 
 impl InputReport {
     fn new(format: &str, counts: &KeyCounts) -> Self {
@@ -34,6 +34,8 @@ impl InputReport {
                     count: row.count,
                 })
                 .collect(),
+            misfits: counts.misfits.iter().map(MisfitReport::from).collect(),
+            frequent_keys: counts.frequent.iter().map(FrequentReport::from).collect(),
             duplicates: counts.duplicates,
             distinct: counts.distinct,
             without_value: counts.without_value,
@@ -42,6 +44,34 @@ impl InputReport {
                 .iter()
                 .map(|row| FloatsReport { column: row.column.clone(), count: row.count })
                 .collect(),
+        }
+    }
+}
+
+impl From<&Misfit> for MisfitReport {
+    fn from(misfit: &Misfit) -> Self {
+        Self {
+            column: misfit.column.clone(),
+            profile: misfit.profile.to_string(),
+            refused: misfit.refused,
+            values: misfit.values,
+            better: misfit.better_in_words(),
+        }
+    }
+}
+
+impl From<&FrequentKey> for FrequentReport {
+    fn from(key: &FrequentKey) -> Self {
+        let FrequentKey { count, is_exact, first, shapes } = key;
+        let part = |part: &PartShape| PartReport {
+            column: part.column.clone(),
+            pattern: part.pattern.clone(),
+        };
+        Self {
+            count: *count,
+            is_exact: *is_exact,
+            first: first.to_string(),
+            shapes: shapes.iter().map(part).collect(),
         }
     }
 }

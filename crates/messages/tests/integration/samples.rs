@@ -319,7 +319,7 @@ fn faults_of(rows: &str) -> Faults {
     std::fs::write(&file, format!("number,value\n5,1\n{rows}")).unwrap();
     let source = Source::open(&file, &ReadOptions::default()).unwrap();
     let (name, profile) = ("number".to_owned(), "integer:32".parse().unwrap());
-    let columns = [KeyColumn { column: name.clone(), name, profile }];
+    let columns = [KeyColumn { column: name.clone(), name, profile, never: Vec::new() }];
     let hash = KeyItems::integers(&columns, 1 << 40).expect("one column of integers");
     let limits = KeyLimits { strict: true, ..KeyLimits::default() };
     let mut survey = Survey::new(columns.to_vec(), 1);

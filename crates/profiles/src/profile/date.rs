@@ -69,6 +69,24 @@ pub(super) fn iso(cell: &[u8], order: Option<Order>, out: &mut Vec<u8>) -> Resul
     Ok(())
 }
 
+/// The order of day and month in a date with the year last that is not ambiguous.
+pub(super) fn order_in(cell: &[u8]) -> Option<Order> {
+    let text = trimmed(cell);
+    if text.len() > TEXT_MAX_BYTES || !text.is_ascii() {
+        return None;
+    }
+    let ([Part::Number { value: first, digits: 1 | 2 }, Part::Number { value: second, .. }, _], _) =
+        split(cut_midnight(text.as_bytes()).ok()?).ok()?
+    else {
+        return None;
+    };
+    match (first, second) {
+        (13..=31, 1..=12) => Some(Order::DayFirst),
+        (1..=12, 13..=31) => Some(Order::MonthFirst),
+        _ => None,
+    }
+}
+
 fn push_number(number: u32, digits: u32, out: &mut Vec<u8>) {
     for digit in (0..digits).rev() {
         out.push(b'0' + (number / 10_u32.pow(digit) % 10) as u8);

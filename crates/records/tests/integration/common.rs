@@ -63,6 +63,7 @@ pub(crate) fn key(columns: &[(&str, &str)]) -> Vec<KeyColumn> {
             name: (*column).into(),
             column: (*column).into(),
             profile: profile.parse().unwrap(),
+            never: Vec::new(),
         })
         .collect()
 }

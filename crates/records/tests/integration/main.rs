@@ -7,6 +7,7 @@ mod folders;
 mod formats;
 mod frames;
 mod matches;
+mod placeholders;
 mod robustness;
 mod shapes;
 mod spelling;

@@ -125,7 +125,7 @@ fn canonical_form_and_hash_equal_the_vectors() {
         assert_eq!(named.short(), hash[..16]);
         seen += 1;
     }
-    assert_eq!(seen, 6);
+    assert_eq!(seen, 7);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{AGREEMENT, output};
 use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
+use crate::settings::Excluded;
 use std::io::Write;
 use vesica_agreement::{Agreement, FORMAT_VERSION};
 use vesica_link::{Identity, IdentityError, PublicIdentity};
@@ -23,7 +24,12 @@ const HELPER_DEFAULT: &str = "helper";
 
 pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failure> {
     let parties = parties(args)?;
-    let text = draft(args, &parties);
+    let keys = keys(args);
+    let names: Vec<String> = keys.iter().map(|(name, _)| name.clone()).collect();
+    if let Some(excluded) = args.never.iter().find(|excluded| !names.contains(&excluded.key)) {
+        return Err(Failure::NotAKey { given: excluded.key.clone(), keys: names });
+    }
+    let text = draft(args, &parties, &keys);
     // Everything must be valid except identities that are not known yet, so the check fills in others.
     let mut complete = text.clone();
     for byte in 0..=MAX_PARTIES as u8 {
@@ -61,6 +67,13 @@ fn split(text: &str) -> Named {
     match text.split_once('=') {
         Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
         None => (text.to_owned(), None),
+    }
+}
+
+fn keys(args: &AgreeNewArgs) -> Vec<Named> {
+    match args.keys.as_slice() {
+        [] => vec![("email".to_owned(), None)],
+        keys => keys.iter().map(|key| split(key)).collect(),
     }
 }
 
@@ -209,12 +222,8 @@ impl Draft {
         }
     }
 
-    fn keys(&mut self, args: &AgreeNewArgs) {
-        let keys = match args.keys.as_slice() {
-            [] => vec![("email".to_owned(), None)],
-            keys => keys.iter().map(|key| split(key)).collect(),
-        };
-        for (name, profile) in &keys {
+    fn keys(&mut self, keys: &[Named], excluded: &[Excluded]) {
+        for (name, profile) in keys {
             // A column that has the name of a profile most likely holds such values.
             let profile = profile.as_deref().unwrap_or(match name.as_str() {
                 name @ ("email" | "date" | "digits" | "hex") => name,
@@ -227,6 +236,15 @@ impl Draft {
                 &format!("profile = {}", quoted(profile)),
                 "how its values are made comparable",
             );
+            let never: Vec<String> = excluded
+                .iter()
+                .filter(|excluded| excluded.key == *name)
+                .map(|excluded| quoted(&excluded.value))
+                .collect();
+            if !never.is_empty() {
+                let never = format!("never = [{}]", never.join(", "));
+                self.line(&never, "values that are no keys: such rows are refused");
+            }
         }
     }
 
@@ -252,7 +270,7 @@ impl Draft {
     }
 }
 
-fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
+fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
     let text = match args.helper {
         Some(_) => {
             "# An agreement between organisations with a helper, a server that finds what they \
@@ -298,7 +316,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named]) -> String {
     if let Some(helper) = &args.helper {
         draft.helper(helper);
     }
-    draft.keys(args);
+    draft.keys(keys, &args.never);
     draft.parties(parties, most_rows(args));
     draft.text
 }
