@@ -309,7 +309,12 @@ fn new_agreements_ask_for_every_set_operation() {
         (&["shared-values"], &["[shares]", "column = \"amount\"", "default = 0"]),
         (
             &["sum", "--sum-column", "a", "--sum-column", "b", "--sum-signed"],
-            &["of = \"publisher\"", "columns = [\"a\", \"b\"]", "signed = true"],
+            &[
+                "receives = \"publisher\"",
+                "of = \"shop\"",
+                "columns = [\"a\", \"b\"]",
+                "signed = true",
+            ],
         ),
     ] {
         let output = vesica().args(["agree", "new", "--operation"]).args(words).output().unwrap();
