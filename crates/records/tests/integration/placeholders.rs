@@ -38,7 +38,7 @@ fn excluded_values_are_refused_with_a_reason_of_their_own() {
     let refused: Vec<_> = counts
         .refused_by
         .iter()
-        .map(|row| (row.column.as_str(), row.reason, row.count, row.first[0]))
+        .map(|row| (row.column.as_str(), row.reason, row.count, row.first[0].clone()))
         .collect();
     let excluded = Refusal::Excluded;
     let expected = [("name", excluded, 2, Place::Line(3)), ("id", excluded, 2, Place::Line(7))];
@@ -70,7 +70,10 @@ fn a_key_of_many_rows_is_given_by_count_place_and_shape() {
     let columns = key(&[("name", "trim"), ("id", "digits")]);
     let source = csv(&dir, "name,id", (0..10_000).map(row));
     let [frequent] = &counts(&source, &columns).frequent[..] else { panic!("one key is frequent") };
-    assert_eq!((frequent.count, frequent.is_exact, frequent.first), (500, true, Place::Line(9)));
+    assert_eq!(
+        (frequent.count, frequent.is_exact, frequent.first.clone()),
+        (500, true, Place::Line(9))
+    );
     let part =
         |column: &str, pattern: &str| PartShape { column: column.into(), pattern: pattern.into() };
     assert_eq!(frequent.shapes, [part("name", "Aa+ Aa+"), part("id", "9+")]);
@@ -87,7 +90,7 @@ fn a_long_key_of_many_rows_is_given_too() {
     let row = |i: u64| if i % 4 == 1 { long.clone() } else { format!("{i}") };
     let source = csv(&dir, "name", (0..200).map(row));
     let counts = counts(&source, &key(&[("name", "exact")]));
-    assert_eq!((counts.frequent[0].count, counts.frequent[0].first), (50, Place::Line(3)));
+    assert_eq!((counts.frequent[0].count, counts.frequent[0].first.clone()), (50, Place::Line(3)));
     assert_eq!(counts.frequent[0].shapes[0].pattern, "a+");
 }
 
