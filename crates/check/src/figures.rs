@@ -71,7 +71,7 @@ struct FrequentFigures<'a> {
     /// At least so many rows; exactly so many if `is_exact`.
     count: u64,
     is_exact: bool,
-    first: Vec<PlaceFigures>,
+    first: Vec<PlaceFigures<'a>>,
     /// Of each column of the key.
     shapes: Vec<PartFigures<'a>>,
 }

@@ -3,7 +3,7 @@
 mod hints;
 
 use crate::columns;
-use crate::words::{counted, list};
+use crate::words::counted;
 use crate::{Message, Speech, doubts, files};
 use hints::{converted, missing_column, workbook};
 use std::path::Path;

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
 use vesica_check::{Check, Checked, Options, Refused};
-use vesica_engine::{Event, HelperSeen, Observer, look};
+use vesica_engine::{Event, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::checked;
