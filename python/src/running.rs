@@ -85,9 +85,9 @@ fn seconds(time: f64) -> Duration {
 impl Running {
     /// Starts a run. `wait`, `idle` and `total` are in seconds; `total` 0 is no limit.
     #[staticmethod]
-    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy, exchange,
-        wait, idle, total, threads, state, memory, scratch, restart, insecure, strict, output,
-        force, again, hands))]
+    #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy,
+        exchange, wait, idle, total, threads, state, memory, scratch, restart, insecure, strict,
+        output, force, again, hands))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"

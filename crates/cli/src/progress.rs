@@ -9,16 +9,15 @@ pub(crate) use screen::{Progress, Screen};
 
 use crate::args::groups::TalkArgs;
 use helper::HelperReporter;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::{Repeats, Waiting};
-use vesica_link::{LinkEvent, PublicIdentity};
+use vesica_link::LinkEvent;
 use vesica_messages::input::warnings;
-use vesica_messages::link::reason;
+use vesica_messages::link::{connected, reason};
 use vesica_messages::words::{counted, duration};
 use vesica_messages::{Speech, engine};
 use vesica_records::KeyCounts;
@@ -280,10 +279,4 @@ fn log_of_peer(event: &Event<'_>, peer: &str, waits: &WaitLog) {
         }
         _ => {}
     }
-}
-
-/// The line about a connection to `peer`.
-fn connected(peer: &str, identity: &PublicIdentity, address: SocketAddr, is_proxy: bool) -> String {
-    let place = if is_proxy { "through the proxy at" } else { "at" };
-    format!("connected to {peer} ({}) {place} {address}", identity.fingerprint())
 }

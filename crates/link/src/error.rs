@@ -3,6 +3,7 @@
 use crate::PublicIdentity;
 use std::io;
 use std::time::Duration;
+use vesica_addresses::ProxyFault;
 
 /// Why there is no session. The variant says who must act; none carries free text.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -87,43 +88,6 @@ pub enum LinkError {
     /// This machine has no thread, memory or descriptor for the session.
     #[error("the machine has no resources for a session ({0})")]
     NoResources(io::ErrorKind),
-}
-
-/// Why a proxy did not make a connection. Completes the sentence "the proxy …".
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProxyFault {
-    /// Its host name has no address.
-    #[error("has a host name without an address")]
-    UnknownHost,
-    /// No connection to it.
-    #[error("cannot be reached ({0})")]
-    Unreachable(io::ErrorKind),
-    /// It wants a login, or refuses the given one.
-    #[error("does not accept the login")]
-    Login,
-    /// Its rules do not allow the connection.
-    #[error("does not allow the connection")]
-    Forbidden,
-    /// It could not reach the other side; it may later.
-    #[error("could not reach the other side")]
-    NoRoute,
-    /// It closed the connection before it answered.
-    #[error("closed the connection")]
-    Closed,
-    /// It did not answer in time.
-    #[error("did not answer")]
-    Silent,
-    /// It answered something else than a proxy of its kind.
-    #[error("is another program")]
-    NotAProxy,
-}
-
-impl ProxyFault {
-    /// Whether another attempt would end the same.
-    fn is_final(self) -> bool {
-        matches!(self, Self::Login | Self::Forbidden | Self::NotAProxy)
-    }
 }
 
 impl LinkError {

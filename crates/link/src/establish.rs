@@ -8,7 +8,6 @@ mod listener;
 mod pending;
 mod poll;
 mod tcp;
-pub(crate) mod tunnel;
 
 use crate::authenticated::Authenticated;
 use crate::tls::Tls;
@@ -16,7 +15,7 @@ use crate::{CancelToken, Identity, LinkError, Proxy, PublicIdentity, Session};
 pub(crate) use again::Mender;
 pub use again::OnEvent;
 pub use listener::{ListenOptions, Listener};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_core::{Secret, TransportError};
@@ -309,57 +308,6 @@ impl Caller<'_> {
     }
 }
 
-/// Checks that `address` has the form `host:port`, with brackets around an IPv6 address. Does not
-/// resolve the name.
-///
-/// # Errors
-/// [`LinkError::BadAddress`].
-pub fn check_address(address: &str) -> Result<(), LinkError> {
-    split_address(address).map(drop)
-}
-
-/// Like [`check_address`], for an address to connect to, whose port is not 0.
-///
-/// # Errors
-/// [`LinkError::BadAddress`].
-pub fn check_peer_address(address: &str) -> Result<(), LinkError> {
-    match split_address(address)? {
-        (_, 0) => Err(LinkError::BadAddress),
-        _ => Ok(()),
-    }
-}
-
-/// All addresses of `host`, each once. `localhost` has both loopback addresses, regardless of the
-/// system's list of hosts (RFC 6761, section 6.3).
-fn addresses_of(host: &str, port: u16) -> Result<Vec<SocketAddr>, LinkError> {
-    let mut addresses = Vec::new();
-    if host.eq_ignore_ascii_case("localhost") {
-        addresses.push(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        addresses.push(SocketAddr::from((Ipv6Addr::LOCALHOST, port)));
-        return Ok(addresses);
-    }
-    for address in (host, port).to_socket_addrs().map_err(|_| LinkError::UnknownHost)? {
-        if !addresses.contains(&address) {
-            addresses.push(address);
-        }
-    }
-    Ok(addresses)
-}
-
-/// Splits `host:port`; removes the brackets of an IPv6 address.
-pub(crate) fn split_address(address: &str) -> Result<(&str, u16), LinkError> {
-    let (host, port) = address.rsplit_once(':').ok_or(LinkError::BadAddress)?;
-    let port = port.parse().map_err(|_| LinkError::BadAddress)?;
-    let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let bare = bracketed.unwrap_or(host);
-    // Without brackets, the last group of an IPv6 address would be read as the port.
-    let ambiguous = bracketed.is_none() && host.contains(':');
-    if bare.is_empty() || ambiguous || bare.contains(char::is_whitespace) {
-        return Err(LinkError::BadAddress);
-    }
-    Ok((bare, port))
-}
-
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -415,19 +363,5 @@ pub(crate) mod tests {
                 .map_err(|error| LinkError::ConnectFailed(error.kind()))?;
         }
         Ok(met)
-    }
-
-    #[test]
-    fn addresses_are_split_at_the_port() {
-        assert_eq!(split_address("a.example:7000"), Ok(("a.example", 7000)));
-        assert_eq!(split_address("127.0.0.1:0"), Ok(("127.0.0.1", 0)));
-        assert_eq!(split_address("[::1]:65535"), Ok(("::1", 65535)));
-    }
-
-    #[test]
-    fn other_addresses_are_refused() {
-        for bad in ["", "host", ":7000", "host:", "host:x", "host:65536", "::1:7000", "a b:1"] {
-            assert_eq!(split_address(bad), Err(LinkError::BadAddress), "{bad:?}");
-        }
     }
 }

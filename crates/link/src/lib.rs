@@ -16,6 +16,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod access;
+mod address;
 mod authenticated;
 mod cancel;
 mod error;
@@ -26,21 +27,21 @@ pub mod fuzzing;
 mod identity;
 mod key_file;
 pub mod letters;
-mod proxy;
 mod relay;
 mod session;
 mod sync;
 mod tls;
 
 pub use access::{Access, access_of_others, access_to_secret};
+pub use address::{check_address, check_peer_address};
 pub use cancel::CancelToken;
-pub use error::{LinkError, ProxyFault};
+pub use error::LinkError;
 pub use establish::{
-    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, MAX_FIRST_LEN, OnEvent,
-    check_address, check_peer_address, establish, establish_mendable, establish_saying,
+    Endpoint, LinkEvent, LinkOptions, ListenOptions, Listener, MAX_FIRST_LEN, OnEvent, establish,
+    establish_mendable, establish_saying,
 };
 pub use identity::{ParseIdentityError, PublicIdentity};
 pub use key_file::{Identity, IdentityError};
-pub use proxy::{Proxy, ProxyChoice, ProxyError};
 pub use relay::ShapedRelay;
 pub use session::Session;
+pub use vesica_addresses::{Proxy, ProxyChoice, ProxyError, ProxyFault};

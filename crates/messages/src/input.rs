@@ -159,8 +159,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                      result; write what comes from a program, or from <(…), to a file first"
                 }
                 _ => {
-                    "give a regular file, or a folder of such files: an input is read twice, once for \
-                     its keys and once for the result"
+                    "give a regular file, or a folder of such files: an input is read twice, once \
+                     for its keys and once for the result"
                 }
             },
         ),
@@ -263,8 +263,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             ),
             match guess {
                 EncodingGuess::Unknown if matches!(place, Place::Row(_)) => {
-                    "binary columns are compared as UTF-8; if they hold UUIDs, agree on the profile \
-                     uuid; if digests, on hex: and the digest's name, as hex:sha256"
+                    "binary columns are compared as UTF-8; if they hold UUIDs, agree on the \
+                     profile uuid; if digests, on hex: and the digest's name, as hex:sha256"
                         .to_owned()
                 }
                 EncodingGuess::SingleByte => format!(

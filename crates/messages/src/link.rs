@@ -2,8 +2,9 @@
 
 use crate::words::duration;
 use crate::{Message, Speech, Who, defect, files, no_memory, no_threads};
+use std::fmt::Display;
 use std::io;
-use vesica_link::{Endpoint, IdentityError, LinkError, ProxyFault};
+use vesica_link::{Endpoint, IdentityError, LinkError, ProxyFault, PublicIdentity};
 
 /// A key file.
 pub fn identity(error: &IdentityError, say: Speech) -> Message {
@@ -218,7 +219,8 @@ pub fn transport(
         LinkError::Proxy(ProxyFault::Forbidden) => Message::here(
             format!("the proxy does not allow a connection to {peer} at {at}"),
             format!(
-                "ask who runs the proxy to allow this address and port, or connect directly with {}",
+                "ask who runs the proxy to allow this address and port, or connect directly with \
+                 {}",
                 say.no_proxy()
             ),
         ),
@@ -274,6 +276,17 @@ fn no_peer(
             ),
         ),
     }
+}
+
+/// There is a connection to `peer`, or to the proxy before it.
+pub fn connected(
+    peer: &str,
+    identity: &PublicIdentity,
+    address: impl Display,
+    is_proxy: bool,
+) -> String {
+    let place = if is_proxy { "through the proxy at" } else { "at" };
+    format!("connected to {peer} ({}) {place} {address}", identity.fingerprint())
 }
 
 /// Why a connection was not established, in a few words.

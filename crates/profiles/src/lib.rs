@@ -17,5 +17,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod profile;
+mod refusal;
 
-pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, Refusal, TypedForm, trimmed};
+pub use profile::{CatalogueRow, Normalised, Profile, ProfileError, TypedForm, trimmed};
+pub use refusal::Refusal;

@@ -1,6 +1,6 @@
 //! Counts faults in the rows of a file, for a pass that continues where a run would end.
 
-use crate::error::{InFile, InputError, Place};
+use vesica_inputs::error::{InFile, InputError, Place};
 
 /// Places kept for each kind.
 const FIRST_PLACES: usize = 5;

@@ -1,11 +1,11 @@
 //! Results that are not rows of the input: separate tables.
 
-use crate::error::OutputError;
-use crate::format::Format;
 use crate::output::{Origin, OutputOptions, TempOutput};
 use crate::sink::parquet::TextTable;
 use crate::sink::text::{RecordWriter, TextSink};
 use std::fs::File;
+use vesica_inputs::error::OutputError;
+use vesica_inputs::format::Format;
 
 /// A table being written, in the format of the output's name, beside which everything is as for
 /// [`crate::write_rows`]: it appears under its name when it is finished, and after an error nothing is left.

@@ -5,9 +5,6 @@
 //! theirs.
 
 use crate::columnar::cells::type_name;
-use crate::error::{InFile, InputError, StrayKind, Unlike};
-use crate::format::FileFormat;
-use crate::snapshot::Snapshot;
 use crate::source::{Layout, ReadOptions, Source};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::borrow::Cow;
@@ -18,6 +15,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use vesica_inputs::error::{InFile, InputError, StrayKind, Unlike};
+use vesica_inputs::format::FileFormat;
+use vesica_inputs::snapshot::Snapshot;
 
 /// The value that stands for an empty cell in the name of a folder.
 const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";

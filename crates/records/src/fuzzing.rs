@@ -1,9 +1,9 @@
 //! Entry points for fuzzers: plain functions of bytes, no files.
 
-use crate::InputError;
-use crate::text::dialect;
-use crate::text::reader::RecordReader;
-use crate::text::stream::ByteStream;
+use vesica_inputs::InputError;
+use vesica_inputs::text::dialect;
+use vesica_inputs::text::reader::RecordReader;
+use vesica_inputs::text::stream::ByteStream;
 
 /// Reads delimited text and every cell; returns the number of records and of bytes in their cells.
 /// Detects the delimiter if it is `None`.

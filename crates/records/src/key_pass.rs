@@ -1,13 +1,13 @@
 //! From rows to items.
 
-use crate::error::{InFile, Place};
-use crate::frequent::{Frequent, FrequentKey};
+use crate::doubts::frequent::{Frequent, FrequentKey};
 use crate::key::{Encoded, KeyColumn, KeyEncoder};
 use crate::key_items::KeyItems;
 use crate::rows::Row;
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
+use vesica_inputs::error::{InFile, Place};
 use vesica_profiles::Refusal;
 
 /// What a row gave. Its item comes later.

@@ -1,14 +1,12 @@
 //! First pass: rows to a sorted set of distinct items.
 
-use crate::error::{InFile, InputError, Misquoted, Place};
+use crate::doubts::float_texts::{FloatTexts, FloatWatch};
+use crate::doubts::frequent::FrequentKey;
+use crate::doubts::misfit::{Misfit, Samples};
 use crate::faults::Faults;
-use crate::float_texts::{FloatTexts, FloatWatch};
-use crate::format::Format;
-use crate::frequent::FrequentKey;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
-use crate::misfit::{Misfit, Samples};
 use crate::progress::{Meter, Progress};
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
@@ -21,6 +19,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use vesica_core::Item;
 use vesica_core::sort::{Groups, sort_distinct};
+use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
+use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
 
 /// Places kept for each column and reason.

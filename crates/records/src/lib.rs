@@ -23,20 +23,16 @@
 
 mod column_names;
 mod columnar;
+mod doubts;
 pub mod encoding;
-mod error;
 mod faults;
 mod figures;
-mod float_texts;
 mod folder;
-mod format;
-mod frequent;
 pub mod fuzzing;
 mod key;
 mod key_items;
 mod key_pass;
 mod keys;
-mod misfit;
 mod never;
 mod output;
 mod progress;
@@ -45,33 +41,23 @@ mod rows;
 mod second_pass;
 mod shapes;
 mod sink;
-mod snapshot;
 mod source;
 mod stream;
 mod survey;
-mod text;
 mod texts;
 mod values;
-mod workbook;
 
 pub use column_names::distinct_columns;
 pub use columnar::{Batches, panic_is_caught};
-pub use error::{
-    Columns, EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind,
-    Unlike, ValueFault, WriteError, shown,
-};
+pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
 pub use figures::{TableWriter, write_figures};
-pub use float_texts::FloatTexts;
-pub use format::{Codec, Content, Format};
-pub use frequent::{FrequentKey, PartShape};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
     Beside, KeyCounts, KeyLimits, KeySet, RefusedCount, SingleQuoted, read_keys, read_keys_with,
     survey_keys,
 };
-pub use misfit::Misfit;
 pub use output::{
     Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
     write_document,
@@ -85,5 +71,8 @@ pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
+pub use vesica_inputs::{
+    Codec, Columns, Content, EncodingGuess, FileKind, Format, InputError, Misquoted, OutputError,
+    Place, Stray, StrayKind, Unlike, ValueFault, Workbook, WriteError, shown,
+};
 pub use vesica_profiles::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};
-pub use workbook::Workbook;

@@ -2,8 +2,6 @@
 
 use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
-use crate::error::{FileKind, InputError, OutputError, Unlike, WriteError};
-use crate::format::{Codec, FileFormat, Format};
 use crate::second_pass::{already_read, usual_delimiter};
 use crate::source::{Layout, Source, kind_of};
 use std::fs::{File, Metadata};
@@ -11,6 +9,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use vesica_inputs::error::{FileKind, InputError, OutputError, Unlike, WriteError};
+use vesica_inputs::format::{Codec, FileFormat, Format};
 use vesica_unnamed::UnnamedFile;
 
 /// The mode of a file that only its owner may read and write.

@@ -1,8 +1,8 @@
 //! The progress of a pass, reported at most some tens of times a second.
 
-use crate::InputError;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
+use vesica_inputs::InputError;
 
 const INTERVAL: Duration = Duration::from_millis(40);
 

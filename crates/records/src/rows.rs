@@ -1,12 +1,12 @@
 //! A pass over the key columns of a file, whatever its format.
 
 use crate::columnar::{self, KeyBatch};
-use crate::error::{InFile, InputError, Misquoted, Place};
 use crate::folder::File;
 use crate::progress::Meter;
 use crate::source::{CellColumn, Layout, Source};
-use crate::text::reader::Record;
 use std::ops::ControlFlow;
+use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
+use vesica_inputs::text::reader::Record;
 
 /// A pass looks at the clock once in so many rows.
 pub(crate) const ROWS_PER_TICK: u64 = 256;

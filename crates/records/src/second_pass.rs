@@ -2,16 +2,13 @@
 
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
-use crate::error::{InputError, WriteError};
 use crate::folder::File as InputFile;
-use crate::format::Format;
 use crate::output::{OutputOptions, TempOutput};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
 use crate::sink::text::{RecordWriter, TextSink, push_quoted};
 use crate::source::{Layout, Source, TextLayout};
-use crate::text::reader::Record;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{FieldRef, Schema, SchemaRef};
@@ -19,6 +16,9 @@ use parquet::arrow::arrow_reader::RowSelection;
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+use vesica_inputs::error::{InputError, WriteError};
+use vesica_inputs::format::Format;
+use vesica_inputs::text::reader::Record;
 
 /// What was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

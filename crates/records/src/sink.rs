@@ -10,10 +10,10 @@ pub(crate) mod text;
 mod tests {
     use super::parquet::TextTable;
     use super::text::{RecordWriter, TextSink};
-    use crate::error::OutputError;
-    use crate::format::Codec;
     use std::io::{self, Write};
     use std::path::Path;
+    use vesica_inputs::error::OutputError;
+    use vesica_inputs::format::Codec;
 
     /// A disk with this many bytes left.
     struct Disk(usize);

@@ -1,25 +1,25 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
+mod columns;
 mod missing;
 
-use crate::columnar::cells::{can_be_key, type_name};
-use crate::columnar::{self, Batches, CellPath, Frame, Table, check_key};
-use crate::error::{EncodingGuess, FileKind, InFile, InputError, Place};
+pub(crate) use columns::CellColumn;
+
+use crate::columnar::{self, Batches, Frame, Table};
 use crate::folder::{self, File as Part, Folder, Held};
-use crate::format::{Codec, Content, FileFormat, Format, sniff};
-use crate::key::KeyColumn;
-use crate::snapshot::Snapshot;
-use crate::text::dialect;
-use crate::text::reader::{RecordReader, looks_like_utf16};
-use crate::text::stream::ByteStream;
-use crate::text::top::{Lines, Skip, Top};
-use crate::workbook::{self, Workbook};
-use arrow_schema::{Field, SchemaRef};
+use arrow_schema::SchemaRef;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_profiles::TypedForm;
+use vesica_inputs::error::{EncodingGuess, FileKind, InFile, InputError, Place};
+use vesica_inputs::format::{Codec, Content, FileFormat, Format, sniff};
+use vesica_inputs::snapshot::Snapshot;
+use vesica_inputs::text::dialect;
+use vesica_inputs::text::reader::{RecordReader, looks_like_utf16};
+use vesica_inputs::text::stream::ByteStream;
+use vesica_inputs::text::top::{Lines, Skip, Top};
+use vesica_inputs::workbook::{self, Workbook};
 
 /// What stands in errors about a frame where the path of a file would.
 pub const FRAME: &str = "the frame";
@@ -66,14 +66,6 @@ impl TextLayout {
     fn new(delimiter: u8, header: bool, top: Top) -> Self {
         Self { delimiter, header, ends_with_delimiter: false, top }
     }
-}
-
-/// A column whose cells are read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CellColumn {
-    pub(crate) path: CellPath,
-    /// How its cells become text, if it is typed.
-    pub(crate) form: TypedForm,
 }
 
 /// What is known of a file's inside.
@@ -261,83 +253,6 @@ impl Source {
             Layout::Frame(frame) => frame.rows(),
             Layout::Folder(folder) => folder.rows(),
         }
-    }
-
-    /// Position of a column, from 0.
-    ///
-    /// # Errors
-    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two columns have the name.
-    pub fn column_index(&self, name: &str) -> Result<usize, InputError> {
-        let is_named = |column: &String| column == name;
-        let Some(index) = self.columns.iter().position(is_named) else {
-            return Err(self.missing(name));
-        };
-        match self.columns[index + 1..].iter().position(is_named) {
-            None => Ok(index),
-            Some(after) => Err(InputError::DuplicateColumn {
-                path: self.path.clone(),
-                column: name.to_owned(),
-                first: index + 1,
-                second: index + after + 2,
-            }),
-        }
-    }
-
-    /// Where the key columns are; checks that each can be a key under its profile.
-    pub(crate) fn key_columns(&self, columns: &[KeyColumn]) -> Result<Vec<CellColumn>, InputError> {
-        let mut found = Vec::with_capacity(columns.len());
-        for KeyColumn { column, profile, .. } in columns {
-            let path = self.cell_path(column)?;
-            let typed = self.field(&path).map_or(Ok(()), |field| check_key(field, *profile));
-            typed.map_err(|fault| fault.into_error(&self.path, column))?;
-            found.push(CellColumn { path, form: profile.typed_form() });
-        }
-        Ok(found)
-    }
-
-    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a whole number.
-    pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
-        let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
-        Ok(CellColumn { form, ..self.group_column(column)? })
-    }
-
-    /// Where the column of groups is; checks that it can hold their names.
-    pub(crate) fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
-        let path = self.cell_path(column)?;
-        if let Some(field) = self.field(&path)
-            && !can_be_key(field.data_type())
-        {
-            let (path, column) = (self.path.clone(), column.to_owned());
-            let type_name = type_name(field.data_type());
-            return Err(InputError::UnsupportedValueType { path, column, type_name });
-        }
-        Ok(CellColumn { path, form: TypedForm::default() })
-    }
-
-    /// Where the cells of a column are, or of a field of a struct (`contact.email`).
-    fn cell_path(&self, name: &str) -> Result<CellPath, InputError> {
-        match (self.column_index(name), self.file_schema()) {
-            (Err(missing @ InputError::ColumnMissing { .. }), Some(schema)) => {
-                let path = CellPath::find(schema.fields(), name).ok_or(missing)?;
-                // Refused if two columns have the name of the struct.
-                self.column_index(&self.columns[path.column]).map(|_| path)
-            }
-            (column, _) => column.map(CellPath::of_column),
-        }
-    }
-
-    /// The types of the columns in a file, where these have types.
-    fn file_schema(&self) -> Option<&SchemaRef> {
-        match self.file_layout() {
-            Layout::Parquet(table) => Some(table.schema()),
-            Layout::Frame(frame) => Some(frame.schema()),
-            Layout::Text(_) | Layout::Folder(_) => None,
-        }
-    }
-
-    /// The type of the cells, unless they are text.
-    fn field(&self, cell: &CellPath) -> Option<&Field> {
-        cell.field(self.file_schema()?.fields())
     }
 
     pub(crate) fn layout(&self) -> &Layout {

@@ -1,6 +1,5 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
-use crate::error::{InFile, InputError};
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -11,6 +10,7 @@ use crate::source::Source;
 use crate::survey::{Found, Survey};
 use std::ops::ControlFlow;
 use vesica_core::Item;
+use vesica_inputs::error::{InFile, InputError};
 
 /// Represents a row without a usable key. A digest equals it with probability 2^-128.
 pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);

@@ -5,9 +5,9 @@
 //! same key, and it can be parsed into its columns.
 
 use crate::encoding::PART_HEADER_LEN;
-use crate::error::{InputError, Place};
 use crate::key::KeyColumn;
 use std::path::Path;
+use vesica_inputs::error::{InputError, Place};
 
 /// Bytes of the length before a column.
 const LEN_BYTES: usize = 2;

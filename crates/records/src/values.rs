@@ -1,8 +1,8 @@
 //! The values of columns beside the keys, for sums and shares of the common ones.
 
-use crate::error::{InFile, InputError, Place, ValueFault};
 use crate::rows::Row;
 use std::fmt;
+use vesica_inputs::error::{InFile, InputError, Place, ValueFault};
 use vesica_profiles::trimmed;
 
 /// How the values of several rows with one key are combined.

@@ -2,7 +2,8 @@
 
 use super::{Target, no_seeds};
 use crate::input::Input;
-use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame, proxy_answer};
+use vesica_addresses::fuzzing::proxy_answer;
+use vesica_link::fuzzing::{FrameFeed, HEADER_LEN, frame};
 
 pub(super) const MENDED: Target =
     Target { name: "link_mended", run: mended, seeds: no_seeds, tokens: &[], max_len: 2048 };

@@ -124,7 +124,10 @@ impl PlaceArgs {
             (None, None) => return Ok(None),
         };
         let choice = self.proxy.clone().unwrap_or_default();
-        let proxy = choice.to(&endpoint, |name| std::env::var_os(name));
+        let proxy = match &endpoint {
+            Endpoint::Connect(address) => choice.to(address, |name| std::env::var_os(name)),
+            _ => Ok(None),
+        };
         let proxy = proxy.map_err(|(variable, why)| {
             Failure::from(ArgumentFault::BadProxy { variable: Some(variable), why })
         })?;

@@ -1,6 +1,5 @@
 //! The progress of a run with a helper.
 
-use super::connected;
 use super::screen::{Progress, Screen};
 use super::wait_log::WaitLog;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -138,7 +137,7 @@ impl HelperReporter {
                 screen.end_waiting();
                 // Otherwise this is one of several connections, or replaces a lost one.
                 if !self.state().is_connected {
-                    screen.say(&connected(&self.helper, peer, *address, *is_proxy));
+                    screen.say(&link::connected(&self.helper, peer, *address, *is_proxy));
                 }
             }
             _ => {}

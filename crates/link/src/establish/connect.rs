@@ -2,17 +2,15 @@
 
 use super::handshake::Handshake;
 use super::poll::wait_ready;
-use super::{
-    Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, split_address,
-    tcp, tunnel,
-};
+use super::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, tcp};
 use crate::LinkError;
 use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use std::io;
-use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
+use tcp::Opened;
+use vesica_addresses::{Proxy, ProxyFault, ask, split_address};
 
 /// First and longest pause between two attempts.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
@@ -20,7 +18,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
 /// The connection to the peer at `address`, as soon as there is one.
 pub(super) fn connect(attempt: &Attempt<'_>, address: &str) -> Result<Authenticated, LinkError> {
-    let (host, port) = split_address(address)?;
+    let (host, port) = split_address(address).ok_or(LinkError::BadAddress)?;
     let mut waiting = Waiting::new(attempt);
     let mut pause = FIRST_PAUSE;
     let mut suspected = None;
@@ -136,11 +134,7 @@ fn try_once(
 ///
 /// Name resolution and connecting block for as long as the system likes, so they run on their own
 /// thread. If the wait ends first, the thread ends at its own time limit soon after.
-fn open_socket(
-    waiting: &mut Waiting<'_, '_>,
-    host: &str,
-    port: u16,
-) -> Result<(TcpStream, SocketAddr), LinkError> {
+fn open_socket(waiting: &mut Waiting<'_, '_>, host: &str, port: u16) -> Result<Opened, LinkError> {
     let (sender, receiver) = mpsc::channel();
     let (host, proxy) = (host.to_owned(), waiting.attempt.options.proxy.clone());
     std::thread::Builder::new()
@@ -148,8 +142,8 @@ fn open_socket(
         .spawn(move || {
             // Nobody receives after the end of the wait.
             let _ = sender.send(match proxy {
-                Some(proxy) => tunnel::open(&proxy, &host, port),
-                None => tcp::open(&host, port),
+                Some(proxy) => through(&proxy, &host, port),
+                None => tcp::open(&host, port, HANDSHAKE_LIMIT),
             });
         })
         .map_err(|error| LinkError::NoResources(error.kind()))?;
@@ -162,4 +156,16 @@ fn open_socket(
             }
         }
     }
+}
+
+/// A connection to `host` that the proxy makes, and the proxy's address.
+fn through(proxy: &Proxy, host: &str, port: u16) -> Result<Opened, LinkError> {
+    let opened = tcp::open(proxy.host(), proxy.port(), HANDSHAKE_LIMIT);
+    let (socket, address) = opened.map_err(|error| match error {
+        LinkError::UnknownHost => ProxyFault::UnknownHost.into(),
+        LinkError::ConnectFailed(kind) => ProxyFault::Unreachable(kind).into(),
+        error => error,
+    })?;
+    ask(proxy, &socket, host, port, HANDSHAKE_LIMIT)?;
+    Ok((socket, address))
 }

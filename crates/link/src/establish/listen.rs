@@ -1,14 +1,16 @@
 //! Opens a port for the one session of a run.
 
 use super::pending::{Arrival, PendingConnections};
-use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY, addresses_of, split_address};
+use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY};
 use crate::LinkError;
+use crate::address::addresses_of;
 use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use nix::sys::socket::Backlog;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
+use vesica_addresses::split_address;
 
 /// Waits on `address` for the one session of a run. Returns the open port too; dropping it closes the port.
 pub(super) fn listen(
@@ -58,7 +60,7 @@ fn bind_soon(address: &str) -> Result<Vec<TcpListener>, LinkError> {
 
 /// Opens every address of the host name, so that `localhost` is reachable over IPv4 and IPv6.
 pub(super) fn bind(address: &str) -> Result<Vec<TcpListener>, LinkError> {
-    let (host, port) = split_address(address)?;
+    let (host, port) = split_address(address).ok_or(LinkError::BadAddress)?;
     let mut listeners = Vec::<TcpListener>::new();
     let mut last = LinkError::UnknownHost;
     // One free port for all addresses: the peer gets one number.

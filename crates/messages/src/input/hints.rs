@@ -55,7 +55,8 @@ pub(super) fn missing_column(
         )
     });
     format!(
-        "{known}{choose}; if the first row is data, add {} and give the number of the column{delimiter}",
+        "{known}{choose}; if the first row is data, add {} and give the number of the \
+         column{delimiter}",
         say.no_header()
     )
 }

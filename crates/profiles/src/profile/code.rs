@@ -1,8 +1,8 @@
 //! `digits` and `hex`: identifiers, and values hashed beforehand.
 
-use super::Refusal;
 use super::base64;
 use super::text::trimmed;
+use crate::refusal::Refusal;
 use std::fmt;
 
 /// Digits without their separators. Full-width digits count as digits.

@@ -11,8 +11,8 @@
 //! `T00:00:00`, `00:00:00.000Z`, `00:00:00+00:00`, `00:00 UTC`, `12:00:00 AM`. Any other time is refused, because
 //! the day then depends on a time zone: also `24:00:00`, which ends the day, and midnight in another zone than UTC.
 
-use super::Refusal;
 use super::text::trimmed;
+use crate::refusal::Refusal;
 use std::borrow::Cow;
 
 /// The order of day and month if both are possible.

@@ -6,8 +6,8 @@
 //! dropped, and at least two labels are required. `email:google` then folds `gmail.com` and
 //! `googlemail.com`, and no other domain.
 
-use super::Refusal;
 use super::text::{lower_case, lower_form, trimmed_ascii, trimmed_but};
+use crate::refusal::Refusal;
 use idna::AsciiDenyList;
 use idna::uts46::{DnsLength, Hyphens, Uts46};
 use memchr::memchr;

@@ -1,7 +1,7 @@
 //! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at lower cost.
 
-use super::Refusal;
 use super::text::trimmed;
+use crate::refusal::Refusal;
 
 /// Most bits of an integer.
 const MAX_BITS: u32 = 64;

@@ -10,42 +10,21 @@
 //! answer depends on the release, so the version of the profile stands for one release of the library,
 //! which `Cargo.toml` names exactly: another release raises the version.
 
+mod region;
 mod spelling;
 
-use super::Refusal;
+pub(super) use region::Region;
+
 use super::text::trimmed;
-use rlibphonenumber::{NumberLengthType, PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
-use std::fmt;
+use crate::refusal::Refusal;
+use region::{is_plus, is_possible};
+use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat};
 
 /// Longest accepted text; every written form of a number is shorter.
 const TEXT_MAX_BYTES: usize = 250;
 
-/// Most digits of a number, with its country code (E.164, section 6.1).
-const DIGITS_MAX: usize = 15;
-
 /// RFC 3966.
 const URI_SCHEME: &str = "tel:";
-
-/// A region of ISO 3166-1 that has a numbering plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Region(rlibphonenumber::Region);
-
-impl Region {
-    /// From two capital letters.
-    pub(super) fn new(code: &str) -> Option<Self> {
-        if code.len() != 2 || !code.bytes().all(|byte| byte.is_ascii_uppercase()) {
-            return None;
-        }
-        let region = rlibphonenumber::Region::try_from(code).ok()?;
-        PHONE_NUMBER_UTIL.get_country_code_for_region(region).map(|_| Self(region))
-    }
-}
-
-impl fmt::Display for Region {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.as_region_str())
-    }
-}
 
 pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
@@ -92,16 +71,6 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
     }
     out.extend_from_slice(written.as_bytes());
     Ok(())
-}
-
-fn is_plus(c: char) -> bool {
-    matches!(c, '+' | '\u{ff0b}')
-}
-
-/// Whether a number has a length that its country has, and at most the digits that E.164 has.
-fn is_possible(number: &PhoneNumber) -> bool {
-    matches!(number.is_possible_with_reason(), Ok(NumberLengthType::IsPossible))
-        && number.format_as(PhoneNumberFormat::E164).len() <= "+".len() + DIGITS_MAX
 }
 
 /// The number that `text` stands for, which the library has `read` as one of `region`.

@@ -1,6 +1,6 @@
 //! `trim` and `lower`, and the text rules shared by the other profiles.
 
-use super::Refusal;
+use crate::refusal::Refusal;
 use icu_normalizer::ComposingNormalizerBorrowed;
 use icu_properties::props::DefaultIgnorableCodePoint;
 use icu_properties::{CodePointSetData, CodePointSetDataBorrowed};

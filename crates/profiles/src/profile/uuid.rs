@@ -4,9 +4,9 @@
 //! `urn:uuid:`; and its 16 bytes in Base64, with padding or without, in either alphabet. Any version and variant
 //! is a value.
 
-use super::Refusal;
 use super::base64;
 use super::text::trimmed;
+use crate::refusal::Refusal;
 
 /// Bytes of a UUID.
 pub(super) const BYTES: usize = 16;

@@ -225,10 +225,14 @@ proptest! {
     #[test]
     fn characters_that_nobody_sees_do_not_matter(
         value in value(),
-        unseen in "[\u{ad}\u{34f}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\u{2060}\u{2068}\u{fe0f}\u{feff}\u{3164}\u{e0041}]{1,3}",
+        unseen in concat!(
+            "[\u{ad}\u{34f}\u{61c}\u{180e}\u{200b}\u{200c}\u{200d}\u{2060}\u{2068}\u{fe0f}",
+            "\u{feff}\u{3164}\u{e0041}]{1,3}",
+        ),
         at in any::<prop::sample::Index>(),
     ) {
-        let places: Vec<usize> = value.char_indices().map(|(at, _)| at).chain([value.len()]).collect();
+        let starts = value.char_indices().map(|(at, _)| at);
+        let places: Vec<usize> = starts.chain([value.len()]).collect();
         let (before, after) = value.split_at(*at.get(&places));
         for profile in profiles().into_iter().skip(1) {
             if profile.name().starts_with("email") && !value.is_ascii() {
@@ -244,7 +248,10 @@ proptest! {
 
     #[test]
     fn a_value_that_holds_only_unseen_characters_is_empty(
-        value in "[ \u{ad}\u{115f}\u{17b4}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}\u{ffa0}\u{e0000}-\u{e0fff}]{0,6}",
+        value in concat!(
+            "[ \u{ad}\u{115f}\u{17b4}\u{200b}-\u{200f}\u{202a}-\u{202e}\u{2060}-\u{206f}\u{feff}",
+            "\u{ffa0}\u{e0000}-\u{e0fff}]{0,6}",
+        ),
     ) {
         for profile in profiles().into_iter().skip(1) {
             prop_assert_eq!(normal(profile, &value), Ok(None), "{} of {:?}", profile, value);
@@ -267,7 +274,8 @@ proptest! {
     fn a_value_kept_from_a_spreadsheet_is_the_same_value(value in "[0-9][ -!#-&(-~]{0,12}") {
         for profile in profiles().into_iter().skip(1) {
             for kept in [format!("=\"{value}\""), format!("'{value}")] {
-                prop_assert_eq!(normal(profile, &value), normal(profile, &kept), "{} of {:?}", profile, kept);
+                let (whole, seen) = (normal(profile, &value), normal(profile, &kept));
+                prop_assert_eq!(whole, seen, "{} of {:?}", profile, kept);
             }
         }
     }

@@ -5,7 +5,6 @@ use super::fields::CellPath;
 use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
-use crate::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 use crate::folder::File;
 use crate::rows::Row;
 use crate::source::{CellColumn, Source};
@@ -16,6 +15,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use std::path::PathBuf;
+use vesica_inputs::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
 
 pub(super) const BATCH_ROWS: usize = 4096;
 

@@ -3,12 +3,12 @@
 use super::batches::{BATCH_ROWS, KeyBatch, KeyCells, no_text};
 use super::cells::{NoText, TextColumn};
 use super::guard::unless_it_panics;
-use crate::error::InputError;
 use crate::source::CellColumn;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use vesica_inputs::error::InputError;
 
 /// Record batches with one schema.
 pub type Batches = Box<dyn RecordBatchReader + Send>;

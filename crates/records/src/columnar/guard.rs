@@ -1,9 +1,9 @@
 //! Catches panics of the Parquet decoder, which panics on some damaged files.
 
-use crate::error::InputError;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use vesica_inputs::error::InputError;
 
 thread_local! {
     static FENCED: Cell<bool> = const { Cell::new(false) };

@@ -6,7 +6,6 @@
 
 use super::file::TableFile;
 use super::table::parquet_error;
-use crate::error::InputError;
 use crate::source::Source;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ARROW_SCHEMA_META_KEY;
@@ -18,6 +17,7 @@ use parquet::file::reader::FileReader;
 use parquet::file::serialized_reader::SerializedFileReader;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use vesica_inputs::error::InputError;
 
 /// The day from which Unix counts, in days of the Julian period.
 const EPOCH_DAY: i128 = 2_440_588;

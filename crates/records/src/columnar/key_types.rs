@@ -1,9 +1,9 @@
 //! Which types of columns can be keys, and under which profiles.
 
 use super::cells::{UUID_BYTES, can_be_key, flat, is_uuid, type_name};
-use crate::error::InputError;
 use arrow_schema::{DataType, Field};
 use std::path::Path;
+use vesica_inputs::error::InputError;
 use vesica_profiles::Profile;
 
 /// Why a typed column cannot be a key.

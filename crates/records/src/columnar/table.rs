@@ -3,7 +3,6 @@
 use super::cells::{has_text_form, type_name};
 use super::guard::guarded;
 use super::int96;
-use crate::error::InputError;
 use crate::source::Source;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
@@ -12,6 +11,7 @@ use parquet::file::metadata::ParquetMetaData;
 use std::io;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
+use vesica_inputs::error::InputError;
 
 /// A Parquet file's metadata, read once.
 pub(crate) struct Table {

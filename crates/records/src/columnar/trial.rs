@@ -4,11 +4,11 @@ use super::batches::BATCH_ROWS;
 use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
-use crate::error::InputError;
 use crate::source::Source;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
+use vesica_inputs::error::InputError;
 
 /// Rows that are tried: writers put about so many into a page at most.
 const ROWS_TRIED: usize = 20_000;

@@ -2,7 +2,6 @@
 
 use crate::column_names::distinct_columns;
 use crate::columnar::Table;
-use crate::error::OutputError;
 use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
@@ -13,6 +12,7 @@ use std::collections::HashSet;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
+use vesica_inputs::error::OutputError;
 
 /// Bytes of text collected for a batch.
 const BATCH_BYTES: usize = 4 << 20;

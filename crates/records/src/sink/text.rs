@@ -1,11 +1,11 @@
 //! Delimited text, plain or compressed.
 
-use crate::error::OutputError;
-use crate::format::Codec;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use vesica_inputs::error::OutputError;
+use vesica_inputs::format::Codec;
 
 const BUFFER_BYTES: usize = 1 << 18;
 

@@ -1,11 +1,11 @@
 //! The error for a column that a file has not, and what helps to find it.
 
 use super::{Layout, Source};
-use crate::error::{Columns, InputError};
-use crate::text::marks::Marks;
-use crate::text::scan::{Scan, scan, unescape};
-use crate::text::stream::ByteStream;
-use crate::text::top::Lines;
+use vesica_inputs::error::{Columns, InputError};
+use vesica_inputs::text::marks::Marks;
+use vesica_inputs::text::scan::{Scan, scan, unescape};
+use vesica_inputs::text::stream::ByteStream;
+use vesica_inputs::text::top::Lines;
 
 /// Lines at the top of a file in which the header is looked for.
 const TOP_LINES: u64 = 20;

@@ -349,7 +349,8 @@ proptest! {
                 expected.push_str(&line);
             }
         }
-        let options = ReadOptions { header: false, delimiter: Some(b','), ..ReadOptions::default() };
+        let (header, delimiter) = (false, Some(b','));
+        let options = ReadOptions { header, delimiter, ..ReadOptions::default() };
         let source = Source::open(dir.file("a.csv", text), &options).unwrap();
         assert_same(&source, &[("1", "trim")], KeyLimits::default());
         let len = rows.len() as u64;

@@ -205,7 +205,8 @@ fn quotes_after_a_backslash_are_never_read_as_columns() {
 #[test]
 fn backslashes_that_csv_allows_are_text() {
     let dir = Scratch::new();
-    let text = "id,b\n\"C:\\dir\\\",x\n\"{\"\"a\"\": \"\"say \\\"\"hi\\\"\", ok\"\"\n}\",\"y\"\n5\\\" x,\\\n";
+    let text = "id,b\n\"C:\\dir\\\",x\n\"{\"\"a\"\": \"\"say \\\"\"hi\\\"\", ok\"\"\n}\",\"y\"\n\
+                5\\\" x,\\\n";
     let set = open_keys(dir.file("a.csv", text), KEY).unwrap();
     let expected = ["C:\\dir\\", "{\"a\": \"say \\\"hi\\\", ok\"\n}", "5\\\" x"];
     assert_eq!(set.items, items(&expected));

@@ -54,7 +54,7 @@ fn machine_memory(info: &str) -> Option<u64> {
 ///
 /// Source: Linux, `cgroups(7)` and `Documentation/admin-guide/cgroup-v2.rst`.
 fn group_limit(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
-    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::parse).collect();
+    let mounts: Vec<Mount<'_>> = mounts.lines().filter_map(Mount::of_line).collect();
     let limit = |file: PathBuf| {
         // Without a limit version 2 says `max`.
         let bytes: u64 = read(&file)?.trim().parse().ok()?;
@@ -93,7 +93,7 @@ struct Mount<'a> {
 
 impl<'a> Mount<'a> {
     /// A line of `/proc/PID/mountinfo`; `None` for a mount of something else.
-    fn parse(line: &'a str) -> Option<Self> {
+    fn of_line(line: &'a str) -> Option<Self> {
         let (before, after) = line.split_once(" - ")?;
         let mut before = before.split(' ').skip(3);
         let (root, place) = (before.next()?, before.next()?);

@@ -1,7 +1,7 @@
 //! Cells that a parser of telephone numbers would read and that hold none: decimal numbers, and two
 //! numbers. Their digits, run together, are the number of somebody else.
 
-use super::{Region, is_plus, is_possible};
+use super::region::{Region, is_plus, is_possible};
 use rlibphonenumber::PHONE_NUMBER_UTIL;
 
 /// Digits of the shortest numbers, those of small islands.

@@ -8,7 +8,7 @@ use super::scan::Span;
 
 /// The first quote of `cell` after a backslash that a delimiter or a line end follows when its twin is taken for the
 /// closing quote: its offset in `cell`, the text of a quoted cell with doubled quotes.
-pub(crate) fn closed_by_twin(cell: &[u8], delimiter: u8) -> Option<usize> {
+pub(super) fn closed_by_twin(cell: &[u8], delimiter: u8) -> Option<usize> {
     let is_end = |byte: u8| byte == delimiter || matches!(byte, b'\n' | b'\r');
     let found = |four: &[u8]| four.starts_with(b"\\\"\"") && is_end(four[3]);
     cell.windows(4).position(found).map(|at| at + 1)
@@ -17,7 +17,7 @@ pub(crate) fn closed_by_twin(cell: &[u8], delimiter: u8) -> Option<usize> {
 /// The offset of the first quote after a backslash in a record of `cells` that shows how its quotes are written: it ends
 /// a cell, or is taken for a doubled quote before the end of one; and a later cell without an opening quote has a
 /// closing one.
-pub(crate) fn first_in(record: &[u8], cells: &[Span], delimiter: u8) -> Option<usize> {
+pub(super) fn first_in(record: &[u8], cells: &[Span], delimiter: u8) -> Option<usize> {
     let text = |span: &Span| &record[span.start as usize..span.end as usize];
     let is_quoted = |span: &Span| span.start > 0 && record[span.start as usize - 1] == b'"';
     let last = cells.iter().rposition(|span| !is_quoted(span) && text(span).ends_with(b"\""))?;

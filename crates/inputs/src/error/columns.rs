@@ -21,7 +21,7 @@ pub struct Columns {
 
 impl Columns {
     /// The columns `names`, which are the first record of a text file if they are `from_header`.
-    pub(crate) fn new(names: &[String], from_header: bool) -> Self {
+    pub fn new(names: &[String], from_header: bool) -> Self {
         let names_are_shown = !from_header || names.iter().all(|name| is_plain(name));
         let shown = if names_are_shown { &names[..names.len().min(MAX_NAMES)] } else { &[] };
         Self { names: shown.to_vec(), count: names.len(), from_header, line: None }

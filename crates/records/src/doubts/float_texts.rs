@@ -3,10 +3,10 @@
 //! Spreadsheets and data frames make such numbers of whole ones, for example where a column has gaps. As text they
 //! equal no whole number of the other side.
 
-use crate::error::Place;
 use crate::key::KeyColumn;
 use crate::keys::FIRST_PLACES;
 use crate::rows::Row;
+use vesica_inputs::error::Place;
 
 /// Values of one text column that look like floating-point numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,14 +1,12 @@
 //! A connection through a proxy: what is said before its bytes are those of the other side.
 
-use super::{HANDSHAKE_LIMIT, tcp};
-use crate::LinkError;
-use crate::error::ProxyFault;
+use crate::fault::ProxyFault;
 use crate::proxy::{Login, Proxy, Scheme, is_plain_host};
-use crate::sync::Deadline;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, TcpStream};
+use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 /// Most bytes of a proxy's answer over HTTP, all header fields included.
@@ -28,34 +26,34 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// A connection to `host`, which the proxy made, and the proxy's address.
-pub(super) fn open(
+/// Asks the proxy at the other end of `socket` for a connection to `host`, whose bytes the socket then carries. All that is
+/// said may take `limit`.
+///
+/// # Errors
+/// Why there is no connection.
+pub fn ask(
     proxy: &Proxy,
+    socket: &TcpStream,
     host: &str,
     port: u16,
-) -> Result<(TcpStream, SocketAddr), LinkError> {
-    if !is_plain_host(host) {
-        return Err(LinkError::BadAddress);
-    }
-    let (socket, address) = tcp::open(&proxy.host, proxy.port).map_err(|error| match error {
-        LinkError::UnknownHost => ProxyFault::UnknownHost.into(),
-        LinkError::ConnectFailed(kind) => ProxyFault::Unreachable(kind).into(),
-        error => error,
-    })?;
-    let mut line = Connection { socket: &socket, deadline: Deadline::after(HANDSHAKE_LIMIT) };
-    ask(proxy, host, port, &mut line)?;
+    limit: Duration,
+) -> Result<(), ProxyFault> {
+    let mut line = Connection { socket, deadline: Instant::now().checked_add(limit) };
+    ask_over(proxy, host, port, &mut line)?;
     let untimed = socket.set_read_timeout(None).and_then(|()| socket.set_write_timeout(None));
-    untimed.map_err(|error| LinkError::ConnectFailed(error.kind()))?;
-    Ok((socket, address))
+    untimed.map_err(|error| ProxyFault::Unreachable(error.kind()))
 }
 
 /// Asks the proxy for a connection to `host`. Reads no byte beyond its answer.
-pub(crate) fn ask(
+pub(crate) fn ask_over(
     proxy: &Proxy,
     host: &str,
     port: u16,
     line: &mut impl Line,
-) -> Result<(), LinkError> {
+) -> Result<(), ProxyFault> {
+    if !is_plain_host(host) {
+        return Err(ProxyFault::Host);
+    }
     match proxy.scheme {
         Scheme::Http => over_http(line, host, port, proxy.login.as_ref()),
         Scheme::Socks5 => over_socks(line, host, port, proxy.login.as_ref()),
@@ -64,28 +62,29 @@ pub(crate) fn ask(
 
 /// The way to a proxy and back.
 pub(crate) trait Line {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), LinkError>;
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ProxyFault>;
     /// Fills `bytes`.
-    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), LinkError>;
+    fn receive(&mut self, bytes: &mut [u8]) -> Result<(), ProxyFault>;
 }
 
 /// The connection to the proxy, with one time limit for all that is said.
 struct Connection<'a> {
     socket: &'a TcpStream,
-    deadline: Deadline,
+    /// `None` if the clock cannot express it.
+    deadline: Option<Instant>,
 }
 
 impl Line for Connection<'_> {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ProxyFault> {
         self.timed()?;
         self.socket.write_all(bytes).map_err(|error| lost(&error))
     }
 
-    fn receive(&mut self, mut bytes: &mut [u8]) -> Result<(), LinkError> {
+    fn receive(&mut self, mut bytes: &mut [u8]) -> Result<(), ProxyFault> {
         while !bytes.is_empty() {
             self.timed()?;
             match self.socket.read(bytes) {
-                Ok(0) => return Err(ProxyFault::Closed.into()),
+                Ok(0) => return Err(ProxyFault::Closed),
                 Ok(len) => bytes = &mut bytes[len..],
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(lost(&error)),
@@ -97,22 +96,23 @@ impl Line for Connection<'_> {
 
 impl Connection<'_> {
     /// Bounds the next call by the time that is left.
-    fn timed(&self) -> Result<(), LinkError> {
-        let left = self.deadline.remaining();
+    fn timed(&self) -> Result<(), ProxyFault> {
+        let left =
+            self.deadline.map_or(Duration::MAX, |at| at.saturating_duration_since(Instant::now()));
         if left.is_zero() {
-            return Err(ProxyFault::Silent.into());
+            return Err(ProxyFault::Silent);
         }
         let timed = self.socket.set_read_timeout(Some(left));
         timed
             .and_then(|()| self.socket.set_write_timeout(Some(left)))
-            .map_err(|error| ProxyFault::Unreachable(error.kind()).into())
+            .map_err(|error| ProxyFault::Unreachable(error.kind()))
     }
 }
 
-fn lost(error: &io::Error) -> LinkError {
+fn lost(error: &io::Error) -> ProxyFault {
     match error.kind() {
-        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ProxyFault::Silent.into(),
-        _ => ProxyFault::Closed.into(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ProxyFault::Silent,
+        _ => ProxyFault::Closed,
     }
 }
 
@@ -121,7 +121,7 @@ fn over_http(
     host: &str,
     port: u16,
     login: Option<&Login>,
-) -> Result<(), LinkError> {
+) -> Result<(), ProxyFault> {
     let place =
         if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") };
     let mut request = Zeroizing::new(format!("CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n"));
@@ -138,7 +138,7 @@ fn over_http(
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") && !answer.ends_with(b"\n\n") {
         if answer.len() == ANSWER_MAX_BYTES {
-            return Err(ProxyFault::NotAProxy.into());
+            return Err(ProxyFault::NotAProxy);
         }
         let mut byte = [0];
         line.receive(&mut byte)?;
@@ -146,14 +146,14 @@ fn over_http(
         // Another service may send something else without end.
         let start = &answer[..answer.len().min(7)];
         if start != &b"HTTP/1."[..start.len()] {
-            return Err(ProxyFault::NotAProxy.into());
+            return Err(ProxyFault::NotAProxy);
         }
     }
     match status(&answer).ok_or(ProxyFault::NotAProxy)? {
         200..=299 => Ok(()),
-        407 => Err(ProxyFault::Login.into()),
-        408 | 429 | 500..=599 => Err(ProxyFault::NoRoute.into()),
-        _ => Err(ProxyFault::Forbidden.into()),
+        407 => Err(ProxyFault::Login),
+        408 | 429 | 500..=599 => Err(ProxyFault::NoRoute),
+        _ => Err(ProxyFault::Forbidden),
     }
 }
 
@@ -171,7 +171,7 @@ fn over_socks(
     host: &str,
     port: u16,
     login: Option<&Login>,
-) -> Result<(), LinkError> {
+) -> Result<(), ProxyFault> {
     let ways: &[u8] = if login.is_some() { &[NO_LOGIN, BY_PASSWORD] } else { &[NO_LOGIN] };
     line.send(&[&[SOCKS, ways.len() as u8], ways].concat())?;
     let mut chosen = [0; 2];
@@ -186,11 +186,11 @@ fn over_socks(
             let mut answer = [0; 2];
             line.receive(&mut answer)?;
             if answer[1] != 0 {
-                return Err(ProxyFault::Login.into());
+                return Err(ProxyFault::Login);
             }
         }
-        ([SOCKS, _], _) => return Err(ProxyFault::Login.into()),
-        _ => return Err(ProxyFault::NotAProxy.into()),
+        ([SOCKS, _], _) => return Err(ProxyFault::Login),
+        _ => return Err(ProxyFault::NotAProxy),
     }
     let mut request = vec![SOCKS, CONNECT, 0];
     match host.parse() {
@@ -214,9 +214,9 @@ fn over_socks(
     match answer {
         [SOCKS, 0, ..] => {}
         // Not allowed by the rules, no such command, no such kind of address.
-        [SOCKS, 2 | 7 | 8, ..] => return Err(ProxyFault::Forbidden.into()),
-        [SOCKS, ..] => return Err(ProxyFault::NoRoute.into()),
-        _ => return Err(ProxyFault::NotAProxy.into()),
+        [SOCKS, 2 | 7 | 8, ..] => return Err(ProxyFault::Forbidden),
+        [SOCKS, ..] => return Err(ProxyFault::NoRoute),
+        _ => return Err(ProxyFault::NotAProxy),
     }
     let address_len = match answer[3] {
         IPV4 => 4,
@@ -226,7 +226,7 @@ fn over_socks(
             line.receive(&mut len)?;
             usize::from(len[0])
         }
-        _ => return Err(ProxyFault::NotAProxy.into()),
+        _ => return Err(ProxyFault::NotAProxy),
     };
     // The address that the proxy connects from, and its port.
     line.receive(&mut vec![0; address_len + 2])

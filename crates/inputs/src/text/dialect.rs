@@ -15,7 +15,7 @@ const SAMPLE_RECORDS: usize = 64;
 /// If all records after the first one end with a delimiter that the first one lacks, that is one cell more.
 ///
 /// `head` is the beginning of the file; `at_end` means that it is the whole file.
-pub(crate) fn detect(head: &[u8], at_end: bool) -> u8 {
+pub fn detect(head: &[u8], at_end: bool) -> u8 {
     let mut best = (0, 0, b',');
     for delimiter in CANDIDATES {
         let (agreeing, cells) = score(head, at_end, delimiter);

@@ -2,21 +2,21 @@
 
 /// A bit for each byte of a buffer, set for the delimiter, LF and CR.
 #[derive(Default)]
-pub(crate) struct Marks {
+pub struct Marks {
     /// Byte b has bit b mod 64 of word ⌊b/64⌋.
     words: Vec<u64>,
 }
 
 impl Marks {
     /// The marks of `data`.
-    pub(crate) fn of(data: &[u8], delimiter: u8) -> Self {
+    pub fn of(data: &[u8], delimiter: u8) -> Self {
         let mut marks = Self::default();
         marks.set(data, delimiter);
         marks
     }
 
     /// Makes these the marks of `data`.
-    pub(crate) fn set(&mut self, data: &[u8], delimiter: u8) {
+    pub fn set(&mut self, data: &[u8], delimiter: u8) {
         self.words.clear();
         let (blocks, rest) = data.as_chunks();
         self.words.extend(blocks.iter().map(|block| word(block, delimiter)));
@@ -28,7 +28,7 @@ impl Marks {
 
     /// The marked bytes at or after `from`, ascending.
     #[inline]
-    pub(crate) fn from(&self, from: usize) -> MarksFrom<'_> {
+    pub fn from(&self, from: usize) -> MarksFrom<'_> {
         let word = from / 64;
         let bits = self.words.get(word).map_or(0, |bits| bits & u64::MAX << (from % 64));
         MarksFrom { words: &self.words, word, bits }
@@ -36,7 +36,7 @@ impl Marks {
 }
 
 /// The result of [`Marks::from`].
-pub(crate) struct MarksFrom<'a> {
+pub struct MarksFrom<'a> {
     words: &'a [u64],
     /// Position of the word of `bits`, which are left of it.
     word: usize,

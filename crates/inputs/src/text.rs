@@ -9,9 +9,9 @@
 //! * [`dialect`] — detects the delimiter of a file.
 
 mod backslash;
-pub(crate) mod dialect;
-pub(crate) mod marks;
-pub(crate) mod reader;
-pub(crate) mod scan;
-pub(crate) mod stream;
-pub(crate) mod top;
+pub mod dialect;
+pub mod marks;
+pub mod reader;
+pub mod scan;
+pub mod stream;
+pub mod top;

@@ -17,7 +17,7 @@ impl RecordReader {
     }
 
     /// The error for the record found last, if its cells show that quotes are written with a backslash.
-    pub(crate) fn backslashed(&self) -> Option<InputError> {
+    pub fn backslashed(&self) -> Option<InputError> {
         let Extent { start, body, .. } = self.found;
         let record = &self.buf[start..start + body];
         let at = backslash::first_in(record, &self.spans, self.delimiter)?;

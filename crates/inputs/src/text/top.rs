@@ -14,36 +14,36 @@ const SEP_LINE_BYTES: usize = 16;
 
 /// Which lines to skip, beside the line with the delimiter.
 #[derive(Clone, Copy)]
-pub(crate) struct Skip {
+pub struct Skip {
     /// Physical lines at the top of the file, blank ones too.
-    pub(crate) rows: u64,
+    pub rows: u64,
     /// The first byte of further lines to skip.
-    pub(crate) comment: Option<u8>,
+    pub comment: Option<u8>,
 }
 
 /// The line `sep=;`, by which a file tells Excel its delimiter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct SepLine {
-    pub(crate) delimiter: u8,
+pub struct SepLine {
+    pub delimiter: u8,
     /// Its bytes with the line end.
-    pub(crate) raw: Vec<u8>,
+    pub raw: Vec<u8>,
 }
 
 /// The lines above the header.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Top {
+pub struct Top {
     /// Their length with the line ends, in decompressed bytes.
-    pub(crate) bytes: u64,
+    pub bytes: u64,
     /// Their number.
-    pub(crate) lines: u64,
+    pub lines: u64,
     /// Whether they begin with a byte order mark.
-    pub(crate) had_bom: bool,
+    pub had_bom: bool,
     /// The first line, where it holds the delimiter.
-    pub(crate) sep: Option<SepLine>,
+    pub sep: Option<SepLine>,
 }
 
 /// The beginning of a file, line by line.
-pub(crate) struct Lines {
+pub struct Lines {
     stream: ByteStream,
     buf: Vec<u8>,
     pos: usize,
@@ -52,12 +52,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    pub(crate) fn new(stream: ByteStream) -> Self {
+    pub fn new(stream: ByteStream) -> Self {
         Self { stream, buf: vec![0; HEAD_BYTES], pos: 0, end: 0, at_end: false }
     }
 
     /// The next bytes, at most as many as the buffer holds, and whether the file ends with them.
-    pub(crate) fn head(&mut self) -> Result<(&[u8], bool), InputError> {
+    pub fn head(&mut self) -> Result<(&[u8], bool), InputError> {
         self.ahead(HEAD_BYTES)?;
         Ok((&self.buf[self.pos..self.end], self.at_end))
     }
@@ -103,7 +103,7 @@ impl Lines {
     ///
     /// # Errors
     /// [`InputError::AllSkipped`] if the file ends before `skip.rows` lines; errors of reading.
-    pub(crate) fn skip_top(&mut self, skip: Skip) -> Result<Top, InputError> {
+    pub fn skip_top(&mut self, skip: Skip) -> Result<Top, InputError> {
         let mut top = Top::default();
         if self.ahead(BOM.len())?.starts_with(BOM) {
             top.had_bom = true;

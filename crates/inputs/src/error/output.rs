@@ -102,7 +102,7 @@ pub enum OutputError {
 
 impl OutputError {
     /// The error for a failure to create or write `path`.
-    pub(crate) fn io(path: &Path, error: &io::Error) -> Self {
+    pub fn io(path: &Path, error: &io::Error) -> Self {
         let path = path.to_path_buf();
         if is_too_many_open(error) {
             return OutputError::TooManyOpen { path };

@@ -1,11 +1,11 @@
 //! Keys that stand in many rows: placeholders, mostly, that match whatever the other side has in their place.
 
 use crate::encoding::PART_HEADER_LEN;
-use crate::error::Place;
 use crate::key::KeyColumn;
 use crate::shapes::draw;
 use std::mem::take;
 use vesica_core::Item;
+use vesica_inputs::error::Place;
 
 /// Keys counted at a time.
 const COUNTERS: usize = 1024;

@@ -12,13 +12,13 @@ use memchr::{memchr, memchr2};
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Largest record: a missing quote must not fill the machine's memory.
-pub(crate) const RECORD_LIMIT_BYTES: usize = 64 << 20;
+pub const RECORD_LIMIT_BYTES: usize = 64 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// One record of a text file: the last that its reader has found. A reference is all that moves from row to row.
 #[derive(Clone, Copy)]
-pub(crate) struct Record<'a> {
+pub struct Record<'a> {
     reader: &'a RecordReader,
 }
 
@@ -33,23 +33,23 @@ struct Extent {
 }
 
 impl<'a> Record<'a> {
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.reader.spans.len()
     }
 
     /// Whether a cell has no character.
-    pub(crate) fn is_empty(&self, index: usize) -> bool {
+    pub fn is_empty(&self, index: usize) -> bool {
         self.span(index).0.is_empty()
     }
 
     /// Physical line on which the record starts, from 1.
-    pub(crate) fn line(&self) -> u64 {
+    pub fn line(&self) -> u64 {
         self.reader.found.line
     }
 
     /// The bytes in the file, without and with the line end.
     #[inline]
-    pub(crate) fn raw(&self) -> (&'a [u8], &'a [u8]) {
+    pub fn raw(&self) -> (&'a [u8], &'a [u8]) {
         let Extent { start, body, len, .. } = self.reader.found;
         let data = &self.reader.buf[start..start + len];
         (&data[..body], data)
@@ -65,7 +65,7 @@ impl<'a> Record<'a> {
 
     /// How a cell is quoted, if CSV does not define that. A cell in proper quotes may contain anything.
     #[inline]
-    pub(crate) fn misquoted(&self, index: usize) -> Option<Misquoted> {
+    pub fn misquoted(&self, index: usize) -> Option<Misquoted> {
         let (cell, start, _) = self.span(index);
         let before = || self.reader.buf[self.reader.found.start + start - 1];
         match cell.first() {
@@ -76,7 +76,7 @@ impl<'a> Record<'a> {
 
     /// The text of a cell; `scratch` holds it if quotes had to be undoubled.
     #[inline]
-    pub(crate) fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
+    pub fn cell<'b>(&'b self, index: usize, scratch: &'b mut Vec<u8>) -> &'b [u8] {
         let (cell, _, escaped) = self.span(index);
         if !escaped {
             return cell;
@@ -114,7 +114,7 @@ enum FlawKind {
 ///
 /// Checks that every byte of the file is UTF-8 without NUL, a buffer at a time; the cells it returns
 /// are therefore always valid UTF-8.
-pub(crate) struct RecordReader {
+pub struct RecordReader {
     stream: ByteStream,
     buf: Vec<u8>,
     /// Of the filled part of the buffer.
@@ -144,7 +144,7 @@ pub(crate) struct RecordReader {
 }
 
 impl RecordReader {
-    pub(crate) fn new(stream: ByteStream, delimiter: u8) -> Result<Self, InputError> {
+    pub fn new(stream: ByteStream, delimiter: u8) -> Result<Self, InputError> {
         Self::with_buffer(stream, delimiter, BUFFER_BYTES)
     }
 
@@ -184,13 +184,13 @@ impl RecordReader {
     }
 
     /// Counts so many lines as read before the first one.
-    pub(crate) fn count_lines_before(&mut self, lines: u64) {
+    pub fn count_lines_before(&mut self, lines: u64) {
         self.line += lines;
     }
 
     /// From now on, every record must have as many cells as there are `names`, and then a delimiter if it
     /// `ends_with_delimiter`.
-    pub(crate) fn expect(&mut self, names: &[String], ends_with_delimiter: bool) {
+    pub fn expect(&mut self, names: &[String], ends_with_delimiter: bool) {
         self.names = names.to_vec();
         self.cells = names.len() + usize::from(ends_with_delimiter);
         self.ends_with_delimiter = ends_with_delimiter;
@@ -198,31 +198,31 @@ impl RecordReader {
 
     /// From now on, the record after a faulty one can be read, unless the fault hides the rest of the
     /// file.
-    pub(crate) fn go_on_after_faults(&mut self) {
+    pub fn go_on_after_faults(&mut self) {
         self.goes_on = true;
     }
 
     /// Whether nothing can be read after the last error.
-    pub(crate) fn is_cut(&self) -> bool {
+    pub fn is_cut(&self) -> bool {
         self.is_cut || !self.goes_on
     }
 
-    pub(crate) fn had_bom(&self) -> bool {
+    pub fn had_bom(&self) -> bool {
         self.had_bom
     }
 
-    pub(crate) fn bytes_done(&self) -> u64 {
+    pub fn bytes_done(&self) -> u64 {
         self.stream.bytes_done()
     }
 
     /// The digest of the bytes of the file that were read so far, if one was wanted.
-    pub(crate) fn digest(&self) -> Option<u128> {
+    pub fn digest(&self) -> Option<u128> {
         self.stream.digest()
     }
 
     /// The next record that is not a blank line.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {
+    pub fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {
         loop {
             if matches!(self.buf[self.pos..self.end].first(), Some(b'\n' | b'\r') | None)
                 && !self.skip_blank_lines()?
@@ -431,7 +431,7 @@ impl RecordReader {
 }
 
 /// A byte order mark, or Latin text with every other byte zero.
-pub(crate) fn looks_like_utf16(data: &[u8]) -> bool {
+pub fn looks_like_utf16(data: &[u8]) -> bool {
     if data.starts_with(&[0xff, 0xfe]) || data.starts_with(&[0xfe, 0xff]) {
         return true;
     }

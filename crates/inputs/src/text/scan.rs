@@ -9,16 +9,16 @@ use memchr::{memchr, memchr2};
 
 /// The position of a cell in its record, without its quotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Span {
-    pub(crate) start: u32,
-    pub(crate) end: u32,
+pub struct Span {
+    pub start: u32,
+    pub end: u32,
     /// The cell contains doubled quotes.
-    pub(crate) escaped: bool,
+    pub escaped: bool,
 }
 
 /// The result of [`scan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scan {
+pub enum Scan {
     /// A record of `body` bytes, `len` with its line end, on `lines` physical lines.
     Record { body: usize, len: usize, lines: u64 },
     /// The record does not end in the buffer.
@@ -34,7 +34,7 @@ pub(crate) enum Scan {
 ///
 /// `buf` must be shorter than 4 GiB.
 #[inline]
-pub(crate) fn scan(
+pub fn scan(
     (buf, marks): (&[u8], &Marks),
     start: usize,
     at_end: bool,
@@ -110,7 +110,7 @@ fn closing_quote(data: &[u8], from: usize, at_end: bool) -> Quote {
 }
 
 /// Line ends in `data`: LF, CRLF and lone CR count one each.
-pub(crate) fn line_ends(data: &[u8]) -> u64 {
+pub fn line_ends(data: &[u8]) -> u64 {
     let mut count = 0;
     let mut rest = data;
     while let Some(at) = memchr2(b'\n', b'\r', rest) {
@@ -122,7 +122,7 @@ pub(crate) fn line_ends(data: &[u8]) -> u64 {
 }
 
 /// Appends the cell to `out` with doubled quotes undoubled.
-pub(crate) fn unescape(cell: &[u8], out: &mut Vec<u8>) {
+pub fn unescape(cell: &[u8], out: &mut Vec<u8>) {
     let mut rest = cell;
     while let Some(at) = memchr(b'"', rest) {
         out.extend_from_slice(&rest[..=at]);

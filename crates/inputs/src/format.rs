@@ -102,14 +102,14 @@ impl fmt::Display for Content {
 
 /// Format and compression together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct FileFormat {
-    pub(crate) format: Format,
-    pub(crate) codec: Codec,
+pub struct FileFormat {
+    pub format: Format,
+    pub codec: Codec,
 }
 
 impl FileFormat {
     /// From the name, unless `format` overrides it; `None` if it cannot be determined.
-    pub(crate) fn of(path: &Path, format: Option<Format>) -> Option<Self> {
+    pub fn of(path: &Path, format: Option<Format>) -> Option<Self> {
         let name = path.file_name()?.as_bytes().to_ascii_lowercase();
         let codec = Codec::of_name(&name);
         let stem = match codec {
@@ -134,7 +134,7 @@ impl FileFormat {
 }
 
 /// The content of a file with the first bytes `head`.
-pub(crate) fn sniff(head: &[u8]) -> Content {
+pub fn sniff(head: &[u8]) -> Content {
     if head.starts_with(b"PAR1") || head.starts_with(b"PARE") {
         Content::Parquet
     } else if head.starts_with(&[0x1f, 0x8b]) {

@@ -1,7 +1,6 @@
 //! Proxies through which a party connects: which one, and for which hosts.
 
-use crate::Endpoint;
-use crate::establish::split_address;
+use crate::address::split_address;
 use std::ffi::OsString;
 use std::fmt;
 use std::net::IpAddr;
@@ -19,11 +18,11 @@ const LOGIN_MAX_BYTES: usize = 255;
 /// resolves the host name of the other side. [`Display`](fmt::Display) and [`Debug`] leave the login out.
 ///
 /// ```
-/// use vesica_link::Proxy;
+/// use vesica_addresses::Proxy;
 ///
 /// let proxy: Proxy = "http://ann:p%40ss@proxy.example".parse()?;
 /// assert_eq!(proxy.to_string(), "http://proxy.example:80");
-/// # Ok::<(), vesica_link::ProxyError>(())
+/// # Ok::<(), vesica_addresses::ProxyError>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Proxy {
@@ -61,21 +60,20 @@ pub enum ProxyChoice {
 }
 
 impl ProxyChoice {
-    /// The proxy to `endpoint`: none where this side does not connect, or the address is none. `variable` reads one
-    /// variable of the environment.
+    /// The proxy to `address`, `host:port`; none where that is no address. `variable` reads one variable of the
+    /// environment.
     ///
     /// # Errors
     /// [`Proxy::of_environment`].
     pub fn to(
         &self,
-        endpoint: &Endpoint,
+        address: &str,
         variable: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Option<Proxy>, (&'static str, ProxyError)> {
-        let Endpoint::Connect(address) = endpoint else { return Ok(None) };
         match (self, split_address(address)) {
             (Self::Through(proxy), _) => Ok(Some(proxy.clone())),
-            (Self::Environment, Ok((host, port))) => Proxy::of_environment(host, port, variable),
-            (Self::Environment, Err(_)) | (Self::Direct, _) => Ok(None),
+            (Self::Environment, Some((host, port))) => Proxy::of_environment(host, port, variable),
+            (Self::Environment, None) | (Self::Direct, _) => Ok(None),
         }
     }
 }
@@ -105,6 +103,16 @@ pub enum ProxyError {
 }
 
 impl Proxy {
+    /// Its own host name or address.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
+    /// Its own port.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     /// The proxy that the environment names for `host`: that of `HTTPS_PROXY`, or else of `ALL_PROXY`, unless `NO_PROXY`
     /// lists the host. Each variable may be in lower case, which takes precedence. There is none for this machine:
     /// `localhost` and loopback addresses.
@@ -154,7 +162,7 @@ fn is_listed(host: &str, port: u16, list: &str) -> bool {
         let entry = entry.to_ascii_lowercase();
         let plain: Option<IpAddr> = entry.trim_matches(['[', ']']).parse().ok();
         let (name, its_port) = match split_address(&entry) {
-            Ok((name, port)) if plain.is_none() => (name.to_owned(), Some(port)),
+            Some((name, port)) if plain.is_none() => (name.to_owned(), Some(port)),
             _ => (entry.trim_matches(['[', ']']).to_owned(), None),
         };
         if its_port.is_some_and(|its_port| its_port != port) {
@@ -205,7 +213,7 @@ impl FromStr for Proxy {
         };
         let has_port = place.rfind(':') > place.rfind(']');
         let with_port = if has_port { place.to_owned() } else { format!("{place}:{default_port}") };
-        let (host, port) = split_address(&with_port).map_err(|_| ProxyError::Address)?;
+        let (host, port) = split_address(&with_port).ok_or(ProxyError::Address)?;
         if port == 0 || !is_plain_host(host) {
             return Err(ProxyError::Address);
         }

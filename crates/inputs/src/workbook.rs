@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Bytes of a file that tell whether it is a workbook.
-pub(crate) const HEAD_BYTES: usize = 512;
+pub const HEAD_BYTES: usize = 512;
 
 /// The first bytes of a file of Excel 97, and of other programs of its time.
 const COMPOUND_FILE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 
 /// The first bytes of a ZIP archive.
-pub(crate) const ZIP: &[u8] = b"PK\x03\x04";
+pub const ZIP: &[u8] = b"PK\x03\x04";
 
 /// The program that a workbook is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +37,7 @@ impl fmt::Display for Workbook {
 
 impl Workbook {
     /// By the ending of the name.
-    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+    pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension()?.as_bytes().to_ascii_lowercase().as_slice() {
             b"xlsx" | b"xlsm" | b"xlsb" | b"xls" => Some(Workbook::Excel),
             b"ods" => Some(Workbook::OpenDocument),
@@ -47,7 +47,7 @@ impl Workbook {
     }
 
     /// By the first bytes of the file, and where these are those of an archive of any kind, by its name.
-    pub(crate) fn of_content(head: &[u8], path: &Path) -> Option<Self> {
+    pub fn of_content(head: &[u8], path: &Path) -> Option<Self> {
         let named = Self::of_name(path);
         if head.starts_with(COMPOUND_FILE) {
             return Some(Workbook::Excel);
@@ -69,7 +69,7 @@ impl Workbook {
 }
 
 /// Whether the first bytes of a file are text, whatever its name says: some programs name HTML or text `.xls`.
-pub(crate) fn is_text(head: &[u8]) -> bool {
+pub fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(_) => true,
         Err(error) => error.error_len().is_none(),

@@ -15,7 +15,7 @@ const PIECE_BYTES: usize = 1 << 18;
 
 /// What tells whether a path still names the same file, untouched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     device: u64,
     inode: u64,
     len_bytes: u64,
@@ -47,40 +47,40 @@ struct Digest {
 /// A file as it was first opened, and a digest of what a pass has read of it. A backup that links the file, a scanner that
 /// marks it or a program that writes the same bytes again changes its attributes alone: then the digest decides.
 #[derive(Debug)]
-pub(crate) struct Snapshot {
+pub struct Snapshot {
     identity: Mutex<Identity>,
     digest: OnceLock<Digest>,
 }
 
 impl Snapshot {
     /// The file with this metadata, without a digest yet.
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    pub fn of(metadata: &Metadata) -> Self {
         Self { identity: Mutex::new(Identity::of(metadata)), digest: OnceLock::new() }
     }
 
-    pub(crate) fn len_bytes(&self) -> u64 {
+    pub fn len_bytes(&self) -> u64 {
         self.identity().len_bytes
     }
 
     /// Whether `metadata` is that of the same file, by device and inode.
-    pub(crate) fn is_file_of(&self, metadata: &Metadata) -> bool {
+    pub fn is_file_of(&self, metadata: &Metadata) -> bool {
         let identity = self.identity();
         (identity.device, identity.inode) == (metadata.dev(), metadata.ino())
     }
 
-    pub(crate) fn has_digest(&self) -> bool {
+    pub fn has_digest(&self) -> bool {
         self.digest.get().is_some()
     }
 
     /// Keeps the digest of the whole file, made of `len_bytes` bytes that were read.
-    pub(crate) fn keep(&self, len_bytes: u64, value: u128) {
+    pub fn keep(&self, len_bytes: u64, value: u128) {
         if len_bytes == self.len_bytes() {
             let _ = self.digest.set(Digest { ranges: vec![0..len_bytes; 1], value });
         }
     }
 
     /// Keeps a digest of parts of `file`, which is unchanged so far. Ranges beyond its end count as far as it goes.
-    pub(crate) fn keep_of(&self, file: &File, ranges: Vec<Range<u64>>) -> io::Result<()> {
+    pub fn keep_of(&self, file: &File, ranges: Vec<Range<u64>>) -> io::Result<()> {
         if !self.has_digest() {
             let value = digest(file, &ranges)?;
             let _ = self.digest.set(Digest { ranges, value });
@@ -93,7 +93,7 @@ impl Snapshot {
     /// # Errors
     /// [`InputError::Changed`] if its length differs, or its attributes differ and there is no digest or another one; errors
     /// of reading.
-    pub(crate) fn check(&self, file: &File, path: &Path) -> Result<(), InputError> {
+    pub fn check(&self, file: &File, path: &Path) -> Result<(), InputError> {
         let failed = |error: io::Error| InputError::io(path, &error);
         let changed = || InputError::Changed { path: path.to_path_buf() };
         let identity_now = || file.metadata().map(|now| Identity::of(&now)).map_err(failed);
@@ -114,7 +114,7 @@ impl Snapshot {
     }
 
     /// Whether `now`, which was made of the same path, has the same attributes.
-    pub(crate) fn is_untouched(&self, now: &Snapshot) -> bool {
+    pub fn is_untouched(&self, now: &Snapshot) -> bool {
         *self.identity() == *now.identity()
     }
 

@@ -41,7 +41,7 @@ fn is_window_too_large(error: &io::Error) -> bool {
 }
 
 /// Decompressed bytes of a file.
-pub(crate) struct ByteStream {
+pub struct ByteStream {
     inner: Box<dyn Read>,
     done: Arc<AtomicU64>,
     /// Of the bytes of the file, where a digest is wanted.
@@ -52,12 +52,12 @@ pub(crate) struct ByteStream {
 
 impl ByteStream {
     /// Reads `file` from its current position, decompressing `codec`.
-    pub(crate) fn new(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
+    pub fn new(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
         Self::hashed(file, codec, path, None)
     }
 
     /// Like [`ByteStream::new`], and makes a digest of the bytes of the file as they are read.
-    pub(crate) fn digesting(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
+    pub fn digesting(file: File, codec: Codec, path: &Path) -> Result<Self, InputError> {
         Self::hashed(file, codec, path, Some(XxHash3_128::new()))
     }
 
@@ -83,12 +83,12 @@ impl ByteStream {
     }
 
     /// The digest of the bytes of the file that were read so far, if one was wanted.
-    pub(crate) fn digest(&self) -> Option<u128> {
+    pub fn digest(&self) -> Option<u128> {
         lock(&self.hasher).as_ref().map(XxHash3_128::finish_128)
     }
 
     /// A stream over bytes in memory.
-    pub(crate) fn from_memory(bytes: Vec<u8>) -> Self {
+    pub fn from_memory(bytes: Vec<u8>) -> Self {
         Self {
             inner: Box::new(io::Cursor::new(bytes)),
             done: Arc::default(),
@@ -99,7 +99,7 @@ impl ByteStream {
     }
 
     /// Fills `buf` as far as the file allows; less than all of it means the end.
-    pub(crate) fn fill(&mut self, buf: &mut [u8]) -> Result<usize, InputError> {
+    pub fn fill(&mut self, buf: &mut [u8]) -> Result<usize, InputError> {
         let mut filled = 0;
         while filled < buf.len() {
             match self.inner.read(&mut buf[filled..]) {
@@ -113,7 +113,7 @@ impl ByteStream {
     }
 
     /// Goes past so many bytes, or to the end of the file.
-    pub(crate) fn skip(&mut self, mut bytes: u64) -> Result<(), InputError> {
+    pub fn skip(&mut self, mut bytes: u64) -> Result<(), InputError> {
         let mut skipped = vec![0; bytes.min(1 << 16) as usize];
         while bytes > 0 {
             let len = bytes.min(skipped.len() as u64) as usize;
@@ -138,11 +138,11 @@ impl ByteStream {
     }
 
     /// Bytes of the file on disk that were consumed.
-    pub(crate) fn bytes_done(&self) -> u64 {
+    pub fn bytes_done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 }

@@ -1,21 +1,21 @@
 //! What is wrong with a folder of files, and in which of them a place is.
 
-use super::Place;
+use super::kinds::Place;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// The file that a pass reads: the input, or a part of it.
 #[derive(Clone, Debug)]
-pub(crate) struct InFile {
-    pub(crate) path: Arc<Path>,
+pub struct InFile {
+    pub path: Arc<Path>,
     /// Its path within the folder, if the input is one.
-    pub(crate) part: Option<Arc<str>>,
+    pub part: Option<Arc<str>>,
 }
 
 impl InFile {
     /// A place of this file as a place of the whole input.
-    pub(crate) fn place(&self, place: Place) -> Place {
+    pub fn place(&self, place: Place) -> Place {
         match (place, &self.part) {
             (Place::Line(line), Some(part)) => Place::PartLine { part: Arc::clone(part), line },
             (Place::Row(row), Some(part)) => Place::PartRow { part: Arc::clone(part), row },
