@@ -233,6 +233,10 @@ impl Running {
     /// Starts to look for the other side, or the helper; the result is a JSON document.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, *, listen, connect, proxy, wait, idle))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "they are named, and one function in Python calls it"
+    )]
     fn reach(
         py: Python<'_>,
         agreement: &Agreement,

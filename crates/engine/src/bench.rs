@@ -7,10 +7,10 @@ pub use helper::WithHelper;
 pub use two_parties::TwoParties;
 
 use crate::Error;
-use crate::resources::Resources;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroUsize;
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions};
+use vesica_report::Resources;
 
 /// The job of one party of a benchmark.
 pub struct BenchParty {

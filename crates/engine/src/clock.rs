@@ -1,10 +1,10 @@
 //! The times of the phases of a run.
 
 use crate::Phase;
-use crate::report::PhaseReport;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_net::Meter;
+use vesica_report::PhaseReport;
 
 /// A phase, how long it took, and the payload bytes that this side sent and received.
 type Timed = (Phase, Duration, (u64, u64));

@@ -35,7 +35,6 @@ mod output;
 mod peer;
 mod reading;
 mod report;
-mod resources;
 mod seats;
 pub mod terms;
 mod word;
@@ -48,8 +47,7 @@ pub use meeting::WIRE_VERSION;
 pub use output::{
     ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
 };
-pub use report::{Report, SCHEMA};
-pub use resources::Resources;
+pub use vesica_report::{Report, Resources, SCHEMA};
 pub use vesica_scratch::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use vesica_shares as shares;
 pub use word::leave_word;

@@ -13,7 +13,6 @@ use crate::clock::PhaseClock;
 use crate::output::RunResult;
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::resources::Stopwatch;
 use crate::terms::own_position;
 use crate::{Error, Event, Job, Observer, Report};
 use std::ops::ControlFlow;
@@ -23,6 +22,7 @@ use vesica_link::CancelToken;
 use vesica_net::{Context, Meter, Progress};
 use vesica_protocols::{Output, Party};
 use vesica_records::KeyCounts;
+use vesica_report::Stopwatch;
 
 /// What the steps of one run share.
 pub(crate) struct Run<'a> {

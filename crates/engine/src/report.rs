@@ -1,369 +1,338 @@
-//! What a run did, for machines.
+//! The report of a finished run.
 
-mod made;
+use crate::clock::PhaseClock;
+use crate::matching::{Checked, OfBoard, OfSession};
+use crate::output::{ColumnSum, RunResult};
+use crate::{Phase, meeting};
+use std::num::NonZeroUsize;
+use vesica_agreement::choice::{Choice, Reason};
+use vesica_agreement::{Agreement, AidedAgreement, Question};
+use vesica_core::Role;
+use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_net::Meter;
+use vesica_protocols::{Parameter, TrustModel};
+use vesica_report::{
+    AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
+    PartyReport, ProtocolReport, Report, Resources, ResourcesReport, ResultReport, SCHEMA,
+    SizesReport, SumReport,
+};
 
-pub(crate) use made::Parts;
-
-use crate::Resources;
-use serde::Serialize;
-
-/// Name and version of the report's layout; a field is added without a new version, never changed.
-pub const SCHEMA: &str = "vesica-report/2";
-
-/// What a run did. Holds counts, names and parameters, never a key, an item or a row.
-///
-/// The layout is documented in `docs/report.md`.
-#[derive(Clone, Debug, Serialize)]
-pub struct Report {
-    /// [`SCHEMA`].
-    pub schema: &'static str,
-    /// Version of this software.
-    pub vesica_version: &'static str,
-    /// Version of the wire format of a session between two parties; `None` with a helper.
-    pub wire_version: Option<u16>,
-    /// When the run started; with a helper, when this process began to take part.
-    pub started_at: String,
-    /// When the run ended.
-    pub finished_at: String,
-    /// How many runs under this agreement were given up before this one, since the last one that came to its end; `None`
-    /// if this side keeps no state, or with a helper.
-    pub repeats: Option<u32>,
-    /// What was agreed.
-    pub agreement: AgreementReport,
-    /// This party's name.
-    pub party: String,
-    /// All parties, in the order of the agreement.
-    pub parties: Vec<PartyReport>,
-    /// The helper, if there is one.
-    pub helper: Option<HelperReport>,
-    /// How it was computed.
-    pub protocol: ProtocolReport,
-    /// What this party's file held.
-    pub input: InputReport,
-    /// What was added to the sets.
-    pub sizes: SizesReport,
-    /// What this side learned.
-    pub result: ResultReport,
-    /// Bytes on the network.
-    pub network: NetworkReport,
-    /// Time and payload bytes by phase; the phases of the protocol are below `matching`.
-    pub phases: Vec<PhaseReport>,
-    /// Time and memory of this process.
-    pub resources: ResourcesReport,
+/// What a finished run of either kind knows about itself.
+pub(crate) struct Parts<'a> {
+    pub(crate) agreement: &'a Agreement,
+    /// This party's position.
+    pub(crate) party: usize,
+    pub(crate) started_at: jiff::Timestamp,
+    /// The format of this party's file.
+    pub(crate) format: String,
+    pub(crate) rows_written: Option<u64>,
+    pub(crate) clock: &'a PhaseClock,
+    pub(crate) meter: &'a Meter,
+    pub(crate) threads: NonZeroUsize,
+    pub(crate) used: Resources,
+    pub(crate) peak_scratch_bytes: u64,
 }
 
-impl Report {
-    /// This party among [`Report::parties`].
-    pub fn own(&self) -> Option<&PartyReport> {
-        self.parties.iter().find(|party| party.name == self.party)
+/// The fields that differ between the kinds of runs.
+struct Of {
+    wire_version: Option<u16>,
+    parties: Vec<PartyReport>,
+    helper: Option<HelperReport>,
+    protocol: ProtocolReport,
+    input: InputReport,
+    self_check_items: u64,
+    result: ResultReport,
+    network: NetworkReport,
+    phases: Meter,
+}
+
+impl Parts<'_> {
+    /// The report of a run over a session.
+    pub(crate) fn of_session(self, checked: &Checked<OfSession>) -> Report {
+        let (agreement, run) = (self.agreement, &checked.of);
+        let (sent, received) = self.meter.bytes_under(Phase::Matching.name());
+        let party = |position: usize| {
+            let is_own = position == self.party;
+            let (role, keys) = match is_own {
+                true => (Some(run.role), run.sizes.here),
+                false => (run.role.other(), run.sizes.there),
+            };
+            self.party_report(position, role, keys)
+        };
+        let of = Of {
+            wire_version: Some(meeting::WIRE_VERSION),
+            parties: (0..agreement.parties.len()).map(party).collect(),
+            helper: None,
+            protocol: protocol_report(agreement, &run.choice),
+            input: InputReport::new(&self.format, &checked.counts),
+            self_check_items: agreement.self_check_items(),
+            result: self.result(&checked.output),
+            network: NetworkReport {
+                formula_sent: sent,
+                formula_received: received,
+                payload_sent: sent,
+                payload_received: received,
+                wire_sent: run.wire_bytes.0,
+                wire_received: run.wire_bytes.1,
+                direction_changes: Some(run.direction_changes),
+            },
+            phases: self.meter.clone(),
+        };
+        self.report(of)
+    }
+
+    /// The report of a run over the board of `agreement`'s helper.
+    pub(crate) fn of_board(
+        self,
+        agreement: AidedAgreement<'_>,
+        checked: &Checked<OfBoard>,
+    ) -> Report {
+        let (spec, run) = (agreement.spec(), &checked.of);
+        let keys: Vec<u64> = run.list_lens.iter().map(|len| spec.items(*len)).collect();
+        let (formula_sent, formula_received) = spec.bytes(&run.scales, &keys)[self.party];
+        let (payload_sent, payload_received) = self.meter.bytes_under("");
+        let distinct = keys[self.party];
+        let helper = agreement.helper();
+        let parties = keys.iter().enumerate();
+        let of = Of {
+            wire_version: None,
+            parties: parties.map(|(party, keys)| self.party_report(party, None, *keys)).collect(),
+            helper: Some(HelperReport {
+                name: helper.name.clone(),
+                identity: helper.identity.to_string(),
+                copies: spec.copies,
+                dummies: spec.dummies,
+                cheating_bits: spec.check().bits(keys.iter().copied().max().unwrap_or(1)),
+            }),
+            protocol: aided_protocol_report(agreement, &run.scales),
+            input: InputReport {
+                distinct,
+                duplicates: run.keyed.saturating_sub(distinct),
+                ..InputReport::new(&self.format, &checked.counts)
+            },
+            self_check_items: 2 * u64::from(spec.dummies),
+            result: ResultReport {
+                self_check: if checked.output.rows().is_some() { "passed" } else { "none" },
+                ..self.result(&checked.output)
+            },
+            network: NetworkReport {
+                formula_sent,
+                formula_received,
+                payload_sent,
+                payload_received,
+                wire_sent: run.wire_bytes.0,
+                wire_received: run.wire_bytes.1,
+                direction_changes: None,
+            },
+            // The clock has the bytes of its phases.
+            phases: Meter::new(),
+        };
+        self.report(of)
+    }
+
+    fn report(self, of: Of) -> Report {
+        Report {
+            schema: SCHEMA,
+            vesica_version: env!("CARGO_PKG_VERSION"),
+            wire_version: of.wire_version,
+            started_at: self.started_at.to_string(),
+            finished_at: jiff::Timestamp::now().to_string(),
+            repeats: None,
+            agreement: agreement_report(self.agreement),
+            party: self.agreement.parties[self.party].name.clone(),
+            parties: of.parties,
+            helper: of.helper,
+            protocol: of.protocol,
+            input: of.input,
+            sizes: SizesReport {
+                hidden: self.agreement.hide_sizes,
+                self_check_items: of.self_check_items,
+            },
+            result: of.result,
+            network: of.network,
+            phases: self.clock.report(&of.phases),
+            resources: ResourcesReport {
+                threads: self.threads.get(),
+                kernels: vesica_simd::Backend::active().name(),
+                peak_scratch_bytes: self.peak_scratch_bytes,
+                used: self.used,
+            },
+        }
+    }
+
+    fn party_report(&self, position: usize, role: Option<Role>, keys: u64) -> PartyReport {
+        let terms = &self.agreement.parties[position];
+        PartyReport {
+            name: terms.name.clone(),
+            identity: terms.identity.to_string(),
+            role: role.map(|role| role.to_string()),
+            keys,
+        }
+    }
+
+    fn result(&self, output: &RunResult) -> ResultReport {
+        let learned = self.agreement.receivers.contains(&self.party);
+        result_report(self.agreement, learned, output, self.rows_written)
     }
 }
 
-/// What was agreed.
-#[derive(Clone, Debug, Serialize)]
-pub struct AgreementReport {
-    /// Its title.
-    pub title: String,
-    /// Its hash, in hex.
-    pub hash: String,
-    /// What is computed.
-    pub operation: &'static str,
-    /// The names of the parties that receive the result.
-    pub receives: Vec<String>,
-    /// How many common keys the answer yes takes, if the operation asks for it.
-    pub threshold: Option<u64>,
-    /// The party whose values are summed, if the operation is a sum.
-    pub sum_of: Option<String>,
-    /// Their column in the agreement, if there is only one.
-    pub sum_column: Option<String>,
-    /// The bits of a value that is summed.
-    pub sum_bits: Option<u32>,
-    /// The party whose values are summed or shared, if there are values.
-    pub values_of: Option<String>,
-    /// Their columns in the agreement.
-    pub value_columns: Option<Vec<String>>,
-    /// The column that names the group of a row, if there is a sum for each group.
-    pub group_column: Option<String>,
-    /// The groups.
-    pub groups: Option<Vec<String>>,
-    /// The bits of a value.
-    pub value_bits: Option<u32>,
-    /// The party whose values others are multiplied with, in an inner product.
-    pub factors_of: Option<String>,
-    /// Their column in the agreement.
-    pub factor_column: Option<String>,
-    /// The bits of such a value.
-    pub factor_bits: Option<u32>,
-    /// Whether values may be below zero.
-    pub values_signed: Option<bool>,
-    /// How values of rows with the same key combine: `sum`, `first` or `refuse`.
-    pub duplicates: Option<&'static str>,
-    /// The most bytes of a key in a union.
-    pub key_bytes: Option<u32>,
-    /// The fewest common keys for an answer.
-    pub min_matches: Option<u64>,
-    /// The most common keys for an answer.
-    pub max_matches: Option<u64>,
+fn agreement_report(agreement: &Agreement) -> AgreementReport {
+    let values = agreement.question.values();
+    let groups = values.and_then(|values| values.groups.as_ref());
+    let factors = agreement.question.factors();
+    let summed = match &agreement.question {
+        Question::Sum(sum) => Some(sum),
+        _ => None,
+    };
+    let only = summed.filter(|sum| sum.width() == 1 && sum.groups.is_none());
+    AgreementReport {
+        title: agreement.title.clone(),
+        hash: agreement.hash().to_string(),
+        operation: agreement.operation().name(),
+        receives: agreement.receiver_names().map(str::to_owned).collect(),
+        threshold: match agreement.question {
+            Question::Threshold { min } => Some(min),
+            _ => None,
+        },
+        sum_of: summed.map(|sum| sum.of.clone()),
+        sum_column: only.map(|sum| sum.columns.concat()),
+        sum_bits: summed.map(|sum| sum.bits),
+        values_of: values.map(|values| values.of.clone()),
+        value_columns: values.map(|values| values.columns.clone()),
+        group_column: groups.map(|groups| groups.by.clone()),
+        groups: groups.map(|groups| groups.names.clone()),
+        value_bits: values.map(|values| values.bits),
+        factors_of: factors.map(|factors| factors.of.clone()),
+        factor_column: factors.map(|factors| factors.columns.concat()),
+        factor_bits: factors.map(|factors| factors.bits),
+        values_signed: values.map(|values| values.signed),
+        duplicates: values.map(|values| values.duplicates.name()),
+        key_bytes: match agreement.question {
+            Question::Union { key_bytes } => Some(key_bytes),
+            _ => None,
+        },
+        min_matches: agreement.bounds.min,
+        max_matches: agreement.bounds.max,
+    }
 }
 
-/// One party.
-#[derive(Clone, Debug, Serialize)]
-pub struct PartyReport {
-    /// Its name in the agreement.
-    pub name: String,
-    /// Its public identity.
-    pub identity: String,
-    /// Its role in a protocol of two parties; `None` with a helper.
-    pub role: Option<String>,
-    /// Its different keys as announced; its `max_rows` if sizes are hidden.
-    pub keys: u64,
+fn result_report(
+    agreement: &Agreement,
+    learned: bool,
+    output: &RunResult,
+    rows_written: Option<u64>,
+) -> ResultReport {
+    let sums = match output {
+        RunResult::Sums { columns, .. } => Some(columns),
+        _ => None,
+    };
+    let sum = |one: &ColumnSum| SumReport { column: one.column.clone(), sum: one.sum.to_string() };
+    ResultReport {
+        learned,
+        within_bounds: (!agreement.bounds.are_none())
+            .then_some(*output != RunResult::OutsideBounds),
+        matched_keys: output.keys_in_common(),
+        threshold_reached: match output {
+            RunResult::Threshold { reached, .. } => Some(*reached),
+            _ => None,
+        },
+        sum: sums.filter(|sums| sums.len() == 1).map(|sums| sums[0].sum.to_string()),
+        sums: sums.map(|sums| sums.iter().map(sum).collect()),
+        union_keys: match output {
+            RunResult::Union(union) => Some(union.len() as u64),
+            RunResult::Ids(ids) => Some(ids.len() as u64),
+            _ => None,
+        },
+        new_keys: match output {
+            RunResult::Union(union) => Some(union.new_keys()),
+            _ => None,
+        },
+        shared_entries: match output {
+            RunResult::Shares { file, .. } => Some(file.entries as u64),
+            _ => None,
+        },
+        rows_written,
+        self_check: if agreement.self_check == 0 { "none" } else { "passed" },
+    }
 }
 
-/// The helper.
-#[derive(Clone, Debug, Serialize)]
-pub struct HelperReport {
-    /// Its name in the agreement.
-    pub name: String,
-    /// Its public identity.
-    pub identity: String,
-    /// Copies of each item.
-    pub copies: u32,
-    /// Dummies of each kind.
-    pub dummies: u32,
-    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed, for sets of these sizes.
-    pub cheating_bits: f64,
+fn protocol_report(agreement: &Agreement, choice: &Choice) -> ProtocolReport {
+    let (row, params) = (choice.row, &choice.roles.params);
+    let network = match choice.reason {
+        Reason::Measured(network) => Some(network),
+        _ => None,
+    };
+    let mut parameters: Vec<ParameterReport> = row.parameters.iter().map(parameter).collect();
+    // Sets without an item are not compared.
+    parameters.extend((!params.has_empty_set()).then(|| {
+        let compared = (row.compared)(params);
+        ParameterReport {
+            name: compared.name,
+            value: format!("{} bits", compared.bits),
+            source: "what the protocol compares at the announced sizes, self-check items included",
+        }
+    }));
+    parameters.push(ParameterReport {
+        name: "statistical security λ",
+        value: format!("{STATISTICAL_SECURITY_BITS} bits"),
+        source: "a wrong result has probability at most 2^-λ",
+    });
+    ProtocolReport {
+        id: row.id,
+        name: row.name,
+        source: row.source,
+        trust_model: TrustModel::TwoParties.name(),
+        security: row.security.name(),
+        assumption: row.assumption,
+        agreed: agreement.protocol_word(),
+        reason: choice.to_string(),
+        candidates: choice
+            .candidates
+            .iter()
+            .map(|estimate| CandidateReport {
+                id: estimate.row.id,
+                estimated_s: estimate.seconds(),
+                bytes: estimate.bytes,
+            })
+            .collect(),
+        round_trip_s: network.map(|network| network.round_trip_ns as f64 / 1e9),
+        to_receiver_bytes_per_s: network.map(|network| network.to_receiver_bytes_per_s),
+        to_sender_bytes_per_s: network.map(|network| network.to_sender_bytes_per_s),
+        parameters,
+    }
 }
 
-/// How the result was computed.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProtocolReport {
-    /// Its id in the catalogue.
-    pub id: &'static str,
-    /// Its name.
-    pub name: &'static str,
-    /// Where it was published.
-    pub source: &'static str,
-    /// Whom the parties trust: `two parties` or `helper`.
-    pub trust_model: &'static str,
-    /// Against whom it protects; with a helper, against what kind of helper.
-    pub security: &'static str,
-    /// The hardness assumptions.
-    pub assumption: &'static str,
-    /// What the agreement says: the protocol's id, or `auto`.
-    pub agreed: &'static str,
-    /// Why this protocol was chosen.
-    pub reason: String,
-    /// All candidates, with the estimated cost of each.
-    pub candidates: Vec<CandidateReport>,
-    /// The round trip in seconds, if it was measured for the choice.
-    pub round_trip_s: Option<f64>,
-    /// Bytes a second from the sender to the receiver, if measured.
-    pub to_receiver_bytes_per_s: Option<u64>,
-    /// Bytes a second from the receiver to the sender, if measured.
-    pub to_sender_bytes_per_s: Option<u64>,
-    /// Its parameters.
-    pub parameters: Vec<ParameterReport>,
+fn aided_protocol_report(agreement: AidedAgreement<'_>, scales: &[u32]) -> ProtocolReport {
+    let row = agreement.protocol();
+    let formats = agreement.spec().formats(scales).unwrap_or_default();
+    let label_bits = formats.iter().map(|format| format.label_bits()).min().unwrap_or(0);
+    let mut parameters = vec![ParameterReport {
+        name: "bits of a label in this run",
+        value: label_bits.to_string(),
+        source: "40 + log2 of the sum of N_i N_j over all pairs of parties, up to whole bytes",
+    }];
+    parameters.extend(row.parameters.iter().map(parameter));
+    ProtocolReport {
+        id: row.id,
+        name: row.name,
+        source: row.source,
+        trust_model: TrustModel::Helper.name(),
+        security: row.helper_security.name(),
+        assumption: row.assumption,
+        agreed: agreement.protocol_word(),
+        reason: "the agreement settles it".to_owned(),
+        candidates: Vec::new(),
+        round_trip_s: None,
+        to_receiver_bytes_per_s: None,
+        to_sender_bytes_per_s: None,
+        parameters,
+    }
 }
 
-/// A protocol that could have run.
-#[derive(Clone, Debug, Serialize)]
-pub struct CandidateReport {
-    /// Its id in the catalogue.
-    pub id: &'static str,
-    /// The estimated seconds at these sizes, over the network as measured or, without a measurement,
-    /// over a nominal one.
-    pub estimated_s: f64,
-    /// Its payload bytes at these sizes.
-    pub bytes: u64,
-}
-
-/// One parameter.
-#[derive(Clone, Debug, Serialize)]
-pub struct ParameterReport {
-    /// What it is.
-    pub name: &'static str,
-    /// Its value.
-    pub value: String,
-    /// Where it comes from.
-    pub source: &'static str,
-}
-
-/// What this side's file held.
-#[derive(Clone, Debug, Serialize)]
-pub struct InputReport {
-    /// The file's format.
-    pub format: String,
-    /// Data rows.
-    pub rows: u64,
-    /// Rows skipped because a key column was empty.
-    pub empty: u64,
-    /// Rows skipped because a value was refused by its profile.
-    pub refused: u64,
-    /// The refused rows by column and reason.
-    pub refused_by: Vec<RefusedReport>,
-    /// The columns whose profile refused more than 3 % of their values.
-    pub misfits: Vec<MisfitReport>,
-    /// The keys in more than 1 % of the rows and in more than 20, at most five.
-    pub frequent_keys: Vec<FrequentReport>,
-    /// Rows whose key had been seen before.
-    pub duplicates: u64,
-    /// Different keys: the set.
-    pub distinct: u64,
-    /// Rows with a key whose value in the summed column is empty and counts as 0.
-    pub without_value: u64,
-    /// Columns compared as text in which most keys look like floating-point numbers.
-    pub floats: Vec<FloatsReport>,
-}
-
-/// Keys of one column that look like floating-point numbers, such as `123.0`.
-#[derive(Clone, Debug, Serialize)]
-pub struct FloatsReport {
-    /// The column in the file.
-    pub column: String,
-    /// How many rows.
-    pub count: u64,
-}
-
-/// Refused values of one column for one reason.
-#[derive(Clone, Debug, Serialize)]
-pub struct RefusedReport {
-    /// The column in the file.
-    pub column: String,
-    /// Why.
-    pub reason: String,
-    /// How many.
-    pub count: u64,
-}
-
-/// A column whose profile refused many of its values.
-#[derive(Clone, Debug, Serialize)]
-pub struct MisfitReport {
-    /// The column in the file.
-    pub column: String,
-    /// Its profile in the agreement.
-    pub profile: String,
-    /// How many values it refused.
-    pub refused: u64,
-    /// Of how many.
-    pub values: u64,
-    /// The profile that would take most of the refused ones, or two joined by "or"; `None` if none is known.
-    pub better: Option<String>,
-}
-
-/// A key of many rows.
-#[derive(Clone, Debug, Serialize)]
-pub struct FrequentReport {
-    /// How many rows have it, at least.
-    pub count: u64,
-    /// Whether exactly so many rows have it.
-    pub is_exact: bool,
-    /// Where one of the first of them is.
-    pub first: String,
-    /// The shape of each column of the key.
-    pub shapes: Vec<PartReport>,
-}
-
-/// The shape of one column of a key.
-#[derive(Clone, Debug, Serialize)]
-pub struct PartReport {
-    /// The column in the file.
-    pub column: String,
-    /// The pattern, which hides letters and digits.
-    pub pattern: String,
-}
-
-/// What was added to the sets.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct SizesReport {
-    /// Whether both sets were padded to their `max_rows`.
-    pub hidden: bool,
-    /// Self-check items each party added, shared and own together; with a helper its dummies of both kinds.
-    pub self_check_items: u64,
-}
-
-/// What this side learned.
-#[derive(Clone, Debug, Serialize)]
-pub struct ResultReport {
-    /// Whether this side receives the result.
-    pub learned: bool,
-    /// Whether the number of common keys is within the agreed bounds, if there are any; both sides
-    /// learn it. Outside, there is no other result.
-    pub within_bounds: Option<bool>,
-    /// Keys in common, when this side receives them or their number.
-    pub matched_keys: Option<u64>,
-    /// Whether the threshold is reached, when this side receives that.
-    pub threshold_reached: Option<bool>,
-    /// The sum in decimal digits, when this side receives it and it is one.
-    pub sum: Option<String>,
-    /// The sums of all columns, when this side receives them.
-    pub sums: Option<Vec<SumReport>>,
-    /// Keys that either party has, when this side receives them, or identifiers in the list, with those of
-    /// padding.
-    pub union_keys: Option<u64>,
-    /// Keys that only the peer has, when this side receives them.
-    pub new_keys: Option<u64>,
-    /// Entries in this side's file of shares, when it receives one.
-    pub shared_entries: Option<u64>,
-    /// Rows written, when this side receives them.
-    pub rows_written: Option<u64>,
-    /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party receives no answer to
-    /// check. A run that fails the self-check has no report.
-    pub self_check: &'static str,
-}
-
-/// The sum of one column.
-#[derive(Clone, Debug, Serialize)]
-pub struct SumReport {
-    /// The column in the agreement.
-    pub column: String,
-    /// The sum in decimal digits.
-    pub sum: String,
-}
-
-/// Bytes on the network.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct NetworkReport {
-    /// Payload bytes that the catalogue's formula counts, from this party to the peer or the helper.
-    pub formula_sent: u64,
-    /// Payload bytes by that formula from the peer or the helper to this party.
-    pub formula_received: u64,
-    /// Payload bytes that this party sent. With a helper they include requests and the parties' meeting.
-    pub payload_sent: u64,
-    /// Payload bytes that this party received.
-    pub payload_received: u64,
-    /// All bytes this side sent over TCP, TLS included.
-    pub wire_sent: u64,
-    /// All bytes this side received over TCP, TLS included.
-    pub wire_received: u64,
-    /// Times this side changed between sending and receiving in a session of two parties; `None` with a helper. Blocks
-    /// that are answered while others are under way count too, so large runs have more than the flights that wait for
-    /// each other.
-    pub direction_changes: Option<u64>,
-}
-
-/// Time and payload bytes of one phase.
-#[derive(Clone, Debug, Serialize)]
-pub struct PhaseReport {
-    /// The phase, or `matching/…` for a part of the protocol.
-    pub name: String,
-    /// Wall seconds. Phases that run side by side overlap.
-    pub wall_s: f64,
-    /// Payload bytes sent.
-    pub bytes_sent: u64,
-    /// Payload bytes received.
-    pub bytes_received: u64,
-}
-
-/// Time and memory of this process.
-#[derive(Clone, Copy, Debug, Serialize)]
-pub struct ResourcesReport {
-    /// Most bytes that were in files of intermediate data at a time.
-    pub peak_scratch_bytes: u64,
-    /// CPU threads it was allowed to use.
-    pub threads: usize,
-    /// The vector kernels in use.
-    pub kernels: &'static str,
-    /// Wall seconds, CPU seconds, peak memory.
-    #[serde(flatten)]
-    pub used: Resources,
+fn parameter(parameter: &Parameter) -> ParameterReport {
+    ParameterReport {
+        name: parameter.name,
+        value: parameter.value.to_owned(),
+        source: parameter.source,
+    }
 }

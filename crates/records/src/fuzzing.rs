@@ -15,7 +15,7 @@ pub fn read_text(bytes: &[u8], delimiter: Option<u8>) -> Result<(u64, u64), Inpu
     let mut reader = RecordReader::new(ByteStream::from_memory(bytes.to_vec()), delimiter)?;
     let (mut records, mut cell_bytes) = (0, 0);
     let mut scratch = Vec::new();
-    while let Some(record) = reader.next()? {
+    while let Some(record) = reader.next_record()? {
         records += 1;
         for index in 0..record.len() {
             cell_bytes += record.cell(index, &mut scratch).len() as u64;

@@ -124,7 +124,7 @@ fn visit_file(
                 reader.go_on_after_faults();
             }
             loop {
-                let record = match reader.next() {
+                let record = match reader.next_record() {
                     Ok(Some(record)) => record,
                     Ok(None) => {
                         source.keep_digest_of(&reader);

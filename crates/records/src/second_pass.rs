@@ -157,7 +157,7 @@ impl Pass<'_, '_> {
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
             let (mut reader, _) = file.records()?;
-            while let Some(record) = reader.next()? {
+            while let Some(record) = reader.next_record()? {
                 if self.wanted.next() {
                     self.written += 1;
                     write(record, &file)?;

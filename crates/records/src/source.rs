@@ -376,7 +376,7 @@ impl Source {
         let had_bom = reader.had_bom() || layout.top.had_bom;
         let mut header = Header { had_bom, raw: Vec::new(), body_len: 0 };
         if layout.header
-            && let Some(record) = reader.next()?
+            && let Some(record) = reader.next_record()?
         {
             let (body, whole) = record.raw();
             header.raw.extend_from_slice(whole);
@@ -455,7 +455,7 @@ impl Source {
         };
         let mut layout = TextLayout::new(delimiter, options.header, top);
         let mut reader = self.reader(&layout)?;
-        let Some(record) = reader.next()? else {
+        let Some(record) = reader.next_record()? else {
             return Err(InputError::Empty { path: self.path.clone() });
         };
         let mut scratch = Vec::new();
@@ -470,10 +470,10 @@ impl Source {
         }
         // A fault of the first row is reported with those of all others.
         if options.header
-            && let Ok(Some(row)) = reader.next()
+            && let Ok(Some(row)) = reader.next_record()
         {
             let is_longer = row.len() == self.columns.len() + 1;
-            layout.ends_with_delimiter = is_longer && row.is_empty(self.columns.len());
+            layout.ends_with_delimiter = is_longer && row.has_empty_cell(self.columns.len());
         }
         self.layout = Layout::Text(layout);
         Ok(())

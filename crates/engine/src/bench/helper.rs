@@ -1,7 +1,6 @@
 //! A party that talks to a helper, on items that are made as they are needed.
 
 use super::BenchFigures;
-use crate::resources::Stopwatch;
 use crate::{Error, Phase};
 use std::io;
 use std::num::NonZeroUsize;
@@ -13,6 +12,7 @@ use vesica_helper::{Remote, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};
+use vesica_report::Stopwatch;
 use vesica_scratch::FolderScratch;
 use vesica_simd::aes::Aes128;
 

@@ -3,7 +3,6 @@
 use super::{BenchFigures, PhaseFigures};
 use crate::error::ConfigFault;
 use crate::matching::{Matched, Splitting, run_alone};
-use crate::resources::Stopwatch;
 use crate::seats::context;
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
@@ -16,6 +15,7 @@ use vesica_made_up::MadeUp;
 use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
+use vesica_report::Stopwatch;
 use vesica_scratch::FolderScratch;
 
 /// The label of the protocol.

@@ -62,7 +62,7 @@ pub(crate) enum OwnSet {
     /// A set that one run of a protocol can hold.
     Whole(Box<Whole>),
     /// Rows with more keys than that.
-    Large(Large),
+    Large(Box<Large>),
     /// Rows that programs elsewhere have.
     Elsewhere,
 }
@@ -297,7 +297,8 @@ impl<'a> OverSession<'a> {
     fn grouped(&self, own: OwnSet, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
         match own {
             OwnSet::Whole(set) => Ok(Grouped::Not(set)),
-            OwnSet::Large(Large { items, streamed }) => {
+            OwnSet::Large(large) => {
+                let Large { items, streamed } = *large;
                 let at = self.at(Phase::Sizes);
                 let party = &self.peer.seats.party;
                 let most = split::most_partitions(self.agreement, party, streamed.keyed);
@@ -463,7 +464,7 @@ impl Match for OverSession<'_> {
         }
         let is_long = streamed.keyed > self.spilling.whole_set_len;
         if is_long && split::splits_large_sets(self.agreement) {
-            return Ok(OwnSet::Large(Large { items, streamed }));
+            return Ok(OwnSet::Large(Box::new(Large { items, streamed })));
         }
         let items = items.into_memory().map_err(|error| self.storage(&error))?;
         let distinct =

@@ -33,12 +33,14 @@ struct Extent {
 }
 
 impl<'a> Record<'a> {
+    /// How many cells it has, at least one.
+    #[expect(clippy::len_without_is_empty, reason = "no record is empty")]
     pub fn len(&self) -> usize {
         self.reader.spans.len()
     }
 
     /// Whether a cell has no character.
-    pub fn is_empty(&self, index: usize) -> bool {
+    pub fn has_empty_cell(&self, index: usize) -> bool {
         self.span(index).0.is_empty()
     }
 
@@ -222,7 +224,7 @@ impl RecordReader {
 
     /// The next record that is not a blank line.
     #[inline]
-    pub fn next(&mut self) -> Result<Option<Record<'_>>, InputError> {
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, InputError> {
         loop {
             if matches!(self.buf[self.pos..self.end].first(), Some(b'\n' | b'\r') | None)
                 && !self.skip_blank_lines()?

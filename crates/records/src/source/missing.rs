@@ -42,7 +42,7 @@ impl Source {
         let (mut reader, _) = self.records()?;
         let mut scratch = Vec::new();
         for _ in 0..FIRST_ROWS {
-            let Some(row) = reader.next()? else { break };
+            let Some(row) = reader.next_record()? else { break };
             let is_name = |(index, name): (usize, &String)| {
                 !name.is_empty() && row.cell(index, &mut scratch) == name.as_bytes()
             };

@@ -12,7 +12,7 @@ fn read(data: &[u8], delimiter: u8, buffer_bytes: usize) -> Records {
     let mut reader = RecordReader::with_buffer(stream, delimiter, buffer_bytes)?;
     let mut records = Vec::new();
     let mut scratch = Vec::new();
-    while let Some(record) = reader.next()? {
+    while let Some(record) = reader.next_record()? {
         let cells = (0..record.len())
             .map(|index| String::from_utf8(record.cell(index, &mut scratch).to_vec()).unwrap())
             .collect();

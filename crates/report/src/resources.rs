@@ -1,3 +1,5 @@
+//! Time and memory of this process.
+
 use nix::sys::resource::{UsageWho, getrusage};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -14,17 +16,19 @@ pub struct Resources {
 }
 
 /// A running measurement.
-pub(crate) struct Stopwatch {
+pub struct Stopwatch {
     start: Instant,
     cpu_s_at_start: f64,
 }
 
 impl Stopwatch {
-    pub(crate) fn start() -> Self {
+    /// Starts now.
+    pub fn start() -> Self {
         Self { start: Instant::now(), cpu_s_at_start: usage().0 }
     }
 
-    pub(crate) fn read(&self) -> Resources {
+    /// What was used since the start.
+    pub fn read(&self) -> Resources {
         let (cpu_s, peak_rss_bytes) = usage();
         Resources {
             wall_s: self.start.elapsed().as_secs_f64(),
