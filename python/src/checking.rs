@@ -27,6 +27,7 @@ pub(crate) fn check(
         watch.reading(progress.rows);
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
+    let found = found.map_err(|error| Failed::here(&Error::Input(error.into())))?;
     match &found.refused {
         Some(Refused::Data(InputError::Interrupted)) => {
             Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }))

@@ -22,13 +22,15 @@ pub(crate) struct Outcome {
     report: String,
     /// The file of the rows, opened before the run.
     file: Option<Source>,
+    /// The column for marks, if the result is to have all rows.
+    mark: Option<String>,
 }
 
 impl Outcome {
-    pub(crate) fn new(finished: Finished, file: Option<Source>) -> Self {
+    pub(crate) fn new(finished: Finished, file: Option<Source>, mark: Option<String>) -> Self {
         let Finished { report, output } = finished;
         let report = serde_json::to_string(&report).unwrap_or_default();
-        Self { result: output, report, file }
+        Self { result: output, report, file, mark }
     }
 
     fn row_set(&self) -> Option<&RowSet> {
@@ -150,12 +152,16 @@ impl Outcome {
             let options = OutputOptions { path, force };
             let mut go_on = |_| ControlFlow::Continue(());
             if let Some(file) = &self.file {
-                return self.result.write(file, &options, &mut go_on);
+                return match &self.mark {
+                    Some(mark) => self.result.write_marked(file, mark, &options, &mut go_on),
+                    None => self.result.write(file, &options, &mut go_on),
+                };
             }
             let batches = Box::new(RecordBatchIterator::new(none, schema));
             let frame = Source::of_batches(batches, None);
             self.result.write(&frame, &options, &mut go_on)
         });
-        written.map_err(|error| Failed::here(&error).raise(py))
+        let written = written.map_err(|error| Failed::here(&error).raise(py))?;
+        Ok(written.map(|written| written.rows))
     }
 }

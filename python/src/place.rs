@@ -6,6 +6,7 @@ use crate::store::{ObjectStore, Raised};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
@@ -17,6 +18,7 @@ use vesica_messages::Speech;
 use vesica_messages::arguments::{self, ArgumentFault};
 use vesica_messages::memory::MemorySize;
 use vesica_messages::stores;
+use vesica_records::OutputOptions;
 
 /// Longer than the engine looks for the other side.
 const WORD_WAIT: Duration = Duration::from_secs(5);
@@ -26,6 +28,11 @@ const WORD_WAIT: Duration = Duration::from_secs(5);
 pub(crate) enum Memory {
     Bytes(u64),
     Text(String),
+}
+
+/// A file that is written anew each time.
+pub(crate) fn replaced(path: Option<PathBuf>) -> Option<OutputOptions> {
+    path.map(|path| OutputOptions { path, force: true })
 }
 
 /// The memory of a run, in bytes; of none, the default.

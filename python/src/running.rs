@@ -30,6 +30,8 @@ pub(crate) struct Running {
     watch: Arc<Watch>,
     cancel: CancelToken,
     file: Mutex<Option<Source>>,
+    /// The column for marks of rows.
+    mark: Option<String>,
     /// The process that started it. In a fork of it nothing works on the run, and what it holds is not ours to end.
     process: u32,
 }
@@ -87,7 +89,7 @@ impl Running {
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy,
         exchange, wait, idle, total, threads, state, memory, scratch, restart, insecure, strict,
-        output, force, again, hands))]
+        output, mark, refused, force, again, hands))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -114,6 +116,8 @@ impl Running {
         insecure: bool,
         strict: bool,
         output: Option<PathBuf>,
+        mark: Option<String>,
+        refused: Option<PathBuf>,
         force: bool,
         again: Option<FileOptions>,
         hands: Option<&Hands>,
@@ -155,7 +159,9 @@ impl Running {
             source: input.take(py)?,
             columns,
             output: output.map(|path| OutputOptions { path, force }),
+            mark: mark.clone(),
             order: None,
+            refused: place::replaced(refused),
             link,
             store,
             hands,
@@ -192,13 +198,15 @@ impl Running {
                 None => None,
             }
         };
-        Self::spawn(py, watch, cancel, file, work)
+        let mut running = Self::spawn(py, watch, cancel, file, work)?;
+        running.mark = mark;
+        Ok(running)
     }
 
     /// Starts a check of rows, whose result is a JSON document.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows, memory,
-        scratch))]
+        scratch, refused))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -214,6 +222,7 @@ impl Running {
         shape_rows: u64,
         memory: Option<Memory>,
         scratch: Option<PathBuf>,
+        refused: Option<PathBuf>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let identity = identity.map(|identity| &identity.0);
@@ -221,7 +230,9 @@ impl Running {
             .map_err(|failed| failed.raise(py))?;
         let source = input.take(py)?;
         let memory_bytes = place::memory_bytes(memory).map_err(|failed| failed.raise(py))?;
-        let options = vesica_check::Options { columns, strict, shape_rows, memory_bytes, scratch };
+        let refused = place::replaced(refused);
+        let options =
+            vesica_check::Options { columns, strict, shape_rows, memory_bytes, scratch, refused };
         let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let party = party.as_deref();
@@ -295,7 +306,9 @@ impl Running {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
         match self.watch.take_result() {
-            Some(Ok(Done::Run(finished))) => Ok(Some(Outcome::new(*finished, file()))),
+            Some(Ok(Done::Run(finished))) => {
+                Ok(Some(Outcome::new(*finished, file(), self.mark.clone())))
+            }
             Some(Err(failed)) => {
                 away(py, || self.watch.release());
                 Err(failed.raise(py))
@@ -337,6 +350,7 @@ impl Running {
             watch: Arc::clone(&watch),
             cancel: cancel.clone(),
             file: Mutex::new(file),
+            mark: None,
             process: std::process::id(),
         };
         {

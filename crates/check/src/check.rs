@@ -13,8 +13,9 @@ use vesica_engine::disk::check_scratch;
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
-    InputError, KeyColumn, KeyLimits, NO_ITEM, Progress, Source, StreamError, Survey, ValueColumns,
-    check_columns, survey_items, survey_keys,
+    Beside, InputError, KeyColumn, KeyLimits, NO_ITEM, OutputError, OutputOptions, Progress,
+    RefusedList, Source, StreamError, Survey, ValueColumns, check_columns, survey_items,
+    survey_keys,
 };
 
 /// The most items that a check compares to count the different ones: 256 MiB.
@@ -33,6 +34,8 @@ pub struct Options {
     pub memory_bytes: u64,
     /// The run's folder for intermediate data; by default the current one.
     pub scratch: Option<PathBuf>,
+    /// The file for a [`RefusedList`], if one is wanted.
+    pub refused: Option<OutputOptions>,
 }
 
 impl Default for Options {
@@ -43,6 +46,7 @@ impl Default for Options {
             shape_rows: 100_000,
             memory_bytes: MEMORY_BYTES_DEFAULT,
             scratch: None,
+            refused: None,
         }
     }
 }
@@ -85,7 +89,7 @@ impl Default for Options {
 /// let columns = BTreeMap::from([("email".to_owned(), "mail".to_owned())]);
 /// let options = Options { columns, ..Options::default() };
 /// let check = Check::new(&agreement, Some("clinic"), &options)?;
-/// let checked = check.run(&source, &mut |_| ControlFlow::Continue(()));
+/// let checked = check.run(&source, &mut |_| ControlFlow::Continue(()))?;
 ///
 /// let read = checked.read.as_ref().expect("the file was read to its end");
 /// assert_eq!((read.counts.rows, read.counts.refused, read.distinct), (3, 1, Some(1)));
@@ -127,22 +131,31 @@ impl<'a> Check<'a> {
     ///
     /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24 rows. `progress` is called
     /// at most some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
+    ///
+    /// # Errors
+    /// The file for the list of refused rows cannot be written.
     pub fn run(
         &self,
         source: &Source,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Checked {
+    ) -> Result<Checked, OutputError> {
         let terms = self.party.map(|party| self.agreement.terms_of(party));
         let strict = self.options.strict;
         let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, strict));
         // A file without keys has counts and shapes too; whether it is refused is decided below.
         let limits = KeyLimits { strict, may_be_empty: true, ..agreed };
+        let list = self.options.refused.as_ref();
+        let list = list.map(|file| RefusedList::create(source, file)).transpose()?;
         let mut survey = Survey::new(self.key.clone(), self.options.shape_rows);
         let pass = match self.agreement.operation() {
             // Such a run does not keep all items in memory, and neither does its check.
-            Operation::Intersection => self.stream(source, &limits, &mut survey, progress),
-            _ => self.keep(source, &limits, &mut survey, progress),
+            Operation::Intersection => {
+                self.stream(source, &limits, &mut survey, list.as_ref(), progress)
+            }
+            _ => self.keep(source, &limits, &mut survey, list.as_ref(), progress),
         };
+        // A list of a part of the file would look whole.
+        list.filter(|_| pass.is_ok()).map_or(Ok(()), RefusedList::finish)?;
         let (faults, shapes) = survey.finish();
         let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
         let (read, ended) = match pass {
@@ -170,7 +183,7 @@ impl<'a> Check<'a> {
         };
         let judge = || checked.judge(source, agreed.may_be_empty, || self.scratch_fault(source));
         checked.refused = ended.map(Refused::Data).or_else(judge);
-        checked
+        Ok(checked)
     }
 
     /// What a run of so many `rows` takes, if the party is known and the folder can be asked.
@@ -196,9 +209,10 @@ impl<'a> Check<'a> {
         source: &Source,
         limits: &KeyLimits,
         survey: &mut Survey,
+        refused: Option<&RefusedList>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
-        let beside = beside(self.agreement, self.values.as_ref());
+        let beside = Beside { refused, ..beside(self.agreement, self.values.as_ref()) };
         let hash = key_items(self.agreement, &self.key);
         let set = survey_keys(source, beside, &hash, limits, survey, progress)?;
         Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
@@ -210,6 +224,7 @@ impl<'a> Check<'a> {
         source: &Source,
         limits: &KeyLimits,
         survey: &mut Survey,
+        refused: Option<&RefusedList>,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Read, InputError> {
         let mut items = Some(Vec::<Item>::new());
@@ -224,7 +239,7 @@ impl<'a> Check<'a> {
             Ok::<_, Infallible>(())
         };
         let hash = key_items(self.agreement, &self.key);
-        let streamed = survey_items(source, &hash, limits, survey, &mut sink, progress);
+        let streamed = survey_items(source, &hash, limits, survey, refused, &mut sink, progress);
         let counts = match streamed {
             Ok(streamed) => streamed.counts,
             Err(StreamError::Input(error)) => return Err(error),

@@ -9,7 +9,7 @@ use crate::demo::DemoArgs;
 use crate::failure::code;
 use crate::helper::HelperArgs;
 use crate::messages;
-use crate::settings::{ColumnChoice, Excluded, count, day, thread_count};
+use crate::settings::{ColumnChoice, Excluded, column_name, count, day, thread_count};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueHint};
@@ -261,6 +261,10 @@ pub(crate) struct RunArgs {
     /// The file for the result, such as your matching rows; its ending sets the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
+    /// Write all rows of your file to --output, with one more column of this name: 1 for the rows whose key is in
+    /// common, 0 for the others; for an intersection
+    #[arg(long, value_name = "NAME", requires = "output", value_parser = column_name)]
+    pub(crate) mark: Option<String>,
     /// The file for what you know of the order of your shares, for "shares" and "shared-values": the rows of your
     /// input that the entries are from, if they are yours. Keep it to yourself: with both sides' files anyone
     /// knows which rows are in common

@@ -17,6 +17,9 @@ pub(crate) mod shell;
 /// The word for an agreement in messages about its file.
 pub(crate) const AGREEMENT: &str = "agreement";
 
+/// The words for a list of refused rows in messages about its file.
+const REFUSED: &str = "list of refused rows";
+
 /// The word for a report in messages about its file.
 const REPORT: &str = "report";
 

@@ -128,6 +128,20 @@ pub(crate) fn count(text: &str) -> Result<u64, ParseIntError> {
     if is_grouped { text.replace('_', "").parse() } else { text.parse() }
 }
 
+/// The most bytes of the name of a column that is added.
+const COLUMN_NAME_MAX_BYTES: usize = 256;
+
+/// The name of a column that is added: 1 to 256 bytes, without control characters.
+pub(crate) fn column_name(text: &str) -> Result<String, ColumnNameError> {
+    let is_name = (1..=COLUMN_NAME_MAX_BYTES).contains(&text.len());
+    let is_name = is_name && !text.contains(char::is_control);
+    is_name.then(|| text.to_owned()).ok_or(ColumnNameError)
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a name of a column has 1 to {COLUMN_NAME_MAX_BYTES} bytes and no control characters")]
+pub(crate) struct ColumnNameError;
+
 /// `KEY=VALUE`: a value that is excluded from a key column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Excluded {
@@ -323,6 +337,15 @@ mod tests {
         }
         assert_eq!(thread_count("1_0").map(NonZeroUsize::get).ok(), Some(10));
         assert!(thread_count("0").is_err() && thread_count("1_025").is_err());
+    }
+
+    #[test]
+    fn a_column_has_a_name_of_one_line() {
+        assert_eq!(column_name("in common").as_deref(), Ok("in common"));
+        assert_eq!(column_name(&"é".repeat(128)).map(|name| name.len()), Ok(256));
+        for bad in ["", "a\nb", "a\tb", &"x".repeat(257)] {
+            assert_eq!(column_name(bad), Err(ColumnNameError), "{bad}");
+        }
     }
 
     #[test]

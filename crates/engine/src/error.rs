@@ -310,6 +310,18 @@ pub enum ConfigFault {
         /// This party's name.
         party: String,
     },
+    /// This party learns nothing but named a column for the marks of a result.
+    #[error("{party} does not receive the result and names a column for its marks")]
+    MarkNotLearned {
+        /// This party's name.
+        party: String,
+    },
+    /// A column is named for marks of rows, and the result is no rows.
+    #[error("a result of {} marks no rows", operation.name())]
+    NoMark {
+        /// What is computed.
+        operation: Operation,
+    },
     /// A file is named for the order of shares, and the result is none.
     #[error("a result of {} has no order", operation.name())]
     NoOrder {

@@ -4,7 +4,7 @@ use crate::disk::{self, SCRATCH_DEFAULT};
 use crate::error::ConfigFault;
 use crate::matching::{Match, OverBoard, OverSession, Run};
 use crate::meeting::Purpose;
-use crate::output::Finished;
+use crate::output::{self, Finished};
 use crate::peer::Peer;
 use crate::reading::Reader;
 use crate::report::Parts;
@@ -41,9 +41,15 @@ pub struct Job {
     /// The file for the result, if one is wanted; only if this side receives the result. The result is returned as an
     /// [`RunResult`](crate::RunResult) in any case.
     pub output: Option<OutputOptions>,
+    /// The name of one more column of the result file, if it is to have all rows of the file: `1` or `0`, or a boolean in
+    /// Parquet, says which of them have a key in common. Only for an intersection, and only if this side receives it.
+    pub mark: Option<String>,
     /// The file for what this side knows of the order of its shares, if one is wanted; only if the result is shares. See
     /// [`SharesOrder`](crate::SharesOrder).
     pub order: Option<OutputOptions>,
+    /// The file for a list of the rows whose key is refused, if one is wanted. It is written when all rows have been read,
+    /// also if the run ends later without a result; a file of that name is replaced if `force` says so.
+    pub refused: Option<OutputOptions>,
     /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
     /// whenever the helper cannot be reached.
     pub link: LinkOptions,
@@ -171,7 +177,9 @@ pub fn reach(
 ///         source: Source::open(path, &ReadOptions::default())?,
 ///         columns: BTreeMap::new(),
 ///         output: None,
+///         mark: None,
 ///         order: None,
+///         refused: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None, proxy: None },
 ///         store: None,
 ///         hands: None,
@@ -276,20 +284,21 @@ pub(crate) fn follow<M: Match, R>(
     let checked = way.check(answer)?;
 
     let start = Instant::now();
-    let files = [&job.output, &job.order].map(|file| {
+    let [output, order] = [&job.output, &job.order].map(|file| {
         let forced = |file: &OutputOptions| file.force || overwrites;
         file.as_ref().map(|file| OutputOptions { force: forced(file), ..file.clone() })
     });
-    let files = files.each_ref().map(Option::as_ref);
+    let results = output::Results { output, mark: job.mark.as_deref(), order };
     let go_on = || way.go_on();
-    let rows_written = checked.output.keep(&job.source, files, &**run.observer, go_on)?;
+    let written = checked.output.keep(&job.source, &results, &**run.observer, go_on)?;
     run.clock.add(Phase::Writing, start.elapsed());
     let parts = Parts {
         agreement: &job.agreement,
         party: run.position,
         started_at: run.started_at,
         format: job.source.format().to_string(),
-        rows_written,
+        written,
+        is_marked: job.mark.is_some(),
         clock: &run.clock,
         meter: &run.meter,
         threads: job.threads,

@@ -4,7 +4,7 @@ mod file;
 mod order;
 mod table;
 
-pub(crate) use file::{check, check_order};
+pub(crate) use file::{Results, check, check_order};
 pub use order::{OrderLine, SharesOrder};
 pub(crate) use table::KeyRows;
 pub use table::{IdEntry, Ids, Union, UnionEntry};

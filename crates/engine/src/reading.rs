@@ -9,8 +9,9 @@ use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_protocols::Security;
 use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, Source, StreamError, Streamed,
-    ValueColumns, read_keys_with, stream_items,
+    Beside, InputError, KeyColumn, KeyItems, KeyLimits, KeySet, Origin, OutputOptions, Progress,
+    RefusedList, Source, StreamError, Streamed, ValueColumns, check_mark, check_table_output,
+    read_keys_with, stream_items_with,
 };
 
 /// A party's file, and how its rows become items.
@@ -21,6 +22,7 @@ pub(crate) struct Reader<'a> {
     values: Option<ValueColumns>,
     hash: KeyItems,
     limits: KeyLimits,
+    refused: Option<&'a OutputOptions>,
     min_rows: u64,
     observer: &'a dyn Observer,
 }
@@ -34,17 +36,22 @@ impl<'a> Reader<'a> {
         may_overwrite: bool,
         observer: &'a dyn Observer,
     ) -> Result<Self, Error> {
-        let Job { agreement, source, columns, output, order, .. } = job;
+        let Job { agreement, source, columns, output, mark, order, refused, .. } = job;
         let insecure = agreement.candidates().iter().find(|row| row.security == Security::Insecure);
         if let (Some(row), false) = (insecure, job.allow_insecure) {
             return Err(ConfigFault::Insecure { protocol: row.id }.into());
+        }
+        if let Some(mark) = mark {
+            check_has_rows(agreement, party)?;
+            check_mark(source, mark)?;
         }
         if let Some(output) = output {
             if !agreement.is_receiver_of_result(party) {
                 return Err(ConfigFault::OutputNotLearned { party: party.to_owned() }.into());
             }
             let force = output.force || may_overwrite;
-            output::check(agreement, source, &OutputOptions { force, ..output.clone() })?;
+            let mark = mark.as_deref();
+            output::check(agreement, source, mark, &OutputOptions { force, ..output.clone() })?;
         }
         if let Some(order) = order {
             let operation = agreement.operation();
@@ -54,6 +61,9 @@ impl<'a> Reader<'a> {
             let force = order.force || may_overwrite;
             output::check_order(source, &OutputOptions { force, ..order.clone() })?;
         }
+        if let Some(refused) = refused {
+            check_table_output(Origin::OwnersAlone(source), refused)?;
+        }
         let key = key_columns(agreement, Some(party), columns)?;
         let values = value_columns(agreement, party, columns);
         let terms = agreement.terms_of(party);
@@ -62,6 +72,7 @@ impl<'a> Reader<'a> {
             source,
             hash: key_items(agreement, &key),
             limits: key_limits(terms, job.strict),
+            refused: refused.as_ref(),
             min_rows: terms.min_rows,
             key,
             values,
@@ -89,11 +100,15 @@ impl<'a> Reader<'a> {
             go_on(progress)
         };
         let (key, hash) = (&self.key, &self.hash);
-        let streamed = stream_items(self.source, key, hash, &self.limits, sink, &mut progress);
+        let (source, limits) = (self.source, &self.limits);
+        let list = self.list()?;
+        let streamed =
+            stream_items_with(source, key, list.as_ref(), hash, limits, sink, &mut progress);
         let streamed = streamed.map_err(|error| match error {
             StreamError::Input(error) => error.into(),
             StreamError::Sink(error) => error,
-        })?;
+        });
+        let streamed = keep(list, streamed)?;
         // Repeated keys are not known yet.
         self.check_number(streamed.keyed)?;
         Ok(streamed)
@@ -112,9 +127,18 @@ impl<'a> Reader<'a> {
             self.observer.event(&reading(progress));
             go_on(progress)
         };
+        let list = self.list()?;
         let beside = beside(self.agreement, self.values.as_ref());
+        let beside = Beside { refused: list.as_ref(), ..beside };
         let (key, hash) = (&self.key, &self.hash);
-        Ok(read_keys_with(self.source, key, beside, hash, &self.limits, &mut progress)?)
+        let read = read_keys_with(self.source, key, beside, hash, &self.limits, &mut progress);
+        keep(list, read.map_err(Error::from))
+    }
+
+    /// An empty list for refused rows, if one is wanted.
+    fn list(&self) -> Result<Option<RefusedList>, Error> {
+        let list = self.refused.map(|file| RefusedList::create(self.source, file));
+        Ok(list.transpose()?)
     }
 
     /// Refuses fewer `distinct` keys than this party has to bring.
@@ -128,4 +152,29 @@ impl<'a> Reader<'a> {
             false => Ok(()),
         }
     }
+}
+
+/// Refuses a mark for a result that is no rows, or that this party does not receive.
+fn check_has_rows(agreement: &Agreement, party: &str) -> Result<(), ConfigFault> {
+    let operation = agreement.operation();
+    if operation != Operation::Intersection {
+        return Err(ConfigFault::NoMark { operation });
+    }
+    match agreement.is_receiver_of_result(party) {
+        true => Ok(()),
+        false => Err(ConfigFault::MarkNotLearned { party: party.to_owned() }),
+    }
+}
+
+/// Completes the list of a pass that has read all rows, also if none of them has a key. A list of a part of the file would
+/// look whole.
+fn keep<T>(list: Option<RefusedList>, read: Result<T, Error>) -> Result<T, Error> {
+    let is_whole = match &read {
+        Err(Error::Input(InputFault::Data(error))) => matches!(error, InputError::NoKeys { .. }),
+        read => read.is_ok(),
+    };
+    let kept = list.filter(|_| is_whole).map_or(Ok(()), RefusedList::finish);
+    let read = read?;
+    kept?;
+    Ok(read)
 }

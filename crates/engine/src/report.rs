@@ -11,6 +11,7 @@ use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_net::Meter;
 use vesica_protocols::{Parameter, TrustModel};
+use vesica_records::Written;
 use vesica_report::{
     AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
     PartyReport, ProtocolReport, Report, Resources, ResourcesReport, ResultReport, SCHEMA,
@@ -25,7 +26,10 @@ pub(crate) struct Parts<'a> {
     pub(crate) started_at: jiff::Timestamp,
     /// The format of this party's file.
     pub(crate) format: String,
-    pub(crate) rows_written: Option<u64>,
+    /// The rows in the result file, if there are any.
+    pub(crate) written: Option<Written>,
+    /// Whether these are all rows, with a mark.
+    pub(crate) is_marked: bool,
     pub(crate) clock: &'a PhaseClock,
     pub(crate) meter: &'a Meter,
     pub(crate) threads: NonZeroUsize,
@@ -172,7 +176,12 @@ impl Parts<'_> {
 
     fn result(&self, output: &RunResult) -> ResultReport {
         let learned = self.agreement.receivers.contains(&self.party);
-        result_report(self.agreement, learned, output, self.rows_written)
+        let marked = self.written.filter(|_| self.is_marked);
+        ResultReport {
+            rows_written: self.written.map(|written| written.rows),
+            rows_marked: marked.map(|written| written.wanted),
+            ..result_report(self.agreement, learned, output)
+        }
     }
 }
 
@@ -216,12 +225,8 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
     }
 }
 
-fn result_report(
-    agreement: &Agreement,
-    learned: bool,
-    output: &RunResult,
-    rows_written: Option<u64>,
-) -> ResultReport {
+/// What was learned, without the rows that were written.
+fn result_report(agreement: &Agreement, learned: bool, output: &RunResult) -> ResultReport {
     let sums = match output {
         RunResult::Sums { columns, .. } => Some(columns),
         _ => None,
@@ -251,7 +256,8 @@ fn result_report(
             RunResult::Shares { file, .. } => Some(file.entries as u64),
             _ => None,
         },
-        rows_written,
+        rows_written: None,
+        rows_marked: None,
         self_check: if agreement.self_check == 0 { "none" } else { "passed" },
     }
 }

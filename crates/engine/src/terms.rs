@@ -86,7 +86,7 @@ pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Be
         Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
         _ => false,
     };
-    Beside { values, texts, rows: texts.is_some() || has_order }
+    Beside { values, texts, rows: texts.is_some() || has_order, refused: None }
 }
 
 fn named_here(name: &str, columns: &BTreeMap<String, String>) -> String {

@@ -214,6 +214,18 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 "leave out `output=`",
             ),
         ),
+        ConfigFault::MarkNotLearned { party } => Message::here(
+            format!("{party} does not receive the result, but {} is given", say.mark()),
+            format!("leave out {}: only a party that receives rows can mark them", say.mark()),
+        ),
+        ConfigFault::NoMark { operation } => Message::here(
+            format!(
+                "{} is only for the rows of an intersection, and the operation is {}",
+                say.mark(),
+                operation.name()
+            ),
+            format!("leave out {}", say.mark()),
+        ),
         ConfigFault::NoOrder { operation } => Message::here(
             format!(
                 "{} is only for shares, and the operation is {}",

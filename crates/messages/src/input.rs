@@ -546,6 +546,10 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             ),
             files::MORE_FILES,
         ),
+        OutputError::ColumnTaken { column } => Message::here(
+            format!("the input has a column {column:?} already"),
+            format!("give {} a name that no column has", say.mark()),
+        ),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(
             format!(
                 "{place}: column {column:?} of type {type_name} holds a value that cannot be \

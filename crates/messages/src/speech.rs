@@ -51,6 +51,7 @@ terms! {
     output:      "--output",            "`output=`";
     output_file: "--output FILE",       "`output=FILE`";
     order:       "--order",             "`order`";
+    mark:        "--mark",              "`mark=`";
     force:       "--force",             "`force=True`";
     column:      "--column",            "`columns=`";
     key_column:  "--column KEY=COLUMN", "`columns={\"KEY\": \"COLUMN\"}`";

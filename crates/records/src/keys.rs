@@ -8,6 +8,7 @@ use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::progress::{Meter, Progress};
+use crate::refused_list::RefusedList;
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
 use crate::shapes::Shaper;
@@ -49,6 +50,8 @@ pub struct Beside<'a> {
     pub texts: Option<usize>,
     /// Whether the numbers of the rows of each key are wanted.
     pub rows: bool,
+    /// Where refused rows are listed, if that is wanted.
+    pub refused: Option<&'a RefusedList>,
 }
 
 /// Values of one column refused for one reason.
@@ -132,6 +135,8 @@ pub(crate) struct Tally<'a> {
     pub(crate) faults: Option<&'a mut Faults>,
     /// Where the shapes of the key are counted, if they are wanted.
     shaper: Option<&'a mut Shaper>,
+    /// Where refused rows are listed, if that is wanted.
+    list: Option<&'a RefusedList>,
     floats: FloatWatch,
     samples: Samples,
 }
@@ -144,14 +149,26 @@ impl<'a> Tally<'a> {
         columns: &'a [KeyColumn],
         limits: &'a KeyLimits,
         found: Option<Found<'a>>,
+        list: Option<&'a RefusedList>,
     ) -> Result<Self, InputError> {
         let (path, format, counts) = (source.path(), source.format(), KeyCounts::default());
         let (faults, shaper) = found.map(|found| (found.faults, found.shaper)).unzip();
         let floats = FloatWatch::new(columns);
         let samples = Samples::new(columns);
         let file = InFile { path: path.into(), part: None };
-        let tally =
-            Self { columns, limits, path, file, format, counts, faults, shaper, floats, samples };
+        let tally = Self {
+            columns,
+            limits,
+            path,
+            file,
+            format,
+            counts,
+            faults,
+            shaper,
+            list,
+            floats,
+            samples,
+        };
         match source.rows() {
             Some(rows) if rows > 0 => tally.check_room(rows - 1)?,
             _ => {}
@@ -264,6 +281,9 @@ impl<'a> Tally<'a> {
     ) -> Result<(), InputError> {
         let place = row.place();
         let column = &self.columns[key].column;
+        if let Some(list) = self.list {
+            list.push(&self.file.place(place.clone()), column, reason);
+        }
         if self.limits.strict {
             let (path, column) = (self.file.path.to_path_buf(), column.clone());
             self.fault(InputError::Refused { path, place, column, reason })?;
@@ -445,7 +465,7 @@ pub fn read_keys(
     read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], with the values, texts and rows that `beside` asks for.
+/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to its list.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
 /// they are sorted all take as much again.
@@ -502,7 +522,7 @@ fn read<'a>(
     }
     let mut collector = Collector {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits, found)?,
+        tally: Tally::new(source, columns, limits, found, beside.refused)?,
         items: Vec::new(),
         values: beside.values.map(|values| Values::new(values, columns.len())),
         texts: beside.texts.map(TextCollector::new),

@@ -11,7 +11,8 @@
 //! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue; a [`Survey`] holds
 //!   these, and what the values of the key columns look like, without showing one.
 //! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are no rows of the input.
-//! * [`write_rows`] — second pass: the rows of a bitmap, in input order.
+//! * [`RefusedList`] — the places of rows whose key is refused, as a table.
+//! * [`write_rows`], [`mark_rows`] — second pass: the rows of a bitmap, or all with a mark, in input order.
 //! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
 //! * [`InputError`], [`OutputError`] — errors in a file, and their places.
 //!
@@ -36,6 +37,7 @@ mod keys;
 mod never;
 mod output;
 mod progress;
+mod refused_list;
 mod row_numbers;
 mod rows;
 mod second_pass;
@@ -59,15 +61,16 @@ pub use keys::{
     survey_keys,
 };
 pub use output::{
-    Origin, OutputOptions, check_columns, check_document_output, check_output, check_table_output,
-    write_document,
+    Origin, OutputOptions, check_columns, check_document_output, check_mark, check_marked_output,
+    check_output, check_table_output, write_document,
 };
 pub use progress::Progress;
+pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
-pub use second_pass::{Written, write_rows};
+pub use second_pass::{Written, mark_rows, write_rows};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};
 pub use source::{FRAME, ReadOptions, Source};
-pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, survey_items};
+pub use stream::{NO_ITEM, StreamError, Streamed, stream_items, stream_items_with, survey_items};
 pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};

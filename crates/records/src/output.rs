@@ -49,6 +49,30 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
     Ok(())
 }
 
+/// Like [`check_output`], for [`crate::mark_rows`].
+///
+/// # Errors
+/// Those of [`check_output`], and [`OutputError::ColumnTaken`].
+pub fn check_marked_output(
+    source: &Source,
+    mark: &str,
+    options: &OutputOptions,
+) -> Result<(), WriteError> {
+    check_mark(source, mark)?;
+    check_output(source, options)
+}
+
+/// Checks that the input has no column that is named like the mark of [`crate::mark_rows`].
+///
+/// # Errors
+/// [`OutputError::ColumnTaken`].
+pub fn check_mark(source: &Source, mark: &str) -> Result<(), OutputError> {
+    match source.columns().iter().any(|column| column == mark) {
+        true => Err(OutputError::ColumnTaken { column: mark.to_owned() }),
+        false => Ok(()),
+    }
+}
+
 /// Checks that a unit holds each timestamp of a file, for the files of a folder the same one.
 fn check_units(source: &Source, file: &Source, table: &Table) -> Result<(), InputError> {
     let own = table.whole(file)?.schema();

@@ -1,17 +1,17 @@
-//! The second pass: the rows of a bitmap, whole, in input order; the whole file or nothing.
+//! The second pass: the rows of a bitmap, or all rows with a mark, whole, in input order; the whole file or nothing.
 
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
 use crate::folder::File as InputFile;
-use crate::output::{OutputOptions, TempOutput};
+use crate::output::{OutputOptions, TempOutput, check_mark};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
 use crate::sink::text::{RecordWriter, TextSink, push_quoted};
 use crate::source::{Layout, Source, TextLayout};
-use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
-use arrow_schema::{FieldRef, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::RowSelection;
 use std::fs::File;
 use std::ops::ControlFlow;
@@ -25,6 +25,8 @@ use vesica_inputs::text::reader::Record;
 pub struct Written {
     /// Rows, the header not counted.
     pub rows: u64,
+    /// Those of them that are in the bitmap.
+    pub wanted: u64,
 }
 
 /// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row r,
@@ -55,24 +57,57 @@ pub fn write_rows(
     options: &OutputOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Written, WriteError> {
-    assert_eq!(wanted.len() as u64, rows.div_ceil(64), "a bit for each row");
+    let wanted = Wanted::new(wanted, rows);
+    write(source, wanted, None, options, progress)
+}
+
+/// Like [`write_rows`], but writes every row of `source`, with one more column at the end, which is named `mark` and says
+/// whether the row's bit is set: `1` or `0` in text, a boolean in Parquet.
+///
+/// # Errors
+/// Those of [`write_rows`], and [`OutputError::ColumnTaken`](crate::OutputError::ColumnTaken).
+///
+/// # Panics
+/// As [`write_rows`].
+pub fn mark_rows(
+    source: &Source,
+    rows: u64,
+    wanted: &[u64],
+    mark: &str,
+    options: &OutputOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Written, WriteError> {
+    check_mark(source, mark)?;
+    let wanted = Wanted::new(wanted, rows);
+    write(source, wanted, Some(mark), options, progress)
+}
+
+fn write(
+    source: &Source,
+    wanted: Wanted<'_>,
+    mark: Option<&str>,
+    options: &OutputOptions,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Written, WriteError> {
     let output = TempOutput::create(source, options)?;
     let meter = Meter::new(source.len_bytes(), progress);
-    let wanted = Wanted { bits: wanted, expected: rows, rows: 0 };
-    let mut pass = Pass { source, wanted, meter, written: 0 };
+    let mut pass = Pass { source, wanted, mark, meter, written: Written { rows: 0, wanted: 0 } };
     let out = output.writer()?;
     match (source.file_layout(), output.format().format) {
         (Layout::Text(_), Format::Parquet) => {
-            let mut table = TextTable::new(out, source.columns(), output.path())?;
+            let mut table = TextTable::marked(out, source.columns(), mark, output.path())?;
             let mut scratch = Vec::new();
-            pass.text(|record, file| push_text(&mut table, record, file, &mut scratch))?;
+            pass.text(|record, file, mark| {
+                mark.into_iter().for_each(|mark| table.mark(mark));
+                push_text(&mut table, record, file, &mut scratch)
+            })?;
             table.finish()?;
         }
         (Layout::Text(layout), format) => pass.text_to_text(layout, format, out, &output)?,
         (Layout::Parquet(table), Format::Parquet) => {
-            let schema = written_schema(source, table)?;
+            let schema = written_schema(source, table, mark)?;
             let mut sink = ParquetSink::like(out, table, &schema, output.path())?;
-            pass.table(|batch, file, _| Ok(sink.write(&whole_rows(batch, file, &schema)?)?))?;
+            pass.table(|rows, file| Ok(sink.write(&whole_rows(rows, file, &schema)?)?))?;
             sink.finish()?;
         }
         (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
@@ -81,15 +116,28 @@ pub fn write_rows(
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
-    if wanted.rows != rows {
+    if wanted.rows != wanted.expected {
         return Err(changed(source));
     }
     output.commit()?;
-    Ok(Written { rows: written })
+    Ok(written)
 }
 
-/// The types of the columns of a result out of Parquet: those that read every value unchanged, of all files the same.
-fn written_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> {
+/// The types of the columns of a result out of Parquet: those that read every value unchanged, of all files the same; and
+/// last that of the mark.
+fn written_schema(
+    source: &Source,
+    table: &Table,
+    mark: Option<&str>,
+) -> Result<SchemaRef, InputError> {
+    let schema = rows_schema(source, table)?;
+    let Some(mark) = mark else { return Ok(schema) };
+    let mut fields = schema.fields().to_vec();
+    fields.push(Arc::new(Field::new(mark, DataType::Boolean, false)));
+    Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
+}
+
+fn rows_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> {
     let exact = table.whole(source.first_file())?.schema();
     let Some(schema) = source.schema() else { return Ok(Arc::clone(exact)) };
     let own = schema.fields().iter().zip(exact.fields());
@@ -120,7 +168,12 @@ struct Wanted<'a> {
     rows: u64,
 }
 
-impl Wanted<'_> {
+impl<'a> Wanted<'a> {
+    fn new(bits: &'a [u64], rows: u64) -> Self {
+        assert_eq!(bits.len() as u64, rows.div_ceil(64), "a bit for each row");
+        Self { bits, expected: rows, rows: 0 }
+    }
+
     #[inline]
     fn bit(&self, row: u64) -> bool {
         // Rows beyond the last one are noticed at the end.
@@ -144,23 +197,36 @@ pub(crate) fn usual_delimiter(format: Format) -> u8 {
 struct Pass<'a, 'p> {
     source: &'a Source,
     wanted: Wanted<'a>,
+    /// The name of the column that says which rows are wanted, if all are written.
+    mark: Option<&'a str>,
     meter: Meter<'p>,
-    written: u64,
+    written: Written,
+}
+
+/// Rows to be written.
+struct Rows<'b> {
+    batch: &'b RecordBatch,
+    /// Which of them are wanted, if all are written.
+    marks: Option<BooleanBuffer>,
+    /// The number in the file of the first row of the batch's row group, from 1.
+    group_from: u64,
 }
 
 impl Pass<'_, '_> {
-    /// Gives every wanted record to `write`, with its file.
+    /// Gives every record to be written to `write`, with its file, and with whether it is wanted if all are written.
     fn text(
         &mut self,
-        mut write: impl FnMut(Record<'_>, &InputFile<'_>) -> Result<(), WriteError>,
+        mut write: impl FnMut(Record<'_>, &InputFile<'_>, Option<bool>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
             let (mut reader, _) = file.records()?;
             while let Some(record) = reader.next_record()? {
-                if self.wanted.next() {
-                    self.written += 1;
-                    write(record, &file)?;
+                let is_wanted = self.wanted.next();
+                if is_wanted || self.mark.is_some() {
+                    self.written.rows += 1;
+                    self.written.wanted += u64::from(is_wanted);
+                    write(record, &file, self.mark.map(|_| is_wanted))?;
                 }
                 if self.wanted.rows.is_multiple_of(ROWS_PER_TICK) {
                     let bytes = file.bytes_before + reader.bytes_done();
@@ -179,7 +245,7 @@ impl Pass<'_, '_> {
         output: &TempOutput,
     ) -> Result<(), WriteError> {
         let mut sink = TextSink::new(out, output.format().codec, output.path())?;
-        let source = self.source;
+        let (source, mark) = (self.source, self.mark);
         let (_, header) = source.file(0)?.records()?;
         if format == source.format() {
             if header.had_bom {
@@ -192,13 +258,19 @@ impl Pass<'_, '_> {
                 sink.write(&sep.raw)?;
             }
             let mut line_end = b"\n".to_vec();
-            let mut copy = |body: &[u8], whole: &[u8], end: &[u8]| -> Result<(), WriteError> {
+            // With `keeps_last` the last byte before the line end is a delimiter after the last cell, and stays there.
+            let mut copy = |body: &[u8],
+                            whole: &[u8],
+                            end: &[u8],
+                            keeps_last: bool|
+             -> Result<(), WriteError> {
                 if end.is_empty() {
                     sink.write(whole)?;
                 } else {
-                    sink.write(body)?;
+                    let at = body.len() - usize::from(keeps_last && !body.is_empty());
+                    sink.write(&body[..at])?;
                     sink.write(end)?;
-                    sink.write(&whole[body.len()..])?;
+                    sink.write(&whole[at..])?;
                 }
                 if body.len() < whole.len() {
                     line_end.clear();
@@ -211,37 +283,40 @@ impl Pass<'_, '_> {
             };
             if !header.raw.is_empty() {
                 let named = source.named().iter().map(|name| Some(name.as_str()));
-                let end = end_of_record(named, layout.delimiter);
-                copy(&header.raw[..header.body_len], &header.raw, &end)?;
+                let end = end_of_record(named.chain(mark.map(Some)), layout.delimiter);
+                copy(&header.raw[..header.body_len], &header.raw, &end, false)?;
             }
-            self.text(|record, file| {
+            self.text(|record, file, mark| {
                 let (body, whole) = record.raw();
                 let named = file.named.iter().map(Option::as_deref);
-                copy(body, whole, &end_of_record(named, layout.delimiter))
+                let cells = named.chain(mark.map(|mark| Some(digit(mark))));
+                let end = end_of_record(cells, layout.delimiter);
+                copy(body, whole, &end, ends_with_delimiter(file))
             })?;
         } else {
             let mut writer = RecordWriter::new(usual_delimiter(format));
             if layout.header {
                 source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
+                mark.into_iter().for_each(|name| writer.push(name.as_bytes()));
                 writer.finish(&mut sink)?;
             }
             let mut scratch = Vec::new();
-            self.text(|record, file| {
+            self.text(|record, file, mark| {
                 for index in 0..record.len() {
                     writer.push(record.cell(index, &mut scratch));
                 }
                 file.named_cells().for_each(|cell| writer.push(cell));
+                mark.into_iter().for_each(|mark| writer.push(digit(mark).as_bytes()));
                 Ok(writer.finish(&mut sink)?)
             })?;
         }
         Ok(sink.finish()?)
     }
 
-    /// Gives every batch of wanted rows to `write`, with its file and the number in it of the first row of the
-    /// batch's row group, from 1.
+    /// Gives every batch of rows to be written to `write`, with its file.
     fn table(
         &mut self,
-        mut write: impl FnMut(&RecordBatch, &InputFile<'_>, u64) -> Result<(), WriteError>,
+        mut write: impl FnMut(Rows<'_>, &InputFile<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
@@ -256,7 +331,7 @@ impl Pass<'_, '_> {
         &mut self,
         file: &InputFile<'_>,
         table: &Table,
-        write: &mut impl FnMut(&RecordBatch, &InputFile<'_>, u64) -> Result<(), WriteError>,
+        write: &mut impl FnMut(Rows<'_>, &InputFile<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         let rows_before = self.wanted.rows;
         for group in 0..table.file().num_row_groups() {
@@ -271,22 +346,35 @@ impl Pass<'_, '_> {
             self.wanted.rows += rows as u64;
             let bit = |row: usize| self.wanted.bit(first_row + row as u64);
             let mask = BooleanBuffer::collect_bool(rows, bit);
-            let mut wanted = mask.count_set_bits();
-            if wanted == 0 {
+            let wanted = mask.count_set_bits();
+            let (written, selected) = match self.mark {
+                Some(_) => (rows, BooleanBuffer::new_set(rows)),
+                None => (wanted, mask.clone()),
+            };
+            if written == 0 {
                 continue;
             }
-            self.written += wanted as u64;
-            let selection = RowSelection::from_boolean_buffer(mask);
+            self.written.rows += written as u64;
+            self.written.wanted += wanted as u64;
+            let selection = RowSelection::from_boolean_buffer(selected);
             let mut batches = RowBatches::open(file, table, group, selection)?;
+            let mut done = 0;
             while let Some(batch) = batches.next()? {
-                write(&batch, file, first_row - rows_before + 1)?;
-                wanted = wanted.wrapping_sub(batch.num_rows());
+                let len = batch.num_rows();
+                // Its columns may have more rows than it says.
+                if len > written - done {
+                    return Err(damaged().into());
+                }
+                let marks = self.mark.map(|_| mask.slice(done, len));
+                let group_from = first_row - rows_before + 1;
+                write(Rows { batch: &batch, marks, group_from }, file)?;
+                done += len;
                 let rows = self.wanted.rows;
                 let bytes = file.bytes_before + file.bytes_at_row(rows - rows_before, table);
                 self.meter.tick(bytes, rows)?;
             }
             // Its columns may have fewer rows than it says.
-            if wanted != 0 {
+            if done != written {
                 return Err(damaged().into());
             }
         }
@@ -303,17 +391,21 @@ impl Pass<'_, '_> {
         let mut writer = RecordWriter::new(usual_delimiter(format));
         let source = self.source;
         source.columns().iter().for_each(|name| writer.push(name.as_bytes()));
+        self.mark.into_iter().for_each(|name| writer.push(name.as_bytes()));
         writer.finish(&mut sink)?;
-        self.table(|batch, file, first_row| {
+        self.table(|Rows { batch, marks, group_from }, file| {
             let mut texts = Vec::with_capacity(batch.num_columns());
             for (array, field) in batch.columns().iter().zip(batch.schema_ref().fields()) {
                 let text = TextColumn::new(array, CellForm::written(field))
-                    .map_err(|reason| no_text(&reason, file.path(), first_row, field.name()))?;
+                    .map_err(|reason| no_text(&reason, file.path(), group_from, field.name()))?;
                 texts.push(text);
             }
             for row in 0..batch.num_rows() {
                 texts.iter().for_each(|text| writer.push(text.cell(row)));
                 file.named_cells().for_each(|cell| writer.push(cell));
+                if let Some(marks) = &marks {
+                    writer.push(digit(marks.value(row)).as_bytes());
+                }
                 writer.finish(&mut sink)?;
             }
             Ok(())
@@ -348,9 +440,19 @@ fn end_of_record<'a>(named: impl Iterator<Item = Option<&'a str>>, delimiter: u8
     end
 }
 
-/// The rows of a batch of `file` with all columns of `schema`, whose last are those that names of folders give.
+/// Whether each row of a text file has a delimiter after its last cell.
+fn ends_with_delimiter(file: &InputFile<'_>) -> bool {
+    matches!(file.layout(), Layout::Text(layout) if layout.ends_with_delimiter)
+}
+
+/// A mark in text.
+fn digit(mark: bool) -> &'static str {
+    if mark { "1" } else { "0" }
+}
+
+/// Rows of `file` with all columns of `schema`, whose last are those that names of folders give, and the mark.
 fn whole_rows(
-    batch: &RecordBatch,
+    Rows { batch, marks, .. }: Rows<'_>,
     file: &InputFile<'_>,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, InputError> {
@@ -359,6 +461,7 @@ fn whole_rows(
         let cells = std::iter::repeat_n(cell.as_deref(), batch.num_rows());
         columns.push(Arc::new(cells.collect::<StringArray>()) as ArrayRef);
     }
+    columns.extend(marks.map(|marks| Arc::new(BooleanArray::new(marks, None)) as ArrayRef));
     let damaged = |_| InputError::DamagedParquet { path: file.path().to_path_buf() };
     RecordBatch::try_new(Arc::clone(schema), columns).map_err(damaged)
 }

@@ -5,9 +5,10 @@ use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, Tally};
 use crate::progress::{Meter, Progress};
+use crate::refused_list::RefusedList;
 use crate::rows::{Row, Visit, visit};
-use crate::source::Source;
-use crate::survey::{Found, Survey};
+use crate::source::{CellColumn, Source};
+use crate::survey::Survey;
 use std::ops::ControlFlow;
 use vesica_core::Item;
 use vesica_inputs::error::{InFile, InputError};
@@ -60,11 +61,29 @@ pub fn stream_items<E>(
     sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    stream(source, columns, hash, limits, None, sink, progress)
+    stream_items_with(source, columns, None, hash, limits, sink, progress)
+}
+
+/// Like [`stream_items`], with a list to which refused rows go.
+///
+/// # Errors
+/// Those of [`stream_items`].
+pub fn stream_items_with<E>(
+    source: &Source,
+    columns: &[KeyColumn],
+    list: Option<&RefusedList>,
+    hash: &KeyItems,
+    limits: &KeyLimits,
+    sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Streamed, StreamError<E>> {
+    let cells = source.key_columns(columns)?;
+    let tally = Tally::new(source, columns, limits, None, list)?;
+    stream(source, &cells, hash, tally, sink, progress)
 }
 
 /// Like [`stream_items`], over a whole file with the key of `survey`, whatever the faults in its rows, which are counted
-/// in `survey` with the shapes of the key's columns. The file is read once.
+/// in `survey` with the shapes of the key's columns; refused rows go to `list`. The file is read once.
 ///
 /// # Errors
 /// Errors of [`stream_items`] that do not concern a row.
@@ -73,33 +92,35 @@ pub fn survey_items<E>(
     hash: &KeyItems,
     limits: &KeyLimits,
     survey: &mut Survey,
+    list: Option<&RefusedList>,
     sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
     let (columns, found) = survey.parts();
-    stream(source, columns, hash, limits, Some(found), sink, progress)
+    let cells = source.key_columns(columns)?;
+    let tally = Tally::new(source, columns, limits, Some(found), list)?;
+    stream(source, &cells, hash, tally, sink, progress)
 }
 
 fn stream<'a, E>(
     source: &'a Source,
-    columns: &'a [KeyColumn],
+    cells: &[CellColumn],
     hash: &'a KeyItems,
-    limits: &'a KeyLimits,
-    found: Option<Found<'a>>,
+    tally: Tally<'a>,
     sink: &'a mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    let cells = source.key_columns(columns)?;
+    let columns = tally.columns;
     let mut stream: Stream<'_, E> = Stream {
         pass: KeyPass::new(columns, hash),
-        tally: Tally::new(source, columns, limits, found)?,
+        tally,
         block: Block::default(),
         sink,
         refused: None,
         keyed: 0,
     };
     let mut meter = Meter::new(source.len_bytes(), progress);
-    let rows = visit(source, &cells, &mut meter, &mut stream)?;
+    let rows = visit(source, cells, &mut meter, &mut stream)?;
     if stream.refused.is_none() {
         stream.hand_on();
     }

@@ -300,8 +300,10 @@ pub struct ResultReport {
     pub new_keys: Option<u64>,
     /// Entries in this side's file of shares, when it receives one.
     pub shared_entries: Option<u64>,
-    /// Rows written, when this side receives them.
+    /// Rows in the result file, when this side receives rows.
     pub rows_written: Option<u64>,
+    /// Those of them whose mark says that their key is in common, when the file has all rows with a mark.
+    pub rows_marked: Option<u64>,
     /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party receives no answer to
     /// check. A run that fails the self-check has no report.
     pub self_check: &'static str,

@@ -108,6 +108,7 @@ fn the_data_is_read_once() {
             fs::remove_file(&path).unwrap();
             ControlFlow::Continue(())
         });
+        let checked = checked.unwrap();
         assert_eq!((calls, checked.refused), (1, None));
         assert_eq!(checked.read.unwrap().distinct, Some(2));
         assert_eq!(checked.key[0].shape_rows(), 6);
@@ -137,13 +138,13 @@ fn a_frame_can_be_checked_once() {
         let agreement = terms.agreement();
         let check = Check::new(&agreement, Some("one"), &Options::default()).unwrap();
         let (source, go_on) = (frame(), &mut |_| ControlFlow::Continue(()));
-        let checked = check.run(&source, go_on);
+        let checked = check.run(&source, go_on).unwrap();
         assert_eq!(checked.refused, None);
         let read = checked.read.unwrap();
         assert_eq!((read.counts.rows, read.counts.empty, read.distinct), (4, 1, Some(1)));
         assert_eq!(read.counts.refused_by[0].first, [Place::Row(3)]);
         assert_eq!(checked.key[0].shape_rows(), 4);
-        let again = check.run(&source, go_on);
+        let again = check.run(&source, go_on).unwrap();
         let Some(Refused::Data(error)) = again.refused else { panic!("it is refused") };
         assert!(matches!(error, InputError::AlreadyRead { .. }), "{error:?}");
         assert_eq!(again.read, None);

@@ -67,6 +67,6 @@ impl Terms {
         fs::write(&path, table).unwrap();
         let source = Source::open(path, &ReadOptions::default()).unwrap();
         let agreement = self.agreement();
-        Check::new(&agreement, party, options).unwrap().run(&source, progress)
+        Check::new(&agreement, party, options).unwrap().run(&source, progress).unwrap()
     }
 }

@@ -17,7 +17,7 @@ use vesica_exchange::Store;
 use vesica_link::{Endpoint, LinkOptions, ProxyChoice};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::memory::MemorySize;
-use vesica_records::ReadOptions;
+use vesica_records::{OutputOptions, ReadOptions};
 
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
@@ -43,9 +43,18 @@ pub(crate) struct DataArgs {
     /// Stop at the first value that its profile refuses; otherwise such rows are skipped and counted
     #[arg(long)]
     pub(crate) strict: bool,
+    /// The file for a list of the rows that are refused, with line or row, column and reason, but no value; an
+    /// existing one is replaced
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) refused: Option<PathBuf>,
 }
 
 impl DataArgs {
+    /// The file for the list of refused rows.
+    pub(crate) fn refused_output(&self) -> Option<OutputOptions> {
+        self.refused.clone().map(|path| OutputOptions { path, force: true })
+    }
+
     pub(crate) fn column_choices(&self) -> Result<BTreeMap<String, String>, Failure> {
         column_choices(&self.columns)
     }

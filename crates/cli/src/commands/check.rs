@@ -2,7 +2,7 @@
 
 use super::output::NamedFile;
 use super::run::no_address;
-use super::{AGREEMENT, output, protocols, seat};
+use super::{AGREEMENT, REFUSED, output, protocols, seat};
 use crate::args::CheckArgs;
 use crate::failure::Failure;
 use crate::interrupt::cancel_on_interrupt;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::explain::bytes;
 use vesica_check::{Check, Checked, Options, Refused};
-use vesica_engine::{Event, Observer, look};
+use vesica_engine::{Error, Event, InputFault, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_messages::arguments::ArgumentFault;
 use vesica_messages::checked;
@@ -29,14 +29,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {
         return Err(ArgumentFault::NoKey.into());
     }
-    if let Some(log) = args.talk.log_file.as_deref() {
-        let mut read = vec![
-            NamedFile { what: AGREEMENT, path: &args.agreement },
-            NamedFile { what: "input", path: &args.data.input },
-        ];
-        read.extend(args.key.iter().map(|path| NamedFile { what: "key", path }));
-        output::refuse_same(NamedFile { what: "log", path: log }, &read)?;
-    }
+    refuse_shared_files(args)?;
     logging::start(&args.talk)?;
     let agreement = &Agreement::load(&args.agreement)?;
     let link = args.place.link_options_for_check(agreement)?;
@@ -52,6 +45,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         shape_rows: args.rows,
         memory_bytes: args.memory.bytes(),
         scratch: args.memory.scratch.clone(),
+        refused: args.data.refused_output(),
     };
     let check = Check::new(agreement, party.as_deref(), &options)?;
 
@@ -69,6 +63,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
         if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     reporter.finish();
+    let checked = checked.map_err(InputFault::from).map_err(Error::from)?;
     let meeting = || {
         let (Some(link), Some(identity)) = (link, identity) else { return Ok(None) };
         connect(agreement, identity, link, party.as_deref(), &reporter, &cancel).map(Some)
@@ -87,6 +82,24 @@ pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure>
     out.flush()?;
     match meeting()? {
         Some(there) => show_there(agreement, &there, out),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a check in which one file would replace another.
+fn refuse_shared_files(args: &CheckArgs) -> Result<(), Failure> {
+    let mut taken = vec![
+        NamedFile { what: AGREEMENT, path: &args.agreement },
+        NamedFile { what: "input", path: &args.data.input },
+    ];
+    taken.extend(args.key.iter().map(|path| NamedFile { what: "key", path }));
+    if let Some(path) = args.data.refused.as_deref() {
+        let file = NamedFile { what: REFUSED, path };
+        output::refuse_same(file, &taken)?;
+        taken.push(file);
+    }
+    match args.talk.log_file.as_deref() {
+        Some(path) => output::refuse_same(NamedFile { what: "log", path }, &taken),
         None => Ok(()),
     }
 }

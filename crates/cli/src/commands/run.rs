@@ -4,7 +4,7 @@ mod patience;
 mod summary;
 
 use super::output::{NamedFile, Pending};
-use super::{AGREEMENT, REPORT, open_report, output, seat};
+use super::{AGREEMENT, REFUSED, REPORT, open_report, output, seat};
 use crate::args::RunArgs;
 use crate::failure::{Failure, code};
 use crate::interrupt::cancel_on_interrupt;
@@ -102,7 +102,9 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         source,
         columns,
         output: args.output.clone().map(|path| OutputOptions { path, force: args.force }),
+        mark: args.mark.clone(),
         order: args.order.clone().map(|path| OutputOptions { path, force: args.force }),
+        refused: args.data.refused_output(),
         link: link.clone(),
         store,
         hands: None,
@@ -195,6 +197,7 @@ fn refuse_within(args: &RunArgs, folder: &Path) -> Result<(), Failure> {
         ("output", args.output.as_deref()),
         ("order", args.order.as_deref()),
         ("report", args.report.as_deref()),
+        (REFUSED, args.data.refused.as_deref()),
         ("log", args.talk.log_file.as_deref()),
         ("input", Some(args.data.input.as_path())),
     ] {
@@ -311,6 +314,11 @@ fn refuse_shared_files(args: &RunArgs) -> Result<(), Failure> {
     }
     if let Some(path) = args.report.as_deref() {
         let file = NamedFile { what: REPORT, path };
+        output::refuse_same(file, &taken)?;
+        taken.push(file);
+    }
+    if let Some(path) = args.data.refused.as_deref() {
+        let file = NamedFile { what: REFUSED, path };
         output::refuse_same(file, &taken)?;
         taken.push(file);
     }

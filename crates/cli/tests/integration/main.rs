@@ -14,6 +14,7 @@ mod golden;
 mod interrupt;
 mod kubernetes;
 mod limits;
+mod marks;
 mod mended;
 mod own_rows;
 mod partitions;

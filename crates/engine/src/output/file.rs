@@ -8,8 +8,9 @@ use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_core::hash::hex;
 use vesica_records::{
-    Origin, OutputOptions, Progress, Source, TableWriter, WriteError, check_document_output,
-    check_output, check_table_output, distinct_columns, write_document, write_figures, write_rows,
+    Origin, OutputError, OutputOptions, Progress, Source, TableWriter, WriteError, Written,
+    check_document_output, check_marked_output, check_output, check_table_output, distinct_columns,
+    mark_rows, write_document, write_figures, write_rows,
 };
 
 /// The column of a union that says which keys only the other party has.
@@ -19,18 +20,40 @@ const ID: &str = "id";
 /// The column of the numbers of the own rows of a key.
 const ROWS: &str = "rows";
 
-/// Checks, before any data moves, that the result can be written.
+/// The files that a run writes at its end.
+pub(crate) struct Results<'a> {
+    /// For the result.
+    pub(crate) output: Option<OutputOptions>,
+    /// The column that says which rows are in the result, if the file gets all of them.
+    pub(crate) mark: Option<&'a str>,
+    /// For the order of shares.
+    pub(crate) order: Option<OutputOptions>,
+}
+
+/// Checks, before any data moves, that the result can be written; with a `mark` all rows.
 pub(crate) fn check(
     agreement: &Agreement,
     source: &Source,
+    mark: Option<&str>,
     output: &OutputOptions,
 ) -> Result<(), WriteError> {
-    match agreement.operation() {
-        Operation::Intersection => check_output(source, output)?,
-        Operation::Shares | Operation::SharedValues => check_document_output(source, output)?,
-        _ => check_table_output(source, output)?,
+    match (agreement.operation(), mark) {
+        (Operation::Intersection, Some(mark)) => check_marked_output(source, mark, output)?,
+        (Operation::Intersection, None) => check_output(source, output)?,
+        (operation, _) => check_other(operation, source, output)?,
     }
     Ok(())
+}
+
+fn check_other(
+    operation: Operation,
+    source: &Source,
+    output: &OutputOptions,
+) -> Result<(), OutputError> {
+    match operation {
+        Operation::Shares | Operation::SharedValues => check_document_output(source, output),
+        _ => check_table_output(source, output),
+    }
 }
 
 /// Checks, before any data moves, that the order of shares can be written.
@@ -39,8 +62,8 @@ pub(crate) fn check_order(source: &Source, output: &OutputOptions) -> Result<(),
 }
 
 impl RunResult {
-    /// Writes this output to a file, whole or not at all. Returns the number of written rows if they are rows of
-    /// `source`, the file that the job has read.
+    /// Writes this output to a file, whole or not at all. Returns what was written if it is rows of `source`, the file
+    /// that the job has read.
     ///
     /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns: a
     /// change of the file since it was opened is noticed, one before only by the number of rows.
@@ -58,14 +81,14 @@ impl RunResult {
         source: &Source,
         options: &OutputOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Option<u64>, Error> {
+    ) -> Result<Option<Written>, Error> {
         // Keys of the other party, identifiers and shares can be more sensitive than the input, which others may read.
         let owners_alone = Origin::OwnersAlone(source);
         match self {
             Self::Nothing | Self::OutsideBounds | Self::Elsewhere { .. } => {}
             Self::Rows(rows) => {
                 let written = write_rows(source, rows.len(), rows.words(), options, progress)?;
-                return Ok(Some(written.rows));
+                return Ok(Some(written));
             }
             Self::Union(union) => write_union(union, owners_alone, options)?,
             Self::Ids(ids) => write_ids(ids, owners_alone, options)?,
@@ -91,6 +114,23 @@ impl RunResult {
         Ok(None)
     }
 
+    /// Like [`write`](Self::write), but [`RunResult::Rows`] gives all rows of `source`, with one more column named `mark`
+    /// that says which of them are in the set: `1` or `0`, or a boolean in Parquet.
+    ///
+    /// # Errors
+    /// Those of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a column of that name.
+    pub fn write_marked(
+        &self,
+        source: &Source,
+        mark: &str,
+        options: &OutputOptions,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Option<Written>, Error> {
+        let Self::Rows(rows) = self else { return self.write(source, options, progress) };
+        let written = mark_rows(source, rows.len(), rows.words(), mark, options, progress)?;
+        Ok(Some(written))
+    }
+
     /// Writes what this party knows of the order of its shares to a table, whole or not at all, which only its owner can
     /// read. Numbers are from 1. For other results than shares no file is written. `source` is the file that the job has
     /// read.
@@ -108,11 +148,11 @@ impl RunResult {
     pub(crate) fn keep(
         &self,
         source: &Source,
-        [output, order]: [Option<&OutputOptions>; 2],
+        Results { output, mark, order }: &Results<'_>,
         observer: &dyn Observer,
         go_on: impl Fn() -> ControlFlow<()>,
-    ) -> Result<Option<u64>, Error> {
-        if output.or(order).is_none() {
+    ) -> Result<Option<Written>, Error> {
+        if output.is_none() && order.is_none() {
             return Ok(None);
         }
         observer.event(&Event::Phase(Phase::Writing));
@@ -121,9 +161,15 @@ impl RunResult {
             go_on()
         };
         // The order alone is of no use, so a failure leaves no file of it.
-        let rows = output.map_or(Ok(None), |options| self.write(source, options, &mut progress))?;
-        order.map_or(Ok(()), |options| self.write_order(source, options))?;
-        Ok(rows)
+        let written = match (output, mark) {
+            (Some(options), Some(mark)) => {
+                self.write_marked(source, mark, options, &mut progress)?
+            }
+            (Some(options), None) => self.write(source, options, &mut progress)?,
+            (None, _) => None,
+        };
+        order.as_ref().map_or(Ok(()), |options| self.write_order(source, options))?;
+        Ok(written)
     }
 }
 

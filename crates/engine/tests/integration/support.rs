@@ -121,7 +121,9 @@ max_rows = {}
                 .unwrap(),
             columns: BTreeMap::new(),
             output,
+            mark: None,
             order: None,
+            refused: None,
             link: LinkOptions {
                 endpoint,
                 wait: Duration::from_secs(8),

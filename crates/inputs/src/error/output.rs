@@ -72,6 +72,12 @@ pub enum OutputError {
         /// The output.
         path: PathBuf,
     },
+    /// The column for the marks of rows has the name of one of the input.
+    #[error("the input has a column {column:?} already")]
+    ColumnTaken {
+        /// The name.
+        column: String,
+    },
     /// A column has a type that a text file cannot hold.
     #[error("column {column:?} of type {type_name} cannot be written as text")]
     UnsupportedTextType {

@@ -165,6 +165,8 @@ fn config_faults() -> Vec<ConfigFault> {
         ConfigFault::StateOfAnother { folder },
         ConfigFault::OutputMissing { party: party.clone() },
         ConfigFault::OutputNotLearned { party: party.clone() },
+        ConfigFault::MarkNotLearned { party: party.clone() },
+        ConfigFault::NoMark { operation: Operation::Cardinality },
         ConfigFault::NoOrder { operation: Operation::Union },
         ConfigFault::UnknownKey { given: "mail".to_owned(), known: vec!["email".to_owned()] },
     ];

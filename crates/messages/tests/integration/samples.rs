@@ -308,6 +308,7 @@ fn output_errors() -> Vec<OutputError> {
             column: column.clone(),
             type_name: type_name.clone(),
         },
+        OutputError::ColumnTaken { column: column.clone() },
         OutputError::UnsupportedParquetType { column, type_name },
     ]
 }

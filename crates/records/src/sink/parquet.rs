@@ -2,7 +2,7 @@
 
 use crate::column_names::distinct_columns;
 use crate::columnar::Table;
-use arrow_array::builder::StringBuilder;
+use arrow_array::builder::{BooleanBuilder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::{ARROW_SCHEMA_META_KEY, ArrowWriter};
@@ -122,26 +122,40 @@ impl<W: Write + Send> ParquetSink<W> {
     }
 }
 
-/// Writes text cells to a Parquet file of string columns.
+/// Writes text cells to a Parquet file of string columns, after which a column of truth values may come.
 pub(crate) struct TextTable<W: Write + Send> {
     sink: ParquetSink<W>,
     schema: SchemaRef,
     columns: Vec<StringBuilder>,
+    marks: Option<BooleanBuilder>,
     rows: usize,
     bytes: usize,
 }
 
 impl<W: Write + Send> TextTable<W> {
     pub(crate) fn new(out: W, names: &[String], path: &Path) -> Result<Self, OutputError> {
-        let fields: Vec<Field> = distinct_names(names)
-            .into_iter()
-            .map(|name| Field::new(name, DataType::Utf8, false))
-            .collect();
-        let columns = fields.iter().map(|_| StringBuilder::new()).collect();
+        Self::marked(out, names, None, path)
+    }
+
+    /// The same with a last column of truth values, if it has a name.
+    pub(crate) fn marked(
+        out: W,
+        names: &[String],
+        mark: Option<&str>,
+        path: &Path,
+    ) -> Result<Self, OutputError> {
+        let names: Vec<String> = names.iter().cloned().chain(mark.map(str::to_owned)).collect();
+        let texts = names.len() - usize::from(mark.is_some());
+        let data_type = |at| if at < texts { DataType::Utf8 } else { DataType::Boolean };
+        let named = distinct_names(&names).into_iter().enumerate();
+        let fields: Vec<Field> =
+            named.map(|(at, name)| Field::new(name, data_type(at), false)).collect();
+        let columns = (0..texts).map(|_| StringBuilder::new()).collect();
+        let marks = mark.map(|_| BooleanBuilder::new());
         let schema = Arc::new(Schema::new(fields));
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
         let sink = ParquetSink::new(out, Arc::clone(&schema), properties, path)?;
-        Ok(Self { sink, schema, columns, rows: 0, bytes: 0 })
+        Ok(Self { sink, schema, columns, marks, rows: 0, bytes: 0 })
     }
 
     /// Adds the cell of a column to the current row; every column must get one.
@@ -149,6 +163,11 @@ impl<W: Write + Send> TextTable<W> {
         // Readers return only valid UTF-8.
         self.columns[column].append_value(String::from_utf8_lossy(cell));
         self.bytes += cell.len();
+    }
+
+    /// Sets the truth value of the current row, if there is a column for it.
+    pub(crate) fn mark(&mut self, mark: bool) {
+        self.marks.iter_mut().for_each(|marks| marks.append_value(mark));
     }
 
     /// Ends the current row.
@@ -161,8 +180,9 @@ impl<W: Write + Send> TextTable<W> {
     }
 
     fn flush(&mut self) -> Result<(), OutputError> {
-        let arrays =
-            self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef).collect();
+        let columns = self.columns.iter_mut().map(|column| Arc::new(column.finish()) as ArrayRef);
+        let marks = self.marks.iter_mut().map(|marks| Arc::new(marks.finish()) as ArrayRef);
+        let arrays = columns.chain(marks).collect();
         (self.rows, self.bytes) = (0, 0);
         match RecordBatch::try_new(Arc::clone(&self.schema), arrays) {
             Ok(batch) => self.sink.write(&batch),

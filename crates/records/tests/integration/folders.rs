@@ -393,7 +393,7 @@ fn a_survey_counts_the_faults_of_all_parts_with_their_places() {
         (KeyLimits { may_be_empty: true, ..KeyLimits::default() }, crate::common::hash());
     let mut sink = |_: &[vesica_core::Item]| Ok::<_, std::convert::Infallible>(());
     let streamed =
-        survey_items(&source, &hash, &limits, &mut survey, &mut sink, &mut silent).unwrap();
+        survey_items(&source, &hash, &limits, &mut survey, None, &mut sink, &mut silent).unwrap();
     let line = |part: &str, line| Place::PartLine { part: part.into(), line };
     let places: Vec<_> =
         streamed.counts.refused_by.iter().flat_map(|row| row.first.clone()).collect();

@@ -6,6 +6,7 @@ mod fields;
 mod folders;
 mod formats;
 mod frames;
+mod marks;
 mod matches;
 mod placeholders;
 mod robustness;

@@ -18,7 +18,7 @@ fn shapes(
     let [mut kept, mut streamed] = [(); 2].map(|()| Survey::new(columns.to_vec(), rows));
     let set = survey_keys(source, Beside::default(), &hash(), &limits, &mut kept, &mut silent);
     let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
-    let items = survey_items(source, &hash(), &limits, &mut streamed, &mut sink, &mut silent);
+    let items = survey_items(source, &hash(), &limits, &mut streamed, None, &mut sink, &mut silent);
     assert_eq!(set.is_ok(), items.is_ok());
     let (faults, shapes) = kept.finish();
     assert_eq!(streamed.finish(), (faults, shapes.clone()));

@@ -47,7 +47,8 @@ fn survey(text: impl AsRef<[u8]>, asked: &Asked) -> (Vec<Found>, Faults, KeySet)
     if asked.values.is_none() && asked.texts.is_none() {
         let mut streamed = Survey::new(columns, 100);
         let mut sink = |_: &[Item]| Ok::<_, ()>(());
-        survey_items(&source, &hash(), &limits, &mut streamed, &mut sink, &mut silent).unwrap();
+        survey_items(&source, &hash(), &limits, &mut streamed, None, &mut sink, &mut silent)
+            .unwrap();
         assert_eq!(streamed.finish(), (faults.clone(), shapes));
     }
     let line = |place: &Place| match place {

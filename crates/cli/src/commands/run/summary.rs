@@ -87,7 +87,9 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
     if let (Some(keys), Some(rows), Some(written)) =
         (result.matched_keys, result.rows_written, &written)
     {
-        return format!("{} in common; {} {written}", counted(keys, "key"), counted(rows, "row"));
+        let marked = marked(report);
+        let (keys, rows) = (counted(keys, "key"), counted(rows, "row"));
+        return format!("{keys} in common; {rows} {written}{marked}");
     }
     if let Some(sums) = &result.sums {
         // Without a column of values, a row has the value 1.
@@ -125,6 +127,11 @@ fn answer(output: Option<&Path>, report: &Report) -> String {
     not_received(report)
 }
 
+/// How many of the written rows have a mark, if they have marks.
+fn marked(report: &Report) -> String {
+    report.result.rows_marked.map_or(String::new(), |rows| format!(", {} marked", grouped(rows)))
+}
+
 /// A number with or without a sign, its digits in groups.
 fn signed(number: &str) -> String {
     match number.strip_prefix('-') {
@@ -150,7 +157,7 @@ fn answer_of_helper(
         return not_received(report);
     };
     let written = output.map_or(String::new(), |path| {
-        format!("; {} written to {}", counted(rows, "row"), path.display())
+        format!("; {} written to {}{}", counted(rows, "row"), path.display(), marked(report))
     });
     match (agreement.variant(), agreement.parties.len()) {
         (Variant::Pet, _) if keys > 0 => format!("the values are equal{written}"),

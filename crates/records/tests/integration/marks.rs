@@ -1,0 +1,249 @@
+//! All rows with a mark, and the list of refused rows.
+
+use crate::common::{Scratch, hash, key, open, silent};
+use arrow_array::{Array, BooleanArray, Int64Array, RecordBatch, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use std::convert::Infallible;
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
+use vesica_core::Item;
+use vesica_records::{
+    Beside, KeyLimits, OutputError, OutputOptions, ReadOptions, RefusedList, Source, Survey,
+    WriteError, Written, check_marked_output, mark_rows, read_keys_with, stream_items_with,
+    survey_items, survey_keys,
+};
+
+fn to(path: &Path) -> OutputOptions {
+    OutputOptions { path: path.to_path_buf(), force: false }
+}
+
+/// Marks rows whose bits are set in `wanted`; returns the text of the file.
+fn marked(dir: &Scratch, source: &Source, rows: u64, wanted: u64, name: &str) -> String {
+    let options = to(&dir.path(name));
+    check_marked_output(source, "hit", &options).unwrap();
+    let written = mark_rows(source, rows, &[wanted], "hit", &options, &mut silent).unwrap();
+    assert_eq!(written, Written { rows, wanted: u64::from(wanted.count_ones()) });
+    fs::read_to_string(dir.path(name)).unwrap()
+}
+
+/// The last column of a Parquet file, with its name.
+fn last_column(path: &Path) -> (String, Vec<bool>) {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
+    let mut values = Vec::new();
+    let mut name = String::new();
+    for batch in reader.build().unwrap() {
+        let batch = batch.unwrap();
+        let last = batch.num_columns() - 1;
+        name = batch.schema().field(last).name().clone();
+        let marks = batch.column(last).as_any().downcast_ref::<BooleanArray>().unwrap();
+        assert_eq!(marks.null_count(), 0);
+        values.extend(marks.values().iter());
+    }
+    (name, values)
+}
+
+#[test]
+fn text_keeps_every_row_and_gets_a_column() {
+    let dir = Scratch::new();
+    for (number, (text, options, expected)) in [
+        (
+            "\u{feff}id;m\r\n1;a\r\n\r\n2;\"x;y\"",
+            ReadOptions::default(),
+            "\u{feff}id;m;hit\r\n1;a;0\r\n2;\"x;y\";1\r\n",
+        ),
+        ("id,m\n1,\"a\nb\"\n2,\n", ReadOptions::default(), "id,m,hit\n1,\"a\nb\",0\n2,,1\n"),
+        ("1,a\n2,b\n", ReadOptions { header: false, ..ReadOptions::default() }, "1,a,0\n2,b,1\n"),
+        // A delimiter after the last cell stays after the last cell.
+        ("id,m\n1,a,\n2,b,\n", ReadOptions::default(), "id,m,hit\n1,a,0,\n2,b,1,\n"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let path = dir.file(&format!("{number}.csv"), text);
+        let source = Source::open(path, &options).unwrap();
+        assert_eq!(marked(&dir, &source, 2, 0b10, &format!("{number}.out.csv")), expected);
+    }
+    let source = open(dir.file("a.csv", "id,m\n1,a\n2,b\n")).unwrap();
+    assert_eq!(marked(&dir, &source, 2, 0b01, "a.tsv"), "id\tm\thit\n1\ta\t1\n2\tb\t0\n");
+}
+
+#[test]
+fn the_result_with_a_mark_reads_back() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id,m\n1,a,\n2,b,\n")).unwrap();
+    marked(&dir, &source, 2, 0b10, "out.csv");
+    let again = open(dir.path("out.csv")).unwrap();
+    assert_eq!(again.columns(), ["id", "m", "hit"]);
+    let set = crate::common::keys(&again, &[("hit", "exact")]).unwrap();
+    assert_eq!((set.counts.rows, set.counts.distinct), (2, 2));
+}
+
+#[test]
+fn a_folder_gets_the_mark_after_the_columns_of_its_names() {
+    let dir = Scratch::new();
+    for (country, row) in [("DE", "1,a,\n"), ("FR", "2,b,\n")] {
+        fs::create_dir_all(dir.path(&format!("t/country={country}"))).unwrap();
+        fs::write(dir.path(&format!("t/country={country}/a.csv")), format!("id,m\n{row}")).unwrap();
+    }
+    let source = open(dir.path("t")).unwrap();
+    let expected = "id,m,country,hit\n1,a,DE,1,\n2,b,FR,0,\n";
+    assert_eq!(marked(&dir, &source, 2, 0b01, "out.csv"), expected);
+    mark_rows(&source, 2, &[2], "hit", &to(&dir.path("out.parquet")), &mut silent).unwrap();
+    assert_eq!(last_column(&dir.path("out.parquet")), ("hit".into(), vec![false, true]));
+}
+
+#[test]
+fn parquet_gets_truth_values() {
+    let dir = Scratch::new();
+    let rows = 10_000_u64;
+    let ids = Int64Array::from_iter_values(0..rows as i64);
+    let names = StringArray::from_iter_values((0..rows).map(|row| format!("n{row}")));
+    let batch = RecordBatch::try_from_iter([
+        ("id", Arc::new(ids) as Arc<dyn Array>),
+        ("name", Arc::new(names)),
+    ])
+    .unwrap();
+    // Several row groups, none of whose ends is a multiple of 64, and one of which nothing is wanted.
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(3333)).build();
+    let file = File::create(dir.path("a.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let is_wanted = |row: u64| row.is_multiple_of(3) && !(3333..6666).contains(&row);
+    let mut wanted = vec![0; rows.div_ceil(64) as usize];
+    (0..rows).for_each(|row| wanted[row as usize / 64] |= u64::from(is_wanted(row)) << (row % 64));
+
+    let source = open(dir.path("a.parquet")).unwrap();
+    let expected: Vec<bool> = (0..rows).map(is_wanted).collect();
+    let out = dir.path("out.parquet");
+    let written = mark_rows(&source, rows, &wanted, "hit", &to(&out), &mut silent).unwrap();
+    assert_eq!(written.rows, rows);
+    assert_eq!(last_column(&out), ("hit".into(), expected.clone()));
+    let text = dir.path("out.csv");
+    mark_rows(&source, rows, &wanted, "hit", &to(&text), &mut silent).unwrap();
+    let text = fs::read_to_string(text).unwrap();
+    assert!(text.starts_with("id,name,hit\n0,n0,1\n1,n1,0\n"));
+    let marks: Vec<bool> = text.lines().skip(1).map(|line| line.ends_with(",1")).collect();
+    assert!(marks == expected);
+    // Out of text, Parquet has truth values too.
+    let source = open(dir.path("out.csv")).unwrap();
+    let again = dir.path("again.parquet");
+    mark_rows(&source, rows, &wanted, "again", &to(&again), &mut silent).unwrap();
+    assert_eq!(last_column(&again), ("again".into(), expected));
+}
+
+#[test]
+fn a_mark_never_takes_the_name_of_a_column() {
+    let dir = Scratch::new();
+    let source = open(dir.file("a.csv", "id,hit\n1,a\n")).unwrap();
+    let taken = WriteError::Output(OutputError::ColumnTaken { column: "hit".into() });
+    let options = to(&dir.path("out.csv"));
+    assert_eq!(check_marked_output(&source, "hit", &options), Err(taken.clone()));
+    assert_eq!(mark_rows(&source, 1, &[1], "hit", &options, &mut silent), Err(taken));
+    assert!(!dir.path("out.csv").exists());
+}
+
+/// What every pass writes of a file's refused rows.
+fn listed(dir: &Scratch, source: &Source, columns: &[(&str, &str)]) -> String {
+    let (columns, limits) =
+        (key(columns), KeyLimits { may_be_empty: true, ..KeyLimits::default() });
+    let mut texts = Vec::new();
+    for pass in 0..5 {
+        let path = dir.path(&format!("refused.{pass}.csv"));
+        let list = RefusedList::create(source, &to(&path)).unwrap();
+        let beside = Beside { refused: Some(&list), ..Beside::default() };
+        let mut survey = Survey::new(columns.clone(), 10);
+        let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
+        let (hash, listed) = (hash(), Some(&list));
+        match pass {
+            0 => drop(read_keys_with(source, &columns, beside, &hash, &limits, &mut silent)),
+            1 => drop(survey_keys(source, beside, &hash, &limits, &mut survey, &mut silent)),
+            2 => drop(stream_items_with(
+                source,
+                &columns,
+                listed,
+                &hash,
+                &limits,
+                &mut sink,
+                &mut silent,
+            )),
+            3 => drop(survey_items(
+                source,
+                &hash,
+                &limits,
+                &mut survey,
+                listed,
+                &mut sink,
+                &mut silent,
+            )),
+            // A value that is refused is a fault here, and in the list all the same.
+            _ => drop(survey_items(
+                source,
+                &hash,
+                &KeyLimits { strict: true, ..limits },
+                &mut survey,
+                listed,
+                &mut sink,
+                &mut silent,
+            )),
+        }
+        assert!(!path.exists(), "before its end there is no file");
+        list.finish().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        texts.push(fs::read_to_string(&path).unwrap());
+        fs::remove_file(path).unwrap();
+    }
+    assert!(texts.iter().all(|text| *text == texts[0]), "{texts:?}");
+    texts.swap_remove(0)
+}
+
+#[test]
+fn refused_rows_are_listed_by_their_place_without_a_value() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id,born\n1,2001-02-03\nx7,2001-02-03\n\n3,31.13.1985\n,\n4,?\n");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    let text = listed(&dir, &open(path).unwrap(), &[("id", "digits"), ("born", "date")]);
+    let lines: Vec<&str> = text.lines().collect();
+    let [head, first, second, third] = lines[..] else { panic!("{text}") };
+    assert_eq!(head, "line,column,reason");
+    assert!(first.starts_with("3,id,"), "{first}");
+    assert!(second.starts_with("5,born,") && third.starts_with("7,born,"), "{text}");
+    assert!(!text.contains("x7") && !text.contains("31.13.1985"), "{text}");
+}
+
+#[test]
+fn refused_rows_of_a_folder_and_of_parquet_have_their_places() {
+    let dir = Scratch::new();
+    fs::create_dir_all(dir.path("t")).unwrap();
+    fs::write(dir.path("t/a.csv"), "id\n1\nx\n").unwrap();
+    fs::write(dir.path("t/b.csv"), "id\ny\n2\n").unwrap();
+    let text = listed(&dir, &open(dir.path("t")).unwrap(), &[("id", "digits")]);
+    assert!(text.starts_with("file,line,column,reason\na.csv,3,id,"), "{text}");
+    assert!(text.contains("\nb.csv,2,id,"), "{text}");
+
+    let ids = StringArray::from(vec!["1", "x", "2"]);
+    let batch = RecordBatch::try_from_iter([("id", Arc::new(ids) as Arc<dyn Array>)]).unwrap();
+    let file = File::create(dir.path("a.parquet")).unwrap();
+    let mut writer = ArrowWriter::try_new(file, batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    let text = listed(&dir, &open(dir.path("a.parquet")).unwrap(), &[("id", "digits")]);
+    assert!(text.starts_with("row,column,reason\n2,id,"), "{text}");
+}
+
+#[test]
+fn the_list_never_replaces_the_input_nor_another_file() {
+    let dir = Scratch::new();
+    let path = dir.file("a.csv", "id\nx\n");
+    let source = open(&path).unwrap();
+    let options = OutputOptions { path: path.clone(), force: true };
+    let error = RefusedList::create(&source, &options).unwrap_err();
+    assert_eq!(error, OutputError::SameAsInput { path });
+    let taken = dir.file("b.csv", "kept");
+    let error = RefusedList::create(&source, &to(&taken)).unwrap_err();
+    assert_eq!(error, OutputError::Exists { path: taken });
+}
