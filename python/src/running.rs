@@ -89,7 +89,7 @@ impl Running {
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy,
         exchange, wait, idle, total, threads, state, memory, scratch, restart, insecure, strict,
-        output, mark, refused, force, again, hands))]
+        output, mark=None, refused=None, force, again, hands))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -206,7 +206,7 @@ impl Running {
     /// Starts a check of rows, whose result is a JSON document.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows, memory,
-        scratch, refused))]
+        scratch, refused=None))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"

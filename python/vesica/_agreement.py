@@ -378,7 +378,7 @@ def excluded_of(
         raise SettingsError("never is a list of values", 'write never=["NULL"] for one')
     if not isinstance(never, Mapping):
         values = list(never)
-        return {name: values for name in names} if values else {}
+        return dict.fromkeys(names, values) if values else {}
     for name, values in never.items():
         if name not in names:
             raise SettingsError(

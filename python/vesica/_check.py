@@ -165,6 +165,7 @@ def check(
     strict: bool = False,
     memory: int | str | None = None,
     scratch: str | os.PathLike[str] | None = None,
+    refused: str | os.PathLike[str] | None = None,
     delimiter: str | None = None,
     header: bool = True,
     format: str | None = None,
@@ -204,6 +205,7 @@ def check(
         shape_rows=rows,
         memory=memory,
         scratch=None if scratch is None else os.fspath(scratch),
+        refused=None if refused is None else os.fspath(refused),
     )
     found = document(running, progress)
     if connect is None and listen is None:

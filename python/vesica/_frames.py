@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def read_once() -> DataError:
+    """The error for rows that are needed once more."""
+    return DataError(
+        "these rows cannot be read a second time",
+        "use mask or positions, or give a data frame or a table",
+    )
+
+
 class Frame:
     """The rows that a run reads, and how their library takes results back.
 
@@ -29,6 +37,8 @@ class Frame:
 
     #: Who has the rows and does the work of partitions, if this process does not.
     executors: Executors | None = None
+    #: Whether a cluster has the rows.
+    is_cluster = False
 
     def __init__(self, data: Any) -> None:
         self.data = data
@@ -58,11 +68,25 @@ class Frame:
         except (ImportError, TypeError):
             rows = None
         if rows is None or len(rows) != len(mask):
-            raise DataError(
-                "these rows cannot be read a second time",
-                "use mask or positions, or give a data frame or a table",
-            )
+            raise read_once()
         return rows.filter(mask.to_list()).to_native()
+
+    def names(self) -> list[str]:
+        """The names of all columns, where only some of them are given to a run."""
+        return []
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        """All rows of the frame, and a column of this name that is `mask`."""
+        try:
+            import narwhals
+
+            rows = narwhals.from_native(self.data, eager_only=True)
+        except (ImportError, TypeError):
+            rows = None
+        if rows is None or len(rows) != len(mask):
+            raise read_once()
+        column = narwhals.new_series(name, mask.to_list(), backend=rows.implementation)
+        return rows.with_columns(column).to_native()
 
     def keep(self, result: Result) -> None:
         """Put the result where it belongs, before the run forgets it."""
@@ -141,6 +165,15 @@ class Pandas(Frame):
         self.check_len(mask)
         return self.data[numpy_of(mask)]
 
+    def names(self) -> list[str]:
+        return list(self.data.columns)
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        self.check_len(mask)
+        rows = self.data.copy(deep=False)
+        rows[name] = numpy_of(mask)
+        return rows
+
     def check_len(self, column: _vesica.Column) -> None:
         if len(column) != len(self.data):
             raise DataError(
@@ -179,6 +212,12 @@ class Polars(Frame):
     def filter(self, mask: _vesica.Column) -> Any:
         return self.data.filter(self.column(mask))
 
+    def names(self) -> list[str]:
+        return list(self.data.columns)
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        return self.data.with_columns(self.column(mask).alias(name))
+
     def to_parquet(self, rows: Any, file: Any) -> None:
         quietly(UNWRITABLE, lambda: rows.write_parquet(file))
 
@@ -203,6 +242,15 @@ class Arrow(Frame):
     def filter(self, mask: _vesica.Column) -> Any:
         return self.data.filter(self.column(mask))
 
+    def names(self) -> list[str]:
+        return list(self.data.schema.names)
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        pyarrow = sys.modules["pyarrow"]
+        schema = self.data.schema.append(pyarrow.field(name, pyarrow.bool_(), nullable=False))
+        columns = [*self.data.columns, self.column(mask)]
+        return type(self.data).from_arrays(columns, schema=schema)
+
 
 class Relation(Arrow):
     """A relation of DuckDB: the rows that it has when the run starts."""
@@ -216,6 +264,9 @@ class Relation(Arrow):
 
     def filter(self, mask: _vesica.Column) -> Any:
         return sys.modules["duckdb"].from_arrow(super().filter(mask))
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        return sys.modules["duckdb"].from_arrow(super().marked(mask, name))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
         super().to_parquet(relation_rows(rows), file)
@@ -244,6 +295,12 @@ class Narwhals(Frame):
 
     def filter(self, mask: _vesica.Column) -> Any:
         return sys.modules["narwhals"].from_native(self.inner.filter(mask))
+
+    def names(self) -> list[str]:
+        return self.inner.names()
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        return sys.modules["narwhals"].from_native(self.inner.marked(mask, name))
 
     def to_parquet(self, rows: Any, file: Any) -> None:
         self.inner.to_parquet(rows.to_native(), file)
@@ -276,6 +333,9 @@ class File(Frame):
             "the rows are in a file, not in a frame",
             "write them with write(), or read them with to_arrow(), to_pandas() or to_polars()",
         )
+
+    def marked(self, mask: _vesica.Column, name: str) -> Any:
+        return self.filter(mask)
 
 
 def frame(

@@ -48,15 +48,22 @@ class Result:
     receives the result; the others are None.
     """
 
-    __slots__ = ("_frame", "_outcome", "_report", "agreement")
+    __slots__ = ("_frame", "_mark", "_outcome", "_report", "agreement")
 
     agreement: Agreement
     """The agreement of the run."""
 
-    def __init__(self, outcome: _vesica.Outcome, frame: Frame, agreement: Agreement) -> None:
+    def __init__(
+        self,
+        outcome: _vesica.Outcome,
+        frame: Frame,
+        agreement: Agreement,
+        mark: str | None = None,
+    ) -> None:
         self._outcome = outcome
         self._frame = frame
         self._report: Report | None = None
+        self._mark = mark
         self.agreement = agreement
 
     @property
@@ -154,14 +161,17 @@ class Result:
         """The result as a frame of the input's kind.
 
         After an intersection these are the own rows whose key is in common, as they are in the
-        input. After a union they are the keys, with ``new`` for those of the other party alone; with
-        private ids the identifiers, with the key and the rows of those that are one's own; otherwise
-        one row with the figures.
+        input; with `mark` all of them, with a column that says which are in common. After a union
+        they are the keys, with ``new`` for those of the other party alone; with private ids the
+        identifiers, with the key and the rows of those that are one's own; otherwise one row with
+        the figures.
         """
         if self._is_elsewhere:
             return self._frame.elsewhere()
         mask = self._outcome.mask()
         if mask is not None:
+            if self._mark is not None:
+                return self._frame.marked(mask, self._mark)
             return self._frame.filter(mask)
         return None if self.kind in NO_ROWS else self._frame.table(self._table())
 

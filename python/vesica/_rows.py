@@ -36,6 +36,8 @@ LOCK = "vesica-run.lock"
 class Rows(Frame):
     """The rows of a DataFrame, written once."""
 
+    is_cluster = True
+
     def __init__(self, data: Any, work: Work, used: list[str], adds: str | None) -> None:
         if not hasattr(data, "sparkSession") or not hasattr(data, "selectExpr"):
             raise DataError(

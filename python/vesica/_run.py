@@ -54,6 +54,8 @@ def run(
     strict: bool = False,
     insecure: bool = False,
     output: str | os.PathLike[str] | None = None,
+    mark: str | None = None,
+    refused: str | os.PathLike[str] | None = None,
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
     memory: int | str | None = None,
@@ -99,6 +101,10 @@ def run(
         strict: Whether a value that its profile refuses is an error, not a row that is left out.
         insecure: Allow the insecure protocol that the agreement names.
         output: A file for the result, as well. Only for data in a file, or a result without rows.
+        mark: A name. `Result.rows` and `output` then have all rows, with one more column of that name:
+            whether the row's key is in common. Only for an intersection, at a party that receives it.
+        refused: A file for a list of the rows that are refused: its line or row from 1, the column and
+            the reason, but no value. An existing one is replaced.
         force: Replace an existing `output`.
         state: The folder that lets an interrupted run continue, with a helper or `exchange`, or
             if both sides that connect give one.
@@ -155,6 +161,8 @@ async def run_async(
     strict: bool = False,
     insecure: bool = False,
     output: str | os.PathLike[str] | None = None,
+    mark: str | None = None,
+    refused: str | os.PathLike[str] | None = None,
     force: bool = False,
     state: str | os.PathLike[str] | None = None,
     memory: int | str | None = None,
@@ -211,6 +219,8 @@ class Started:
         total: Time,
         threads: int | None,
         output: str | os.PathLike[str] | None,
+        mark: str | None,
+        refused: str | os.PathLike[str] | None,
         state: str | os.PathLike[str] | None,
         memory: int | str | None,
         scratch: str | os.PathLike[str] | None,
@@ -237,6 +247,11 @@ class Started:
         is_aided = self.agreement.helper is not None
         if threads is not None and not 1 <= threads <= 1024:
             raise SettingsError("the number of threads is from 1 to 1024", "None is all cores")
+        self.mark = None if mark is None else column_name(mark, self.frame)
+        if refused is not None and self.frame.is_cluster:
+            raise SettingsError(
+                "refused is not for a cluster, whose rows have no numbers", "leave refused out"
+            )
         if output is not None and self.agreement.operation == "intersection":
             if not isinstance(self.frame, File):
                 raise SettingsError(
@@ -248,9 +263,7 @@ class Started:
             # The other side may wait already. In a folder it goes on waiting for this one.
             if exchange is not None:
                 raise
-            _vesica.leave_word(
-                self.agreement._inner, identity._inner, listen, connect, proxy
-            )
+            _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect, proxy)
             raise
         is_kept = is_aided or exchange is not None or state is not None
         limit = WAIT_KEPT if is_kept else WAIT
@@ -275,6 +288,8 @@ class Started:
             insecure=insecure,
             strict=strict,
             output=None if output is None else os.fspath(output),
+            mark=self.mark,
+            refused=None if refused is None else os.fspath(refused),
             force=force,
             again=again(self.frame),
             hands=None if self.frame.executors is None else self.frame.executors.hands,
@@ -312,12 +327,15 @@ class Started:
         except Exception:
             return
         if outcome is not None:
-            error.result = Result(outcome, self.frame, self.agreement)  # type: ignore[attr-defined]
+            error.result = self.result(outcome)  # type: ignore[attr-defined]
             error.add_note(
                 "the run had finished: this exception's attribute `result` is its result"
             )
             self.frame.keep(error.result)  # type: ignore[attr-defined]
             self.running.release()
+
+    def result(self, outcome: _vesica.Outcome) -> Result:
+        return Result(outcome, self.frame, self.agreement, self.mark)
 
     def close(self) -> None:
         """End the display."""
@@ -328,7 +346,7 @@ class Started:
         outcome = self.running.finish()
         if outcome is None:
             raise SettingsError("the result of this run was taken before", "start a new run")
-        result = Result(outcome, self.frame, self.agreement)
+        result = self.result(outcome)
         self.frame.keep(result)
         self.running.release()
         return result
@@ -381,6 +399,21 @@ def names_of(columns: Mapping[str, str] | None) -> dict[str, str]:
             'a column that is named by a number: columns={"email": "0"}',
         )
     return mapped
+
+
+def column_name(mark: str, rows: Frame) -> str:
+    """The name of a column that is added to `rows`."""
+    if not isinstance(mark, str) or not 1 <= len(mark.encode()) <= 256 or not mark.isprintable():
+        raise SettingsError(
+            "mark is the name of a column, of 1 to 256 bytes in one line", 'mark="in_common"'
+        )
+    if rows.is_cluster:
+        raise SettingsError("mark is not for a cluster", "join the rows of the result with df")
+    if mark in rows.names():
+        raise DataError(
+            f"the input has a column {mark!r} already", "give `mark=` a name that no column has"
+        )
+    return mark
 
 
 def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) -> list[str]:

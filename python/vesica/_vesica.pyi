@@ -192,6 +192,8 @@ class Running:
         insecure: bool,
         strict: bool,
         output: str | None,
+        mark: str | None = None,
+        refused: str | None = None,
         force: bool,
         again: FileOptions | None,
         hands: Hands | None,
@@ -208,6 +210,7 @@ class Running:
         shape_rows: int,
         memory: int | str | None,
         scratch: str | None,
+        refused: str | None = None,
     ) -> Running: ...
     @staticmethod
     def reach(
