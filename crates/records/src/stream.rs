@@ -1,11 +1,11 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
+use crate::figures::RefusedList;
 use crate::key::KeyColumn;
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, Tally};
 use crate::progress::{Meter, Progress};
-use crate::refused_list::RefusedList;
 use crate::rows::{Row, Visit, visit};
 use crate::source::{CellColumn, Source};
 use crate::survey::Survey;
