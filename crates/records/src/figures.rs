@@ -19,8 +19,8 @@ pub struct TableWriter {
 }
 
 enum Sink {
-    Text(TextSink<File>, RecordWriter),
-    Parquet(TextTable<File>),
+    Text(Box<TextSink<File>>, RecordWriter),
+    Parquet(Box<TextTable<File>>),
 }
 
 impl TableWriter {
@@ -38,10 +38,10 @@ impl TableWriter {
         let output = TempOutput::table(origin, options)?;
         let out = output.writer()?;
         let sink = match output.format().format {
-            Format::Parquet => Sink::Parquet(TextTable::new(out, names, output.path())?),
+            Format::Parquet => Sink::Parquet(Box::new(TextTable::new(out, names, output.path())?)),
             format => {
                 let sink = TextSink::new(out, output.format().codec, output.path())?;
-                Sink::Text(sink, RecordWriter::new(origin.delimiter(format)))
+                Sink::Text(Box::new(sink), RecordWriter::new(origin.delimiter(format)))
             }
         };
         let mut table = Self { output, sink };
