@@ -237,4 +237,4 @@ def test_the_delays_are_those_of_the_networks() -> None:
     said = subprocess.run([command, "bench", "--help"], capture_output=True, text=True, check=True)
     row = re.compile(r"- ([a-z-]+): +.*?, ([0-9.]+) ms round trip")
     delays = {name: float(ms) / 2000 for name, ms in row.findall(said.stdout)}
-    assert delays and tables_of_papers().ONE_WAY_DELAY_S == {"loopback": 0, **delays}
+    assert delays and {"loopback": 0, **delays} == tables_of_papers().ONE_WAY_DELAY_S

@@ -217,8 +217,10 @@ def keep_files(folders: list[str], kept: str, ended: threading.Event) -> None:
 def with_fault(
     spark: SparkSession, wrong: dict[str, Any], settings: dict[str, Any]
 ) -> Iterator[None]:
-    """What a test wants to be wrong: `environment`, `hidden` modules, the `package` that executors import, `work` that the driver alone can reach, all
-    jobs `cancelled` after the first ones, or the call `interrupted`; or its secrets and files `kept`."""
+    """What a test wants to be wrong: `environment`, `hidden` modules, the `package` that executors import, `work` that
+    the driver alone can reach, all jobs `cancelled` after the first ones, or the call `interrupted`; or its secrets
+    and files `kept`.
+    """
     before = {name: os.environ.get(name) for name in wrong.get("environment", {})}
     os.environ.update(wrong.get("environment", {}))
     hidden = {name: sys.modules.get(name) for name in wrong.get("hidden", [])}

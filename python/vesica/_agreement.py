@@ -377,8 +377,8 @@ def excluded_of(
     if isinstance(never, str):
         raise SettingsError("never is a list of values", 'write never=["NULL"] for one')
     if not isinstance(never, Mapping):
-        values = list(never)
-        return dict.fromkeys(names, values) if values else {}
+        excluded = list(never)
+        return dict.fromkeys(names, excluded) if excluded else {}
     for name, values in never.items():
         if name not in names:
             raise SettingsError(

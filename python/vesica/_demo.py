@@ -10,7 +10,7 @@ import weakref
 from typing import Any, NamedTuple
 
 from vesica._agreement import Agreement
-from vesica._frames import File
+from vesica._frames import Frame, frame
 from vesica._identity import Identity
 from vesica._result import Result
 from vesica._together import together
@@ -78,7 +78,7 @@ def frame_of(columns: dict[str, list[Any]]) -> Any:
     return module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
 
 
-def file_of(columns: dict[str, list[Any]]) -> File:
+def file_of(columns: dict[str, list[Any]]) -> Frame:
     """The columns as a file, which is removed after its last use."""
     # Not at the top: the package is imported more often than the demo is run.
     import csv
@@ -87,7 +87,7 @@ def file_of(columns: dict[str, list[Any]]) -> File:
 
     folder = tempfile.mkdtemp(prefix="vesica-demo-")
     path = os.path.join(folder, "customers.csv")
-    made = File(path, None, True, None)
+    made = frame(path)
     weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
     with open(path, "w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

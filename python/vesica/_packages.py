@@ -47,13 +47,14 @@ def check_executors(spark: Any, cores: int) -> None:
         SettingsError: Some have it not, or in another version; or Spark cannot run a task of Python there.
     """
     tasks = min(max(cores, 1), LOOKS)
+    found: set[str] = set()
+    failed = ""
     try:
         numbers = spark.range(0, tasks, 1, tasks)
-        found = {row[0] for row in numbers.mapInArrow(looks_for(PACKAGE), "found string").collect()}
+        rows = numbers.mapInArrow(looks_for(PACKAGE), "found string").collect()
+        found = {row[0] for row in rows}
     except Exception as error:
         failed = type(error).__name__
-    else:
-        failed = ""
     if failed:
         raise SettingsError(
             f"executors could not run a task of Python ({failed})",
