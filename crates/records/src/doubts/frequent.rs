@@ -221,7 +221,7 @@ mod tests {
         // All at the end, all in the middle, and after a gap in which its counter is lost.
         let at_end = |i: u64| if i < 98_000 { 10 + i } else { 7 };
         let in_middle = |i: u64| if (50_000..51_500).contains(&i) { 7 } else { 10 + i };
-        let apart = |i: u64| if i < 50 || i >= 98_900 { 7 } else { 10 + i % 48_000 };
+        let apart = |i: u64| if !(50..98_900).contains(&i) { 7 } else { 10 + i % 48_000 };
         for (rows, most) in
             [(found((0..100_000).map(at_end)), 2000), (found((0..100_000).map(in_middle)), 1500)]
         {

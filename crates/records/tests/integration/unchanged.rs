@@ -47,8 +47,10 @@ fn wait_for_the_clock() {
     std::thread::sleep(Duration::from_millis(20));
 }
 
+type Touch = fn(&Path);
+
 /// Changes of attributes alone.
-fn touches() -> [(&'static str, fn(&Path)); 4] {
+fn touches() -> [(&'static str, Touch); 4] {
     [
         ("a link of a backup", |path| {
             fs::hard_link(path, path.with_extension("backup-hidden")).unwrap();
