@@ -527,4 +527,4 @@ def test_times_with_a_zone_are_no_days_and_16_bytes_no_text() -> None:
     zoned = pd.DataFrame({"k": pd.to_datetime(["2024-02-01"], utc=True)})
     assert "time zone" in str(refused(zoned, deal({"k": "date"})))
     raw = pa.table({"k": pa.array([b"\xfe" * 16], pa.binary(16))})
-    assert "uuid" in str(refused(raw, deal({"k": "trim"})))
+    assert "uuid" in getattr(refused(raw, deal({"k": "trim"})), "hint", "")

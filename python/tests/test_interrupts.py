@@ -460,23 +460,14 @@ def test_an_agreement_a_key_and_a_frame_serve_many_threads() -> None:
 
 def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
     from vesica._run import Started
+    from vesica._together import defaults
 
     agreement = deal("k", **SLOW)
     address = free_address()
     thread, here = in_thread(one, agreement, many(), "shop", listen=address)
-    arguments: dict[str, Any] = dict.fromkeys(
-        ("columns party wait threads output state memory scratch delimiter format listen").split()
-    )
-    arguments.update(dict.fromkeys(("progress", "restart", "strict", "insecure", "force"), False))
+    place = {"connect": address, "idle": 60}
     started = Started(
-        agreement=agreement,
-        data=many(),
-        key=CLUB,
-        connect=address,
-        idle=60,
-        total=0,
-        header=True,
-        **arguments,
+        **{**defaults(), **place, "agreement": agreement, "data": many(), "key": CLUB}
     )
     time.sleep(0.3)
     del started

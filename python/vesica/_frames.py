@@ -79,9 +79,11 @@ class Frame:
         """All rows of the frame, and a column of this name that is `mask`."""
         try:
             import narwhals
-
+        except ImportError:
+            raise read_once() from None
+        try:
             rows = narwhals.from_native(self.data, eager_only=True)
-        except (ImportError, TypeError):
+        except TypeError:
             rows = None
         if rows is None or len(rows) != len(mask):
             raise read_once()
