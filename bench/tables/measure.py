@@ -154,7 +154,7 @@ class Bench:
         # Half of the time of tiny runs is fixed costs.
         if nearest.sender + nearest.receiver <= 2**12 and found["wall_s"] < 1:
             return 0
-        # Messages under way take as long for any number of items; all else grows with the work.
+        # The delay of messages does not depend on the number of items; all other time grows with the work.
         under_way_s = min((found["flights"] or 0) * ONE_WAY_DELAY_S[cell.network], found["wall_s"])
         times = cell.work() / nearest.work()
         expected_s = under_way_s + times * (found["wall_s"] - under_way_s)

@@ -1,4 +1,4 @@
-//! A connection through a proxy: what is said before its bytes are those of the other side.
+//! Asks a proxy for a connection: the messages between this side and the proxy.
 
 use crate::fault::ProxyFault;
 use crate::proxy::{Login, Proxy, Scheme, is_plain_host};
@@ -26,8 +26,8 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Asks the proxy at the other end of `socket` for a connection to `host`, whose bytes the socket then carries. All that is
-/// said may take `limit`.
+/// Asks the proxy at the other end of `socket` for a connection to `host`, whose bytes the socket then carries. All
+/// messages together may take `limit`.
 ///
 /// # Errors
 /// Why there is no connection.
@@ -67,7 +67,7 @@ pub(crate) trait Line {
     fn receive(&mut self, bytes: &mut [u8]) -> Result<(), ProxyFault>;
 }
 
-/// The connection to the proxy, with one time limit for all that is said.
+/// The connection to the proxy, with one time limit for all messages.
 struct Connection<'a> {
     socket: &'a TcpStream,
     /// `None` if the clock cannot express it.

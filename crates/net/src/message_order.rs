@@ -24,7 +24,7 @@ pub(crate) fn note(order: &mut Vec<Run>, more: Run) {
     }
 }
 
-/// What one party of a run with one other said and heard, stream by stream, in its order.
+/// The messages that one of two parties sent and received, stream by stream, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOrder {
     pub(crate) own: Vec<Run>,

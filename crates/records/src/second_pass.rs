@@ -41,8 +41,8 @@ pub struct Written {
 /// names of folders give come last, as text.
 ///
 /// The file appears under its name when it is complete and on disk; after an error nothing is
-/// left. The file's identity and length, its times of change and the number of its rows tell whether it is what
-/// the earlier pass read: a caller that lost the [`Source`] of that pass must know by other means.
+/// left. Its length, the number of its rows, and a digest where its attributes changed tell whether the file is what the
+/// earlier pass read: a caller that lost the [`Source`] of that pass must know by other means.
 ///
 /// # Errors
 /// [`InputError::AlreadyRead`] for a frame. [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any

@@ -82,7 +82,7 @@ fn a_check_lists_refused_rows_too() {
     fs::remove_file(list).unwrap();
     check(&place, &["--strict", "--refused", list]).assert_code(3);
     assert_listed(&place, "refused.csv");
-    // The pass goes on to the end of the file, so the list is whole; with too many rows it does not.
+    // The pass reads to the end of the file, so the list is complete; with too many rows it stops early.
     fs::remove_file(list).unwrap();
     place.agreement("agreement.toml", &Terms { receives: "one", max_rows: 3, ..TERMS });
     check(&place, &["--refused", list]).assert_code(3);

@@ -1,4 +1,4 @@
-//! Runs through a proxy: the option, the environment, and what is said when it fails.
+//! Runs through a proxy: the option, the environment, and the messages when it fails.
 
 use crate::support::{Place, Running, TERMS, free_port, vesica};
 use std::io::{Read, Write, copy};
