@@ -172,9 +172,10 @@ impl Agreement {
         self.0.party_of(&identity)
     }
 
-    /// The explanation as text, and as JSON.
-    fn explain(&self) -> (String, String) {
+    /// The explanation as one screen, with all parts, and as JSON.
+    fn explain(&self) -> (String, String, String) {
         let explanation = explain::explain(&self.0);
-        (explanation.to_string(), serde_json::to_string(&explanation).unwrap_or_default())
+        let json = serde_json::to_string(&explanation).unwrap_or_default();
+        (explanation.screen(), explanation.to_string(), json)
     }
 }

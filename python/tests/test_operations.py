@@ -349,7 +349,7 @@ def test_partitions_are_as_small_as_agreed() -> None:
     assert agreement.hash != deal(**terms).hash
     assert agreement.hash == deal(partition_rows=1000, **terms).hash
     assert deal(partition_rows=1_572_864, **terms).hash == deal(**terms).hash
-    assert "`partition_rows = 1000`" in " ".join(str(agreement.explain()).split())
+    assert "`partition_rows = 1000`" in " ".join(str(agreement.explain(full=True)).split())
     with pytest.raises(v.SettingsError, match="partition_rows"):
         deal(partition_rows=999, **terms)
     lists = [[f"{i}@a.org" for i in part] for part in (range(3000), range(2000, 4500))]

@@ -295,9 +295,13 @@ class Agreement:
         """The name of the party with this key or public identity."""
         return self._inner.party_of(key.public if isinstance(key, Identity) else key)
 
-    def explain(self) -> Explanation:
-        """Say in plain words who learns what, what is assumed, what it costs, what is not protected."""
-        return Explanation(*self._inner.explain())
+    def explain(self, *, full: bool = False) -> Explanation:
+        """Say in plain words who learns what, what is assumed, what it costs, what is not protected.
+
+        On one screen, for the people who sign; `full` leaves nothing out, for a security review.
+        """
+        screen, everything, data = self._inner.explain()
+        return Explanation(everything if full else screen, data, full=full)
 
     def check(self) -> None:
         """Raise `SettingsError` if it cannot run any more: every agreement is valid, but may expire."""
@@ -343,11 +347,15 @@ class Explanation(str):
     """What an agreement means, in plain words: a text; in a notebook with headings."""
 
     data: dict[str, Any]
-    """Title, hash and sections, as ``vesica explain --json`` prints them."""
+    """Title, hash, summary and sections, as ``vesica explain --json`` prints them."""
 
-    def __new__(cls, text: str, data: str) -> Explanation:
+    full: bool
+    """Whether the text has all sections, not only the summary."""
+
+    def __new__(cls, text: str, data: str, *, full: bool) -> Explanation:
         explanation = super().__new__(cls, text)
         explanation.data = json.loads(data)
+        explanation.full = full
         return explanation
 
     def __repr__(self) -> str:
@@ -355,7 +363,7 @@ class Explanation(str):
 
     def _repr_html_(self) -> str:
         parts = [f"<h3>{escape(self.data['title'])}</h3>"]
-        for part in self.data["sections"]:
+        for part in self.data["sections" if self.full else "summary"]:
             points = "".join(f"<li>{escape(point)}</li>" for point in part["points"])
             if points:
                 parts.append(f"<h4>{escape(part['title'])}</h4><ul>{points}</ul>")

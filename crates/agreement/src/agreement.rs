@@ -2,6 +2,7 @@
 //!
 //! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of one with a
 //!   [helper](HelperTerms).
+//! * [`Draft`] — one in which identities are missing.
 //! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about values beside them;
 //!   [`MatchBounds`] — when it is answered.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
@@ -15,6 +16,7 @@
 mod canonical;
 mod checked;
 mod difference;
+mod draft;
 mod error;
 mod helper;
 mod items;
@@ -30,6 +32,7 @@ mod values;
 pub use canonical::AgreementHash;
 pub use checked::CheckedValues;
 pub use difference::{Difference, DifferenceError};
+pub use draft::Draft;
 pub use error::{AgreementError, AgreementFault, TextFault};
 pub use helper::{AidedAgreement, MAX_HELPER_NAME_CHARS, chance};
 pub use items::IntegerItems;

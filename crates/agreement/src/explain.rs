@@ -3,10 +3,11 @@
 mod answers;
 mod limits;
 mod question;
+mod summary;
 mod with_helper;
 mod words;
 
-use crate::agreement::{Agreement, PARTITION_ROWS_MAX, Question};
+use crate::agreement::{Agreement, Draft, PARTITION_ROWS_MAX, Question};
 use crate::choice;
 pub use crate::figures::{bytes, grouped, grouped_digits};
 use crate::roles::Roles;
@@ -16,7 +17,7 @@ use std::fmt;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_partitions::{DISK_BYTES_PER_ROW, MAX_PARTITIONS};
 use vesica_protocols::{Fact, Partitions, Protocol, Security, Traffic};
-use words::{Points, TITLES, Words, of_keys};
+use words::{Points, SCREEN_TITLES, Screen, TITLES, Words, of_keys};
 
 /// Width of the text form in columns.
 const WIDTH: usize = 88;
@@ -26,9 +27,13 @@ const WIDTH: usize = 88;
 pub struct Explanation {
     /// The agreement's title.
     pub title: String,
-    /// The agreement's hash, in hexadecimal.
-    pub hash: String,
-    /// The parts, in the order in which they are read.
+    /// The agreement's hash, in hexadecimal; none while identities are missing.
+    pub hash: Option<String>,
+    /// The parties, and the helper, whose identities are missing.
+    pub missing: Vec<String>,
+    /// What the people who sign read first, on one screen: at most 20 lines for most agreements.
+    pub summary: Vec<Section>,
+    /// All parts, in the order in which they are read.
     pub sections: Vec<Section>,
 }
 
@@ -43,22 +48,35 @@ pub struct Section {
 
 /// Explains in plain words what `agreement` means.
 pub fn explain(agreement: &Agreement) -> Explanation {
-    let points = match agreement.with_helper() {
-        Some(aided) => with_helper::points(aided),
-        None => points(agreement),
+    let (screen, points) = match agreement.with_helper() {
+        Some(aided) => with_helper::all(aided),
+        None => all(agreement),
     };
-    let sections = TITLES.into_iter().zip(points);
     Explanation {
         title: agreement.title.clone(),
-        hash: agreement.hash().to_string(),
-        sections: sections.map(|(title, points)| Section { title, points }).collect(),
+        hash: Some(agreement.hash().to_string()),
+        missing: Vec::new(),
+        summary: sections(SCREEN_TITLES, screen),
+        sections: sections(TITLES, points),
     }
 }
 
-/// What an agreement of two parties without a helper means, part by part.
-fn points(agreement: &Agreement) -> Points {
+/// Explains in plain words what `draft` will mean.
+pub fn explain_draft(draft: &Draft) -> Explanation {
+    let explanation = explain(draft.agreement());
+    let missing = draft.missing().map(str::to_owned).collect();
+    Explanation { hash: draft.hash().map(|hash| hash.to_string()), missing, ..explanation }
+}
+
+fn sections<const N: usize>(titles: [&'static str; N], points: [Vec<String>; N]) -> Vec<Section> {
+    let sections = titles.into_iter().zip(points);
+    sections.map(|(title, points)| Section { title, points }).collect()
+}
+
+/// What an agreement of two parties without a helper means: the first screen, and part by part.
+fn all(agreement: &Agreement) -> (Screen, Points) {
     let words = Words::new(agreement);
-    [
+    let points = [
         words.computed(),
         words.learned(),
         words.assumed(),
@@ -66,7 +84,8 @@ fn points(agreement: &Agreement) -> Points {
         words.cost(),
         words.unprotected(),
         words.afterwards(),
-    ]
+    ];
+    (words.screen(), points)
 }
 
 impl Words<'_> {
@@ -410,35 +429,56 @@ pub fn traffic_at_most(agreement: &Agreement, row: &'static Protocol) -> Traffic
     choice::at_most(agreement, row).traffic
 }
 
+impl Explanation {
+    /// The first screen as text.
+    pub fn screen(&self) -> String {
+        let mut text = self.head();
+        text.push('\n');
+        for section in &self.summary {
+            text += &format!("{}\n", section.title);
+            text.extend(section.points.iter().map(|point| in_lines(point)));
+        }
+        text
+    }
+
+    fn head(&self) -> String {
+        let of = match (&self.hash, &self.missing[..]) {
+            (Some(hash), _) => format!("agreement {hash}"),
+            (None, missing) => format!("draft; missing identities: {}", missing.join(", ")),
+        };
+        format!("{}\n{of}\n", self.title)
+    }
+}
+
+/// All parts as text, without the first screen.
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}", self.title)?;
-        writeln!(f, "agreement {}", self.hash)?;
+        f.write_str(&self.head())?;
         for section in &self.sections {
             writeln!(f, "\n{}", section.title)?;
-            for point in &section.points {
-                write_point(f, point)?;
-            }
+            section.points.iter().try_for_each(|point| f.write_str(&in_lines(point)))?;
         }
         Ok(())
     }
 }
 
 /// One point, its lines broken between words.
-fn write_point(f: &mut fmt::Formatter<'_>, point: &str) -> fmt::Result {
+fn in_lines(point: &str) -> String {
+    let mut text = String::new();
     let mut column = 0;
     for word in point.split(' ') {
         let len = word.chars().count();
         if column == 0 {
-            write!(f, "  - {word}")?;
+            text += "  - ";
             column = 4 + len;
         } else if column + 1 + len > WIDTH {
-            write!(f, "\n    {word}")?;
+            text += "\n    ";
             column = 4 + len;
         } else {
-            write!(f, " {word}")?;
+            text.push(' ');
             column += 1 + len;
         }
+        text += word;
     }
-    writeln!(f)
+    text + "\n"
 }

@@ -179,14 +179,20 @@ pub(crate) struct AgreeShowArgs {
 
 /// Explain in plain words what an agreement means.
 ///
-/// Shows who learns what, what is assumed, which protocol runs with which parameters, what it costs, and
-/// what is not protected.
+/// Shows on one screen who learns what, what is assumed, what it costs, and what is not protected. --full
+/// adds which protocol runs with which parameters, and what stays afterwards, and leaves nothing out.
+/// Identities may be missing.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  vesica explain agreement.toml")]
+#[command(
+    after_help = "Example:\n  vesica explain agreement.toml\n  vesica explain agreement.toml --full"
+)]
 pub(crate) struct ExplainArgs {
     /// The agreement
     #[arg(value_hint = ValueHint::FilePath)]
     pub(crate) agreement: PathBuf,
+    /// Print all that the agreement means, for a security review
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,

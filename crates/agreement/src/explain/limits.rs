@@ -6,7 +6,7 @@ use crate::figures::grouped;
 use crate::roles::Roles;
 use crate::split;
 use vesica_core::SessionId;
-use vesica_protocols::Security;
+use vesica_protocols::{Protocol, Security, UsableSetLen};
 
 /// Smaller set sizes for which the number of guesses is listed too.
 const SMALLER_SETS: [u64; 4] = [1, 100, 1_000, 4_096];
@@ -108,11 +108,7 @@ impl Words<'_> {
                     parties.reverse();
                 }
                 let [most, other] = parties.map(|party| party.max_rows);
-                let of = |rows| {
-                    let params = self.agreement.params(SessionId::from_bytes([0; 32]), other, rows);
-                    let params = params.expect("MAX_ROWS leaves room for the self-check");
-                    split::usable_set_len(row, &params).expect("the row bounds it")
-                };
+                let of = |rows| self.usable(row, roles, rows);
                 let who = match (self.agreement.roles_are_open(), roles.are_exchanged) {
                     (false, _) => receiver.to_owned(),
                     (true, _) if allowed.len() == 1 => "the receiver".to_owned(),
@@ -164,6 +160,15 @@ impl Words<'_> {
             }
         }
         points
+    }
+
+    /// The keys that a receiver of `rows` keys can test under `row`, which bounds them, if it deviates.
+    pub(super) fn usable(&self, row: &Protocol, roles: &Roles, rows: u64) -> UsableSetLen {
+        let other = if roles.are_exchanged { self.receiver } else { self.sender };
+        let session = SessionId::from_bytes([0; 32]);
+        let params = self.agreement.params(session, other.max_rows, rows);
+        let params = params.expect("MAX_ROWS leaves room for the self-check");
+        split::usable_set_len(row, &params).expect("the row bounds it")
     }
 
     pub(super) fn afterwards(&self) -> Vec<String> {

@@ -1,7 +1,7 @@
 //! The question about the keys, and the bounds of its answer.
 
 use super::words::Words;
-use crate::agreement::{Question, ValueTerms};
+use crate::agreement::{MatchBounds, Question, ValueTerms};
 use crate::figures::grouped;
 use vesica_protocols::{BoundsKept, Condition, Fact, Pairwise, Protocol};
 use vesica_records::Duplicates;
@@ -31,6 +31,18 @@ fn in_groups(values: &ValueTerms) -> String {
     values.groups.as_ref().map_or(String::new(), |groups| {
         let names: Vec<String> = groups.names.iter().map(|name| format!("{name:?}")).collect();
         format!(", for each group of rows: {}", names.join(", "))
+    })
+}
+
+/// The numbers of common keys within `bounds`, if there are any.
+pub(super) fn within(bounds: MatchBounds) -> Option<String> {
+    Some(match (bounds.min, bounds.max) {
+        (None, None) => return None,
+        (Some(min), None) => format!("at least {}", grouped(min)),
+        (None, Some(max)) => format!("at most {}", grouped(max)),
+        (Some(min), Some(max)) => {
+            format!("at least {} and at most {}", grouped(min), grouped(max))
+        }
     })
 }
 
@@ -197,15 +209,7 @@ impl Words<'_> {
 
     /// The bounds, if there are any.
     pub(super) fn bounds(&self) -> Option<String> {
-        let bounds = self.agreement.bounds;
-        let within = match (bounds.min, bounds.max) {
-            (None, None) => return None,
-            (Some(min), None) => format!("at least {}", grouped(min)),
-            (None, Some(max)) => format!("at most {}", grouped(max)),
-            (Some(min), Some(max)) => {
-                format!("at least {} and at most {}", grouped(min), grouped(max))
-            }
-        };
+        let within = within(self.agreement.bounds)?;
         let (sender, receiver) = match self.agreement.roles_are_open() {
             false => self.names(),
             true => ("the sender", "the receiver"),

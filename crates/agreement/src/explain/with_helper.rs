@@ -1,18 +1,19 @@
 //! An agreement with a helper in plain words.
 
 mod limits;
+mod summary;
 
-use super::words::{Points, of_keys};
+use super::words::{Points, Screen, of_keys};
 use crate::agreement::{AidedAgreement, PartyTerms, chance};
 use crate::figures::{bytes, grouped};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Check, Noun, Variant};
 
-/// What `agreement` means, part by part.
-pub(super) fn points(agreement: AidedAgreement<'_>) -> Points {
+/// What `agreement` means: the first screen, and part by part.
+pub(super) fn all(agreement: AidedAgreement<'_>) -> (Screen, Points) {
     let words = Words { agreement, helper: &agreement.helper().name };
-    [
+    let points = [
         words.computed(),
         words.learned(),
         words.assumed(),
@@ -20,7 +21,8 @@ pub(super) fn points(agreement: AidedAgreement<'_>) -> Points {
         words.cost(),
         words.unprotected(),
         words.afterwards(),
-    ]
+    ];
+    (words.screen(), points)
 }
 
 /// `a`, `a and b`, `a, b and c`.

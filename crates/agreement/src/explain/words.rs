@@ -18,6 +18,28 @@ pub(super) const TITLES: [&str; 7] = [
 /// What an agreement means, for each of [`TITLES`].
 pub(super) type Points = [Vec<String>; TITLES.len()];
 
+/// The headings of the first screen: those of [`TITLES`] that signers need.
+pub(super) const SCREEN_TITLES: [&str; 4] = [TITLES[1], TITLES[2], TITLES[4], TITLES[5]];
+
+/// What signers read first, for each of [`SCREEN_TITLES`].
+pub(super) type Screen = [Vec<String>; SCREEN_TITLES.len()];
+
+/// The most columns of a key that the first screen names.
+const NAMED_COLUMNS: usize = 3;
+
+/// Which columns are compared, in one sentence.
+pub(super) fn key_columns(keys: &[Key]) -> String {
+    let named = keys.iter().take(NAMED_COLUMNS);
+    let named: Vec<String> =
+        named.map(|key| format!("{:?} (profile {})", key.name, key.profile)).collect();
+    let more = match keys.len().saturating_sub(NAMED_COLUMNS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let columns = if keys.len() == 1 { "column" } else { "columns" };
+    format!("The key that is compared: the {columns} {}{more}.", named.join(", "))
+}
+
 /// How the keys of rows are compared.
 pub(super) fn of_keys(keys: &[Key]) -> Vec<String> {
     let mut points = Vec::new();

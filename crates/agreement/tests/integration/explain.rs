@@ -1,15 +1,19 @@
 //! The text of `vesica explain`.
 
 use std::path::{Path, PathBuf};
-use vesica_agreement::Agreement;
-use vesica_agreement::explain::{explain, grouped, traffic_at_most};
+use vesica_agreement::explain::{explain, explain_draft, grouped, traffic_at_most};
 use vesica_agreement::split;
+use vesica_agreement::{Agreement, Draft};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The explanation of each sample is stored beside it as `NAME.explained.txt`.
+/// The lines of a terminal, without the one that the command adds.
+const SCREEN_LINES: usize = 24 - 1;
+
+/// The explanation of each sample is stored beside it as `NAME.explained.txt`, its first screen as
+/// `NAME.summary.txt`.
 #[test]
 fn explanations_of_the_samples_are_the_golden_ones() {
     let mut seen = 0;
@@ -18,17 +22,50 @@ fn explanations_of_the_samples_are_the_golden_ones() {
         if path.extension().is_none_or(|extension| extension != "toml") {
             continue;
         }
-        let text = explain(&Agreement::load(&path).unwrap()).to_string();
-        assert!(text.lines().all(|line| line.chars().count() <= 88), "{text}");
-        let golden = path.with_extension("explained.txt");
-        if std::env::var_os("VESICA_BLESS").is_some() {
-            std::fs::write(&golden, &text).unwrap();
+        let explanation = explain(&Agreement::load(&path).unwrap());
+        let (screen, text) = (explanation.screen(), explanation.to_string());
+        let lines = screen.lines().count();
+        for (text, extension) in [(text, "explained.txt"), (screen, "summary.txt")] {
+            assert!(text.lines().all(|line| line.chars().count() <= 88), "{text}");
+            let golden = path.with_extension(extension);
+            if std::env::var_os("VESICA_BLESS").is_some() {
+                std::fs::write(&golden, &text).unwrap();
+            }
+            let expected = std::fs::read_to_string(&golden).unwrap();
+            assert_eq!(text, expected, "{}", golden.display());
         }
-        let expected = std::fs::read_to_string(&golden).unwrap();
-        assert_eq!(text, expected, "{}", golden.display());
+        assert!(lines <= SCREEN_LINES, "{} has {lines} lines", path.display());
         seen += 1;
     }
     assert!(seen >= 3, "{seen} samples");
+}
+
+#[test]
+fn a_draft_without_identities_is_explained() {
+    let text = std::fs::read_to_string(repository().join("docs/samples/helper.toml")).unwrap();
+    let complete = Draft::parse(&text).unwrap();
+    assert_eq!(complete.missing().count(), 0);
+    assert_eq!(complete.hash(), Some(sample("helper.toml").hash()));
+    assert_eq!(explain_draft(&complete), explain(complete.agreement()));
+
+    let lines = text.lines().map(|line| match line.trim_start().starts_with("identity") {
+        true => format!("identity = \"{}\"", Draft::PLACEHOLDER),
+        false => line.to_owned(),
+    });
+    let lacking = lines.collect::<Vec<_>>().join("\n");
+    assert!(Agreement::parse(&lacking).is_err());
+    let draft = Draft::parse(&lacking).unwrap();
+    let missing: Vec<&str> = draft.missing().collect();
+    assert_eq!(missing, ["island", "north", "south", "cloud"]);
+    assert_eq!(draft.hash(), None);
+    let canonical = draft.canonical();
+    assert_eq!(canonical.matches(Draft::PLACEHOLDER).count(), 4, "{canonical}");
+    assert_eq!(Draft::parse(&canonical).unwrap().canonical(), canonical);
+    let explanation = explain_draft(&draft);
+    assert_eq!((explanation.hash.as_deref(), explanation.missing.len()), (None, 4));
+    assert_eq!(explanation.sections, explain(complete.agreement()).sections);
+    let told = "draft; missing identities: island, north, south, cloud";
+    assert!(explanation.screen().contains(told) && explanation.to_string().contains(told));
 }
 
 fn sample(name: &str) -> Agreement {

@@ -6,8 +6,7 @@ use super::{AGREEMENT, output, protocols};
 use crate::args::{AgreeArgs, AgreeCheckArgs, AgreeCommand, AgreeShowArgs, ExplainArgs};
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_agreement::Agreement;
-use vesica_agreement::explain;
+use vesica_agreement::{Agreement, Draft, explain};
 use vesica_messages::words::and;
 
 pub(crate) fn run(args: &AgreeArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -39,20 +38,32 @@ fn check(args: &AgreeCheckArgs, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 fn show(args: &AgreeShowArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let agreement = Agreement::load(&args.agreement)?;
-    let (canonical, hash) = (agreement.canonical(), agreement.hash().to_string());
+    let draft = Draft::load(&args.agreement)?;
+    let (canonical, hash) = (draft.canonical(), draft.hash().map(|hash| hash.to_string()));
     if args.json {
         let value = serde_json::json!({ "hash": hash, "canonical": canonical });
         return Ok(writeln!(out, "{value:#}")?);
     }
-    Ok(write!(out, "{canonical}\n# hash {hash}\n")?)
+    writeln!(out, "{canonical}")?;
+    match hash {
+        Some(hash) => writeln!(out, "# hash {hash}")?,
+        None => {
+            let missing: Vec<&str> = draft.missing().collect();
+            writeln!(out, "# no hash yet; missing identities: {}", missing.join(", "))?;
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let explanation = explain::explain(&Agreement::load(&args.agreement)?);
+    let explanation = explain::explain_draft(&Draft::load(&args.agreement)?);
     if args.json {
         let text = serde_json::to_string_pretty(&explanation).expect("words have a JSON form");
         return Ok(writeln!(out, "{text}")?);
     }
-    Ok(write!(out, "{explanation}")?)
+    if args.full {
+        return Ok(write!(out, "{explanation}")?);
+    }
+    let file = args.agreement.display();
+    Ok(write!(out, "{}all that it means: vesica explain {file} --full\n", explanation.screen())?)
 }

@@ -243,7 +243,11 @@ fn output_of_the_commands() {
     session.vesica("agree show new.toml");
     session.vesica("agree show agreement.toml --json");
     session.vesica("explain agreement.toml");
+    session.vesica("explain agreement.toml --full");
     session.vesica("explain agreement.toml --json");
+    session.vesica("agree new draft.toml");
+    session.vesica("explain draft.toml");
+    session.vesica("agree show draft.toml");
     session.vesica("check agreement.toml --input people.csv");
     session.vesica("check agreement.toml --as two --input people.csv --quiet");
     session.vesica("check agreement.toml --key one.key --input people.csv --rows 2");
@@ -273,6 +277,7 @@ fn output_of_the_commands_with_a_helper() {
     session.vesica("agree show aided.toml");
     session.vesica("agree show aided.toml --json");
     session.vesica("explain aided.toml");
+    session.vesica("explain aided.toml --full");
     session.vesica("check aided.toml --input people.csv");
     session.vesica("check aided.toml --key two.key --input people.csv --quiet --rows 2");
     session.vesica("protocols server_aided");

@@ -100,7 +100,7 @@ impl Words<'_> {
 
     /// The guesses of a party with `rows` rows that sends one label for each guess, in place of
     /// copies and of its own dummies.
-    fn guesses(&self, rows: u64) -> u64 {
+    pub(super) fn guesses(&self, rows: u64) -> u64 {
         self.check().labels(rows) - u64::from(self.check().dummies)
     }
 

@@ -5,13 +5,10 @@ use crate::args::AgreeNewArgs;
 use crate::failure::Failure;
 use crate::settings::Excluded;
 use std::io::Write;
-use vesica_agreement::{Agreement, FORMAT_VERSION};
-use vesica_link::{Identity, IdentityError, PublicIdentity};
+use vesica_agreement::{Draft, FORMAT_VERSION};
+use vesica_link::{Identity, IdentityError};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Learners, Operation, Security, catalogue, strongest};
-
-/// The placeholder of an identity that is not known yet.
-const PLACEHOLDER: &str = "vesica1...";
 
 /// The column in which the comments of a new agreement begin.
 const COMMENT_COLUMN: usize = 34;
@@ -30,13 +27,8 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
         return Err(Failure::NotAKey { given: excluded.key.clone(), keys: names });
     }
     let text = draft(args, &parties, &keys);
-    // Everything must be valid except identities that are not known yet, so the check fills in others.
-    let mut complete = text.clone();
-    for byte in 0..=MAX_PARTIES as u8 {
-        let stand_in = PublicIdentity::from_bytes([byte; PublicIdentity::LEN]).to_string();
-        complete = complete.replacen(PLACEHOLDER, &stand_in, 1);
-    }
-    Agreement::parse(&complete)?;
+    // Everything must be valid except identities that are not known yet.
+    Draft::parse(&text)?;
     let Some(path) = &args.file else { return Ok(write!(out, "{text}")?) };
     // A lost key means a new identity, so a key file is not replaced even with --force.
     let is_key = match Identity::load(path) {
@@ -54,7 +46,7 @@ pub(super) fn run(args: &AgreeNewArgs, out: &mut impl Write) -> Result<(), Failu
         None => ("both sides keep", "each side's"),
     };
     writeln!(out, "wrote {}; complete it, then {all} the same file", path.display())?;
-    if text.contains(PLACEHOLDER) {
+    if text.contains(Draft::PLACEHOLDER) {
         writeln!(out, "missing: the identity that {each} `vesica keygen` prints")?;
     }
     Ok(writeln!(out, "next: vesica explain {}", path.display())?)
@@ -90,11 +82,11 @@ fn parties(args: &AgreeNewArgs) -> Result<Vec<Named>, Failure> {
 }
 
 /// The text of a new agreement.
-struct Draft {
+struct Text {
     text: String,
 }
 
-impl Draft {
+impl Text {
     fn line(&mut self, line: &str, comment: &str) {
         self.text += line;
         if !comment.is_empty() {
@@ -252,7 +244,7 @@ impl Draft {
         match identity {
             Some(identity) => self.line(&format!("identity = {}", quoted(identity)), ""),
             None => self.line(
-                &format!("identity = {}", quoted(PLACEHOLDER)),
+                &format!("identity = {}", quoted(Draft::PLACEHOLDER)),
                 "the line that this party's `vesica keygen` prints",
             ),
         }
@@ -289,7 +281,7 @@ fn draft(args: &AgreeNewArgs, parties: &[Named], keys: &[Named]) -> String {
         None if !operation.is_for_both() => args.question.receiver(names),
         _ => "all",
     });
-    let mut draft = Draft { text: text.to_owned() };
+    let mut draft = Text { text: text.to_owned() };
     draft.line(&format!("version = {FORMAT_VERSION}"), "");
     draft.line(&format!("title = {}", quoted(&args.title)), "");
     draft.line(&format!("operation = \"{operation}\""), words_of(operation));
