@@ -4,7 +4,6 @@ use crate::away::away;
 use crate::failure::Failed;
 use pyo3::prelude::*;
 use std::path::PathBuf;
-use vesica_agreement::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::find_aided;
 use vesica_protocols::{Operation, Security, catalogue};
@@ -174,7 +173,7 @@ impl Agreement {
 
     /// The explanation as one screen, with all parts, and as JSON.
     fn explain(&self) -> (String, String, String) {
-        let explanation = explain::explain(&self.0);
+        let explanation = vesica_explain::explain(&self.0);
         let json = serde_json::to_string(&explanation).unwrap_or_default();
         (explanation.screen(), explanation.to_string(), json)
     }

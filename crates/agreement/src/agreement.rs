@@ -120,7 +120,7 @@ impl Agreement {
     }
 
     /// The party that has `role` by default.
-    pub(crate) fn party_with(&self, role: Role) -> &PartyTerms {
+    pub fn party_with(&self, role: Role) -> &PartyTerms {
         let first = &self.parties[0];
         if self.role_of(&first.name) == role { first } else { &self.parties[1] }
     }

@@ -86,14 +86,15 @@ impl Estimate {
 
 /// The figures of a row at the sizes of a run. Computed once: circuits count their gates for them.
 #[derive(Clone, Copy)]
-pub(crate) struct Figures {
+pub struct Figures {
     row: &'static Protocol,
-    pub(crate) roles: Roles,
+    roles: Roles,
     /// Between the parties as seated, in any roles.
-    pub(crate) traffic: Traffic,
+    pub traffic: Traffic,
     /// Of computation.
     nanos: u64,
-    pub(crate) flights: u64,
+    /// Of the run.
+    pub flights: u64,
 }
 
 impl Figures {
@@ -139,8 +140,9 @@ fn near(nanos: impl Iterator<Item = u64>) -> u64 {
     least.saturating_add(least / TOLERANCE)
 }
 
-/// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`.
-pub(crate) fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures {
+/// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`, in the
+/// roles that [`Terms::role_of`](crate::Terms::role_of) gives.
+pub fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures {
     Figures::of_best(row, &Roles::largest(agreement))
 }
 

@@ -41,7 +41,7 @@ impl Roles {
     }
 
     /// The possible roles of a run in which both parties have `max_rows` items; the roles by default are among them.
-    pub(crate) fn largest(agreement: &Agreement) -> Vec<Self> {
+    pub fn largest(agreement: &Agreement) -> Vec<Self> {
         let lens = agreement.seated(|party| party.max_rows);
         Self::allowed(agreement, SessionId::from_bytes([0; 32]), lens)
             .expect("MAX_ROWS leaves room for the self-check")

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_made_up::customers;
 
 /// The file that marks a directory as made by the demo, so that no other files are replaced.

@@ -12,7 +12,7 @@ use helper::HelperReporter;
 use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_engine::{Event, Observer, Phase};
 use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;

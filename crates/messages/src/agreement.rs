@@ -5,7 +5,7 @@ mod helper;
 use crate::Message;
 use crate::tables::Written;
 use crate::words::{in_lower_case, list};
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_agreement::{AgreementError, AgreementFault, FORMAT_VERSION, TextFault};
 use vesica_link::ParseIdentityError;
 use vesica_records::{Profile, ProfileError};

@@ -5,7 +5,7 @@ use crate::words::list;
 use crate::{Message, Speech, engine};
 use serde_json::{Value, json};
 use std::io::{self, Write};
-use vesica_agreement::explain::{bytes, grouped};
+use vesica_agreement::figures::{bytes, grouped};
 use vesica_check::{Checked, CheckedKey, Needs, Read, Refused};
 use vesica_engine::{Bound, MemoryDefault};
 use vesica_records::{Faults, InputError, KeyCounts, Place};

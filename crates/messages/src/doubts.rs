@@ -1,7 +1,7 @@
 //! Usable columns that may cost matches, or match what they should not: warnings about the keys of a file.
 
 use crate::words::counted;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_records::{FloatTexts, FrequentKey, Misfit};
 
 /// A key that stands in many of the `rows`. Names its shape, never its value.

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Difference;
-use vesica_agreement::explain::{bytes, grouped};
+use vesica_agreement::figures::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::Endpoint;

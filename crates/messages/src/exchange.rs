@@ -3,7 +3,7 @@
 use crate::words::duration;
 use crate::{Message, Speech, Who, stores};
 use std::path::Path;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_core::StopReason;
 use vesica_exchange::{ExchangeError, Instead, NotAnObject, Repeats, Waiting};
 use vesica_link::letters::LetterError;

@@ -7,7 +7,7 @@ use crate::words::counted;
 use crate::{Message, Speech, doubts, files};
 use hints::{converted, missing_column, workbook};
 use std::path::Path;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
     Content, EncodingGuess, FRAME, Faults, FileKind, Format, InputError, KeyCounts, Misquoted,

@@ -1,7 +1,7 @@
 //! Amounts of memory, as people and other programs write them.
 
 use std::str::FromStr;
-use vesica_agreement::explain::bytes;
+use vesica_agreement::figures::bytes;
 
 /// An amount of memory, for example `512MB`, `2GiB`, `1.5Gi`, `512m` or `1073741824`.
 ///

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 use vesica_agreement::Agreement;
-use vesica_agreement::explain::bytes;
+use vesica_agreement::figures::bytes;
 use vesica_exchange::{Cleaned, Pile, RunState, RunsError, Side, StoredRun};
 
 /// The name and the version of the layout of [`json`].

@@ -1,7 +1,7 @@
 //! Faults in files that people write, agreements and settings: unreadable, or not of the right form.
 
 use crate::{Message, files};
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_tables::{FileFault, Located, TableFault};
 
 /// One kind of file.

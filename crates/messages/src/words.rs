@@ -1,7 +1,7 @@
 //! Lists, counts and times in words.
 
 use std::time::Duration;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 
 /// `"a", "b" and "c"`.
 pub fn list<T: AsRef<str>>(words: &[T]) -> String {

@@ -112,7 +112,7 @@ impl<'a> AidedAgreement<'a> {
     }
 
     /// The largest `max_rows` of all parties.
-    pub(crate) fn most_rows(&self) -> u64 {
+    pub fn most_rows(&self) -> u64 {
         most_rows(self.agreement.parties.iter())
     }
 

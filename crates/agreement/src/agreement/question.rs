@@ -72,7 +72,7 @@ impl Question {
     }
 
     /// Whether an agreement can allow that large sets are split although this reveals the counts of each partition.
-    pub(crate) fn can_count_partitions(&self) -> bool {
+    pub fn can_count_partitions(&self) -> bool {
         matches!(self, Question::Union { .. } | Question::PrivateId)
     }
 

@@ -4,8 +4,8 @@ mod explained;
 mod refused;
 
 use std::path::{Path, PathBuf};
-use vesica_agreement::explain::explain;
 use vesica_agreement::{Agreement, AgreementError, AgreementFault};
+use vesica_explain::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::{Check, Noun, Variant, aided};
 use vesica_protocols::{Operation, Security};

@@ -2,5 +2,4 @@
 
 mod agreement;
 mod aided;
-mod explain;
 mod questions;

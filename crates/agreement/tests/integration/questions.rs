@@ -3,11 +3,11 @@
 mod candidates;
 mod values;
 
-use vesica_agreement::explain::explain;
 use vesica_agreement::{
     Agreement, AgreementFault, MatchBounds, Question, SELF_CHECK_DEFAULT, ValueTerms,
 };
 use vesica_core::{EarlyReveal, SessionId};
+use vesica_explain::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::{BoundsKept, catalogue};
 use vesica_records::Duplicates;

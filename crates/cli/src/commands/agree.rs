@@ -6,7 +6,7 @@ use super::{AGREEMENT, output, protocols};
 use crate::args::{AgreeArgs, AgreeCheckArgs, AgreeCommand, AgreeShowArgs, ExplainArgs};
 use crate::failure::Failure;
 use std::io::Write;
-use vesica_agreement::{Agreement, Draft, explain};
+use vesica_agreement::{Agreement, Draft};
 use vesica_messages::words::and;
 
 pub(crate) fn run(args: &AgreeArgs, out: &mut impl Write) -> Result<(), Failure> {
@@ -56,7 +56,7 @@ fn show(args: &AgreeShowArgs, out: &mut impl Write) -> Result<(), Failure> {
 }
 
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let explanation = explain::explain_draft(&Draft::load(&args.agreement)?);
+    let explanation = vesica_explain::explain_draft(&Draft::load(&args.agreement)?);
     if args.json {
         let text = serde_json::to_string_pretty(&explanation).expect("words have a JSON form");
         return Ok(writeln!(out, "{text}")?);

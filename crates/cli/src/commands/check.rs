@@ -15,7 +15,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
-use vesica_agreement::explain::bytes;
+use vesica_agreement::figures::bytes;
 use vesica_check::{Check, Checked, Options, Refused};
 use vesica_engine::{Error, Event, InputFault, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};

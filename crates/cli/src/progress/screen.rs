@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_link::LinkError;
 use vesica_messages::link::reason;
 use vesica_messages::words::duration;

@@ -316,7 +316,7 @@ fn the_defaults_of_a_new_agreement_are_not_called_weak() {
             text = text.replacen("vesica1...", &identity, 1);
         }
         let agreement = vesica_agreement::Agreement::parse(&text).unwrap();
-        let words = vesica_agreement::explain::explain(&agreement).to_string();
+        let words = vesica_explain::explain(&agreement).to_string();
         (text, words.split_whitespace().collect::<Vec<_>>().join(" "))
     };
     for operation in [

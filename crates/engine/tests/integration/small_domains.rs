@@ -47,7 +47,7 @@ fn the_explanation_with_hidden_sizes_says_how_keys_are_compared() {
                 security = \"semi-honest\"\nprotocol = \"bwa\"";
     let agreement = pair.agreement_of(head, KEY, ["max_rows = 100"; 2]);
     assert_eq!(agreement.role_of("one"), Role::Receiver);
-    let text = vesica_agreement::explain::explain(&agreement).to_string();
+    let text = vesica_explain::explain(&agreement).to_string();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("with numbers that cannot be keys"), "{text}");
     assert!(text.contains("The sizes, from a side that runs modified software"), "{text}");

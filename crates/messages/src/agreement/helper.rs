@@ -1,7 +1,7 @@
 //! Errors that only agreements with a helper can have.
 
 use vesica_agreement::AgreementFault;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 
 /// What is wrong, and what to do next.
 pub(super) fn words(fault: &AgreementFault) -> (String, String) {

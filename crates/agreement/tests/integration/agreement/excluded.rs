@@ -105,7 +105,7 @@ fn a_canonical_form_that_no_peer_would_take_is_refused() {
 
 #[test]
 fn excluded_values_are_explained() {
-    let text = vesica_agreement::explain::explain(&parse(&with_never("[\"NULL\", \"N/A\"]")));
+    let text = vesica_explain::explain(&parse(&with_never("[\"NULL\", \"N/A\"]")));
     let words = "Rows whose \"email\" is one of these values count as refused, so that \
                  placeholders do not match each other: \"N/A\", \"NULL\".";
     assert!(text.sections[0].points.iter().any(|point| point == words), "{text}");

@@ -4,7 +4,7 @@ use super::parameter::{self, Parameter};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::sync::LazyLock;
-use vesica_agreement::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_agreement::{AidedAgreement, chance};
 use vesica_protocols::kmrs14::{AidedProtocol, Check, Noun, Variant};
 use vesica_protocols::{Security, TrustModel};

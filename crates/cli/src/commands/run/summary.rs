@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use vesica_agreement::explain::{bytes, grouped, grouped_digits};
+use vesica_agreement::figures::{bytes, grouped, grouped_digits};
 use vesica_agreement::{Agreement, AidedAgreement, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_engine::Report;

@@ -1,8 +1,8 @@
 //! The question about the keys, and the bounds of its answer.
 
 use super::words::Words;
-use crate::agreement::{MatchBounds, Question, ValueTerms};
-use crate::figures::grouped;
+use vesica_agreement::figures::grouped;
+use vesica_agreement::{MatchBounds, Question, ValueTerms};
 use vesica_protocols::{BoundsKept, Condition, Fact, Pairwise, Protocol};
 use vesica_records::Duplicates;
 

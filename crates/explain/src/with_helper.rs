@@ -4,8 +4,8 @@ mod limits;
 mod summary;
 
 use super::words::{Points, Screen, of_keys};
-use crate::agreement::{AidedAgreement, PartyTerms, chance};
-use crate::figures::{bytes, grouped};
+use vesica_agreement::figures::{bytes, grouped};
+use vesica_agreement::{AidedAgreement, PartyTerms, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Check, Noun, Variant};

@@ -1,80 +1,16 @@
-//! An agreement in plain words, for the people who decide whether it may run.
+//! An agreement of two parties without a helper in plain words.
 
-mod answers;
-mod limits;
-mod question;
-mod summary;
-mod with_helper;
-mod words;
-
-use crate::agreement::{Agreement, Draft, PARTITION_ROWS_MAX, Question};
-use crate::choice;
-pub use crate::figures::{bytes, grouped, grouped_digits};
-use crate::roles::Roles;
-use crate::split::{self, Joined};
-use serde::Serialize;
-use std::fmt;
+use crate::question::{all_columns, columns};
+use crate::words::{Points, Screen, Words, of_keys};
+use vesica_agreement::figures::{bytes, grouped};
+use vesica_agreement::split::{self, Joined};
+use vesica_agreement::{Agreement, PARTITION_ROWS_MAX, Question, Roles, choice};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_partitions::{DISK_BYTES_PER_ROW, MAX_PARTITIONS};
-use vesica_protocols::{Fact, Partitions, Protocol, Security, Traffic};
-use words::{Points, SCREEN_TITLES, Screen, TITLES, Words, of_keys};
+use vesica_protocols::{Fact, Partitions, Protocol, Security};
 
-/// Width of the text form in columns.
-const WIDTH: usize = 88;
-
-/// What an agreement means: who learns what, what is assumed, what is not protected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Explanation {
-    /// The agreement's title.
-    pub title: String,
-    /// The agreement's hash, in hexadecimal; none while identities are missing.
-    pub hash: Option<String>,
-    /// The parties, and the helper, whose identities are missing.
-    pub missing: Vec<String>,
-    /// What the people who sign read first, on one screen: at most 20 lines for most agreements.
-    pub summary: Vec<Section>,
-    /// All parts, in the order in which they are read.
-    pub sections: Vec<Section>,
-}
-
-/// One part of an explanation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Section {
-    /// Its heading.
-    pub title: &'static str,
-    /// Its statements, one or a few sentences each.
-    pub points: Vec<String>,
-}
-
-/// Explains in plain words what `agreement` means.
-pub fn explain(agreement: &Agreement) -> Explanation {
-    let (screen, points) = match agreement.with_helper() {
-        Some(aided) => with_helper::all(aided),
-        None => all(agreement),
-    };
-    Explanation {
-        title: agreement.title.clone(),
-        hash: Some(agreement.hash().to_string()),
-        missing: Vec::new(),
-        summary: sections(SCREEN_TITLES, screen),
-        sections: sections(TITLES, points),
-    }
-}
-
-/// Explains in plain words what `draft` will mean.
-pub fn explain_draft(draft: &Draft) -> Explanation {
-    let explanation = explain(draft.agreement());
-    let missing = draft.missing().map(str::to_owned).collect();
-    Explanation { hash: draft.hash().map(|hash| hash.to_string()), missing, ..explanation }
-}
-
-fn sections<const N: usize>(titles: [&'static str; N], points: [Vec<String>; N]) -> Vec<Section> {
-    let sections = titles.into_iter().zip(points);
-    sections.map(|(title, points)| Section { title, points }).collect()
-}
-
-/// What an agreement of two parties without a helper means: the first screen, and part by part.
-fn all(agreement: &Agreement) -> (Screen, Points) {
+/// What `agreement` means: the first screen, and part by part.
+pub(super) fn all(agreement: &Agreement) -> (Screen, Points) {
     let words = Words::new(agreement);
     let points = [
         words.computed(),
@@ -102,15 +38,15 @@ impl Words<'_> {
             (Question::InnerProduct { values, factors }, _) => format!(
                 "No row leaves either side. Of the columns outside the key only {} of {} and {} of \
                  {} take part, in encrypted form.",
-                question::columns(values).trim_start_matches("the column "),
+                columns(values).trim_start_matches("the column "),
                 values.of,
-                question::columns(factors).trim_start_matches("the column "),
+                columns(factors).trim_start_matches("the column "),
                 factors.of,
             ),
             (_, Some(values)) => format!(
                 "No row leaves either side. Of the columns outside the key only {} of {} take{} \
                  part, in encrypted form.",
-                question::all_columns(values).trim_start_matches("the column "),
+                all_columns(values).trim_start_matches("the column "),
                 values.of,
                 if values.all_columns().len() == 1 { "s" } else { "" },
             ),
@@ -199,7 +135,7 @@ impl Words<'_> {
     }
 
     /// `fact` in words, as `who` learns it of `peer`.
-    fn words(&self, fact: Fact, who: &str, peer: &str) -> String {
+    pub(crate) fn words(&self, fact: Fact, who: &str, peer: &str) -> String {
         // A party that receives a union can remove the padding.
         let is_hidden = self.agreement.hide_sizes && !self.receives_union(who);
         let hidden = match fact {
@@ -421,64 +357,3 @@ impl Words<'_> {
 
 /// Bytes of disk for a row while a set is split: its item as it was read, and grouped.
 const DISK_BYTES: u64 = vesica_core::Item::LEN as u64 + DISK_BYTES_PER_ROW;
-
-/// Payload bytes of a run of `row` in which both sides bring their `max_rows`.
-///
-/// The parties have the roles that [`Terms::role_of`](crate::agreement::Terms::role_of) gives.
-pub fn traffic_at_most(agreement: &Agreement, row: &'static Protocol) -> Traffic {
-    choice::at_most(agreement, row).traffic
-}
-
-impl Explanation {
-    /// The first screen as text.
-    pub fn screen(&self) -> String {
-        let mut text = self.head();
-        text.push('\n');
-        for section in &self.summary {
-            text += &format!("{}\n", section.title);
-            text.extend(section.points.iter().map(|point| in_lines(point)));
-        }
-        text
-    }
-
-    fn head(&self) -> String {
-        let of = match (&self.hash, &self.missing[..]) {
-            (Some(hash), _) => format!("agreement {hash}"),
-            (None, missing) => format!("draft; missing identities: {}", missing.join(", ")),
-        };
-        format!("{}\n{of}\n", self.title)
-    }
-}
-
-/// All parts as text, without the first screen.
-impl fmt::Display for Explanation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.head())?;
-        for section in &self.sections {
-            writeln!(f, "\n{}", section.title)?;
-            section.points.iter().try_for_each(|point| f.write_str(&in_lines(point)))?;
-        }
-        Ok(())
-    }
-}
-
-/// One point, its lines broken between words.
-fn in_lines(point: &str) -> String {
-    let mut text = String::new();
-    let mut column = 0;
-    for word in point.split(' ') {
-        let len = word.chars().count();
-        if column == 0 {
-            text += "  - ";
-            column = 4 + len;
-        } else if column + 1 + len > WIDTH {
-            text += "\n    ";
-            column = 4 + len;
-        } else {
-            text.push(' ');
-            column += 1 + len;
-        }
-        text += word;
-    }
-    text + "\n"
-}

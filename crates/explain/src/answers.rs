@@ -2,7 +2,7 @@
 
 use super::question::columns;
 use super::words::Words;
-use crate::agreement::Question;
+use vesica_agreement::Question;
 
 impl Words<'_> {
     /// What neither side learns of keys, if the result is an answer.

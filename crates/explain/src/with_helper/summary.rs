@@ -1,8 +1,8 @@
 //! The first screen of an explanation, for the people who sign the agreement.
 
 use super::Words;
-use crate::explain::words::{Screen, key_columns};
-use crate::explain::{bytes, grouped};
+use crate::words::{Screen, key_columns};
+use vesica_agreement::figures::{bytes, grouped};
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Noun, Variant};
 

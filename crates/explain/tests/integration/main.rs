@@ -1,9 +1,9 @@
 //! The text of `vesica explain`.
 
 use std::path::{Path, PathBuf};
-use vesica_agreement::explain::{explain, explain_draft, grouped, traffic_at_most};
-use vesica_agreement::split;
-use vesica_agreement::{Agreement, Draft};
+use vesica_agreement::figures::grouped;
+use vesica_agreement::{Agreement, Draft, choice, split};
+use vesica_explain::{explain, explain_draft};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -222,7 +222,8 @@ fn an_insecure_protocol_is_called_insecure() {
 #[test]
 fn the_traffic_is_the_formula_at_the_largest_sizes() {
     // DH in four partitions: 32·n_x from the sender and 11-byte tags of n_y back, 32·n_y from the receiver.
-    let traffic = traffic_at_most(&sample("one-side.toml"), vesica_protocols::find("dh").unwrap());
+    let row = vesica_protocols::find("dh").unwrap();
+    let traffic = choice::at_most(&sample("one-side.toml"), row).traffic;
     let (n_x, n_y) = (505_492, 1_258_675);
     assert_eq!(traffic.sender_to_receiver, 4 * (32 * n_x + 11 * n_y));
     assert_eq!(traffic.receiver_to_sender, 4 * 32 * n_y);

@@ -1,6 +1,6 @@
 //! What the parts of an explanation share.
 
-use crate::agreement::{Agreement, Key, PartyTerms};
+use vesica_agreement::{Agreement, Key, PartyTerms};
 use vesica_core::Role;
 use vesica_protocols::{Condition, Fact, Protocol, Security};
 

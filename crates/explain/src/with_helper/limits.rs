@@ -1,7 +1,7 @@
 //! What is not protected, and what stays afterwards.
 
 use super::Words;
-use crate::explain::grouped;
+use vesica_agreement::figures::grouped;
 use vesica_protocols::kmrs14::Variant;
 
 impl Words<'_> {

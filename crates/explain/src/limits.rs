@@ -1,10 +1,10 @@
 //! What is not protected, and what stays afterwards.
 
 use super::words::Words;
-use crate::agreement::Question;
-use crate::figures::grouped;
-use crate::roles::Roles;
-use crate::split;
+use vesica_agreement::Question;
+use vesica_agreement::Roles;
+use vesica_agreement::figures::grouped;
+use vesica_agreement::split;
 use vesica_core::SessionId;
 use vesica_protocols::{Protocol, Security, UsableSetLen};
 

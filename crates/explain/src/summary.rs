@@ -2,10 +2,10 @@
 
 use super::question::within;
 use super::words::{Screen, Words, key_columns};
-use crate::agreement::Question;
-use crate::choice;
-use crate::figures::{bytes, grouped};
-use crate::roles::Roles;
+use vesica_agreement::Question;
+use vesica_agreement::Roles;
+use vesica_agreement::choice;
+use vesica_agreement::figures::{bytes, grouped};
 use vesica_protocols::{BoundsKept, Fact, Security};
 
 impl Words<'_> {
@@ -40,8 +40,8 @@ impl Words<'_> {
                 false => receiver,
             };
             points.push(format!(
-                "Above {} keys the sets are split at random into parts, and {who} learns the counts \
-                 of each part.",
+                "Above {} keys the sets are split at random into parts, and {who} learns the \
+                 counts of each part.",
                 grouped(self.agreement.partition_rows)
             ));
         }
