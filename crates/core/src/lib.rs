@@ -14,7 +14,7 @@
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Security`] — the adversary that a primitive withstands: [`SemiHonest`] or [`Malicious`].
 //! * [`Secret`] — a value that is wiped and never printed.
-//! * [`Refusal`] — why a helper does not continue.
+//! * [`Refusal`] — why a helper does not continue; [`Excess`] — which [`Limit`] a run exceeds.
 //! * [`Error`] — all errors below the engine; the variant says who must act.
 //!
 //! ```
@@ -54,7 +54,7 @@ pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, Transpo
 pub use item::Item;
 pub use params::{EarlyReveal, Learns, PsiParams, Runs, SessionId};
 pub use query::{Bounds, Operation, Query, TextLen, Values};
-pub use refusal::Refusal;
+pub use refusal::{Excess, Limit, Refusal};
 pub use role::Role;
 pub use secret::Secret;
 pub use security::{Malicious, Security, SemiHonest};

@@ -19,9 +19,9 @@ pub enum Refusal {
     /// The slot has other contents: the party runs twice, or lost its state of a run in progress.
     #[error("this party already took part with other data")]
     AlreadyThere,
-    /// More rows, bytes, runs or connections than the helper allows this party.
-    #[error("more than it allows this party")]
-    OverLimit,
+    /// More rows, bytes, runs or connections than the helper's settings allow.
+    #[error("more than it allows")]
+    OverLimit(Excess),
     /// A party's data violates the run's format.
     #[error("the data of party {party} is malformed")]
     Malformed {
@@ -89,8 +89,93 @@ pub enum Refusal {
     Internal,
 }
 
+/// A limit of the helper's settings that a run exceeds. All parties of the run may learn it: the helper
+/// refuses whichever of them connects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Excess {
+    /// The party that the limit is for; `None` if it is for the reader, or for all runs.
+    pub party: Option<u8>,
+    /// Which limit; `None` if the helper does not say.
+    pub limit: Option<Limit>,
+    /// What it allows, in the unit of the limit; at most [`Excess::MAX_ALLOWED`].
+    pub allowed: u64,
+}
+
+/// Which limit of the helper's settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Limit {
+    /// The rows that the agreement allows the party: `max_rows`.
+    Rows,
+    /// The runs of the party at once: `max_runs`.
+    Runs,
+    /// The stored data of the party, in units of 2^20 bytes: `max_stored_mb`.
+    StoredByParty,
+    /// The stored data of all runs, in units of 2^20 bytes: `helper.max_stored_mb`.
+    StoredByAll,
+    /// The connections of the party at once: `max_connections`.
+    Connections,
+}
+
+impl Limit {
+    const ALL: [Limit; 5] =
+        [Limit::Rows, Limit::Runs, Limit::StoredByParty, Limit::StoredByAll, Limit::Connections];
+
+    /// Its name in the helper's settings.
+    pub const fn setting(self) -> &'static str {
+        match self {
+            Limit::Rows => "max_rows",
+            Limit::Runs => "max_runs",
+            Limit::StoredByParty => "max_stored_mb",
+            Limit::StoredByAll => "helper.max_stored_mb",
+            Limit::Connections => "max_connections",
+        }
+    }
+}
+
+impl Excess {
+    /// Length in bytes of its figures on the wire.
+    pub const FIGURES_LEN: usize = 6;
+
+    /// The largest figure that fits.
+    pub const MAX_ALLOWED: u64 = (1 << 40) - 1;
+
+    /// The byte in place of a party.
+    const NO_PARTY: u8 = 255;
+
+    const fn party_byte(&self) -> u8 {
+        match self.party {
+            Some(party) => party,
+            None => Self::NO_PARTY,
+        }
+    }
+
+    /// Without figures.
+    const fn of_party(party: u8) -> Self {
+        let party = if party == Self::NO_PARTY { None } else { Some(party) };
+        Self { party, limit: None, allowed: 0 }
+    }
+
+    /// The limit, counted from 1, and what it allows in 5 bytes.
+    pub fn figures(&self) -> [u8; Self::FIGURES_LEN] {
+        let mut out = [0; Self::FIGURES_LEN];
+        out[1..].copy_from_slice(&self.allowed.min(Self::MAX_ALLOWED).to_le_bytes()[..5]);
+        out[0] = match self.limit {
+            Some(limit) => limit as u8 + 1,
+            None => 0,
+        };
+        out
+    }
+
+    /// With the figures from the wire. Unknown limits become `None`.
+    pub fn with_figures(self, figures: [u8; Self::FIGURES_LEN]) -> Self {
+        let [limit, a, b, c, d, e] = figures;
+        let limit = usize::from(limit).checked_sub(1).and_then(|at| Limit::ALL.get(at).copied());
+        Self { limit, allowed: u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]), ..self }
+    }
+}
+
 impl Refusal {
-    /// The bytes on the wire: the reason and the party.
+    /// The bytes on the wire: the reason and the party. The figures of an [`Excess`] are not among them.
     pub const fn code(self) -> [u8; 2] {
         match self {
             Refusal::Version => [1, 0],
@@ -98,7 +183,7 @@ impl Refusal {
             Refusal::NotAParty => [3, 0],
             Refusal::BadRun => [4, 0],
             Refusal::AlreadyThere => [5, 0],
-            Refusal::OverLimit => [6, 0],
+            Refusal::OverLimit(excess) => [6, excess.party_byte()],
             Refusal::Malformed { party } => [7, party],
             Refusal::OpenedOther { party } => [8, party],
             Refusal::Ended { party } => [9, party],
@@ -126,7 +211,7 @@ impl Refusal {
             3 => Refusal::NotAParty,
             4 => Refusal::BadRun,
             5 => Refusal::AlreadyThere,
-            6 => Refusal::OverLimit,
+            6 => Refusal::OverLimit(Excess::of_party(party)),
             7 => Refusal::Malformed { party },
             8 => Refusal::OpenedOther { party },
             9 => Refusal::Ended { party },

@@ -3,7 +3,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use vesica_agreement::{AgreementError, Difference};
 use vesica_aided::FolderError;
-use vesica_core::{Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError};
+use vesica_core::{
+    Excess, Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError,
+};
 use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, ProxyFault, PublicIdentity};
@@ -451,7 +453,10 @@ impl Error {
                     | Refusal::OpenedOther { party }
                     | Refusal::TooFew { party }
                     | Refusal::Revoked { party }
-                    | Refusal::Ended { party } => parties.get(usize::from(party)),
+                    | Refusal::Ended { party }
+                    | Refusal::OverLimit(Excess { party: Some(party), .. }) => {
+                        parties.get(usize::from(party))
+                    }
                     _ => None,
                 };
                 let party = party.map(|party| (*party).to_owned());

@@ -13,7 +13,7 @@
 //! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
 //! intervals, so that a party can tell a helper that hangs.
 
-use vesica_core::Refusal;
+use vesica_core::{Excess, Refusal};
 use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
 
 const MAGIC: [u8; 6] = *b"vesica";
@@ -124,7 +124,10 @@ impl Welcome {
                 out[4..20].copy_from_slice(&welcome.instance);
                 out[20..].copy_from_slice(&welcome.other_agreement);
             }
-            Err(refusal) => out[..2].copy_from_slice(&refusal.code()),
+            Err(refusal) => {
+                out[..2].copy_from_slice(&refusal.code());
+                out[2..8].copy_from_slice(&figures(refusal));
+            }
         }
         out
     }
@@ -136,7 +139,9 @@ impl Welcome {
             return Ok(None);
         }
         if outcome != [0, 0] {
-            return Err(Refusal::from_code([outcome[0], outcome[1]]));
+            let mut figures = [0; Excess::FIGURES_LEN];
+            figures.copy_from_slice(&rest[..Excess::FIGURES_LEN]);
+            return Err(with_figures([outcome[0], outcome[1]], figures));
         }
         let mut welcome = Self {
             present: u16::from_le_bytes([rest[0], rest[1]]),
@@ -238,13 +243,16 @@ pub(crate) enum Reply {
 
 impl Reply {
     pub(crate) fn encode(self) -> [u8; HEAD_LEN] {
+        let mut out = [0; HEAD_LEN];
         let (outcome, len) = match self {
             Reply::Body(len) => ([0, 0], len),
             Reply::Waiting => ([255, 0], WAITING_LEN),
             Reply::NotYet => (NOT_YET, 0),
-            Reply::Refused(refusal) => (refusal.code(), 0),
+            Reply::Refused(refusal) => {
+                out[2..8].copy_from_slice(&figures(refusal));
+                (refusal.code(), 0)
+            }
         };
-        let mut out = [0; HEAD_LEN];
         out[..2].copy_from_slice(&outcome);
         out[8..].copy_from_slice(&(len as u64).to_le_bytes());
         out
@@ -252,15 +260,30 @@ impl Reply {
 
     /// `None` for bytes that no helper sends.
     pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
-        let [a, b, _, _, _, _, _, _, len @ ..] = *bytes;
+        let [a, b, f0, f1, f2, f3, f4, f5, len @ ..] = *bytes;
         let len = usize::try_from(u64::from_le_bytes(len)).ok()?;
         match ([a, b], len) {
             ([0, 0], len) => (len <= Slot::MAX_LEN).then_some(Reply::Body(len)),
             ([255, 0], WAITING_LEN) => Some(Reply::Waiting),
             (NOT_YET, 0) => Some(Reply::NotYet),
-            (code, 0) => Some(Reply::Refused(Refusal::from_code(code))),
+            (code, 0) => Some(Reply::Refused(with_figures(code, [f0, f1, f2, f3, f4, f5]))),
             _ => None,
         }
+    }
+}
+
+/// The figures of a refusal for a limit; zeros for all others.
+fn figures(refusal: Refusal) -> [u8; Excess::FIGURES_LEN] {
+    match refusal {
+        Refusal::OverLimit(excess) => excess.figures(),
+        _ => [0; Excess::FIGURES_LEN],
+    }
+}
+
+fn with_figures(code: [u8; 2], figures: [u8; Excess::FIGURES_LEN]) -> Refusal {
+    match Refusal::from_code(code) {
+        Refusal::OverLimit(excess) => Refusal::OverLimit(excess.with_figures(figures)),
+        refusal => refusal,
     }
 }
 
@@ -296,6 +319,7 @@ pub(crate) fn parties_of(bits: u16) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use vesica_core::Limit;
 
     #[test]
     fn messages_survive_encoding() {
@@ -308,6 +332,21 @@ mod tests {
         assert_eq!(Welcome::decode(&Welcome::not_yet()), Ok(None));
         let refused = Welcome::encode(Err(Refusal::Malformed { party: 4 }));
         assert_eq!(Welcome::decode(&refused), Err(Refusal::Malformed { party: 4 }));
+        for limit in [Limit::Rows, Limit::Runs, Limit::StoredByParty, Limit::Connections] {
+            for (party, allowed) in [(Some(3), 0), (None, Excess::MAX_ALLOWED)] {
+                let refusal = Refusal::OverLimit(Excess { party, limit: Some(limit), allowed });
+                assert_eq!(Welcome::decode(&Welcome::encode(Err(refusal))), Err(refusal));
+                let reply = Reply::Refused(refusal);
+                assert_eq!(Reply::decode(&reply.encode()), Some(reply));
+            }
+        }
+        // What an older helper sends, and a limit that does not exist.
+        let unknown = Refusal::OverLimit(Excess { party: Some(0), limit: None, allowed: 0 });
+        let mut bytes = [0; WELCOME_LEN];
+        bytes[0] = 6;
+        assert_eq!(Welcome::decode(&bytes), Err(unknown));
+        bytes[2] = 77;
+        assert_eq!(Welcome::decode(&bytes), Err(unknown));
         let slot = Slot::part(Kind::Labels, 15, u32::MAX);
         for request in [
             Request::Put { slot, len: Slot::MAX_LEN },

@@ -6,7 +6,8 @@ use crate::{Message, Speech, Who, files, link};
 use std::path::PathBuf;
 use std::time::Duration;
 use vesica_agreement::Agreement;
-use vesica_core::{Refusal, TransportError};
+use vesica_agreement::figures::grouped;
+use vesica_core::{Excess, Limit, Refusal, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, LinkError, LinkOptions};
@@ -126,6 +127,52 @@ fn peer(error: String, hint: impl Into<String>) -> Message {
     Message { error, hint: hint.into(), who: Who::Peers }
 }
 
+/// A limit of the helper's settings; `party` is the one that it is for, if it is not the reader.
+fn over_limit(helper: &str, excess: Excess, party: Option<&str>, say: Speech) -> Message {
+    let allowed = grouped(excess.allowed);
+    let of_whom = party.unwrap_or("this party");
+    let raise = match excess.limit {
+        Some(limit) => format!("ask the operator of {helper} to raise {}", limit.setting()),
+        None => format!("ask the operator of {helper} to raise its limits"),
+    };
+    let (error, hint) = match excess.limit {
+        Some(Limit::Rows) => (
+            format!(
+                "{helper} allows at most {allowed} rows of {of_whom}, fewer than the agreement"
+            ),
+            format!("all parties agree on a smaller max_rows of {of_whom}, or {raise} for it"),
+        ),
+        Some(Limit::Runs) => (
+            format!("{helper} allows {of_whom} at most {allowed} unfinished runs at once"),
+            format!("finish or end another run, or {raise} for {of_whom}"),
+        ),
+        Some(Limit::Connections) => (
+            format!("{helper} allows {of_whom} at most {allowed} connections at once"),
+            format!(
+                "end other runs of this party, use fewer connections ({}), or {raise}",
+                say.threads()
+            ),
+        ),
+        Some(Limit::StoredByParty) => (
+            format!(
+                "the run would store more than the {allowed} MiB that {helper} allows {of_whom}"
+            ),
+            format!("all parties agree on fewer rows, or {raise} for {of_whom}"),
+        ),
+        Some(Limit::StoredByAll) => (
+            format!(
+                "the run would store more than the {allowed} MiB that {helper} has for all runs"
+            ),
+            format!("all parties agree on fewer rows, or {raise}"),
+        ),
+        None => (
+            format!("the run needs more than {helper} allows"),
+            format!("all parties agree on fewer rows, or {raise}"),
+        ),
+    };
+    Message::here(error, hint)
+}
+
 fn refused(
     failure: &Aided,
     helper: &str,
@@ -134,6 +181,9 @@ fn refused(
     party: Option<&str>,
     say: Speech,
 ) -> Message {
+    if let Refusal::OverLimit(excess) = refusal {
+        return over_limit(helper, excess, party, say);
+    }
     let party = party.unwrap_or("a party");
     let (go_on, again) = (go_on(failure, say), say.again());
     match refusal {
@@ -150,15 +200,6 @@ fn refused(
             format!("{helper} does not accept this run"),
             "the helper's settings must list every party of the agreement with the same identity, \
              and all sides need the same version of Vesica",
-        ),
-        Refusal::OverLimit => Message::here(
-            format!("the run needs more than {helper} allows this party"),
-            format!(
-                "the helper limits rows (max_rows of the agreement), runs and connections at once \
-                 ({}), and stored bytes: agree on less, or ask its operator to raise the limits in \
-                 its settings",
-                say.threads()
-            ),
         ),
         Refusal::AlreadyThere => Message::here(
             format!("{helper} already has other data of this party for this run"),

@@ -15,7 +15,7 @@ use rand::TryRng;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tracing::field::{DisplayValue, display};
-use vesica_core::{Error, Refusal, Result, Role, StopReason, TransportError};
+use vesica_core::{Error, Excess, Limit, Refusal, Result, Role, StopReason, TransportError};
 use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
 use vesica_server_aided::kmrs14::Spec;
@@ -51,7 +51,7 @@ pub(super) fn serve(
     };
     let result = if crowded {
         let most = u64::from(limits.max_connections);
-        let refusal = connection.over(connection.name(), "max_connections", most + 1, most);
+        let refusal = connection.over(None, connection.name(), Limit::Connections, most + 1, most);
         connection.refuse_opening(refusal)
     } else {
         connection.receive()
@@ -172,7 +172,7 @@ impl<'a> Connection<'a> {
         let place = spec.parties.iter().position(|party| party.identity == *own.as_bytes());
         let party = place.ok_or(Refusal::NotAParty)? as u8;
         let mut members = Vec::new();
-        for party in &spec.parties {
+        for (place, party) in (0..).zip(&spec.parties) {
             let identity = vesica_link::PublicIdentity::from_bytes(party.identity);
             // With a party that is never accepted, the run would never end.
             let Some(member) = self.core.members.served(&identity) else {
@@ -182,7 +182,8 @@ impl<'a> Connection<'a> {
             };
             let limits = self.core.members.get(member).limits();
             if party.max_rows > limits.max_rows {
-                return Err(self.over(&limits.name, "max_rows", party.max_rows, limits.max_rows));
+                let [asked, allowed] = [party.max_rows, limits.max_rows];
+                return Err(self.over(Some(place), &limits.name, Limit::Rows, asked, allowed));
             }
             members.push(member);
         }
@@ -197,8 +198,9 @@ impl<'a> Connection<'a> {
         let entering = Entering { id, record, party, members, purpose, known, max_runs, may_begin };
         let Entered { run, mut welcome, gives_way } =
             self.core.runs.enter(entering, &self.core.store).map_err(|refusal| match refusal {
-                Refusal::OverLimit => {
-                    self.over(self.name(), "max_runs", u64::from(max_runs) + 1, max_runs.into())
+                Refusal::OverLimit(_) => {
+                    let [asked, allowed] = [u64::from(max_runs) + 1, max_runs.into()];
+                    self.over(Some(party), self.name(), Limit::Runs, asked, allowed)
                 }
                 Refusal::TooOften => self.too_often(),
                 refusal => refusal,
@@ -350,9 +352,17 @@ impl<'a> Connection<'a> {
     }
 
     /// Logs which limit of the settings is too low, and for which party.
-    fn over(&self, party: &str, limit: &str, asked: u64, allowed: u64) -> Refusal {
-        tracing::info!(party, run = self.run_name(), limit, asked, allowed, "above a limit");
-        Refusal::OverLimit
+    fn over(
+        &self,
+        place: Option<u8>,
+        party: &str,
+        limit: Limit,
+        asked: u64,
+        allowed: u64,
+    ) -> Refusal {
+        let (run, setting) = (self.run_name(), limit.setting());
+        tracing::info!(party, run, limit = setting, asked, allowed, "above a limit");
+        Refusal::OverLimit(Excess { party: place, limit: Some(limit), allowed })
     }
 
     /// Logs which limit of the settings the party has reached for now.

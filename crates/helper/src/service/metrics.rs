@@ -236,7 +236,7 @@ pub(super) fn reason(refusal: Refusal) -> &'static str {
         Refusal::NotAParty => "not_a_party",
         Refusal::BadRun => "bad_run",
         Refusal::AlreadyThere => "already_there",
-        Refusal::OverLimit => "over_limit",
+        Refusal::OverLimit(_) => "over_limit",
         Refusal::Malformed { .. } => "malformed",
         Refusal::OpenedOther { .. } => "opened_other",
         Refusal::OpenedDifferently => "opened_differently",

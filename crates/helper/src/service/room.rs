@@ -9,7 +9,7 @@ use crate::locks::{Guard, Lock, Rank};
 use crate::store::{BESIDE_SLOT, Store, charge};
 use std::io;
 use std::sync::atomic::Ordering;
-use vesica_core::Refusal;
+use vesica_core::{Excess, Limit, Refusal};
 use vesica_server_aided::kmrs14::helper::Desk;
 use vesica_server_aided::kmrs14::{Kind, Room, Slot};
 
@@ -110,8 +110,8 @@ impl Holding {
 /// Why there is no space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// The run alone exceeds a limit: that of a party, by its name, or of the helper.
-    Above { party: Option<String>, asked: u64, most: u64 },
+    /// The run alone exceeds a limit: that of a party, by its position and its name, or of the helper.
+    Above { party: Option<(u8, String)>, asked: u64, most: u64 },
     /// Other runs occupy what it needs.
     Taken { party: Option<String>, asked: u64, free: u64 },
     /// The disk does not report its free space.
@@ -188,7 +188,8 @@ impl Ledger {
                 let (asked, limits) = (wanted.of_party(party), member.limits());
                 let (most, name) = (limits.max_stored_bytes, Some(limits.name.clone()));
                 if asked > most {
-                    return Err(NoRoom::Above { party: name, asked, most });
+                    let party = name.map(|name| (party as u8, name));
+                    return Err(NoRoom::Above { party, asked, most });
                 }
                 // A party that already exceeds its limit may shrink its reservation, but not grow it.
                 if after(party) > most.max(now(party)) {
@@ -334,11 +335,14 @@ impl NoRoom {
     pub(super) fn refusal(&self, run: &str) -> Refusal {
         match self {
             NoRoom::Above { party, asked, most } => {
-                let party = party.as_deref();
-                let limit = if party.is_some() { "max_stored_mb" } else { "helper.max_stored_mb" };
-                let (asked, allowed) = (mb(*asked), most >> 20);
-                tracing::info!(party, run, limit, asked, allowed, "above a limit");
-                Refusal::OverLimit
+                let (place, name) = party.as_ref().map(|(place, name)| (*place, &**name)).unzip();
+                let limit = match party {
+                    Some(_) => Limit::StoredByParty,
+                    None => Limit::StoredByAll,
+                };
+                let (asked, allowed, setting) = (mb(*asked), most >> 20, limit.setting());
+                tracing::info!(party = name, run, limit = setting, asked, allowed, "above a limit");
+                Refusal::OverLimit(Excess { party: place, limit: Some(limit), allowed })
             }
             NoRoom::Taken { party, asked, free } => {
                 let (asked_mb, free_mb) = (mb(*asked), free >> 20);

@@ -8,7 +8,7 @@ use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use vesica_core::Refusal;
+use vesica_core::{Excess, Limit, Refusal};
 
 /// Most ended runs that are remembered.
 const MAX_ENDED: usize = 10_000;
@@ -343,11 +343,16 @@ impl Table {
             place.is_some_and(|place| run.joined() >> place & 1 == 1)
         };
         let count = self.open.values().filter(is_in).count();
+        let over = Refusal::OverLimit(Excess {
+            party: Some(entering.party),
+            limit: Some(Limit::Runs),
+            allowed: entering.max_runs.into(),
+        });
         if count < entering.max_runs as usize {
             return Ok(None);
         }
         if count > entering.max_runs as usize {
-            return Err(Refusal::OverLimit);
+            return Err(over);
         }
         let now = Instant::now();
         let empty = self
@@ -355,7 +360,7 @@ impl Table {
             .values()
             .find(|run| run.opener() == *member && run.begin_to_forget(now))
             .cloned();
-        empty.map(Some).ok_or(Refusal::OverLimit)
+        empty.map(Some).ok_or(over)
     }
 
     /// The agreement of another run of exactly the same parties in which another of them waits now, and

@@ -4,7 +4,7 @@ use crate::aided::run_party;
 use crate::common;
 use common::{Fixture, MAX_ROWS, exchange_slots, hello, put_hellos, refusal, slot, until};
 use std::time::Duration;
-use vesica_core::{Error, Misbehaviour, Refusal, TransportError};
+use vesica_core::{Error, Excess, Limit, Misbehaviour, Refusal, TransportError};
 use vesica_helper::{Remote, RemoteEvent};
 use vesica_link::{Identity, LinkError};
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant, Wanted};
@@ -212,6 +212,10 @@ fn an_extra_party_makes_another_run_and_all_are_notified() {
     });
 }
 
+fn over(party: Option<u8>, limit: Limit, allowed: u64) -> Refusal {
+    Refusal::OverLimit(Excess { party, limit: Some(limit), allowed })
+}
+
 #[test]
 fn limits_of_a_party_hold() {
     let fixture = Fixture::new(2);
@@ -227,14 +231,15 @@ fn limits_of_a_party_hold() {
     large.parties[0].max_rows += 1;
     for party in [0, 1] {
         let remote = fixture.remote(&service, party, &large);
-        assert_eq!(refusal(remote.open()), Refusal::OverLimit);
+        let allowed = common::MAX_ROWS;
+        assert_eq!(refusal(remote.open()), over(Some(0), Limit::Rows, allowed), "{party}");
     }
     let mut runs = Vec::new();
     for agreement in 0..3 {
         let remote = fixture.remote(&service, 0, &fixture.spec_of(&[0, 1], agreement));
         let board = remote.open();
         if agreement == 2 {
-            assert_eq!(refusal(board), Refusal::OverLimit, "a third run");
+            assert_eq!(refusal(board), over(Some(0), Limit::Runs, 2), "a third run");
         } else {
             let mut board = board.unwrap();
             board.put(slot(Kind::Hello, 0), &hello(0)).unwrap();
@@ -269,7 +274,7 @@ fn each_party_has_its_own_limit_of_connections() {
     let remote = fixture.remote(&service, 0, &spec);
     let mut boards: Vec<_> = (0..3).map(|_| remote.open().unwrap()).collect();
     for _ in 0..5 {
-        assert_eq!(refusal(remote.open()), Refusal::OverLimit);
+        assert_eq!(refusal(remote.open()), over(None, Limit::Connections, 3));
     }
     let other = fixture.remote(&service, 1, &spec);
     drop((0..4).map(|_| other.open().unwrap()).collect::<Vec<_>>());

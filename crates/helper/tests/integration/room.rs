@@ -4,7 +4,7 @@ use crate::common;
 use common::{Fixture, MAX_ROWS, hello, put_hellos, refusal, slot, until};
 use std::fs;
 use std::time::Duration;
-use vesica_core::{Error, Refusal, Result};
+use vesica_core::{Error, Excess, Limit, Refusal, Result};
 use vesica_helper::{Remote, RemoteEvent, Service};
 use vesica_server_aided::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
 
@@ -81,9 +81,14 @@ fn a_run_above_a_limit_by_itself_is_refused_permanently() {
         drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
         // The last party to connect is refused, whoever's limit it is.
         let last = fixture.remote(&service, 1, &spec);
+        let (party, limit, allowed) = match of_one < of_party {
+            true => (Some(0), Limit::StoredByParty, of_one >> 20),
+            false => (None, Limit::StoredByAll, of_all >> 20),
+        };
+        let over = Excess { party, limit: Some(limit), allowed };
         match put_hello(&last, 1) {
             Ok(_) => assert!(is_taken),
-            other => assert!(!is_taken && refusal(other) == Refusal::OverLimit),
+            other => assert!(!is_taken && refusal(other) == Refusal::OverLimit(over)),
         }
         last.end().unwrap();
     }

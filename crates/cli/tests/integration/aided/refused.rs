@@ -125,9 +125,11 @@ fn limits_of_the_helper_are_reported_to_the_party() {
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
     scene.agreement("two.toml", &TERMS);
-    Running::start(brief(&scene, "two.toml", "a"))
-        .wait()
-        .assert_failed(3, "more than cloud allows this party");
+    // Also to the party that is within its own.
+    for party in ["a", "b"] {
+        let ended = Running::start(brief(&scene, "two.toml", party)).wait();
+        ended.assert_failed(3, "cloud allows at most 1,000 rows of a, fewer than the agreement");
+    }
 }
 
 #[test]
