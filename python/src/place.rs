@@ -183,7 +183,7 @@ pub(crate) fn party(
         return Ok(asked.map(str::to_owned));
     };
     match (agreement.party_of(&identity), asked) {
-        (None, _) => Err(Failed::here(&Error::from(ConfigFault::NotAParty { identity }))),
+        (None, _) => Err(Failed::here(&Error::from(ConfigFault::not_a_party(agreement, identity)))),
         (Some(is), Some(asked)) if asked != is => {
             let (asked, is) = (asked.to_owned(), is.to_owned());
             Err(fault(&ArgumentFault::OtherParty { asked, is }))

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
-use vesica_agreement::{AgreementError, Difference};
+use vesica_agreement::{Agreement, AgreementError, Difference};
 use vesica_aided::FolderError;
 use vesica_core::{
     Excess, Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError,
@@ -191,6 +191,8 @@ pub enum ConfigFault {
     NotAParty {
         /// The identity of the key file.
         identity: PublicIdentity,
+        /// The parties, and the helper, by name.
+        known: Vec<(String, PublicIdentity)>,
     },
     /// The agreement is past its last day.
     #[error("the agreement expired on {on}")]
@@ -389,6 +391,13 @@ pub enum TransportFault {
 }
 
 impl ConfigFault {
+    /// The key file of `identity` belongs to no party of `agreement`.
+    pub fn not_a_party(agreement: &Agreement, identity: PublicIdentity) -> Self {
+        let parties = agreement.parties.iter().map(|party| (party.name.clone(), party.identity));
+        let helper = agreement.helper.iter().map(|helper| (helper.name.clone(), helper.identity));
+        Self::NotAParty { identity, known: parties.chain(helper).collect() }
+    }
+
     /// Intermediate data cannot be kept in `folder`.
     pub(crate) fn scratch(folder: &Path, kind: io::ErrorKind) -> Error {
         Self::Scratch { folder: folder.to_path_buf(), kind }.into()

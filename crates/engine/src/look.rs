@@ -32,7 +32,7 @@ pub fn look(
     cancel: &CancelToken,
 ) -> Result<HelperSeen, Error> {
     let public = identity.public();
-    agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    agreement.party_of(&public).ok_or_else(|| ConfigFault::not_a_party(&agreement, public))?;
     let names: Vec<&str> = agreement.parties.iter().map(|party| &*party.name).collect();
     let helper = agreement.helper();
     let Endpoint::Connect(address) = link.endpoint.clone() else {

@@ -16,7 +16,8 @@ const ITEM_LABEL: &str = "vesica v1 item";
 /// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement whose last day is over.
 pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result<usize, Error> {
     let public = identity.public();
-    let party = agreement.party_of(&public).ok_or(ConfigFault::NotAParty { identity: public })?;
+    let party =
+        agreement.party_of(&public).ok_or_else(|| ConfigFault::not_a_party(agreement, public))?;
     match agreement.expires {
         Some(on) if agreement.is_expired(jiff::Timestamp::now()) => {
             Err(ConfigFault::Expired { on }.into())

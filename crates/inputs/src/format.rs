@@ -1,5 +1,6 @@
 //! Formats by the extension of the name, and by a file's first bytes.
 
+use crate::foreign::Foreign;
 use crate::workbook::ZIP;
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -81,6 +82,8 @@ pub enum Content {
     Zstd,
     /// A ZIP archive that is no workbook as far as its first bytes tell.
     Zip,
+    /// A format of another program.
+    Foreign(Foreign),
     /// Text.
     Text,
     /// None of these.
@@ -94,6 +97,7 @@ impl fmt::Display for Content {
             Content::Gzip => "gzip data",
             Content::Zstd => "zstd data",
             Content::Zip => "a ZIP archive",
+            Content::Foreign(foreign) => return foreign.fmt(f),
             Content::Text => "text",
             Content::Unknown => "something else",
         })
@@ -144,6 +148,6 @@ pub fn sniff(head: &[u8]) -> Content {
     } else if head.starts_with(ZIP) {
         Content::Zip
     } else {
-        Content::Unknown
+        Foreign::of_content(head).map_or(Content::Unknown, Content::Foreign)
     }
 }

@@ -1,7 +1,7 @@
 //! Input files: their formats, what is wrong with them, and the records of delimited text.
 //!
 //! * [`InputError`], [`OutputError`] — errors in a file, and their [`Place`]s.
-//! * [`Format`], [`Codec`], [`Content`], [`Workbook`] — what a file is, by its name and its first bytes.
+//! * [`Format`], [`Codec`], [`Content`], [`Workbook`], [`Foreign`] — what a file is, by its name and its first bytes.
 //! * [`snapshot`], [`text`] — for `vesica-records`: whether a file is still what it was, and its records.
 
 #![forbid(unsafe_code)]
@@ -9,6 +9,8 @@
 
 #[doc(hidden)]
 pub mod error;
+#[doc(hidden)]
+pub mod foreign;
 #[doc(hidden)]
 pub mod format;
 #[doc(hidden)]
@@ -22,5 +24,6 @@ pub use error::{
     Columns, EncodingGuess, FileKind, InputError, Misquoted, OutputError, Place, Stray, StrayKind,
     Unlike, ValueFault, WriteError, shown,
 };
+pub use foreign::Foreign;
 pub use format::{Codec, Content, Format};
 pub use workbook::Workbook;

@@ -13,7 +13,7 @@ use vesica_agreement::Difference;
 use vesica_agreement::figures::{bytes, grouped};
 use vesica_core::{Misbehaviour, StopReason, TransportError};
 use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
-use vesica_link::Endpoint;
+use vesica_link::{Endpoint, PublicIdentity};
 
 /// A run, a check or a benchmark party with a peer at `endpoint`.
 pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message {
@@ -75,19 +75,36 @@ pub(crate) fn doing(phase: Phase) -> &'static str {
     }
 }
 
+/// A key file of no party: `known` are the parties and the helper.
+fn not_a_party(identity: &PublicIdentity, known: &[(String, PublicIdentity)]) -> Message {
+    if let Some((helper, _)) = known.iter().find(|(_, known)| known == identity) {
+        return Message::here(
+            format!("this is the key file of {helper}, the agreement's helper"),
+            "give the key file of the party whose rows these are",
+        );
+    }
+    let known: Vec<String> = known
+        .iter()
+        .map(|(name, identity)| format!("{name} has {}", identity.fingerprint()))
+        .collect();
+    Message::here(
+        format!(
+            "the identity of this key file is not that of any party in the agreement: {identity}"
+        ),
+        format!(
+            "in the agreement {}: give the key file that belongs to one of them, or put this \
+             identity into the agreement on both sides",
+            known.join(", ")
+        ),
+    )
+}
+
 fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Message {
     match fault {
         ConfigFault::Agreement(error) => agreement::error(error),
         ConfigFault::Identity(error) => link::identity(error, say),
         ConfigFault::Link(error) => link::setting(error, endpoint, say),
-        ConfigFault::NotAParty { identity } => Message::here(
-            format!(
-                "the identity of this key file is not that of any party in the agreement: \
-                 {identity}"
-            ),
-            "give the key file that belongs to the agreement, or put this identity into the \
-             agreement on both sides",
-        ),
+        ConfigFault::NotAParty { identity, known } => not_a_party(identity, known),
         ConfigFault::Expired { on } => Message::here(
             format!("the agreement expired: its last day was {on}"),
             "agree on a later day with all parties",

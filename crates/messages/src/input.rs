@@ -10,8 +10,8 @@ use std::path::Path;
 use vesica_agreement::figures::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
-    Content, EncodingGuess, FRAME, Faults, FileKind, Format, InputError, KeyCounts, Misquoted,
-    OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
+    Content, EncodingGuess, FRAME, Faults, FileKind, Foreign, Format, InputError, KeyCounts,
+    Misquoted, OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
 };
 
 /// An input file, or an output, that cannot be used.
@@ -196,8 +196,12 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             "give one ASCII character other than a quote, a line end or the delimiter",
         ),
         InputError::WrongContent { path, expected, found } => Message::here(
-            format!("{} should be {expected} but holds {found}", shown(path)),
             match found {
+                Content::Foreign(found) => format!("{} holds {found}", shown(path)),
+                _ => format!("{} should be {expected} but holds {found}", shown(path)),
+            },
+            match found {
+                Content::Foreign(foreign) => foreign_file(*foreign).to_owned(),
                 Content::Zip => "unpack it, and give the file with the rows".to_owned(),
                 Content::Gzip => "give it a name that ends in .gz".to_owned(),
                 Content::Zstd => "give it a name that ends in .zst".to_owned(),
@@ -246,8 +250,9 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         ),
         InputError::Ragged { path, line, expected, found } => Message::here(
             format!(
-                "{}, line {line}: the row has {found} fields instead of {expected}",
-                shown(path)
+                "{}, line {line}: the row has {} instead of {expected}",
+                shown(path),
+                counted(*found as u64, "field"),
             ),
             format!(
                 "look at the line: often a delimiter or a quote inside a value is not quoted; {} \
@@ -492,6 +497,11 @@ pub fn refusal(reason: Refusal) -> String {
              settles this)"
                 .to_owned()
         }
+        Refusal::AmbiguousPhone => {
+            "holds a telephone number that could begin with a country code (write such numbers \
+             with a plus)"
+                .to_owned()
+        }
         Refusal::TooLong => {
             format!("holds a value longer than {} MiB", Profile::MAX_LEN >> 20)
         }
@@ -569,5 +579,21 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             ),
         ),
         error => Message::here(error.to_string(), "choose another place for the output"),
+    }
+}
+
+/// What to do with a file of another program.
+fn foreign_file(foreign: Foreign) -> &'static str {
+    match foreign {
+        Foreign::Markup => {
+            "often a login page or an error in place of a download: look at it, and export the \
+             rows as CSV or Parquet"
+        }
+        Foreign::Bzip2 | Foreign::Xz | Foreign::SevenZip => {
+            "unpack it, and give the file with the rows; gzip and zstd are read as they are"
+        }
+        Foreign::Pgp => "decrypt it, and give the file with the rows",
+        Foreign::LfsPointer => "fetch the file itself: git lfs pull",
+        _ => "export the rows as CSV or Parquet, and give that file",
     }
 }

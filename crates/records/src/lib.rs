@@ -73,7 +73,7 @@ pub use survey::Survey;
 pub use texts::{KeyTexts, key_values};
 pub use values::{Duplicates, Groups, ValueColumns};
 pub use vesica_inputs::{
-    Codec, Columns, Content, EncodingGuess, FileKind, Format, InputError, Misquoted, OutputError,
-    Place, Stray, StrayKind, Unlike, ValueFault, Workbook, WriteError, shown,
+    Codec, Columns, Content, EncodingGuess, FileKind, Foreign, Format, InputError, Misquoted,
+    OutputError, Place, Stray, StrayKind, Unlike, ValueFault, Workbook, WriteError, shown,
 };
 pub use vesica_profiles::{CatalogueRow, Normalised, Profile, ProfileError, Refusal};

@@ -13,6 +13,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_inputs::error::{EncodingGuess, FileKind, InFile, InputError, Place};
+use vesica_inputs::foreign;
 use vesica_inputs::format::{Codec, Content, FileFormat, Format, sniff};
 use vesica_inputs::snapshot::Snapshot;
 use vesica_inputs::text::dialect;
@@ -152,8 +153,9 @@ impl Source {
             return Err(InputError::NotAFile { path, kind });
         }
         refuse_workbook(&path, options.format)?;
-        let format = FileFormat::of(&path, options.format)
-            .ok_or_else(|| InputError::UnknownFormat { path: path.clone() })?;
+        let Some(format) = FileFormat::of(&path, options.format) else {
+            return Err(unknown_format(path));
+        };
         if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
@@ -405,7 +407,7 @@ impl Source {
 
     /// Compares the first bytes with the name.
     fn check_content(&self) -> Result<(), InputError> {
-        let mut head = [0; 8];
+        let mut head = [0; foreign::HEAD_BYTES];
         let mut plain = ByteStream::new(self.reopen()?, Codec::Plain, &self.path)?;
         let len = plain.fill(&mut head)?;
         let found = sniff(&head[..len]);
@@ -493,6 +495,21 @@ fn refuse_workbook(path: &Path, format: Option<Format>) -> Result<(), InputError
     match Workbook::of_content(head, path).or_else(by_name) {
         Some(workbook) => Err(InputError::Workbook { path: path.to_path_buf(), workbook }),
         None => Ok(()),
+    }
+}
+
+/// The error for a file whose name does not show its format: what its first bytes show, if they do.
+fn unknown_format(path: PathBuf) -> InputError {
+    let mut head = [0; foreign::HEAD_BYTES];
+    let found = File::open(&path)
+        .map_err(|error| InputError::io(&path, &error))
+        .and_then(|file| ByteStream::new(file, Codec::Plain, &path)?.fill(&mut head))
+        .map(|len| sniff(&head[..len]));
+    match found {
+        Ok(found @ (Content::Foreign(_) | Content::Zip)) => {
+            InputError::WrongContent { path, expected: Content::Text, found }
+        }
+        _ => InputError::UnknownFormat { path },
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct FormArgs {
     /// The character between fields, or "tab" [default: detected in the file]
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) delimiter: Option<Delimiter>,
-    /// Skip so many lines at the top of a text file, before the row with the column names
+    /// How many lines to skip at the top of a text file, before the row with the column names
     #[arg(long, value_name = "NUMBER")]
     pub(crate) skip_rows: Option<u64>,
     /// Skip lines that begin with this character too, at the top of a text file; later ones are rows
@@ -260,8 +260,8 @@ impl StateArgs {
 #[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
     /// About how much memory a run may take, whatever the size of the file; more than that goes to files
-    /// without names. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; K, G and T likewise [default: 1GiB, or half
-    /// of what the container or the machine has if that is less]
+    /// without names. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; and so on with K, G and T [default: 1GiB, or
+    /// half of what the container or the machine has if that is less]
     #[arg(long, value_name = "SIZE")]
     memory: Option<MemorySize>,
     /// The folder for these files [default: the current one; with a helper, that of --state]

@@ -1,7 +1,7 @@
 //! Which party this side is.
 
 use crate::failure::Failure;
-use vesica_agreement::{Agreement, PartyTerms};
+use vesica_agreement::Agreement;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 use vesica_messages::arguments::ArgumentFault;
@@ -12,15 +12,16 @@ pub(super) fn party(
     identity: Option<&Identity>,
     asked: Option<&str>,
 ) -> Result<Option<String>, Failure> {
-    let place = place(&agreement.parties, identity, asked)?;
+    let place = place(agreement, identity, asked)?;
     Ok(place.map(|place| agreement.parties[place].name.clone()))
 }
 
 fn place(
-    parties: &[PartyTerms],
+    agreement: &Agreement,
     identity: Option<&Identity>,
     asked: Option<&str>,
 ) -> Result<Option<usize>, Failure> {
+    let parties = &agreement.parties;
     let named = |name: &str| parties.iter().position(|party| party.name == name);
     if let Some(asked) = asked
         && named(asked).is_none()
@@ -34,7 +35,7 @@ fn place(
     let is = parties
         .iter()
         .position(|party| party.identity == identity)
-        .ok_or(Error::Config(ConfigFault::NotAParty { identity }))?;
+        .ok_or_else(|| Error::Config(ConfigFault::not_a_party(agreement, identity)))?;
     match asked {
         Some(asked) if asked != parties[is].name => {
             let (asked, is) = (asked.to_owned(), parties[is].name.clone());

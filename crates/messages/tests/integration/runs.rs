@@ -147,7 +147,10 @@ fn config_faults() -> Vec<ConfigFault> {
     let mut faults = vec![
         ConfigFault::Agreement(Agreement::parse("").expect_err("an empty agreement")),
         ConfigFault::Identity(IdentityError::OfAnother { path: path(), owner: 1000 }),
-        ConfigFault::NotAParty { identity: identity() },
+        ConfigFault::NotAParty {
+            identity: identity(),
+            known: vec![(party.clone(), identity()), ("south".to_owned(), identity())],
+        },
         ConfigFault::Expired { on: "2027-06-30".parse().unwrap() },
         ConfigFault::Insecure { protocol: "naive_hashing" },
         ConfigFault::OutOfMemory { items: 1 << 40 },

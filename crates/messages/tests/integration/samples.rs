@@ -19,7 +19,7 @@ use vesica_messages::{
     shares, stores,
 };
 use vesica_records::{
-    Beside, Codec, Columns, Content, EncodingGuess, Faults, FileKind, Format, InputError,
+    Beside, Codec, Columns, Content, EncodingGuess, Faults, FileKind, Foreign, Format, InputError,
     KeyColumn, KeyItems, KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source,
     Stray, StrayKind, Survey, Unlike, ValueFault, Workbook, survey_keys,
 };
@@ -240,8 +240,11 @@ fn input_errors() -> Vec<InputError> {
         let [first, second] = ["a.csv", "b.csv"].map(|name| path().join(name));
         errors.push(InputError::UnlikeParts { first, second, unlike });
     }
-    let contents = [Content::Parquet, Content::Gzip, Content::Zstd, Content::Zip, Content::Unknown];
-    errors.extend(contents.map(|found| InputError::WrongContent {
+    let mut contents =
+        vec![Content::Parquet, Content::Gzip, Content::Zstd, Content::Zip, Content::Unknown];
+    let foreign = [Foreign::Markup, Foreign::Xz, Foreign::Pgp, Foreign::LfsPointer, Foreign::Json];
+    contents.extend(foreign.map(Content::Foreign));
+    errors.extend(contents.into_iter().map(|found| InputError::WrongContent {
         path: path(),
         expected: Content::Text,
         found,

@@ -22,7 +22,7 @@ impl Profile {
 
     /// The profile that takes any text, if values of this one are codes that may have other characters too.
     pub fn fallback(self) -> Option<Profile> {
-        let is_code = matches!(self.kind, Kind::Integer(_) | Kind::Digits | Kind::Hex(_));
+        let is_code = matches!(self.kind, Kind::Integer(_) | Kind::Digits | Kind::Hex(None));
         is_code.then_some(Profile::TRIM)
     }
 

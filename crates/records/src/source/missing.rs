@@ -22,8 +22,11 @@ impl Source {
         let from_header = matches!(&self.layout, Layout::Text(layout) if layout.header);
         let mut columns = Columns::new(&self.columns, from_header);
         if from_header {
-            // A fault of reading is none of this error.
-            columns.line = self.line_with(name).unwrap_or_default();
+            // The header itself may have the name between blanks.
+            if !self.columns.iter().any(|known| known.trim() == name) {
+                // A fault of reading is none of this error.
+                columns.line = self.line_with(name).unwrap_or_default();
+            }
             if self.repeats_its_header().unwrap_or(true) {
                 columns.names.clear();
             }
