@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -104,12 +104,17 @@ bench-spark: ## Measure matches of two clusters of Spark, by driver and by execu
 		$(TARGET_DIR)/bench/wheel/vesica-*.whl
 	@bench/spark $(BENCH)
 
-check: fmt clippy layering docs deny parameters ## Formatting, lints, layering, documents, dependencies.
+check: fmt titles clippy layering docs deny parameters ## Formatting, lints, layering, documents, dependencies.
 	@echo "all checks passed"
 
 fmt: ## Check the formatting.
 	@scripts/need cargo-fmt
 	$(CARGO) fmt --all --check
+
+titles: ## Check the titles of the last commits; that those of a bad title fail, too.
+	@scripts/commit-titles
+	@! echo "Fixed things" | scripts/commit-titles - 2>/dev/null
+	@! printf 'area: %080d\n' 0 | scripts/commit-titles - 2>/dev/null
 
 clippy: ## Check the lints; a warning is an error.
 	@scripts/need cargo-clippy
