@@ -57,6 +57,11 @@ impl Reporter {
         self.screen.finish();
     }
 
+    /// Prints the warnings of a quiet run, which are held back until its end.
+    pub(crate) fn print_warnings(&self) {
+        self.screen.print_warnings();
+    }
+
     /// With a helper: how long this party has been waiting for others, and their names.
     pub(crate) fn waits(&self) -> Option<(Duration, Vec<String>)> {
         match &self.other {

@@ -50,17 +50,17 @@ fn files(args: &RunArgs, agreement: &Agreement, party: Option<&str>) -> Result<F
 
 pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     match run_once(args, out) {
-        // A scheduler that calls again mails what is printed.
-        Err(failure)
-            if args.talk.quiet
-                && args.exchange.is_once()
-                && messages::of(&failure).who == Who::Later =>
-        {
+        Err(failure) if is_for_later(args, &failure) => {
             tracing::info!(exit_code = code::NOT_FINISHED, "not finished");
             Ok(ExitCode::from(code::NOT_FINISHED))
         }
         done => done,
     }
+}
+
+/// Whether a scheduler will call again, and mails what is printed, so that nothing is.
+fn is_for_later(args: &RunArgs, failure: &Failure) -> bool {
+    args.talk.quiet && args.exchange.is_once() && messages::of(failure).who == Who::Later
 }
 
 fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
@@ -135,7 +135,7 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     });
     let absent = patience.end();
     reporter.finish();
-    match result {
+    let done = match result {
         Ok(announced) => announced,
         Err(Error::AlreadyFinished) => {
             if !args.talk.quiet {
@@ -144,7 +144,11 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
             Ok(ExitCode::SUCCESS)
         }
         Err(error) => Err(failure(error, &agreement, &link, folder, absent)),
+    };
+    if !matches!(&done, Err(failure) if is_for_later(args, failure)) {
+        reporter.print_warnings();
     }
+    done
 }
 
 /// The failure of a run that had started.

@@ -33,6 +33,8 @@ pub(crate) struct Screen {
     /// Whether standard error carries log lines only.
     log_on_stderr: bool,
     steps: Mutex<HashMap<String, Step>>,
+    /// The warnings of a quiet run, which are printed at its end.
+    warnings: Mutex<Vec<String>>,
 }
 
 /// A step that is in progress.
@@ -63,7 +65,7 @@ impl Screen {
         } else {
             Style::Lines
         };
-        Self { style, log_on_stderr, steps: Mutex::default() }
+        Self { style, log_on_stderr, steps: Mutex::default(), warnings: Mutex::default() }
     }
 
     /// Removes the bars from the terminal.
@@ -103,15 +105,28 @@ impl Screen {
         }
     }
 
-    /// A warning about the result, printed also with `--quiet`.
+    /// A warning about the result, printed also with `--quiet`, then by
+    /// [`print_warnings`](Self::print_warnings).
     pub(crate) fn warn(&self, line: &str) {
         tracing::warn!("{line}");
         let line = format!("warning: {line}");
         match &self.style {
             Style::Silent if self.log_on_stderr => {}
-            Style::Silent => drop(writeln!(io::stderr(), "{line}")),
+            Style::Silent => self.warnings().push(line),
             _ => self.say(&line),
         }
+    }
+
+    /// Prints the warnings of a quiet run.
+    pub(crate) fn print_warnings(&self) {
+        for line in self.warnings().drain(..) {
+            // A run continues even if standard error cannot be written.
+            let _ = writeln!(io::stderr(), "{line}");
+        }
+    }
+
+    fn warnings(&self) -> MutexGuard<'_, Vec<String>> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Shows how far a step is; without a terminal, as a line every few seconds.

@@ -162,6 +162,34 @@ fn commands_that_do_what_is_possible_take_turns() {
 }
 
 #[test]
+fn a_quiet_command_warns_of_the_rows_once_when_the_run_is_finished() {
+    let scene = Scene::new(&BOTH);
+    for party in ["one", "two"] {
+        let file = format!("{party}.csv");
+        let refused: String = (0..100).map(|row| format!("{row},nobody\n")).collect();
+        scene.place.write(&file, scene.place.read(&file) + &refused);
+    }
+    let mut visits = [0; 2];
+    let mut finished = [false; 2];
+    while finished != [true; 2] {
+        for party in 0..2 {
+            if finished[party] {
+                continue;
+            }
+            visits[party] += 1;
+            assert!(visits[party] < 20, "they do not come to an end");
+            let ended = scene.run(["one", "two"][party], &["--once", "--quiet"]);
+            finished[party] = ended.code != Some(75);
+            let warnings = ended.stderr.matches("warning: the profile email refuses").count();
+            assert_eq!(warnings, usize::from(finished[party]), "{ended:#?}");
+            assert_eq!(ended.stderr.lines().count(), warnings, "{ended:#?}");
+            assert_eq!(ended.stdout, "");
+        }
+    }
+    assert!(visits.iter().all(|visits| *visits > 1));
+}
+
+#[test]
 fn every_operation_runs_through_a_folder() {
     let sum = "[sum]\nof = \"two\"\ncolumn = \"id\"\nbits = 16\n";
     for (operation, receives, more) in [
