@@ -123,9 +123,14 @@ pub struct RecordReader {
     marks: Marks,
     pos: usize,
     end: usize,
+    /// The bytes before are UTF-8, or were passed over.
     checked: usize,
+    /// No byte before is NUL, or it was passed over; at most `checked`.
+    without_nul: usize,
     at_end: bool,
     flaw: Option<Flaw>,
+    /// Whether the file has had a flaw.
+    is_flawed: bool,
     /// The record found last, and its cells.
     found: Extent,
     spans: Vec<Span>,
@@ -163,8 +168,10 @@ impl RecordReader {
             pos: 0,
             end: 0,
             checked: 0,
+            without_nul: 0,
             at_end: false,
             flaw: None,
+            is_flawed: false,
             found: Extent::default(),
             spans: Vec::new(),
             delimiter,
@@ -308,19 +315,28 @@ impl RecordReader {
 
     #[cold]
     fn pass_over_flaws(&mut self, end: usize) -> Result<(), InputError> {
-        while let Some(flaw) = self.flaw.filter(|flaw| flaw.at < end) {
-            if self.pending.is_none() {
-                let error = self.flawed(flaw);
-                if !self.goes_on {
-                    return Err(error);
-                }
-                self.pending = Some(error);
+        if let Some(flaw) = self.flaw
+            && self.pending.is_none()
+        {
+            let error = self.flawed(flaw);
+            if !self.goes_on {
+                return Err(error);
             }
-            self.flaw = None;
-            self.checked = flaw.at + 1;
-            self.check();
+            self.pending = Some(error);
         }
+        // A record has one error: to look for more of them one by one could take very long.
+        let cut = self.buf[end..self.end].iter().take_while(|byte| (0x80..0xc0).contains(*byte));
+        self.pass_over(end + cut.count());
+        self.check();
         Ok(())
+    }
+
+    /// Takes the bytes before `end` for checked.
+    fn pass_over(&mut self, end: usize) {
+        self.flaw = None;
+        self.is_flawed = true;
+        self.without_nul = end;
+        self.checked = self.checked.max(end);
     }
 
     /// Moves to the beginning of the line after the one of byte `at`.
@@ -333,8 +349,7 @@ impl RecordReader {
             self.line += line_ends(&self.buf[self.pos..passed]);
             self.pos = passed;
             // Skipped bytes are not checked.
-            self.flaw = None;
-            self.checked = passed;
+            self.pass_over(passed);
             match self.buf[passed..self.end] {
                 [] if self.at_end => return Ok(()),
                 [] | [b'\r'] if !self.at_end => self.refill()?,
@@ -343,7 +358,7 @@ impl RecordReader {
             }
             if found.is_some() && self.pos > passed {
                 self.line += 1;
-                self.checked = self.pos;
+                self.pass_over(self.pos);
                 self.check();
                 return Ok(());
             }
@@ -395,6 +410,7 @@ impl RecordReader {
         self.buf.copy_within(self.pos..self.end, 0);
         self.end -= self.pos;
         self.checked = self.checked.saturating_sub(self.pos);
+        self.without_nul = self.without_nul.saturating_sub(self.pos);
         if let Some(flaw) = &mut self.flaw {
             flaw.at = flaw.at.saturating_sub(self.pos);
         }
@@ -419,16 +435,16 @@ impl RecordReader {
             // A character cut by the end of the buffer is checked again with the next bytes.
             Err(error) => (error.valid_up_to(), error.error_len().is_none() && !self.at_end),
         };
-        // Whether there is one takes less than where: almost no file has one.
-        let has_nul = new[..valid].iter().fold(false, |has, byte| has | (*byte == 0));
-        self.flaw = if has_nul && let Some(at) = memchr(0, &new[..valid]) {
-            Some(Flaw { at: self.checked + at, kind: FlawKind::Nul })
-        } else if !whole {
-            Some(Flaw { at: self.checked + valid, kind: FlawKind::NotUtf8 })
-        } else {
-            None
-        };
         self.checked += valid;
+        let new = &self.buf[self.without_nul..self.checked];
+        // Whether there is one takes less than where: almost no file has one.
+        let has_nul = self.is_flawed || new.iter().fold(false, |has, byte| has | (*byte == 0));
+        self.flaw = if has_nul && let Some(at) = memchr(0, new) {
+            Some(Flaw { at: self.without_nul + at, kind: FlawKind::Nul })
+        } else {
+            self.without_nul = self.checked;
+            (!whole).then_some(Flaw { at: self.checked, kind: FlawKind::NotUtf8 })
+        };
     }
 }
 

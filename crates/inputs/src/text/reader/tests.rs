@@ -131,3 +131,32 @@ proptest! {
         );
     }
 }
+
+/// The number of records and of faults, if the reader goes on after faults.
+fn with_faults(data: Vec<u8>) -> (usize, usize) {
+    let mut reader = RecordReader::new(ByteStream::from_memory(data), b',').unwrap();
+    reader.go_on_after_faults();
+    let (mut records, mut faults) = (0, 0);
+    loop {
+        match reader.next_record() {
+            Ok(Some(_)) => records += 1,
+            Ok(None) => return (records, faults),
+            Err(_) => faults += 1,
+        }
+    }
+}
+
+#[test]
+fn bytes_that_are_all_wrong_take_no_longer_than_others() {
+    let start = std::time::Instant::now();
+    for wrong in [b"\0".as_slice(), b"\xff", b"\xe9\0"] {
+        let head = b"k\n1\n".as_slice();
+        let of_one_line = [head, &wrong.repeat(4 << 20), b"\n2\n"].concat();
+        assert_eq!(with_faults(of_one_line), (3, 1), "{wrong:?}");
+        let line = [b"a".as_slice(), wrong, b"b\n"].concat();
+        let of_many = [head, &line.repeat(1 << 20), b"2\n"].concat();
+        assert_eq!(with_faults(of_many), (3, 1 << 20), "{wrong:?}");
+    }
+    // Were each looked for from the end of the one before, this would take hours.
+    assert!(start.elapsed().as_secs() < 60, "{:?}", start.elapsed());
+}
