@@ -182,6 +182,8 @@ def canonical(agreement):
 def profile_version(profile):
     """The version of a profile's outcomes."""
     versions = {"exact": 2, "uuid": 1}
+    if profile.startswith("hex:"):
+        return 4
     return versions.get(profile.split(":")[0], 3)
 
 

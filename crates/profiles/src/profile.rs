@@ -142,7 +142,7 @@ const HEX: CatalogueRow =
     row("hex", 3, "hexadecimal, lower case, without 0x; an even number of digits");
 const HEX_DIGEST: CatalogueRow = row(
     "hex:<DIGEST>",
-    3,
+    4,
     "as hex, of the digest's length, or its Base64: md5, sha1, sha224, sha256, sha384, sha512",
 );
 

@@ -52,6 +52,9 @@ pub enum Refusal {
     /// Hexadecimal digits of the wrong length for the profile.
     #[error("holds a hexadecimal value of another length")]
     HexLen,
+    /// The digest of an empty text, which is no value's.
+    #[error("holds the digest of an empty text")]
+    DigestOfNothing,
     /// Not a number, or one with a sign, a point or separators.
     #[error("holds no whole number without a sign")]
     NotAnInteger,
