@@ -148,7 +148,8 @@ impl Sample {
         let mut normal = Vec::new();
         let is_taken = |cell: &&Vec<u8>| {
             normal.clear();
-            profile.normalise_cell(cell, &mut normal) == Ok(Normalised::Value)
+            let takes = profile.normalise_cell(cell, &mut normal) == Ok(Normalised::Value);
+            takes && profile.keeps(cell)
         };
         self.cells.iter().filter(is_taken).count()
     }

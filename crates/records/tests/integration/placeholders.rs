@@ -118,6 +118,10 @@ fn a_profile_that_refuses_many_values_has_its_sibling_named() {
         ("integer:8", &["1", "2-3", "4"], named(&["digits"])),
         ("integer:8", &["1", "A-3", "4"], named(&["trim"])),
         ("digits", &["1", "A3", "4"], named(&["trim"])),
+        // Placeholders, numbers, signs and digests are no codes.
+        ("digits", &["1", ".", ".a"], named(&[])),
+        ("digits", &["1", "1.2E+11", "4"], named(&[])),
+        ("integer:8", &["1", "2-", "-4"], named(&[])),
         ("email", &["a@b.de", "nobody", "c@d.de"], named(&[])),
         ("email", &["a@b.de", "c@d.de"], None),
     ] {
