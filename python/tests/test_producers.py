@@ -6,12 +6,14 @@ import ctypes
 import logging
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import vesica as v
 from support import (
@@ -311,3 +313,19 @@ def test_bytes_that_are_no_text_are_an_error_with_their_row() -> None:
     cells = [b"ann", CANARY.encode() + b"\xff"]
     for error in all_refused([pl.DataFrame({"k": cells}), pd.DataFrame({"k": cells})]):
         assert "row 2" in str(error)
+
+
+def test_a_page_of_parquet_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "members.parquet"
+    table = pa.table({"k": ["ann-of-the-first-row", "bob"]})
+    pq.write_table(
+        table, path, compression="none", use_dictionary=False, write_page_checksum=True
+    )
+    v.check(deal("k"), path, party="shop")
+    content = path.read_bytes()
+    # The last is among the statistics of the column, after the page.
+    damaged = content.replace(b"ann-of-the-first-row", b"eve-of-the-first-row", 1)
+    assert damaged != content
+    path.write_bytes(damaged)
+    with pytest.raises(v.DataError, match="damaged"):
+        v.check(deal("k"), path, party="shop")
