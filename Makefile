@@ -99,7 +99,7 @@ bench-spark: ## Measure matches of two clusters of Spark, by driver and by execu
 	@scripts/need java
 	@scripts/need objcopy
 	@test=$$(scripts/python-environment test); spark=$$(scripts/python-environment spark); \
-	PATH="$$test/bin:$$PATH" python python/build_backend.py $(TARGET_DIR)/bench/wheel >/dev/null; \
+	PATH="$$test/bin:$$PATH" VESICA_PROFILE=dist python python/build_backend.py $(TARGET_DIR)/bench/wheel >/dev/null; \
 	"$$spark/bin/pip" --disable-pip-version-check install --quiet --no-index --no-deps --force-reinstall \
 		$(TARGET_DIR)/bench/wheel/vesica-*.whl
 	@bench/spark $(BENCH)

@@ -5,7 +5,7 @@ and command, which then share nearly all crates; maturin would build the module 
 crates. So the wheel is packed here. maturin writes its metadata, source distributions and editable installs (which are
 without the command).
 
-`VESICA_PROFILE` names the profile of cargo: `dist` by default, `dev` is quick to build.
+`VESICA_PROFILE` names the profile of cargo: `release` by default, `dist` is what is published, `dev` is quickest to build.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def this_python() -> Python:
 
 def profile() -> str:
     """The profile of cargo to build with."""
-    return os.environ.get("VESICA_PROFILE") or "dist"
+    return os.environ.get("VESICA_PROFILE") or "release"
 
 
 def build(
