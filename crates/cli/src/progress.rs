@@ -57,7 +57,7 @@ impl Reporter {
         self.screen.finish();
     }
 
-    /// Prints the warnings of a quiet run, which are held back until its end.
+    /// Prints the warnings of a quiet run, which are about its result.
     pub(crate) fn print_warnings(&self) {
         self.screen.print_warnings();
     }

@@ -36,6 +36,8 @@ pub enum Foreign {
     SevenZip,
     /// Encrypted by PGP.
     Pgp,
+    /// A PDF document.
+    Pdf,
     /// A pointer of Git LFS to the file.
     LfsPointer,
 }
@@ -56,13 +58,14 @@ impl fmt::Display for Foreign {
             Foreign::Xz => "xz data",
             Foreign::SevenZip => "a 7-Zip archive",
             Foreign::Pgp => "a message encrypted by PGP",
+            Foreign::Pdf => "a PDF document",
             Foreign::LfsPointer => "a pointer of Git LFS in place of the file",
         })
     }
 }
 
 /// First bytes that no table of text has.
-const FIRST_BYTES: [(&[u8], Foreign); 15] = [
+const FIRST_BYTES: [(&[u8], Foreign); 16] = [
     (b"Obj\x01", Foreign::Avro),
     (b"ARROW1\0", Foreign::Arrow),
     (b"FEA1", Foreign::Arrow),
@@ -73,6 +76,7 @@ const FIRST_BYTES: [(&[u8], Foreign); 15] = [
     (b"$FL3@(#)", Foreign::Spss),
     (b"BZh", Foreign::Bzip2),
     (b"\xfd7zXZ\0", Foreign::Xz),
+    (b"%PDF-", Foreign::Pdf),
     (b"7z\xbc\xaf\x27\x1c", Foreign::SevenZip),
     (b"-----BEGIN PGP MESSAGE-----", Foreign::Pgp),
     (b"version https://git-lfs", Foreign::LfsPointer),

@@ -208,6 +208,9 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 Content::Parquet => {
                     format!("give it a name that ends in .parquet, or add {}", say.parquet())
                 }
+                _ if matches!(expected, Content::Gzip | Content::Zstd) => {
+                    "give it a name without .gz or .zst if it is not compressed".to_owned()
+                }
                 _ => format!("check the file, or name its format with {}", say.format()),
             },
         ),
@@ -273,7 +276,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                         .to_owned()
                 }
                 EncodingGuess::SingleByte => format!(
-                    "it looks like Latin-1 or Windows-1252; convert it: {}",
+                    "it is in another encoding, in western Europe often WINDOWS-1252; convert it \
+                     with the name of its own: {}",
                     converted(path, "WINDOWS-1252")
                 ),
                 EncodingGuess::Utf16 => {
@@ -407,7 +411,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 grouped(*refused)
             ),
             format!(
-                "the column ({}) or the profile may be wrong; {} shows the shapes of the values",
+                "the column ({}) or the profile may be wrong; {} shows the reasons, and the shapes of \
+                 the values",
                 say.column(),
                 say.check()
             ),

@@ -145,7 +145,7 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         }
         Err(error) => Err(failure(error, &agreement, &link, folder, absent)),
     };
-    if !matches!(&done, Err(failure) if is_for_later(args, failure)) {
+    if done.is_ok() {
         reporter.print_warnings();
     }
     done

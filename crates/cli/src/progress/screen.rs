@@ -105,7 +105,7 @@ impl Screen {
         }
     }
 
-    /// A warning about the result, printed also with `--quiet`, then by
+    /// A warning about the result. A quiet run prints it at its end, by
     /// [`print_warnings`](Self::print_warnings).
     pub(crate) fn warn(&self, line: &str) {
         tracing::warn!("{line}");

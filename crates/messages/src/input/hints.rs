@@ -45,6 +45,12 @@ pub(super) fn missing_column(
         return format!("{known}{choose}");
     }
     let delimiter = guessed.map_or(String::new(), |guessed| {
+        if columns.count == 1 {
+            return format!(
+                "; if it should have more columns, {} sets the character between them",
+                say.delimiter()
+            );
+        }
         let by = match guessed {
             b'\t' => "tabs".to_owned(),
             byte => format!("{:?}", char::from(byte)),
