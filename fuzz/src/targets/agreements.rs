@@ -3,7 +3,7 @@
 use super::Target;
 use crate::inputs;
 use std::sync::OnceLock;
-use vesica_agreement::Agreement;
+use vesica_agreement::{Agreement, Draft};
 use vesica_protocols::kmrs14::Spec;
 
 pub(super) const AGREEMENT: Target = Target {
@@ -66,6 +66,8 @@ fn agreement(bytes: &[u8]) {
             assert!(difference.here != difference.there || difference.field.ends_with('…'));
         }
     }
+    // One in which identities may be missing: the same where none is.
+    let draft = Draft::parse(text).map(|draft| (draft.canonical(), draft.hash()));
     let agreement = match Agreement::parse(text) {
         Ok(agreement) => agreement,
         Err(error) => return drop(error.to_string()),
@@ -75,6 +77,9 @@ fn agreement(bytes: &[u8]) {
     assert_eq!(again, agreement, "it says the same");
     assert_eq!(again.canonical(), canonical, "there is one canonical form");
     assert_eq!(again.hash(), agreement.hash());
+    if !text.contains(Draft::PLACEHOLDER) {
+        assert_eq!(draft.ok(), Some((canonical, Some(agreement.hash()))), "it is complete");
+    }
     assert!(agreement.differences(&again).is_empty());
     match agreement.with_helper() {
         Some(aided) => {

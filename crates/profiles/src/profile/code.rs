@@ -167,11 +167,7 @@ pub(super) fn hex(cell: &[u8], digest: Option<Digest>, out: &mut Vec<u8>) -> Res
     }
 }
 
-fn digits_or_base64(
-    cell: &[u8],
-    digest: Option<Digest>,
-    out: &mut Vec<u8>,
-) -> Result<(), Refusal> {
+fn digits_or_base64(cell: &[u8], digest: Option<Digest>, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
     let mut room = [0; base64::MAX_BYTES + 2];
     if let Some(digest) = digest
