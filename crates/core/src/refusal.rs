@@ -139,6 +139,11 @@ impl Excess {
     /// The largest figure that fits.
     pub const MAX_ALLOWED: u64 = (1 << 40) - 1;
 
+    /// The `limit` of this party, or of the reader or all runs, allows this.
+    pub const fn new(party: Option<u8>, limit: Limit, allowed: u64) -> Self {
+        Self { party, limit: Some(limit), allowed }
+    }
+
     /// The byte in place of a party.
     const NO_PARTY: u8 = 255;
 
@@ -156,7 +161,7 @@ impl Excess {
     }
 
     /// The limit, counted from 1, and what it allows in 5 bytes.
-    pub fn figures(&self) -> [u8; Self::FIGURES_LEN] {
+    fn figures(&self) -> [u8; Self::FIGURES_LEN] {
         let mut out = [0; Self::FIGURES_LEN];
         out[1..].copy_from_slice(&self.allowed.min(Self::MAX_ALLOWED).to_le_bytes()[..5]);
         out[0] = match self.limit {
@@ -167,7 +172,7 @@ impl Excess {
     }
 
     /// With the figures from the wire. Unknown limits become `None`.
-    pub fn with_figures(self, figures: [u8; Self::FIGURES_LEN]) -> Self {
+    fn with_figures(self, figures: [u8; Self::FIGURES_LEN]) -> Self {
         let [limit, a, b, c, d, e] = figures;
         let limit = usize::from(limit).checked_sub(1).and_then(|at| Limit::ALL.get(at).copied());
         Self { limit, allowed: u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]), ..self }
@@ -228,6 +233,26 @@ impl Refusal {
             21 => Refusal::Revoked { party },
             22 => Refusal::TooOften,
             _ => Refusal::Internal,
+        }
+    }
+
+    /// [`code`](Self::code), and the figures of an [`Excess`]; zeros for all others.
+    pub fn code_and_figures(self) -> [u8; 2 + Excess::FIGURES_LEN] {
+        let mut out = [0; 2 + Excess::FIGURES_LEN];
+        out[..2].copy_from_slice(&self.code());
+        if let Refusal::OverLimit(excess) = self {
+            out[2..].copy_from_slice(&excess.figures());
+        }
+        out
+    }
+
+    /// With the figures at the beginning of `bytes` from the wire, which only an [`Excess`] has.
+    pub fn with_figures(self, bytes: &[u8]) -> Self {
+        match (self, bytes.first_chunk()) {
+            (Refusal::OverLimit(excess), Some(figures)) => {
+                Refusal::OverLimit(excess.with_figures(*figures))
+            }
+            (refusal, _) => refusal,
         }
     }
 

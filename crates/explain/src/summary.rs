@@ -88,7 +88,7 @@ impl Words<'_> {
         let [least, most] = [totals.iter().min(), totals.iter().max()];
         let [least, most] = [least, most].map(|bytes| bytes.copied().unwrap_or_default());
         let total = match least == most {
-            true => format!("{}", bytes(most)),
+            true => bytes(most),
             false => {
                 format!("{} to {}", bytes(least), bytes(most))
             }

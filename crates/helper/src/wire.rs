@@ -13,7 +13,7 @@
 //! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
 //! intervals, so that a party can tell a helper that hangs.
 
-use vesica_core::{Excess, Refusal};
+use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
 
 const MAGIC: [u8; 6] = *b"vesica";
@@ -124,10 +124,7 @@ impl Welcome {
                 out[4..20].copy_from_slice(&welcome.instance);
                 out[20..].copy_from_slice(&welcome.other_agreement);
             }
-            Err(refusal) => {
-                out[..2].copy_from_slice(&refusal.code());
-                out[2..8].copy_from_slice(&figures(refusal));
-            }
+            Err(refusal) => out[..8].copy_from_slice(&refusal.code_and_figures()),
         }
         out
     }
@@ -139,9 +136,7 @@ impl Welcome {
             return Ok(None);
         }
         if outcome != [0, 0] {
-            let mut figures = [0; Excess::FIGURES_LEN];
-            figures.copy_from_slice(&rest[..Excess::FIGURES_LEN]);
-            return Err(with_figures([outcome[0], outcome[1]], figures));
+            return Err(Refusal::from_code([outcome[0], outcome[1]]).with_figures(rest));
         }
         let mut welcome = Self {
             present: u16::from_le_bytes([rest[0], rest[1]]),
@@ -249,7 +244,7 @@ impl Reply {
             Reply::Waiting => ([255, 0], WAITING_LEN),
             Reply::NotYet => (NOT_YET, 0),
             Reply::Refused(refusal) => {
-                out[2..8].copy_from_slice(&figures(refusal));
+                out[..8].copy_from_slice(&refusal.code_and_figures());
                 (refusal.code(), 0)
             }
         };
@@ -260,30 +255,15 @@ impl Reply {
 
     /// `None` for bytes that no helper sends.
     pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
-        let [a, b, f0, f1, f2, f3, f4, f5, len @ ..] = *bytes;
+        let [a, b, _, _, _, _, _, _, len @ ..] = *bytes;
         let len = usize::try_from(u64::from_le_bytes(len)).ok()?;
         match ([a, b], len) {
             ([0, 0], len) => (len <= Slot::MAX_LEN).then_some(Reply::Body(len)),
             ([255, 0], WAITING_LEN) => Some(Reply::Waiting),
             (NOT_YET, 0) => Some(Reply::NotYet),
-            (code, 0) => Some(Reply::Refused(with_figures(code, [f0, f1, f2, f3, f4, f5]))),
+            (code, 0) => Some(Reply::Refused(Refusal::from_code(code).with_figures(&bytes[2..]))),
             _ => None,
         }
-    }
-}
-
-/// The figures of a refusal for a limit; zeros for all others.
-fn figures(refusal: Refusal) -> [u8; Excess::FIGURES_LEN] {
-    match refusal {
-        Refusal::OverLimit(excess) => excess.figures(),
-        _ => [0; Excess::FIGURES_LEN],
-    }
-}
-
-fn with_figures(code: [u8; 2], figures: [u8; Excess::FIGURES_LEN]) -> Refusal {
-    match Refusal::from_code(code) {
-        Refusal::OverLimit(excess) => Refusal::OverLimit(excess.with_figures(figures)),
-        refusal => refusal,
     }
 }
 
@@ -319,7 +299,7 @@ pub(crate) fn parties_of(bits: u16) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_core::Limit;
+    use vesica_core::{Excess, Limit};
 
     #[test]
     fn messages_survive_encoding() {

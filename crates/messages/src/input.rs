@@ -5,13 +5,13 @@ mod hints;
 use crate::columns;
 use crate::words::counted;
 use crate::{Message, Speech, doubts, files};
-use hints::{converted, missing_column, workbook};
+use hints::{converted, foreign, missing_column, workbook};
 use std::path::Path;
 use vesica_agreement::figures::grouped;
 use vesica_engine::InputFault;
 use vesica_records::{
-    Content, EncodingGuess, FRAME, Faults, FileKind, Foreign, Format, InputError, KeyCounts,
-    Misquoted, OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
+    Content, EncodingGuess, FRAME, Faults, FileKind, Format, InputError, KeyCounts, Misquoted,
+    OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
 };
 
 /// An input file, or an output, that cannot be used.
@@ -201,7 +201,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 _ => format!("{} should be {expected} but holds {found}", shown(path)),
             },
             match found {
-                Content::Foreign(foreign) => foreign_file(*foreign).to_owned(),
+                Content::Foreign(found) => foreign(*found).to_owned(),
                 Content::Zip => "unpack it, and give the file with the rows".to_owned(),
                 Content::Gzip => "give it a name that ends in .gz".to_owned(),
                 Content::Zstd => "give it a name that ends in .zst".to_owned(),
@@ -411,8 +411,8 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 grouped(*refused)
             ),
             format!(
-                "the column ({}) or the profile may be wrong; {} shows the reasons, and the shapes of \
-                 the values",
+                "the column ({}) or the profile may be wrong; {} shows the reasons, and the shapes \
+                 of the values",
                 say.column(),
                 say.check()
             ),
@@ -584,21 +584,5 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             ),
         ),
         error => Message::here(error.to_string(), "choose another place for the output"),
-    }
-}
-
-/// What to do with a file of another program.
-fn foreign_file(foreign: Foreign) -> &'static str {
-    match foreign {
-        Foreign::Markup => {
-            "often a login page or an error in place of a download: look at it, and export the \
-             rows as CSV or Parquet"
-        }
-        Foreign::Bzip2 | Foreign::Xz | Foreign::SevenZip => {
-            "unpack it, and give the file with the rows; gzip and zstd are read as they are"
-        }
-        Foreign::Pgp => "decrypt it, and give the file with the rows",
-        Foreign::LfsPointer => "fetch the file itself: git lfs pull",
-        _ => "export the rows as CSV or Parquet, and give that file",
     }
 }

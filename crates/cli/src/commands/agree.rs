@@ -65,5 +65,5 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<(), Fa
         return Ok(write!(out, "{explanation}")?);
     }
     let file = args.agreement.display();
-    Ok(write!(out, "{}all that it means: vesica explain {file} --full\n", explanation.screen())?)
+    Ok(writeln!(out, "{}all that it means: vesica explain {file} --full", explanation.screen())?)
 }

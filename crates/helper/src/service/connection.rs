@@ -50,9 +50,8 @@ pub(super) fn serve(
         }
     };
     let result = if crowded {
-        let most = u64::from(limits.max_connections);
-        let refusal = connection.over(None, connection.name(), Limit::Connections, most + 1, most);
-        connection.refuse_opening(refusal)
+        let excess = Excess::new(None, Limit::Connections, limits.max_connections.into());
+        connection.refuse_opening(connection.over(connection.name(), excess.allowed + 1, excess))
     } else {
         connection.receive()
     };
@@ -182,8 +181,8 @@ impl<'a> Connection<'a> {
             };
             let limits = self.core.members.get(member).limits();
             if party.max_rows > limits.max_rows {
-                let [asked, allowed] = [party.max_rows, limits.max_rows];
-                return Err(self.over(Some(place), &limits.name, Limit::Rows, asked, allowed));
+                let excess = Excess::new(Some(place), Limit::Rows, limits.max_rows);
+                return Err(self.over(&limits.name, party.max_rows, excess));
             }
             members.push(member);
         }
@@ -198,10 +197,7 @@ impl<'a> Connection<'a> {
         let entering = Entering { id, record, party, members, purpose, known, max_runs, may_begin };
         let Entered { run, mut welcome, gives_way } =
             self.core.runs.enter(entering, &self.core.store).map_err(|refusal| match refusal {
-                Refusal::OverLimit(_) => {
-                    let [asked, allowed] = [u64::from(max_runs) + 1, max_runs.into()];
-                    self.over(Some(party), self.name(), Limit::Runs, asked, allowed)
-                }
+                Refusal::OverLimit(excess) => self.over(self.name(), excess.allowed + 1, excess),
                 Refusal::TooOften => self.too_often(),
                 refusal => refusal,
             })?;
@@ -352,17 +348,10 @@ impl<'a> Connection<'a> {
     }
 
     /// Logs which limit of the settings is too low, and for which party.
-    fn over(
-        &self,
-        place: Option<u8>,
-        party: &str,
-        limit: Limit,
-        asked: u64,
-        allowed: u64,
-    ) -> Refusal {
-        let (run, setting) = (self.run_name(), limit.setting());
-        tracing::info!(party, run, limit = setting, asked, allowed, "above a limit");
-        Refusal::OverLimit(Excess { party: place, limit: Some(limit), allowed })
+    fn over(&self, party: &str, asked: u64, excess: Excess) -> Refusal {
+        let (run, limit) = (self.run_name(), excess.limit.map(Limit::setting));
+        tracing::info!(party, run, limit, asked, allowed = excess.allowed, "above a limit");
+        Refusal::OverLimit(excess)
     }
 
     /// Logs which limit of the settings the party has reached for now.

@@ -186,15 +186,15 @@ impl Ledger {
         if !in_any_case {
             for (party, member) in parties.iter().enumerate() {
                 let (asked, limits) = (wanted.of_party(party), member.limits());
-                let (most, name) = (limits.max_stored_bytes, Some(limits.name.clone()));
+                let most = limits.max_stored_bytes;
                 if asked > most {
-                    let party = name.map(|name| (party as u8, name));
+                    let party = Some((party as u8, limits.name.clone()));
                     return Err(NoRoom::Above { party, asked, most });
                 }
                 // A party that already exceeds its limit may shrink its reservation, but not grow it.
                 if after(party) > most.max(now(party)) {
                     let free = most.saturating_sub(after(party) - asked);
-                    return Err(NoRoom::Taken { party: name, asked, free });
+                    return Err(NoRoom::Taken { party: Some(limits.name.clone()), asked, free });
                 }
             }
             self.check(disk, &wanted, total)?;
@@ -336,13 +336,10 @@ impl NoRoom {
         match self {
             NoRoom::Above { party, asked, most } => {
                 let (place, name) = party.as_ref().map(|(place, name)| (*place, &**name)).unzip();
-                let limit = match party {
-                    Some(_) => Limit::StoredByParty,
-                    None => Limit::StoredByAll,
-                };
+                let limit = party.as_ref().map_or(Limit::StoredByAll, |_| Limit::StoredByParty);
                 let (asked, allowed, setting) = (mb(*asked), most >> 20, limit.setting());
                 tracing::info!(party = name, run, limit = setting, asked, allowed, "above a limit");
-                Refusal::OverLimit(Excess { party: place, limit: Some(limit), allowed })
+                Refusal::OverLimit(Excess::new(place, limit, allowed))
             }
             NoRoom::Taken { party, asked, free } => {
                 let (asked_mb, free_mb) = (mb(*asked), free >> 20);

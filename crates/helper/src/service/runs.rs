@@ -329,8 +329,7 @@ impl Table {
         self.open.get(&run.id).is_some_and(|open| Arc::ptr_eq(open, run))
     }
 
-    /// Whether the party may take part in one more run. An empty one that it has started makes room; it
-    /// is returned to be [forgotten](Runs::forget).
+    /// The empty run that makes room for one more of the party, if one must, to be [forgotten](Runs::forget).
     fn make_room(&self, entering: &Entering<'_>) -> Result<Option<Arc<Run>>, Refusal> {
         let Some(member) = entering.members.get(usize::from(entering.party)) else {
             return Err(Refusal::NotAParty);
@@ -343,24 +342,19 @@ impl Table {
             place.is_some_and(|place| run.joined() >> place & 1 == 1)
         };
         let count = self.open.values().filter(is_in).count();
-        let over = Refusal::OverLimit(Excess {
-            party: Some(entering.party),
-            limit: Some(Limit::Runs),
-            allowed: entering.max_runs.into(),
-        });
+        let over = Excess::new(Some(entering.party), Limit::Runs, entering.max_runs.into());
         if count < entering.max_runs as usize {
             return Ok(None);
         }
         if count > entering.max_runs as usize {
-            return Err(over);
+            return Err(Refusal::OverLimit(over));
         }
-        let now = Instant::now();
         let empty = self
             .open
             .values()
-            .find(|run| run.opener() == *member && run.begin_to_forget(now))
+            .find(|run| run.opener() == *member && run.begin_to_forget(Instant::now()))
             .cloned();
-        empty.map(Some).ok_or(over)
+        empty.map(Some).ok_or(Refusal::OverLimit(over))
     }
 
     /// The agreement of another run of exactly the same parties in which another of them waits now, and

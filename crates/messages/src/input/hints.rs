@@ -5,7 +5,7 @@ use crate::words::{counted, list};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use vesica_records::{Codec, Columns};
+use vesica_records::{Codec, Columns, Foreign};
 
 /// What to do where a file has no column `column`.
 pub(super) fn missing_column(
@@ -65,6 +65,22 @@ pub(super) fn missing_column(
          column{delimiter}",
         say.no_header()
     )
+}
+
+/// What to do with a file of another program.
+pub(super) fn foreign(foreign: Foreign) -> &'static str {
+    match foreign {
+        Foreign::Markup => {
+            "often a login page or an error in place of a download: look at it, and export the \
+             rows as CSV or Parquet"
+        }
+        Foreign::Bzip2 | Foreign::Xz | Foreign::SevenZip => {
+            "unpack it, and give the file with the rows; gzip and zstd are read as they are"
+        }
+        Foreign::Pgp => "decrypt it, and give the file with the rows",
+        Foreign::LfsPointer => "fetch the file itself: git lfs pull",
+        _ => "export the rows as CSV or Parquet, and give that file",
+    }
 }
 
 /// How to make a table of a workbook.
