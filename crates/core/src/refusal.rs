@@ -89,8 +89,9 @@ pub enum Refusal {
     Internal,
 }
 
-/// A limit of the helper's settings that a run exceeds. All parties of the run may learn it: the helper
-/// refuses whichever of them connects.
+/// A limit of the helper's settings that a run exceeds. All parties of the run learn it: the helper refuses the one
+/// that connects, whose limit it is or not. Any identity that the helper serves can ask for a run that names others,
+/// and learn their limits; without the figures it would need some more runs for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Excess {
     /// The party that the limit is for; `None` if it is for the reader, or for all runs.

@@ -191,8 +191,10 @@ pub enum ConfigFault {
     NotAParty {
         /// The identity of the key file.
         identity: PublicIdentity,
-        /// The parties, and the helper, by name.
-        known: Vec<(String, PublicIdentity)>,
+        /// The parties by name.
+        parties: Vec<(String, PublicIdentity)>,
+        /// The helper's name, if the key file is the helper's.
+        helper: Option<String>,
     },
     /// The agreement is past its last day.
     #[error("the agreement expired on {on}")]
@@ -394,8 +396,9 @@ impl ConfigFault {
     /// The key file of `identity` belongs to no party of `agreement`.
     pub fn not_a_party(agreement: &Agreement, identity: PublicIdentity) -> Self {
         let parties = agreement.parties.iter().map(|party| (party.name.clone(), party.identity));
-        let helper = agreement.helper.iter().map(|helper| (helper.name.clone(), helper.identity));
-        Self::NotAParty { identity, known: parties.chain(helper).collect() }
+        let helper = agreement.helper.as_ref().filter(|helper| helper.identity == identity);
+        let helper = helper.map(|helper| helper.name.clone());
+        Self::NotAParty { identity, parties: parties.collect(), helper }
     }
 
     /// Intermediate data cannot be kept in `folder`.

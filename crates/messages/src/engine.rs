@@ -75,15 +75,19 @@ pub(crate) fn doing(phase: Phase) -> &'static str {
     }
 }
 
-/// A key file of no party: `known` are the parties and the helper.
-fn not_a_party(identity: &PublicIdentity, known: &[(String, PublicIdentity)]) -> Message {
-    if let Some((helper, _)) = known.iter().find(|(_, known)| known == identity) {
+/// A key file of no party.
+fn not_a_party(
+    identity: &PublicIdentity,
+    parties: &[(String, PublicIdentity)],
+    helper: Option<&str>,
+) -> Message {
+    if let Some(helper) = helper {
         return Message::here(
             format!("this is the key file of {helper}, the agreement's helper"),
             "give the key file of the party whose rows these are",
         );
     }
-    let known: Vec<String> = known
+    let parties: Vec<String> = parties
         .iter()
         .map(|(name, identity)| format!("{name} has {}", identity.fingerprint()))
         .collect();
@@ -92,9 +96,9 @@ fn not_a_party(identity: &PublicIdentity, known: &[(String, PublicIdentity)]) ->
             "the identity of this key file is not that of any party in the agreement: {identity}"
         ),
         format!(
-            "in the agreement {}: give the key file that belongs to one of them, or put this \
-             identity into the agreement on both sides",
-            known.join(", ")
+            "in the agreement {}: give the key file of one of them, or put this identity into the \
+             agreement, which all parties must then do",
+            parties.join(", ")
         ),
     )
 }
@@ -104,7 +108,9 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ConfigFault::Agreement(error) => agreement::error(error),
         ConfigFault::Identity(error) => link::identity(error, say),
         ConfigFault::Link(error) => link::setting(error, endpoint, say),
-        ConfigFault::NotAParty { identity, known } => not_a_party(identity, known),
+        ConfigFault::NotAParty { identity, parties, helper } => {
+            not_a_party(identity, parties, helper.as_deref())
+        }
         ConfigFault::Expired { on } => Message::here(
             format!("the agreement expired: its last day was {on}"),
             "agree on a later day with all parties",

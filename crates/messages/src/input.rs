@@ -504,7 +504,7 @@ pub fn refusal(reason: Refusal) -> String {
         }
         Refusal::AmbiguousPhone => {
             "holds a telephone number that could begin with a country code (write such numbers \
-             with a plus)"
+             with a plus and the country code)"
                 .to_owned()
         }
         Refusal::TooLong => {

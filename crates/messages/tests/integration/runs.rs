@@ -149,7 +149,13 @@ fn config_faults() -> Vec<ConfigFault> {
         ConfigFault::Identity(IdentityError::OfAnother { path: path(), owner: 1000 }),
         ConfigFault::NotAParty {
             identity: identity(),
-            known: vec![(party.clone(), identity()), ("south".to_owned(), identity())],
+            parties: vec![(party.clone(), identity()), ("south".to_owned(), identity())],
+            helper: None,
+        },
+        ConfigFault::NotAParty {
+            identity: identity(),
+            parties: Vec::new(),
+            helper: Some("cloud".to_owned()),
         },
         ConfigFault::Expired { on: "2027-06-30".parse().unwrap() },
         ConfigFault::Insecure { protocol: "naive_hashing" },
