@@ -5,7 +5,7 @@ and command, which then share nearly all crates; maturin would build the module 
 crates. So the wheel is packed here. maturin writes its metadata, source distributions and editable installs (which are
 without the command).
 
-`VESICA_PROFILE` names the profile of cargo: `release` by default, `dist` is what is published, `dev` is quickest to build.
+`VESICA_PROFILE` names the profile of cargo: `release` by default, `dist` for what is published, `dev` for tests.
 """
 
 from __future__ import annotations
