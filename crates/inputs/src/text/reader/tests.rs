@@ -132,7 +132,7 @@ proptest! {
     }
 }
 
-/// The number of records and of faults, if the reader goes on after faults.
+/// The number of records and of faults of a reader that continues after a fault.
 fn with_faults(data: Vec<u8>) -> (usize, usize) {
     let mut reader = RecordReader::new(ByteStream::from_memory(data), b',').unwrap();
     reader.go_on_after_faults();
