@@ -219,13 +219,14 @@ struct OfA {
     dies: bool,
 }
 
-/// What this thread has read from files and written to them.
-fn file_calls() -> [u64; 4] {
+/// What this thread has read from files and written to them, and the bytes that reading this takes.
+fn file_calls() -> ([u64; 4], u64) {
     let io = fs::read_to_string("/proc/thread-self/io").unwrap();
-    ["rchar", "wchar", "syscr", "syscw"].map(|name| {
+    let counts = ["rchar", "wchar", "syscr", "syscw"].map(|name| {
         let line = io.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
         line.unwrap().parse().unwrap()
-    })
+    });
+    (counts, io.len() as u64)
 }
 
 fn listed(folder: &Path) -> Vec<(String, u64)> {
@@ -242,7 +243,10 @@ impl Observer for OfA {
         match event {
             Event::Phase(phase) => {
                 if self.events.lock().unwrap().is_empty() {
-                    *self.begun.lock().unwrap() = file_calls();
+                    // The text of the counts has no fixed length.
+                    let (mut counts, text_len) = file_calls();
+                    counts[0] += text_len;
+                    *self.begun.lock().unwrap() = counts;
                 }
                 self.events.lock().unwrap().push(phase.name().to_owned());
             }
@@ -255,7 +259,7 @@ impl Observer for OfA {
                 }
             }
             Event::LastMessage => {
-                let (now, begun) = (file_calls(), *self.begun.lock().unwrap());
+                let ((now, _), begun) = (file_calls(), *self.begun.lock().unwrap());
                 // The helper has heard it: it says so in the run's directory, or has removed that.
                 let is_removed = |path: &Path| !path.parent().is_some_and(Path::exists);
                 let heard = self.slots.path("done-00");
