@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/protocols/rr22.md"
-SECURITY = ROOT / "SECURITY.md"
+GUESSES = ROOT / "docs/security/guesses.md"
 VALUE_BITS = 128
 KEY_BITS = 128
 BAND = 512
@@ -46,10 +46,10 @@ LOAD = 0.85
 
 
 def free_slots():
-    """The slots for guesses and the proven limit, from the table of SECURITY.md, by the rows of receiver and sender."""
+    """The slots for guesses and the proven limit, from the table of docs/security/guesses.md, by the rows of receiver and sender."""
     number = r"([\d,^]+)"
     row = re.compile(rf"^\| {number} \| {number} \| {number} \| [\d.]+ \| {number} \| [\d.]+ \|$", re.M)
-    found = row.findall(SECURITY.read_text())
+    found = row.findall(GUESSES.read_text())
     return {(y, x): [int(n.replace(",", "")) for n in figures] for y, x, *figures in found}
 
 

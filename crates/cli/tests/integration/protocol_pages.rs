@@ -297,7 +297,7 @@ fn the_assumption_of_every_protocol_is_that_of_the_catalogue() {
             Security::Malicious => "malicious parties",
             Security::OneSided => "malicious parties, but for the result that the sender causes",
             Security::SemiHonest => "semi-honest parties",
-            Security::Insecure => "**nobody**",
+            Security::Insecure => "**no one**",
         };
         assert_eq!(against, words, "{}", row.id);
     }

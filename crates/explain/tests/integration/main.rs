@@ -241,7 +241,7 @@ fn large_sets_are_explained_in_partitions_where_the_protocol_can() {
 /// With `VESICA_BLESS` set, it writes the numbers into the page.
 #[test]
 fn the_guesses_in_partitions_are_those_of_the_code() {
-    let page = repository().join("SECURITY.md");
+    let page = repository().join("docs/security/guesses.md");
     let text = std::fs::read_to_string(&page).unwrap();
     let row = vesica_protocols::find("rr22_malicious").unwrap();
     let number = |cell: &str| -> u64 {
