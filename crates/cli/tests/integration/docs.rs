@@ -28,7 +28,7 @@ pub(crate) fn page(name: &str) -> String {
 /// All documents, by their path from the root.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    for directory in ["", "docs", "docs/protocols"] {
+    for directory in ["", "docs", "docs/protocols", "docs/wire"] {
         for entry in fs::read_dir(root().join(directory)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {

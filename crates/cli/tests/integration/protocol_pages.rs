@@ -252,11 +252,11 @@ fn every_protocol_has_its_section_and_its_links() {
     let pages = protocol_pages();
     for row in Row::all() {
         check_section(&pages, row.id());
-        let more = match row.trust_model() {
-            TrustModel::TwoParties => None,
-            TrustModel::Helper => Some("docs/server-aided.md"),
+        let more: &[&str] = match row.trust_model() {
+            TrustModel::TwoParties => &["docs/wire/session.md"],
+            TrustModel::Helper => &["docs/wire/helper.md", "docs/server-aided.md"],
         };
-        for name in ["SECURITY.md", "docs/wire.md"].into_iter().chain(more) {
+        for name in ["SECURITY.md"].iter().chain(more).copied() {
             assert!(page(name).contains(&format!("[`{}`]", row.id())), "{name} lacks {}", row.id());
         }
     }
