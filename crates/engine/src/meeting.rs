@@ -224,9 +224,9 @@ mod tests {
         assert!(
             recorded.contains(&version),
             "vectors/wire.json is not of wire version {WIRE_VERSION}: where a protocol sends other \
-             bytes, raise the version here, in docs/wire.md and in CHANGELOG.md"
+             bytes, raise the version here, in docs/wire/session.md and in CHANGELOG.md"
         );
-        let document = include_str!("../../../docs/wire.md");
+        let document = include_str!("../../../docs/wire/session.md");
         assert!(document.contains(&format!("inside the hello (`{WIRE_VERSION}`).")));
         let changelog = include_str!("../../../CHANGELOG.md");
         assert!(changelog.contains(&format!("Wire version {WIRE_VERSION},")));

@@ -2,7 +2,7 @@
 //! field of the agreement and field of the report has its place.
 
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -28,7 +28,7 @@ pub(crate) fn page(name: &str) -> String {
 /// All documents, by their path from the root.
 fn documents() -> Vec<(PathBuf, String)> {
     let mut files = Vec::new();
-    for directory in ["", "docs", "docs/protocols", "docs/security"] {
+    for directory in ["", "docs", "docs/protocols", "docs/security", "docs/wire"] {
         for entry in fs::read_dir(root().join(directory)).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_some_and(|extension| extension == "md") {
@@ -164,16 +164,54 @@ fn every_target_in_the_documents_is_in_the_makefile() {
 
 #[test]
 fn every_link_in_the_documents_leads_somewhere() {
+    let anchors: BTreeMap<PathBuf, BTreeSet<String>> = documents()
+        .iter()
+        .map(|(path, text)| (path.canonicalize().unwrap(), anchors(text)))
+        .collect();
     for (path, text) in documents() {
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
-            let target = link.split('#').next().unwrap();
-            if target.is_empty() || target.starts_with("https://") {
+            let (target, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if target.starts_with("https://") {
                 continue;
             }
-            let target = path.parent().unwrap().join(target);
-            assert!(target.exists(), "{} links to {link}", path.display());
+            let target = match target {
+                "" => path.clone(),
+                target => path.parent().unwrap().join(target),
+            };
+            let target = target.canonicalize();
+            let target = target.unwrap_or_else(|_| panic!("{} links to {link}", path.display()));
+            let is_heading = anchors.get(&target).is_none_or(|there| there.contains(anchor));
+            assert!(anchor.is_empty() || is_heading, "{} links to {link}", path.display());
         }
     }
+}
+
+/// The anchors of the headings of a page.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut is_code = false;
+    let headings = text.lines().filter(|line| {
+        is_code ^= line.starts_with("```");
+        !is_code && line.starts_with('#')
+    });
+    let mut anchors = BTreeSet::new();
+    for heading in headings {
+        // Of a link the text alone.
+        let mut words = String::new();
+        for piece in heading.trim_start_matches('#').trim().split("](") {
+            let visible = match words.is_empty() {
+                true => piece,
+                false => piece.split_once(')').map_or("", |(_, rest)| rest),
+            };
+            words += visible;
+        }
+        let is_kept = |c: &char| c.is_alphanumeric() || "_- ".contains(*c);
+        let anchor = words.to_lowercase().chars().filter(is_kept).collect::<String>();
+        let anchor = anchor.replace(' ', "-");
+        let repeated = (1..).map(|number| format!("{anchor}-{number}"));
+        let anchor = std::iter::once(anchor.clone()).chain(repeated);
+        anchors.insert(anchor.into_iter().find(|anchor| !anchors.contains(anchor)).unwrap());
+    }
+    anchors
 }
 
 #[test]

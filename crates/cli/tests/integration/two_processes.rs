@@ -299,37 +299,6 @@ fn the_memory_of_the_program_that_starts_a_run_is_not_counted() {
     assert!((1 << 20..LARGE as u64 / 2).contains(&peak), "{peak} bytes");
 }
 
-/// The settings of the heap in the environment of a run that waits for its peer; `given` is what it is
-/// started with.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn heap_settings_of_a_run(given: Option<(&str, &str)>) -> Option<String> {
-    let place = Place::new();
-    place.write("one.csv", people(0..100));
-    place.agreement("agreement.toml", &TERMS);
-    let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
-    one.args(["--listen", "127.0.0.1:0"]).env_remove("GLIBC_TUNABLES").envs(given);
-    let running = Running::start(one);
-    // Long after it has read its arguments, and long before it gives up.
-    std::thread::sleep(std::time::Duration::from_secs(2));
-    let environment = fs::read(format!("/proc/{}/environ", running.pid())).unwrap();
-    let mut variables = environment.split(|byte| *byte == 0);
-    let setting = variables.find_map(|variable| variable.strip_prefix(b"GLIBC_TUNABLES="))?;
-    Some(String::from_utf8(setting.to_vec()).unwrap())
-}
-
-#[test]
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn a_run_keeps_its_pages_unless_the_environment_says_otherwise() {
-    let own = heap_settings_of_a_run(None).expect("it has started itself anew");
-    assert!(own.contains("glibc.malloc.hugetlb=1"), "{own}");
-    for given in ["glibc.malloc.arena_max=2", ""] {
-        let kept = heap_settings_of_a_run(Some(("GLIBC_TUNABLES", given)));
-        assert_eq!(kept.as_deref(), Some(given));
-    }
-    // A program whose settings the system takes away must not start itself for ever.
-    assert_eq!(heap_settings_of_a_run(Some(("VESICA_STARTED_ANEW", "1"))), None);
-}
-
 #[test]
 fn a_reader_that_has_seen_enough_of_a_benchmark_is_no_failure() {
     let mut bench = vesica();

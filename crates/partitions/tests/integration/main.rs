@@ -93,7 +93,7 @@ fn session(of: u64, index: u64) -> Value {
 #[test]
 fn prefixes_sizes_and_sessions_are_the_recorded_ones() {
     let found = json!({
-        "about": "Partitions of large sets, docs/wire.md: prefixes, padded lengths, sessions.",
+        "about": "Partitions of large sets, docs/wire: prefixes, padded lengths, sessions.",
         "prefixes": [prefixes(0), prefixes(9)],
         "plans": SIZES.map(plan),
         "smaller": SMALLER.map(smaller),

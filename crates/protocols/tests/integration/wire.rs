@@ -147,7 +147,7 @@ fn check(
          {threads:?} threads. If they changed with the machine, the threads or the network, mend \
          the protocol. If what it sends was changed on purpose, that is another wire version: \
          record it with VESICA_BLESS=1, and raise the version in crates/engine/src/meeting.rs, \
-         docs/wire.md and CHANGELOG.md."
+         docs/wire/session.md and CHANGELOG.md."
     );
 }
 

@@ -281,11 +281,7 @@ impl Observer for OfA {
 }
 
 /// What party a did before its last message, and what the helper counted. Where party a `dies` then, it comes back.
-fn seen(
-    protocol: (&'static str, &'static str),
-    case: Case,
-    dies: bool,
-) -> (Before, Vec<String>) {
+fn seen(protocol: (&'static str, &'static str), case: Case, dies: bool) -> (Before, Vec<String>) {
     // Where the helper has sent the true answer before it could be replaced, party a refuses it at once.
     let tries = (0..10).find_map(|_| seen_unless_too_late(protocol, case, dies));
     tries.unwrap_or_else(|| panic!("{protocol:?} {case:?}: always refused before the last message"))
