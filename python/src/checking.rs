@@ -6,11 +6,11 @@ use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
-use vesica_check::{Check, Options, Refused};
+use vesica_diagnostics::{Speech, checked};
 use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
-use vesica_messages::{Speech, checked};
+use vesica_preflight::{Check, Options, Refused};
 use vesica_records::{InputError, Source};
 
 /// Reads the rows, and gives what was found. Rows that a run would refuse are no failure, unless they cannot be read.

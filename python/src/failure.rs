@@ -6,10 +6,12 @@ use std::panic;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_agreement::{Agreement, AgreementError};
+use vesica_diagnostics::with_helper::{Aided, AidedFailure};
+use vesica_diagnostics::{
+    Message, Speech, Who, agreement, engine, input, link, stores, with_helper,
+};
 use vesica_engine::{ConfigFault, Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
-use vesica_messages::with_helper::{Aided, AidedFailure};
-use vesica_messages::{Message, Speech, Who, agreement, engine, input, link, stores, with_helper};
 use vesica_records::InputError;
 
 const SPEECH: Speech = Speech::Python;
@@ -161,7 +163,7 @@ impl Failed {
 
     /// The failure of work that ended by a panic. Its own text could quote data.
     pub(crate) fn panic() -> Self {
-        Self::of(Kind::Internal, vesica_messages::defect("a part of a run broke", SPEECH))
+        Self::of(Kind::Internal, vesica_diagnostics::defect("a part of a run broke", SPEECH))
     }
 
     /// The exception.

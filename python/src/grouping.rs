@@ -18,9 +18,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, PoisonError};
 use vesica_core::Item;
 use vesica_core::hash::Transcript;
+use vesica_detached::buckets_of;
 use vesica_engine::terms::{key_columns, key_items};
 use vesica_records::{KeyLimits, NO_ITEM, StreamError, stream_items};
-use vesica_tasks::buckets_of;
 
 const DIGEST_LABEL: &str = "vesica python 2026 items of a bucket v1";
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vesica_tasks::{Bucketed, HandsFault, Orders, Taken, Task};
+use vesica_detached::{Bucketed, HandsFault, Orders, Taken, Task};
 
 /// What is asked for.
 enum Request {
@@ -60,7 +60,7 @@ impl Desk {
     }
 }
 
-impl vesica_tasks::Hands for Desk {
+impl vesica_detached::Hands for Desk {
     fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
         match self.ask(Request::Group { secret: *secret, buckets })? {
             Answer::Grouped(bucketed) => Ok(bucketed),

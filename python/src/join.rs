@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, PoisonError};
-use vesica_backends::{BackendError, Copies, Digest, JoinRequest as Request};
+use vesica_label_joins::{BackendError, Copies, Digest, JoinRequest as Request};
 
 /// A request of a helper.
 #[pyclass(frozen, module = "vesica._vesica")]

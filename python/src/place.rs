@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
+use vesica_diagnostics::Speech;
+use vesica_diagnostics::arguments::{self, ArgumentFault};
+use vesica_diagnostics::memory::MemorySize;
+use vesica_diagnostics::stores;
 use vesica_engine::{ConfigFault, Error, MemoryDefault};
-use vesica_exchange::Store;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Proxy, ProxyChoice};
-use vesica_messages::Speech;
-use vesica_messages::arguments::{self, ArgumentFault};
-use vesica_messages::memory::MemorySize;
-use vesica_messages::stores;
 use vesica_records::OutputOptions;
+use vesica_store_session::Store;
 
 /// Longer than the engine looks for the other side.
 const WORD_WAIT: Duration = Duration::from_secs(5);
@@ -123,8 +123,8 @@ pub(crate) fn store(
         return Ok((shown, Arc::new(store), raised));
     }
     let place: OsString = place.extract()?;
-    let shown = vesica_stores::shown(&place);
-    match away(py, || vesica_stores::open(&place)) {
+    let shown = vesica_store_backends::shown(&place);
+    match away(py, || vesica_store_backends::open(&place)) {
         Ok(store) => Ok((shown, store, Raised::default())),
         Err(error) => {
             let failed = Failed::of_place(stores::error(&shown, &error, Speech::Python));

@@ -19,9 +19,9 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
+use vesica_diagnostics::Speech;
 use vesica_engine::{Job, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
-use vesica_messages::Speech;
 use vesica_records::{OutputOptions, Source};
 
 /// A run that was started.
@@ -151,7 +151,7 @@ impl Running {
         if let Some(desk) = hands.clone() {
             cancel.on_cancel(move || desk.end());
         }
-        let hands = hands.map(|desk| desk as Arc<dyn vesica_tasks::Hands>);
+        let hands = hands.map(|desk| desk as Arc<dyn vesica_detached::Hands>);
         let memory_bytes = place::memory_bytes(memory);
         let job = Job {
             agreement,
@@ -231,8 +231,14 @@ impl Running {
         let source = input.take(py)?;
         let memory_bytes = place::memory_bytes(memory).map_err(|failed| failed.raise(py))?;
         let refused = place::replaced(refused);
-        let options =
-            vesica_check::Options { columns, strict, shape_rows, memory_bytes, scratch, refused };
+        let options = vesica_preflight::Options {
+            columns,
+            strict,
+            shape_rows,
+            memory_bytes,
+            scratch,
+            refused,
+        };
         let watch = Arc::new(Watch::new(&agreement, Duration::MAX));
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let party = party.as_deref();
@@ -368,7 +374,7 @@ impl Running {
         match std::thread::Builder::new().name("vesica-run".to_owned()).spawn(guarded) {
             Ok(_) => Ok(running),
             Err(_) => {
-                let message = vesica_messages::no_threads(Speech::Python);
+                let message = vesica_diagnostics::no_threads(Speech::Python);
                 Err(Failed::of(Kind::Settings, message).raise(py))
             }
         }

@@ -7,9 +7,9 @@ use pyo3::prelude::*;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+use vesica_diagnostics::Speech;
+use vesica_diagnostics::helper::{self, HelperFailure, HelperPlaces};
 use vesica_helper::{Service as Helper, Settings};
-use vesica_messages::Speech;
-use vesica_messages::helper::{self, HelperFailure, HelperPlaces};
 
 /// How long a helper takes to tell waiting parties that it ends.
 const GRACE: Duration = Duration::from_secs(5);

@@ -6,8 +6,8 @@ use crate::failure::{Failed, Kind};
 use crate::tables;
 use pyo3::prelude::*;
 use std::path::Path;
+use vesica_diagnostics::Speech;
 use vesica_engine::shares::{self, SharesError, SharesFile};
-use vesica_messages::Speech;
 
 /// The content of two documents of shares.
 #[pyfunction]
@@ -20,7 +20,7 @@ pub(crate) fn combine(py: Python<'_>, one: &str, other: &str) -> PyResult<Table>
         Ok::<_, SharesError>(tables::combined(&combined))
     });
     let batch = batch.map_err(|error| {
-        let message = vesica_messages::shares::error(&error, Speech::Python);
+        let message = vesica_diagnostics::shares::error(&error, Speech::Python);
         Failed::of(Kind::Data, message).raise(py)
     })?;
     Ok(Table(batch.map_err(|_| Failed::panic().raise(py))?))

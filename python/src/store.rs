@@ -10,7 +10,7 @@ use pyo3::types::{PyBool, PyByteArray, PyBytes, PyString};
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use vesica_engine::Error;
-use vesica_exchange::{ExchangeError, Lengths, Listed, OBJECT_MAX_BYTES, Store};
+use vesica_store_session::{ExchangeError, Lengths, Listed, OBJECT_MAX_BYTES, Store};
 
 /// The methods that every object has.
 const NEEDED: [&str; 2] = ["put_if_absent", "get"];

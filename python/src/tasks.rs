@@ -14,10 +14,10 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
-use vesica_exchange::{Lengths, Steady, Store};
+use vesica_detached::{Orders, Task};
+use vesica_diagnostics::{Speech, stores};
 use vesica_link::letters::Sealer;
-use vesica_messages::{Speech, stores};
-use vesica_tasks::{Orders, Task};
+use vesica_store_session::{Lengths, Steady, Store};
 
 const SEAL_LABEL: &str = "vesica python 2026 sealed for a job v1";
 
@@ -136,7 +136,7 @@ fn failed(error: &Error, store: &dyn Store) -> Failed {
             Failed::new(Kind::Network, message, "Spark takes the task again")
         }
         Error::Bug(what) => {
-            Failed::of(Kind::Internal, vesica_messages::defect(what, Speech::Python))
+            Failed::of(Kind::Internal, vesica_diagnostics::defect(what, Speech::Python))
         }
         _ => Failed::panic(),
     }

@@ -6,13 +6,13 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_aided::Waits;
+use vesica_diagnostics::Speech;
+use vesica_diagnostics::helper::away;
+use vesica_diagnostics::input::warnings;
+use vesica_diagnostics::link::reason;
 use vesica_engine::{Event, Finished, Observer};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
-use vesica_messages::Speech;
-use vesica_messages::helper::away;
-use vesica_messages::input::warnings;
-use vesica_messages::link::reason;
 
 /// Most events that wait for Python to look at them.
 const MAX_NOTES: usize = 256;
@@ -175,7 +175,7 @@ impl Watch {
                 self.note("connected", address.to_string(), 0, 0);
             }
             LinkEvent::Lost { error, wait } => {
-                let text = vesica_messages::engine::mending(
+                let text = vesica_diagnostics::engine::mending(
                     "the other side",
                     *error,
                     *wait,
@@ -240,11 +240,12 @@ impl Observer for Watch {
             }
             Event::Link(event) => self.link(event),
             Event::Helper(event) => self.remote(event),
-            Event::Exchange(vesica_exchange::Event::Lost(error)) => {
-                let text = vesica_messages::engine::lost("the other side", *error, Speech::Python);
+            Event::Exchange(vesica_store_session::Event::Lost(error)) => {
+                let text =
+                    vesica_diagnostics::engine::lost("the other side", *error, Speech::Python);
                 self.note("warning", text, 0, 0);
             }
-            Event::Exchange(vesica_exchange::Event::Waiting { after, .. }) => {
+            Event::Exchange(vesica_store_session::Event::Waiting { after, .. }) => {
                 self.step("waiting", after.as_secs(), 0);
             }
             Event::Sizes { here, there } => self.note("sizes", "", *here, *there),

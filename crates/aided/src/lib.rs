@@ -19,5 +19,5 @@ mod waits;
 pub use answer::{Answer, Learned};
 pub use meeting::{Common, Envelopes, MeetingError, meet};
 pub use state::{State, StateError};
-pub use vesica_durable::FolderError;
+pub use vesica_state_folder::FolderError;
 pub use waits::Waits;

@@ -6,10 +6,10 @@ use crate::answer::Answer;
 use std::io;
 use std::path::Path;
 use vesica_core::Secret;
-use vesica_durable::{Folder, FolderError};
 use vesica_helper::Instance;
 use vesica_link::letters::Meeting;
 use vesica_protocols::kmrs14::{Kind, Memory};
+use vesica_state_folder::{Folder, FolderError};
 use zeroize::Zeroizing;
 
 const MEETING: &str = "meeting";

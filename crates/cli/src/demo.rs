@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use vesica_agreement::figures::grouped;
-use vesica_made_up::customers;
+use vesica_sample_data::customers;
 
 /// The file that marks a directory as made by the demo, so that no other files are replaced.
 const MARKER: &str = ".made-by-vesica-demo";

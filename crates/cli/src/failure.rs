@@ -5,15 +5,15 @@ use crate::demo::DemoError;
 use std::io;
 use std::path::PathBuf;
 use vesica_agreement::{Agreement, AgreementError};
+use vesica_diagnostics::arguments::ArgumentFault;
+use vesica_diagnostics::helper::HelperFailure;
+use vesica_diagnostics::with_helper::{Aided, AidedFailure};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
-use vesica_exchange::RunsError;
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
-use vesica_messages::arguments::ArgumentFault;
-use vesica_messages::helper::HelperFailure;
-use vesica_messages::with_helper::{Aided, AidedFailure};
 use vesica_records::{Faults, InputError, OutputError};
-use vesica_stores::StoresError;
+use vesica_store_backends::StoresError;
+use vesica_store_session::RunsError;
 
 /// Exit codes.
 pub(crate) mod code {

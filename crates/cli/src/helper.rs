@@ -12,10 +12,10 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::Duration;
+use vesica_diagnostics::helper::{HelperFailure, HelperPlaces};
+use vesica_diagnostics::memory::MemorySize;
 use vesica_helper::{MetricsOptions, Service, Settings};
 use vesica_link::Identity;
-use vesica_messages::helper::{HelperFailure, HelperPlaces};
-use vesica_messages::memory::MemorySize;
 
 /// The value of `--metrics` that turns the pages off.
 const OFF: &str = "off";

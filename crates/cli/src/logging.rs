@@ -16,7 +16,7 @@ use tracing_subscriber::layer::SubscriberExt;
 
 /// The crates that may log.
 const OURS: [&str; 5] =
-    ["vesica", "vesica_backends", "vesica_engine", "vesica_helper", "vesica_link"];
+    ["vesica", "vesica_label_joins", "vesica_engine", "vesica_helper", "vesica_link"];
 
 /// Where log lines go.
 #[derive(Clone)]

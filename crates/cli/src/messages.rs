@@ -1,6 +1,6 @@
 //! The command's error messages: those of failures that only the command has, and how all are printed.
 //!
-//! All others are in `vesica-messages`. The same rules hold: messages start in lower case and end without a full stop.
+//! All others are in `vesica-diagnostics`. The same rules hold: messages start in lower case and end without a full stop.
 //! They name files, lines, columns, peers and phases; never a key, an item or the value of a cell.
 
 use crate::bench::BenchError;
@@ -11,12 +11,12 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
-use vesica_heap::{OutOfMemoryMessage, set_message};
-use vesica_messages::words::list;
-use vesica_messages::{
+use vesica_diagnostics::words::list;
+use vesica_diagnostics::{
     Message, NO_MEMORY, Speech, Who, arguments, checked, defect, engine, files, helper, input,
     no_memory, no_threads, runs, shares, stores, with_helper,
 };
+use vesica_heap::{OutOfMemoryMessage, set_message};
 
 /// Messages name the options of the command.
 pub(crate) const SPEECH: Speech = Speech::Command;

@@ -13,14 +13,14 @@ use std::path::Path;
 use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_agreement::figures::grouped;
+use vesica_diagnostics::input::warnings;
+use vesica_diagnostics::link::{connected, reason};
+use vesica_diagnostics::words::{counted, duration};
+use vesica_diagnostics::{Speech, engine};
 use vesica_engine::{Event, Observer, Phase};
-use vesica_exchange::{Repeats, Waiting};
 use vesica_link::LinkEvent;
-use vesica_messages::input::warnings;
-use vesica_messages::link::{connected, reason};
-use vesica_messages::words::{counted, duration};
-use vesica_messages::{Speech, engine};
 use vesica_records::KeyCounts;
+use vesica_store_session::{Repeats, Waiting};
 use wait_log::WaitLog;
 
 /// Shows the progress of a run.
@@ -140,16 +140,16 @@ impl Reporter {
         }
     }
 
-    fn exchange(&self, peer: &str, event: &vesica_exchange::Event) {
+    fn exchange(&self, peer: &str, event: &vesica_store_session::Event) {
         match event {
-            vesica_exchange::Event::Run { number, has_begun, repeats } => {
+            vesica_store_session::Event::Run { number, has_begun, repeats } => {
                 let verb = if *has_begun { "goes on" } else { "begins" };
                 self.run(&format!("run {number} of this agreement {verb}"), *repeats);
             }
-            vesica_exchange::Event::Repeats { number, repeats } => {
+            vesica_store_session::Event::Repeats { number, repeats } => {
                 self.run(&format!("run {number} of this agreement, says {peer}"), *repeats);
             }
-            vesica_exchange::Event::Waiting { waiting, after } => {
+            vesica_store_session::Event::Waiting { waiting, after } => {
                 let what = match waiting {
                     Waiting::Hello => peer.to_owned(),
                     _ => format!("{peer}'s next message"),
@@ -163,8 +163,8 @@ impl Reporter {
                      later"
                 ));
             }
-            vesica_exchange::Event::Arrived => {}
-            vesica_exchange::Event::Lost(error) => {
+            vesica_store_session::Event::Arrived => {}
+            vesica_store_session::Event::Lost(error) => {
                 self.screen.say(&engine::lost(peer, *error, Speech::Command));
             }
         }

@@ -357,7 +357,7 @@ mod tests {
         }
     }
     use crate::messages;
-    use vesica_messages::Who;
+    use vesica_diagnostics::Who;
 
     fn time(text: &str) -> Result<Option<Duration>, TimeLimitError> {
         text.parse::<TimeLimit>().map(TimeLimit::limit)

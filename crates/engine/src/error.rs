@@ -6,10 +6,10 @@ use vesica_aided::FolderError;
 use vesica_core::{
     Excess, Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError,
 };
-use vesica_exchange::ExchangeError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, ProxyFault, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};
+use vesica_store_session::ExchangeError;
 
 /// The part of a run in which something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

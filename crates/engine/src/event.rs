@@ -36,7 +36,7 @@ pub enum Event<'a> {
     /// An event on the connection to a helper, or at the helper.
     Helper(&'a RemoteEvent),
     /// An event of a run through a store.
-    Exchange(&'a vesica_exchange::Event),
+    Exchange(&'a vesica_store_session::Event),
     /// Both sides hold the same agreement; with a helper, all parties do and have a secret in common.
     Agreed,
     /// Both sides' set sizes are known. Padding and self-check items are not counted.

@@ -8,7 +8,7 @@ use vesica_agreement::Agreement;
 use vesica_agreement::Network;
 use vesica_core::Role;
 use vesica_net::Context;
-use vesica_shares::{SharesError, SharesFile};
+use vesica_share_files::{SharesError, SharesFile};
 
 pub use vesica_aided::fuzzing::reopen_state;
 
@@ -31,7 +31,7 @@ pub fn meet(ctx: &mut Context, agreement: &Agreement) -> Result<(), Error> {
 /// # Errors
 /// Those of the measurement.
 pub fn measure(ctx: &mut Context, role: Role) -> vesica_core::Result<Network> {
-    vesica_probe::measure(ctx, role, u64::MAX)
+    vesica_network_probe::measure(ctx, role, u64::MAX)
 }
 
 /// Whether an error of [`meet`] is not a defect of this software.

@@ -20,12 +20,12 @@ use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
-use vesica_exchange::Store;
+use vesica_detached::Hands;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_records::{OutputOptions, Source};
 use vesica_scratch::{FolderScratch, Scratch};
-use vesica_tasks::Hands;
+use vesica_store_session::Store;
 
 /// Everything one side brings to a run.
 pub struct Job {

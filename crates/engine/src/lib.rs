@@ -49,5 +49,5 @@ pub use output::{
 };
 pub use vesica_report::{Report, Resources, SCHEMA};
 pub use vesica_scratch::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
-pub use vesica_shares as shares;
+pub use vesica_share_files as shares;
 pub use word::leave_word;

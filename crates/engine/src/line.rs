@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
-use vesica_exchange::{Dial, Dialled};
 use vesica_link::{Identity, LinkOptions, establish};
 use vesica_net::{Connection, Meter};
+use vesica_store_session::{Dial, Dialled};
 
 /// How long the hello of the other side may take once there is a session.
 const AGREE_LIMIT: Duration = Duration::from_secs(20);
@@ -65,7 +65,7 @@ impl Line {
         let last = lock(&self.last).take().and_then(|last| last.ended());
         if let Some(error) = last {
             self.check_worth(error)?;
-            self.observer.event(&Event::Exchange(&vesica_exchange::Event::Lost(error)));
+            self.observer.event(&Event::Exchange(&vesica_store_session::Event::Lost(error)));
         }
         let identity = self.agreement.peer_of(&self.seats.party).identity;
         let total = self.link.total.map(|total| total.saturating_sub(self.start.elapsed()));

@@ -11,7 +11,7 @@ pub use table::{IdEntry, Ids, Union, UnionEntry};
 pub use vesica_own_rows::RowSet;
 
 use std::fmt;
-use vesica_shares::SharesFile;
+use vesica_share_files::SharesFile;
 
 /// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
 /// decides the variant, and whether this party receives a result.
@@ -31,7 +31,7 @@ pub enum RunResult {
     OutsideBounds,
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),
-    /// Intersection, if [programs elsewhere](vesica_tasks::Hands) have the rows. They know which of them are common.
+    /// Intersection, if [programs elsewhere](vesica_detached::Hands) have the rows. They know which of them are common.
     Elsewhere {
         /// How many different own keys are common to both parties.
         keys: u64,

@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_core::{StopReason, TransportError};
-use vesica_exchange::{Conversation, ExchangeError, Mirror, State, Store, meet};
 use vesica_link::{CancelToken, Identity, LinkOptions, OnEvent, establish, establish_mendable};
 use vesica_net::{Connection, Context, Meter};
+use vesica_store_session::{Conversation, ExchangeError, Mirror, State, Store, meet};
 
 /// How long a side that has failed looks for its peer, to say so. A peer that waits already tries again at least once a
 /// second. A peer that is not there yet is not worth a longer wait.
@@ -193,7 +193,7 @@ impl<'a> Peer<'a> {
     fn meet_in(&self, exchange: &Exchange) -> Result<Conversation, Error> {
         let Exchange { state, restart, observer, conversation, .. } = exchange;
         let observer = Arc::clone(observer);
-        let options = vesica_exchange::Options {
+        let options = vesica_store_session::Options {
             store: self.store_of(exchange)?,
             wait: self.link.wait,
             restart: *restart,

@@ -40,8 +40,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
-use vesica_backends::BackendError;
 use vesica_core::{Refusal, StopReason};
+use vesica_label_joins::BackendError;
 use vesica_link::{
     CancelToken, LinkError, LinkEvent, ListenOptions, Listener, PublicIdentity, Session,
 };

@@ -32,12 +32,12 @@ use crate::{Keeping, MetricsOptions, PartyLimits, ServiceOptions};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use vesica_backends::{BackendError, Place};
 use vesica_core::Error;
+use vesica_label_joins::{BackendError, Place};
 use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
 use vesica_server_aided::kmrs14::MAX_ROWS;
-use vesica_tables::{At, Field, document};
+use vesica_strict_toml::{At, Field, document};
 
 /// Longest settings file, in bytes: some thousand parties.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -65,7 +65,7 @@ const PARTY_FIELDS: &[Field] =
 const PARTY_FIELD_NAMES: &[&str] =
     &["identity", "max_rows", "max_runs", "max_runs_a_minute", "max_connections", "max_stored_mb"];
 
-type Table<'a> = vesica_tables::Table<'a, SettingsFault>;
+type Table<'a> = vesica_strict_toml::Table<'a, SettingsFault>;
 
 /// The settings of a helper, with defaults for missing ones.
 ///
@@ -139,7 +139,7 @@ impl Settings {
     /// # Errors
     /// Any [`SettingsError`], with the file's path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, SettingsError> {
-        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
+        vesica_strict_toml::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads settings.
@@ -183,7 +183,7 @@ impl Settings {
         let pool = Pool::new(self.threads.unwrap_or(machine))?;
         let disk = format!("disk:{}", self.state.display());
         let url = self.backend.as_deref().unwrap_or(&disk);
-        let backend = vesica_backends::open(url, pool.clone(), self.memory_bytes)?;
+        let backend = vesica_label_joins::open(url, pool.clone(), self.memory_bytes)?;
         let (keeping, state_dir) = match Place::of(url)? {
             Place::Memory => {
                 (Keeping::Memory { limit_bytes: self.memory_bytes }, self.state.clone())

@@ -8,7 +8,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use vesica_backends::{Backend, RunName, open};
+use vesica_label_joins::{Backend, RunName, open};
 use vesica_labels::{Format, Label, List, Segments, Spool};
 use vesica_scratch::MemoryScratch;
 
@@ -223,7 +223,7 @@ pub(super) const CLUSTER: Target = Target {
 
 /// A request and an answer to it, each with its length.
 fn cluster_files() -> Vec<Vec<u8>> {
-    let request = vesica_backends::fuzzing::request_body();
+    let request = vesica_label_joins::fuzzing::request_body();
     let parts = [&[0, 0, 0, 0, 1, 0, 0, 0][..], &[7; 32], &[1, 0, 0, 0, 2, 0, 0, 0], &[8; 32]];
     [[&[0][..], &parts.concat()].concat(), vec![1, 1, 0, 0, 0]]
         .map(|answer| [&(request.len() as u16).to_le_bytes(), &request[..], &answer].concat())
@@ -234,9 +234,9 @@ fn cluster(bytes: &[u8]) {
     let Some((len, rest)) = bytes.split_first_chunk() else { return };
     let len = usize::from(u16::from_le_bytes(*len)).min(rest.len());
     let (request, answer) = rest.split_at(len);
-    let _ = vesica_backends::JoinRequest::decode(request);
-    if let Some(request) = vesica_backends::fuzzing::request(request) {
-        let parts = vesica_backends::fuzzing::answer(&request, answer);
+    let _ = vesica_label_joins::JoinRequest::decode(request);
+    if let Some(request) = vesica_label_joins::fuzzing::request(request) {
+        let parts = vesica_label_joins::fuzzing::answer(&request, answer);
         assert!(parts.is_none_or(|parts| parts as u64 <= u64::from(request.ranges())));
     }
 }

@@ -3,10 +3,10 @@
 
 use super::{Target, fresh, scratch};
 use vesica_core::Block;
-use vesica_exchange::fuzzing;
+use vesica_detached::Ended;
 use vesica_net::{Flight, StreamId};
 use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists, OverStep};
-use vesica_tasks::Ended;
+use vesica_store_session::fuzzing;
 
 /// Own items of the partition that is read.
 const OWN_LEN: usize = 19;

@@ -2,8 +2,8 @@
 
 use super::{Target, no_seeds};
 use std::sync::OnceLock;
-use vesica_backends::{Place, redacted};
 use vesica_helper::Settings;
+use vesica_label_joins::{Place, redacted};
 use vesica_link::{Identity, PublicIdentity};
 
 pub(super) const SETTINGS: Target = Target {

@@ -1,6 +1,6 @@
 //! A shared folder whose files anybody chooses: what is served in the place of each object that a party waits for.
 
-#[path = "../../../crates/exchange/tests/integration/hostile.rs"]
+#[path = "../../../crates/store-session/tests/integration/hostile.rs"]
 mod hostile;
 
 use super::{Target, fresh, scratch};
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use vesica_exchange::Store;
+use vesica_store_session::Store;
 
 pub(super) const STORE: Target =
     Target { name: "exchange_store", run: store, seeds, tokens: &[], max_len: 1024 };

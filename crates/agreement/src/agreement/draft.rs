@@ -26,7 +26,7 @@ impl Draft {
     /// # Errors
     /// As [`Agreement::load`].
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
+        vesica_strict_toml::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads the draft in `text`.

@@ -5,7 +5,7 @@ use vesica_link::ParseIdentityError;
 use vesica_protocols::kmrs14::Check;
 use vesica_protocols::{Operation, Security};
 use vesica_records::ProfileError;
-use vesica_tables::{Fault, FileFault, Located, TableFault};
+use vesica_strict_toml::{Fault, FileFault, Located, TableFault};
 
 /// An agreement that cannot be used.
 pub type AgreementError = Located<AgreementFault>;

@@ -16,7 +16,7 @@ use std::path::Path;
 use toml::de::DeValue;
 use vesica_protocols::{Operation, Pairwise, Security};
 use vesica_records::Profile;
-use vesica_tables::{FileFault, document};
+use vesica_strict_toml::{FileFault, document};
 
 /// The table that makes an agreement one with a helper.
 const HELPER: &str = "helper";
@@ -71,7 +71,7 @@ impl Agreement {
     /// # Errors
     /// Any [`AgreementError`], with the path.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, AgreementError> {
-        vesica_tables::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
+        vesica_strict_toml::load(path.as_ref(), MAX_FILE_BYTES, Self::parse)
     }
 
     /// Reads the agreement in `text`.

@@ -2,10 +2,10 @@
 
 use super::error::{AgreementError, AgreementFault, TextFault};
 use vesica_link::PublicIdentity;
-pub(crate) use vesica_tables::{At, Field, nearest};
+pub(crate) use vesica_strict_toml::{At, Field, nearest};
 
 /// One table of an agreement.
-pub(crate) type Table<'a> = vesica_tables::Table<'a, AgreementFault>;
+pub(crate) type Table<'a> = vesica_strict_toml::Table<'a, AgreementFault>;
 
 /// Whether a terminal could show `c` as anything but one visible character in its place.
 pub(super) fn is_treacherous(c: char) -> bool {

@@ -12,7 +12,7 @@ use vesica_core::{Learns, Role};
 use vesica_link::{ParseIdentityError, PublicIdentity};
 use vesica_protocols::{Auto, Operation, Security, catalogue};
 use vesica_records::ProfileError;
-use vesica_tables::{FileFault, TableFault};
+use vesica_strict_toml::{FileFault, TableFault};
 
 fn identity(byte: u8) -> PublicIdentity {
     PublicIdentity::from_bytes([byte; 32])

@@ -9,7 +9,7 @@ use vesica_explain::explain;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::{Check, Noun, Variant, aided};
 use vesica_protocols::{Operation, Security};
-use vesica_tables::TableFault;
+use vesica_strict_toml::TableFault;
 
 const HEAD: &str = "version = 2\ntitle = \"t\"\noperation = \"intersection\"\nreceives = \"all\"\n\
                     security = \"semi-honest\"\n";

@@ -12,12 +12,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use vesica_agreement::Agreement;
+use vesica_diagnostics::arguments::ArgumentFault;
+use vesica_diagnostics::memory::MemorySize;
 use vesica_engine::{MemoryDefault, StateOptions};
-use vesica_exchange::Store;
 use vesica_link::{Endpoint, LinkOptions, ProxyChoice};
-use vesica_messages::arguments::ArgumentFault;
-use vesica_messages::memory::MemorySize;
 use vesica_records::{OutputOptions, ReadOptions};
+use vesica_store_session::Store;
 
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
@@ -206,7 +206,7 @@ pub(crate) struct ExchangeArgs {
 impl ExchangeArgs {
     /// The place as an endpoint, with the limits of `place`; `None` when no place is given.
     pub(crate) fn link_options(&self, place: &PlaceArgs) -> Option<LinkOptions> {
-        let endpoint = Endpoint::Store(vesica_stores::shown(self.exchange.as_ref()?));
+        let endpoint = Endpoint::Store(vesica_store_backends::shown(self.exchange.as_ref()?));
         let link = place.options(endpoint, WAIT_DEFAULT_KEPT);
         let wait = if self.once { ONCE } else { link.wait };
         Some(LinkOptions { wait, ..link })
@@ -231,8 +231,8 @@ impl ExchangeArgs {
 /// # Errors
 /// [`Failure::Place`].
 pub(crate) fn open_store(place: &OsStr) -> Result<Arc<dyn Store>, Failure> {
-    vesica_stores::open(place)
-        .map_err(|error| Failure::Place { shown: vesica_stores::shown(place), error })
+    vesica_store_backends::open(place)
+        .map_err(|error| Failure::Place { shown: vesica_store_backends::shown(place), error })
 }
 
 /// Where a run keeps its state.

@@ -218,7 +218,7 @@ impl BenchReport {
                     copies: check.copies,
                     dummies: check.dummies,
                     backend: match &args.helper.backend {
-                        Some(url) => vesica_backends::redacted(url),
+                        Some(url) => vesica_label_joins::redacted(url),
                         None => "disk:".to_owned(),
                     },
                 };

@@ -7,7 +7,7 @@ use crate::args::{AgreeArgs, AgreeCheckArgs, AgreeCommand, AgreeShowArgs, Explai
 use crate::failure::Failure;
 use std::io::Write;
 use vesica_agreement::{Agreement, Draft};
-use vesica_messages::words::and;
+use vesica_diagnostics::words::and;
 
 pub(crate) fn run(args: &AgreeArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.what {

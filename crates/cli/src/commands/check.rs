@@ -16,13 +16,13 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
 use vesica_agreement::figures::bytes;
-use vesica_check::{Check, Checked, Options, Refused};
+use vesica_diagnostics::arguments::ArgumentFault;
+use vesica_diagnostics::checked;
+use vesica_diagnostics::with_helper::AidedFailure;
+use vesica_diagnostics::words::{and, counted};
 use vesica_engine::{Error, Event, InputFault, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
-use vesica_messages::arguments::ArgumentFault;
-use vesica_messages::checked;
-use vesica_messages::with_helper::AidedFailure;
-use vesica_messages::words::{and, counted};
+use vesica_preflight::{Check, Checked, Options, Refused};
 use vesica_records::{InputError, Source, shown};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {

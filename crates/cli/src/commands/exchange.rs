@@ -9,8 +9,8 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::SystemTime;
 use vesica_agreement::Agreement;
-use vesica_exchange::{Cleaning, RunsError, Store, Which};
-use vesica_messages::runs::{Names, cleaned, json, names, number, table};
+use vesica_diagnostics::runs::{Names, cleaned, json, names, number, table};
+use vesica_store_session::{Cleaning, RunsError, Store, Which};
 
 pub(crate) fn run(args: &ExchangeCommandArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.what {
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &ExchangeCommandArgs, out: &mut impl Write) -> Result<()
 fn status(args: &StatusArgs, out: &mut impl Write) -> Result<(), Failure> {
     let asked = Asked::of(&args.runs)?;
     let now = SystemTime::now();
-    let runs = vesica_exchange::runs(&*asked.store, asked.hash().as_ref());
+    let runs = vesica_store_session::runs(&*asked.store, asked.hash().as_ref());
     let runs = runs.map_err(|fault| asked.failure(fault))?;
     if args.json {
         let value = json(&runs, asked.agreement.is_some().then_some(&asked.names));
@@ -45,7 +45,7 @@ fn clean(args: &CleanArgs, out: &mut impl Write) -> Result<(), Failure> {
     let now = SystemTime::now();
     let before = now.checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);
     let cleaning = Cleaning { before, which, dry_run: args.dry_run };
-    let done = vesica_exchange::clean(&*asked.store, asked.hash().as_ref(), cleaning)
+    let done = vesica_store_session::clean(&*asked.store, asked.hash().as_ref(), cleaning)
         .map_err(|fault| asked.failure(fault))?;
     write!(out, "{}", cleaned(&done, args.dry_run, now))?;
     done.fault.map_or(Ok(()), |fault| Err(asked.failure(fault)))

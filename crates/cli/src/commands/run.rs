@@ -25,11 +25,11 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use vesica_agreement::Agreement;
 use vesica_core::{Operation, StopReason};
+use vesica_diagnostics::Who;
+use vesica_diagnostics::arguments::ArgumentFault;
+use vesica_diagnostics::with_helper::AidedFailure;
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Report, leave_word};
 use vesica_link::{Identity, LinkOptions};
-use vesica_messages::Who;
-use vesica_messages::arguments::ArgumentFault;
-use vesica_messages::with_helper::AidedFailure;
 use vesica_records::{OutputOptions, Source};
 
 /// What a run needs in addition to agreement, key and address.

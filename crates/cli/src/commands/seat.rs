@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use vesica_agreement::Agreement;
+use vesica_diagnostics::arguments::ArgumentFault;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
-use vesica_messages::arguments::ArgumentFault;
 
 /// The party with this `identity`, or the one that is `asked` for if there is no identity.
 pub(super) fn party(

@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_agreement::{Agreement, HelperTerms};
 use vesica_aided::Waits;
+use vesica_diagnostics::words::and;
+use vesica_diagnostics::{helper, link};
 use vesica_engine::{Event, Phase};
 use vesica_helper::RemoteEvent;
 use vesica_link::LinkEvent;
-use vesica_messages::words::and;
-use vesica_messages::{helper, link};
 
 /// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show` prints.
 const SHORT_HASH_BYTES: usize = 8;

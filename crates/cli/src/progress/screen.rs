@@ -7,9 +7,9 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::figures::grouped;
+use vesica_diagnostics::link::reason;
+use vesica_diagnostics::words::duration;
 use vesica_link::LinkError;
-use vesica_messages::link::reason;
-use vesica_messages::words::duration;
 
 /// How often a running step prints a line when there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);

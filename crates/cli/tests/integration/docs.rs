@@ -13,7 +13,7 @@ use vesica_agreement::Agreement;
 use vesica_helper::{Settings, SettingsFault};
 use vesica_link::Identity;
 use vesica_records::{Normalised, Profile};
-use vesica_tables::TableFault;
+use vesica_strict_toml::TableFault;
 
 const VESICA: &str = env!("CARGO_BIN_EXE_vesica");
 

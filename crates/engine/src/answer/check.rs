@@ -7,7 +7,7 @@ use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
 use vesica_self_check::{CheckedSet, texts};
-use vesica_shares::SharesFile;
+use vesica_share_files::SharesFile;
 
 /// The question of a run, and the side that asks it.
 pub(crate) struct Asked<'a> {

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use vesica_agreement::split::{self, Joined};
 use vesica_core::{Bounds, EarlyReveal, Learns, PsiParams, Query, Role, SessionId};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
-use vesica_made_up::MadeUp;
 use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
 use vesica_protocols::Protocol;
 use vesica_report::Stopwatch;
+use vesica_sample_data::MadeUp;
 use vesica_scratch::FolderScratch;
 
 /// The label of the protocol.

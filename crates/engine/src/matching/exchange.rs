@@ -6,8 +6,8 @@ use crate::error::ConfigFault;
 use crate::peer::{Exchange, state_error};
 use std::sync::{Arc, Mutex, OnceLock};
 use vesica_core::hash::{Transcript, derive};
-use vesica_exchange::{State, Steady, Store};
 use vesica_records::{KeySet, KeyTexts};
+use vesica_store_session::{State, Steady, Store};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
 /// Of the digest of the rows that take part.

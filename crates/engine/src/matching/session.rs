@@ -24,6 +24,7 @@ use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
 use vesica_core::{EarlyReveal, Item, Learns, Operation, PsiParams, Role, SessionId};
+use vesica_detached::FoundElsewhere;
 use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
@@ -32,7 +33,6 @@ use vesica_protocols::kmrs14::Items;
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_self_check::{CheckedSet, shared_items};
-use vesica_tasks::FoundElsewhere;
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.
@@ -203,7 +203,7 @@ impl<'a> OverSession<'a> {
         self.run.event(&Event::Phase(Phase::Choosing));
         let choice = ctx.child(Phase::Choosing.name(), |ctx| {
             let candidates = Candidates::new(self.agreement, &allowed);
-            let measure = |least| vesica_probe::measure(ctx, seat, least);
+            let measure = |least| vesica_network_probe::measure(ctx, seat, least);
             let measured = match self.peer.is_through_a_store() {
                 // A measurement would not give the same figures again.
                 true => candidates.worth_measuring().map(|_| Network::STORE),

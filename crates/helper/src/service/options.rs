@@ -3,7 +3,7 @@
 use crate::store::Keeping;
 use std::path::PathBuf;
 use std::time::Duration;
-use vesica_backends::Backend;
+use vesica_label_joins::Backend;
 use vesica_link::{Identity, PublicIdentity};
 use vesica_net::Pool;
 use vesica_server_aided::kmrs14::MAX_ROWS;

@@ -1,8 +1,8 @@
 //! Faults in settings, and their positions.
 
-use vesica_backends::BackendError;
+use vesica_label_joins::BackendError;
 use vesica_link::ParseIdentityError;
-use vesica_tables::{Fault, FileFault, Located, TableFault};
+use vesica_strict_toml::{Fault, FileFault, Located, TableFault};
 
 /// Settings that cannot be used.
 pub type SettingsError = Located<SettingsFault>;

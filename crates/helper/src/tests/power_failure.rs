@@ -213,7 +213,7 @@ fn options_at(fixture: &Fixture, dir: &std::path::Path) -> ServiceOptions {
     let mut options = fixture.options();
     options.state_dir = dir.to_path_buf();
     let disk = format!("disk:{}", dir.display());
-    options.backend = vesica_backends::open(&disk, fixture.pool.clone(), 1 << 28).unwrap();
+    options.backend = vesica_label_joins::open(&disk, fixture.pool.clone(), 1 << 28).unwrap();
     options
 }
 

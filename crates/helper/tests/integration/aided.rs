@@ -4,9 +4,9 @@
 
 use crate::common::{Fixture, Trusting, pool};
 use std::sync::Arc;
-use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_core::{Item, Result, Secret};
 use vesica_helper::{Remote, Service};
+use vesica_label_joins::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_labels::List;
 use vesica_net::Progress;
 use vesica_scratch::MemoryScratch;

@@ -54,7 +54,7 @@ impl Fixture {
             identity: self.helper.clone(),
             listen: "127.0.0.1:0".into(),
             parties: parties.map(|(name, own)| PartyLimits::new(name, own.public())).collect(),
-            backend: vesica_backends::open(&disk, self.pool.clone(), 1 << 28).unwrap(),
+            backend: vesica_label_joins::open(&disk, self.pool.clone(), 1 << 28).unwrap(),
             keeping: Keeping::Files,
             state_dir: self.state().to_path_buf(),
             keep: Duration::from_secs(3600),

@@ -8,9 +8,9 @@ use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use vesica_backends::BackendError;
 use vesica_core::Refusal;
 use vesica_helper::{MetricsOptions, Service, StartError};
+use vesica_label_joins::BackendError;
 use vesica_server_aided::kmrs14::{Boards, Kind};
 
 fn page(service: &Service, path: &str) -> (String, String) {

@@ -11,11 +11,11 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use vesica_backends::BackendError;
 use vesica_core::{Error, Refusal};
 use vesica_helper::{
     Keeping, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions, StartError, StoreError,
 };
+use vesica_label_joins::BackendError;
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 
 /// The same helper again, on the same port and directory.

@@ -2,11 +2,11 @@
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
-use vesica_backends::{BackendError, BadUrl};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Settings, SettingsFault};
+use vesica_label_joins::{BackendError, BadUrl};
 use vesica_link::{Identity, ParseIdentityError, PublicIdentity};
 use vesica_server_aided::kmrs14::MAX_ROWS;
-use vesica_tables::{Position, TableFault};
+use vesica_strict_toml::{Position, TableFault};
 
 fn party(name: &str, byte: u8) -> String {
     let identity = PublicIdentity::from_bytes([byte; 32]);

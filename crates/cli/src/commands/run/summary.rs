@@ -7,8 +7,8 @@ use std::time::Duration;
 use vesica_agreement::figures::{bytes, grouped, grouped_digits};
 use vesica_agreement::{Agreement, AidedAgreement, chance};
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
+use vesica_diagnostics::words::{and, counted, duration};
 use vesica_engine::Report;
-use vesica_messages::words::{and, counted, duration};
 use vesica_protocols::kmrs14::Variant;
 
 pub(super) fn write(

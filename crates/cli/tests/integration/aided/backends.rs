@@ -3,7 +3,7 @@
 use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, until_told};
 use crate::support::Running;
-use vesica_servers::{Postgres, Redis};
+use vesica_test_databases::{Postgres, Redis};
 
 const THREE: [&str; 3] = ["a", "b", "c"];
 

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use vesica_backends::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_core::hash::derive;
 use vesica_engine::{Error, Event, Observer, Phase, Silent, run};
 use vesica_helper::{Keeping, MetricsOptions, PartyLimits, RemoteEvent, Service, ServiceOptions};
+use vesica_label_joins::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_labels::List;
 use vesica_link::CancelToken;
 use vesica_net::Pool;
@@ -60,7 +60,7 @@ fn service(scene: &Scene, lies: Option<Arc<Mutex<Vec<u8>>>>) -> Service {
     let pool = Pool::new(NonZeroUsize::MIN).unwrap();
     let state_dir = scene.path("kept");
     let honest = format!("disk:{}", state_dir.display());
-    let honest = vesica_backends::open(&honest, pool.clone(), 1 << 28).unwrap();
+    let honest = vesica_label_joins::open(&honest, pool.clone(), 1 << 28).unwrap();
     let party = |name: &str| PartyLimits::new(name, identity(name).parse().unwrap());
     Service::start(ServiceOptions {
         identity: vesica_link::Identity::load(scene.path("helper.key")).unwrap(),

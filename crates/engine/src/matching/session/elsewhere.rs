@@ -6,9 +6,9 @@ use crate::{Error, Phase};
 use vesica_agreement::split;
 use vesica_core::hash::derive;
 use vesica_core::{Operation, Role, TransportError};
+use vesica_detached::{Hands, HandsFault, Orders, run_elsewhere};
 use vesica_net::{Connection, Context};
 use vesica_records::{InputError, KeyCounts, Streamed};
-use vesica_tasks::{Hands, HandsFault, Orders, run_elsewhere};
 
 impl OverSession<'_> {
     /// Who does the work of partitions, if this process does not.

@@ -16,12 +16,12 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_core::hash::Transcript;
+use vesica_detached::{Bucketed, Hands, HandsFault, Orders, Taken, Task, buckets_of};
 use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOptions, terms};
-use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
 use vesica_own_rows::distinct;
 use vesica_records::{KeyCounts, KeyLimits, NO_ITEM, ReadOptions, Source, stream_items};
-use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Taken, Task, buckets_of};
+use vesica_store_session::{FolderStore, Store};
 
 const NAMES: [&str; 2] = ["one", "two"];
 

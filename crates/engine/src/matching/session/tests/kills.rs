@@ -17,11 +17,11 @@ use std::{env, fs, thread};
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_core::params::WHOLE_SET_LEN;
-use vesica_exchange::{FolderStore, Store};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_partitions::Plan;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
+use vesica_store_session::{FolderStore, Store};
 
 /// The variable that tells a party's process its number, the port or the word `folder`, and the directory of all files.
 const TOLD: &str = "VESICA_TEST_PARTY";

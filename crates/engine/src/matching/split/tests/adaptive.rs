@@ -7,9 +7,9 @@ use super::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use vesica_core::{SessionId, StopReason, TransportError};
+use vesica_detached::{PartComparison, PartRun};
 use vesica_protocols::rr22_malicious;
 use vesica_self_check::shared_items;
-use vesica_tasks::{PartComparison, PartRun};
 
 const BLOCKS: u64 = 20;
 

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Item;
+use vesica_detached::{Bucketed, Hands, Orders, Taken, Task, buckets_of};
 use vesica_engine::{Error, Silent};
-use vesica_exchange::ExchangeError;
 use vesica_link::CancelToken;
 use vesica_partitions::Plan;
 use vesica_records::KeyLimits;
-use vesica_tasks::{Bucketed, Hands, Orders, Taken, Task, buckets_of};
+use vesica_store_session::ExchangeError;
 
 /// Blocks of candidates, of which the honest party has one.
 const BLOCKS: u64 = 20;

@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Learns, Misbehaviour, PsiParams, SessionId};
+use vesica_detached::{Bucketed, Hands, HandsFault, Orders, Parcelled, Taken, Task};
 use vesica_engine::{Error, Silent};
-use vesica_exchange::{Desk, ExchangeError};
 use vesica_link::CancelToken;
 use vesica_net::{Flight, StreamId};
-use vesica_tasks::{Bucketed, Hands, HandsFault, Orders, Parcelled, Taken, Task};
+use vesica_store_session::{Desk, ExchangeError};
 
 /// How a party that deviates changes what one of its tasks says.
 #[derive(Clone, Copy, Debug, PartialEq)]

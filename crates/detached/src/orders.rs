@@ -1,0 +1,141 @@
+//! What tasks elsewhere need to know of a run.
+
+use crate::PartRun;
+use serde::{Deserialize, Serialize};
+use vesica_agreement::{Agreement, split};
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
+use vesica_partitions::{Plan, Splitter};
+use vesica_protocols::{Protocol, Step};
+use vesica_self_check::shared_items;
+use vesica_store_session::Desk;
+
+const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
+
+/// What the tasks of a run need to know: secrets of the run, and nothing of the party's identity.
+///
+/// With these orders and the party's rows, anybody can take the party's place in this run.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct Orders {
+    /// The [version](Orders::VERSION) of the process that wrote these orders.
+    pub version: String,
+    /// The agreement's canonical form.
+    pub agreement: String,
+    /// The id of the protocol in the catalogue.
+    pub row: String,
+    /// Whether this party is the sender.
+    pub is_sender: bool,
+    /// The session.
+    pub session: [u8; 32],
+    /// Of the sender.
+    pub sender_len: u64,
+    /// Of the receiver.
+    pub receiver_len: u64,
+    /// How many partitions there are.
+    pub partitions: u64,
+    /// What items fall into partitions by.
+    pub splitter: [u8; 32],
+    /// What the self-check items that both know follow from.
+    pub check_secret: [u8; 32],
+    /// Of this party's randomness.
+    pub seed: [u8; 32],
+    /// What this party stores its messages and reads the peer's with.
+    pub desk: Vec<u8>,
+    /// The label under which bytes are counted.
+    pub label: String,
+}
+
+impl Orders {
+    /// The version of this package. Tasks of another one refuse the orders: they might say something else.
+    pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    /// As JSON, which is secret.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The orders of their JSON; `None` if there are none.
+    pub fn from_json(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+}
+
+/// Orders that were read and checked.
+pub(crate) struct Known {
+    pub(crate) row: &'static Protocol,
+    pub(crate) role: Role,
+    pub(crate) params: PsiParams,
+    pub(crate) plan: Plan,
+    pub(crate) desk: Desk,
+    splitter: Splitter,
+    shared: Vec<Item>,
+    seed: Secret<[u8; 32]>,
+    label: String,
+}
+
+/// The orders are not those of this version.
+const OTHER: Error = Error::Bug("a task has orders that it does not understand");
+
+impl Known {
+    /// # Errors
+    /// [`Error::Bug`] if these are no orders of this version.
+    pub(crate) fn of(orders: &Orders) -> Result<Self> {
+        if orders.version != Orders::VERSION {
+            return Err(OTHER);
+        }
+        let agreement = Agreement::parse(&orders.agreement).map_err(|_| OTHER)?;
+        let row = vesica_protocols::find(&orders.row)?;
+        let session = SessionId::from_bytes(orders.session);
+        let params = agreement.params(session, orders.sender_len, orders.receiver_len)?;
+        let plan = split::plan(row, &params);
+        if plan.partitions() != orders.partitions {
+            return Err(OTHER);
+        }
+        Ok(Self {
+            row,
+            role: if orders.is_sender { Role::Sender } else { Role::Receiver },
+            params,
+            plan,
+            desk: Desk::from_bytes(&orders.desk).ok_or(OTHER)?,
+            splitter: Splitter::new(&orders.splitter),
+            shared: shared_items(&orders.check_secret, agreement.self_check as usize),
+            seed: Secret::new(orders.seed),
+            label: orders.label.clone(),
+        })
+    }
+
+    /// More bytes than an honest peer says to a partition: twice its formula, and room for what is beside it.
+    pub(crate) fn most_heard(&self) -> u64 {
+        let all = split::traffic(self.row, &self.params).total();
+        2 * all.div_ceil(self.plan.partitions()) + (1 << 20)
+    }
+
+    /// How many steps the protocol makes in all partitions together; 1 if each partition runs alone.
+    pub(crate) fn steps(&self) -> usize {
+        match self.run().steps() {
+            None => 1,
+            Some(_) => Step::all(self.params.learns()).len(),
+        }
+    }
+
+    pub(crate) fn run(&self) -> PartRun<'_> {
+        let Self { row, role, params, plan, label, .. } = self;
+        PartRun { row, role: *role, params, plan: *plan, label }
+    }
+
+    /// The self-check items in partition `index` that both know.
+    pub(crate) fn shared_of(&self, index: u64) -> Vec<Item> {
+        let mut prefixes = Vec::new();
+        self.splitter.prefixes(&self.shared, &mut prefixes);
+        let all = self.shared.iter().zip(prefixes);
+        all.filter(|(_, prefix)| self.plan.partition_of(*prefix) == index)
+            .map(|(item, _)| *item)
+            .collect()
+    }
+
+    /// Of the randomness of a step of partition `index`.
+    pub(crate) fn seed_of(&self, index: u64, step: Step) -> Secret<[u8; 32]> {
+        let step = [step as u8];
+        Secret::new(derive(SEED_LABEL, &[self.seed.expose(), &index.to_le_bytes(), &step]))
+    }
+}

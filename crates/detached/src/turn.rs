@@ -1,0 +1,481 @@
+//! One turn of a partition.
+
+use crate::orders::{Known, Orders};
+use crate::{Fault, PartComparison};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::io::ErrorKind;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use vesica_core::hash::derive;
+use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
+use vesica_net::{Context, Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
+use vesica_own_rows::{Spread, distinct};
+use vesica_partitions::{Cost, Given, code_of, reason};
+use vesica_protocols::{Step, Steps};
+use vesica_store_session::{APART_MAX_BYTES, Desk, ExchangeError, Store};
+
+const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
+const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
+
+/// Most bytes of streams in an object.
+const OBJECT_BYTES: usize = APART_MAX_BYTES as usize;
+
+/// How much later than its name an object may come: so many pauses.
+const LATE: (u32, Duration) = (20, Duration::from_millis(250));
+
+/// What a party has said on a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Point {
+    /// The stream.
+    pub stream: u64,
+    /// So many bytes.
+    pub len: u64,
+    /// Their digest.
+    pub digest: [u8; 32],
+}
+
+/// A [`Parcel`], to be sent elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Parcelled {
+    /// Its id.
+    pub id: [u8; 16],
+    /// What it is sealed under.
+    pub key: [u8; 32],
+    /// The digest of what is stored.
+    pub digest: [u8; 32],
+    /// How many bytes are stored.
+    pub len: u64,
+    /// How many bytes of which streams it has.
+    pub streams: Vec<(u64, u64)>,
+}
+
+impl From<&Parcel> for Parcelled {
+    fn from(parcel: &Parcel) -> Self {
+        let streams = parcel.streams.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
+        let Parcel { id, key, digest, len, .. } = *parcel;
+        Self { id, key, digest, len, streams }
+    }
+}
+
+impl From<&Parcelled> for Parcel {
+    fn from(parcel: &Parcelled) -> Self {
+        let streams = parcel.streams.iter();
+        let streams = streams.map(|(id, len)| (StreamId::from_u64(*id), *len)).collect();
+        let Parcelled { id, key, digest, len, .. } = *parcel;
+        Self { id, key, digest, len, streams }
+    }
+}
+
+/// Where a task finds what its partition has heard.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum HeardAt {
+    /// In the store, for this stream.
+    Parcel(Parcelled, u64),
+    /// In a file of this name that the driver has written, and the file's [digest](digest_of).
+    Kept(String, [u8; 32]),
+}
+
+/// One turn of a partition.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// The number of the partition.
+    pub part: u64,
+    /// The first stream of each step of the protocol, or of its whole run.
+    pub roots: Vec<u64>,
+    /// What the ids of what it stores follow from: random, and the same however often the task runs.
+    pub id: [u8; 16],
+    /// What it seals that under: likewise.
+    pub key: [u8; 32],
+    /// What it has said before.
+    pub said: Vec<Point>,
+    /// All that it has heard, in order.
+    pub heard: Vec<HeardAt>,
+}
+
+/// What came of a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Taken {
+    /// The number of the partition.
+    pub part: u64,
+    /// What it says next, in order.
+    pub parcels: Vec<Parcelled>,
+    /// All that it has said, with the parcels.
+    pub said: Vec<Point>,
+    /// The streams that it has opened.
+    pub opened: Vec<u64>,
+    /// Where it waits, for how many bytes of the stream in all.
+    pub needs: Vec<(u64, u64)>,
+    /// Whether the step has begun in which this party reveals something. The parcels may not be named before all partitions
+    /// have come there.
+    pub reveals: bool,
+    /// If it has come to its end, what the partition gave.
+    pub ended: Option<Ended>,
+    /// How the peer broke the protocol. The task says nothing then.
+    pub fault: Option<Fault>,
+}
+
+/// What a partition gave, but for the items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How many own items are common; `None` if this party learns nothing.
+    pub matched: Option<u64>,
+    /// How many entries, of which several may be of the same item, are common; 0 if this party learns nothing.
+    pub rows: u64,
+    /// 0, or the code of the reason why the result is refused.
+    refused: u8,
+    /// Payload bytes sent and received.
+    payload: (u64, u64),
+    direction_changes: u64,
+}
+
+impl Ended {
+    /// Why the result is refused.
+    pub fn refused(&self) -> Option<Misbehaviour> {
+        reason(self.refused).unwrap_or(Some(Misbehaviour::SelfCheckFailed))
+    }
+
+    /// The bytes that are kept of it: as many whatever was found.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![u8::from(self.matched.is_some()), self.refused];
+        let (sent, received) = self.payload;
+        let matched = self.matched.unwrap_or(0);
+        let numbers = [matched, self.rows, sent, received, self.direction_changes];
+        numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+        bytes
+    }
+
+    /// What was kept in [these bytes](Self::to_bytes); `None` if it is something else.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let ([learns, refused], rest) = bytes.split_first_chunk::<2>()?;
+        let (numbers, []) = rest.as_chunks::<8>() else { return None };
+        let [matched, rows, sent, received, direction_changes] = numbers else { return None };
+        let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
+        let ended = Self {
+            matched: (*learns == 1).then(|| number(matched)),
+            rows: number(rows),
+            refused: *refused,
+            payload: (number(sent), number(received)),
+            direction_changes: number(direction_changes),
+        };
+        (ended.to_bytes() == bytes).then_some(ended)
+    }
+
+    /// What the run of the partition took.
+    pub fn cost(&self) -> Cost {
+        Cost { payload: self.payload, direction_changes: self.direction_changes }
+    }
+}
+
+impl Task {
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The task of its JSON; `None` if there is none.
+    pub fn from_json(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    /// Takes the turn with the partition's `entries`, the items of its rows, and stores in `store` what it says. `kept` gives
+    /// what was kept under a name. Returns what came of it and, if the partition has ended and this party learns it, which
+    /// entries are common.
+    ///
+    /// # Errors
+    /// Those of this side: [`Error::Storage`] if the store fails or `kept` has nothing, and others. The same task may be
+    /// taken again.
+    pub fn take(
+        &self,
+        orders: &Orders,
+        entries: &[Item],
+        store: &dyn Store,
+        threads: NonZeroUsize,
+        kept: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<(Taken, Option<Vec<bool>>)> {
+        let mut taken = Taken {
+            part: self.part,
+            parcels: Vec::new(),
+            said: self.said.clone(),
+            opened: Vec::new(),
+            needs: Vec::new(),
+            reveals: false,
+            ended: None,
+            fault: None,
+        };
+        let known = Known::of(orders)?;
+        let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
+        let reveals = AtomicBool::new(false);
+        match self.turn(&known, items.clone(), store, (Pool::new(threads)?, &reveals), kept) {
+            Ok(turned) => {
+                taken.reveals = reveals.into_inner();
+                let (mut taken, own) = self.keep(&known, turned, store, taken)?;
+                let spread = |own: Vec<bool>| Spread::new(&items, &own).of(entries).collect();
+                let common: Option<Vec<bool>> = own.map(spread);
+                if let (Some(ended), Some(common)) = (&mut taken.ended, &common) {
+                    ended.rows = common.iter().filter(|one| **one).count() as u64;
+                }
+                Ok((taken, common))
+            }
+            Err(Error::PeerMisbehaved(kind)) => {
+                taken.fault = Some(kind.into());
+                Ok((taken, None))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn turn(
+        &self,
+        known: &Known,
+        items: Vec<Item>,
+        store: &dyn Store,
+        (pool, reveals): (Pool, &AtomicBool),
+        kept: &dyn Fn(&str) -> Option<Vec<u8>>,
+    ) -> Result<Turned<(Given, Cost)>> {
+        let mut heard = Flight::default();
+        // By all that its name says: under the same id another length or digest is another object.
+        let mut fetched: BTreeMap<&Parcelled, Flight> = BTreeMap::new();
+        for at in &self.heard {
+            match at {
+                HeardAt::Parcel(parcel, stream) => {
+                    let flight = match fetched.entry(parcel) {
+                        Entry::Occupied(there) => there.into_mut(),
+                        Entry::Vacant(place) => {
+                            place.insert(fetch(&known.desk, store, &parcel.into())?)
+                        }
+                    };
+                    let stream = StreamId::from_u64(*stream);
+                    heard.push(stream, flight.of(stream));
+                }
+                HeardAt::Kept(name, digest) => {
+                    let bytes = kept(name).filter(|bytes| digest_of(bytes) == *digest);
+                    let flight = bytes.and_then(|bytes| Flight::from_bytes(&bytes));
+                    heard.extend(&flight.ok_or(Error::Storage(ErrorKind::InvalidData))?);
+                }
+            }
+        }
+        let replay = Replay {
+            peer: if known.role == Role::Sender { Role::Receiver } else { Role::Sender },
+            root: self.root(Step::Commit)?,
+            seed: known.seed_of(self.part, Step::Commit),
+            pool,
+        };
+        let (run, shared) = (known.run(), known.shared_of(self.part));
+        replay.turn(&heard, &said_of(&self.said), |ctx| match run.steps() {
+            None => {
+                let (given, _) = run.run(ctx, self.part, items, &shared)?;
+                Ok((given, run.cost(ctx)))
+            }
+            Some(steps) => self.in_steps(known, steps, ctx, (items, &shared), reveals),
+        })
+    }
+
+    /// Makes all steps of the protocol, each on streams of its own.
+    fn in_steps(
+        &self,
+        known: &Known,
+        steps: Steps,
+        ctx: &mut Context,
+        (items, shared): (Vec<Item>, &[Item]),
+        reveals: &AtomicBool,
+    ) -> Result<(Given, Cost)> {
+        let run = known.run();
+        let next = |ctx: &Context, step| {
+            if Steps::reveals(known.role, run.params) == Some(step) {
+                reveals.store(true, Ordering::Relaxed);
+            }
+            ctx.beside(self.root(step)?, *known.seed_of(self.part, step).expose())
+        };
+        let (committed, _) = run.commit(ctx, self.part, items, shared)?;
+        let mut second = next(ctx, Step::Compare)?;
+        let compared = run.compare(steps, &mut second, self.part, committed)?;
+        let cost = run.cost(ctx).and(run.cost(&second));
+        match compared {
+            PartComparison::Given(given) => Ok((given, cost)),
+            PartComparison::Answers(stepped) => {
+                let mut third = next(ctx, Step::Answer)?;
+                let given = run.answer(steps, &mut third, self.part, stepped)?;
+                Ok((given, cost.and(run.cost(&third))))
+            }
+        }
+    }
+
+    /// The first stream of a step.
+    fn root(&self, step: Step) -> Result<StreamId> {
+        let root = self.roots.get(step as usize);
+        root.map(|root| StreamId::from_u64(*root)).ok_or(Error::Bug("a task misses a stream"))
+    }
+
+    fn keep(
+        &self,
+        known: &Known,
+        turned: Turned<(Given, Cost)>,
+        store: &dyn Store,
+        mut taken: Taken,
+    ) -> Result<(Taken, Option<Vec<bool>>)> {
+        for (number, flight) in (0..).zip(&cut(&turned.next)) {
+            let id = id_of(&self.id, number);
+            let parcel = known.desk.put(store, (id, self.key), flight).map_err(failed)?;
+            taken.parcels.push((&parcel).into());
+        }
+        taken.said = Point::all_of(&turned.said);
+        taken.opened = turned.opened.iter().map(|id| id.as_u64()).collect();
+        taken.needs = turned.needs.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
+        let Turn::Ends((Given { own, refused }, cost)) = turned.turn else {
+            return Ok((taken, None));
+        };
+        let count = |own: &Vec<bool>| own.iter().filter(|one| **one).count() as u64;
+        taken.ended = Some(Ended {
+            matched: own.as_ref().map(count),
+            rows: 0,
+            refused: code_of(refused),
+            payload: cost.payload,
+            direction_changes: cost.direction_changes,
+        });
+        Ok((taken, own))
+    }
+}
+
+impl Point {
+    /// All that a party has said.
+    pub fn all_of(said: &Said) -> Vec<Self> {
+        let point = |(stream, (len, digest)): (&StreamId, &(u64, [u8; 32]))| Self {
+            stream: stream.as_u64(),
+            len: *len,
+            digest: *digest,
+        };
+        said.streams.iter().map(point).collect()
+    }
+}
+
+fn said_of(points: &[Point]) -> Said {
+    let streams = points.iter().map(|one| (StreamId::from_u64(one.stream), (one.len, one.digest)));
+    Said { streams: streams.collect() }
+}
+
+impl Taken {
+    /// As JSON.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// What came of a task, of its JSON; `None` if there is nothing of the kind.
+    pub fn from_json(json: &str) -> Option<Self> {
+        serde_json::from_str(json).ok()
+    }
+
+    /// All that the partition has said.
+    pub fn said(&self) -> Said {
+        said_of(&self.said)
+    }
+
+    /// The streams that it has opened.
+    pub fn opened(&self) -> Vec<StreamId> {
+        self.opened.iter().map(|id| StreamId::from_u64(*id)).collect()
+    }
+}
+
+/// The digest of what is kept under a name.
+pub fn digest_of(kept: &[u8]) -> [u8; 32] {
+    derive(KEPT_LABEL, &[kept])
+}
+
+/// The id of the object with this number of a task.
+fn id_of(task: &[u8; 16], number: u64) -> [u8; 16] {
+    let digest = derive(ID_LABEL, &[task, &number.to_le_bytes()]);
+    let mut id = [0; 16];
+    id.copy_from_slice(&digest[..16]);
+    id
+}
+
+/// The flight in pieces that an object can hold.
+fn cut(flight: &Flight) -> Vec<Flight> {
+    let (mut flights, mut room) = (Vec::new(), 0);
+    for (stream, mut bytes) in flight.iter() {
+        while !bytes.is_empty() {
+            if room == 0 {
+                flights.push(Flight::default());
+                room = OBJECT_BYTES;
+            }
+            let (now, rest) = bytes.split_at(room.min(bytes.len()));
+            if let Some(last) = flights.last_mut() {
+                last.push(stream, now);
+            }
+            room -= now.len();
+            bytes = rest;
+        }
+    }
+    flights
+}
+
+/// What the peer says in `parcel`. A store may give it some moments after the object that names it.
+fn fetch(desk: &Desk, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
+    let (tries, pause) = LATE;
+    for _ in 0..tries {
+        match desk.get(store, parcel) {
+            Err(ExchangeError::Gone { .. }) => std::thread::sleep(pause),
+            flight => return flight.map_err(failed),
+        }
+    }
+    desk.get(store, parcel).map_err(failed)
+}
+
+fn failed(error: ExchangeError) -> Error {
+    match error {
+        ExchangeError::Store(kind) => Error::Storage(kind),
+        ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
+        // The peer has named another object than the store has: anyone who can write to the store may have put it there.
+        ExchangeError::WrongObject { .. } | ExchangeError::NotAnObject(_) => {
+            Error::Storage(ErrorKind::InvalidData)
+        }
+        ExchangeError::ForeignObject { .. } => {
+            Error::Bug("a task that runs again says something else")
+        }
+        ExchangeError::PeerMisbehaved(kind) => kind.into(),
+        _ => Error::Bug("an object of a task fails as no object does"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ended_reads_back_and_has_one_length() {
+        let of = |matched, rows| Ended {
+            matched,
+            rows,
+            refused: 2,
+            payload: (1 << 40, 3),
+            direction_changes: 7,
+        };
+        for ended in [of(None, 0), of(Some(0), 0), of(Some(5), 9)] {
+            let bytes = ended.to_bytes();
+            assert_eq!(bytes.len(), 42);
+            assert_eq!(Ended::from_bytes(&bytes), Some(ended));
+            assert_eq!(Ended::from_bytes(&bytes[1..]), None);
+        }
+    }
+
+    #[test]
+    fn a_long_flight_is_cut_and_put_together() {
+        let len = OBJECT_BYTES + 10;
+        let flight: Flight = [(1, 7), (2, len), (3, OBJECT_BYTES)]
+            .map(|(id, len)| (StreamId::from_u64(id), vec![id as u8; len]))
+            .into_iter()
+            .collect();
+        let flights = cut(&flight);
+        let lens: Vec<usize> =
+            flights.iter().map(|one| one.iter().map(|(_, bytes)| bytes.len()).sum()).collect();
+        assert_eq!(lens, [OBJECT_BYTES, OBJECT_BYTES, 17]);
+        let mut whole = Flight::default();
+        flights.iter().for_each(|one| whole.extend(one));
+        assert_eq!(whole, flight);
+        assert_eq!(cut(&Flight::default()), []);
+        let ids = [0, 1, 2].map(|number| id_of(&[9; 16], number));
+        assert!(ids[0] != ids[1] && ids[1] != ids[2]);
+    }
+}

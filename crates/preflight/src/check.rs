@@ -1,0 +1,259 @@
+//! One pass over a party's rows.
+
+use crate::checked::{Checked, CheckedKey, Limits, Read, Refused};
+use crate::needs::Needs;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use vesica_agreement::Agreement;
+use vesica_core::sort::sort_distinct;
+use vesica_core::{Item, Operation};
+use vesica_engine::disk::check_scratch;
+use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
+use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
+use vesica_records::{
+    Beside, InputError, KeyColumn, KeyLimits, NO_ITEM, OutputError, OutputOptions, Progress,
+    RefusedList, Source, StreamError, Survey, ValueColumns, check_columns, survey_items,
+    survey_keys,
+};
+
+/// The most items that a check compares to count the different ones: 256 MiB.
+const MAX_COMPARED_ITEMS: usize = 1 << 24;
+
+/// What a caller chooses.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// For a key or a column of values of the agreement the column of the data that holds it, if the names differ.
+    pub columns: BTreeMap<String, String>,
+    /// Whether a refused value is a fault rather than a skipped and counted row.
+    pub strict: bool,
+    /// Of how many rows the shapes are counted, from the first on, at least one.
+    pub shape_rows: u64,
+    /// About how many bytes of memory the run may take.
+    pub memory_bytes: u64,
+    /// The run's folder for intermediate data; by default the current one.
+    pub scratch: Option<PathBuf>,
+    /// The file for a [`RefusedList`], if one is wanted.
+    pub refused: Option<OutputOptions>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            columns: BTreeMap::new(),
+            strict: false,
+            shape_rows: 100_000,
+            memory_bytes: MEMORY_BYTES_DEFAULT,
+            scratch: None,
+            refused: None,
+        }
+    }
+}
+
+/// A check of a party's rows against an agreement.
+///
+/// ```
+/// # use std::{collections::BTreeMap, fs, ops::ControlFlow};
+/// use vesica_preflight::{Check, Options};
+/// use vesica_agreement::Agreement;
+/// # use vesica_link::Identity;
+/// use vesica_records::{ReadOptions, Source};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("customers.csv");
+/// # fs::write(&path, "mail\nann@a.org\nAnn@a.org\n\nbob\n")?;
+/// # let [clinic, register] = [Identity::generate()?, Identity::generate()?];
+/// # let agreement = Agreement::parse(&format!(
+/// #     r#"
+/// # version = 2
+/// # title = "example"
+/// # operation = "intersection"
+/// # receives = "clinic"
+/// # security = "semi-honest"
+/// # [[key]]
+/// # name = "email"
+/// # profile = "email"
+/// # [party.clinic]
+/// # identity = "{}"
+/// # max_rows = 100
+/// # min_rows = 2
+/// # [party.register]
+/// # identity = "{}"
+/// # max_rows = 100
+/// # "#,
+/// #     clinic.public(),
+/// #     register.public(),
+/// # ))?;
+/// let source = Source::open(path, &ReadOptions::default())?;
+/// let columns = BTreeMap::from([("email".to_owned(), "mail".to_owned())]);
+/// let options = Options { columns, ..Options::default() };
+/// let check = Check::new(&agreement, Some("clinic"), &options)?;
+/// let checked = check.run(&source, &mut |_| ControlFlow::Continue(()))?;
+///
+/// let read = checked.read.as_ref().expect("the file was read to its end");
+/// assert_eq!((read.counts.rows, read.counts.refused, read.distinct), (3, 1, Some(1)));
+/// assert_eq!(checked.key[0].shapes.shapes[0].pattern, "Aa+@a.a+");
+/// let refused = checked.refused.expect("the agreement asks for more");
+/// assert_eq!(refused.to_string(), "1 different keys where the agreement asks for at least 2");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Check<'a> {
+    agreement: &'a Agreement,
+    party: Option<&'a str>,
+    key: Vec<KeyColumn>,
+    values: Option<ValueColumns>,
+    options: Options,
+}
+
+impl<'a> Check<'a> {
+    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits and no values.
+    ///
+    /// # Errors
+    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name something that is
+    /// neither a key of the agreement nor a column of values that may be this party's.
+    ///
+    /// # Panics
+    /// When the agreement has no such party, as [`Agreement::terms_of`].
+    pub fn new(
+        agreement: &'a Agreement,
+        party: Option<&str>,
+        options: &Options,
+    ) -> Result<Self, Error> {
+        let party = party.map(|party| &*agreement.terms_of(party).name);
+        let key = key_columns(agreement, party, &options.columns)?;
+        let values = party.and_then(|party| value_columns(agreement, party, &options.columns));
+        Ok(Self { agreement, party, key, values, options: options.clone() })
+    }
+
+    /// Reads all rows of `source` once, whatever is wrong with them.
+    ///
+    /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24 rows. `progress` is called
+    /// at most some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
+    ///
+    /// # Errors
+    /// The file for the list of refused rows cannot be written.
+    pub fn run(
+        &self,
+        source: &Source,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Checked, OutputError> {
+        let terms = self.party.map(|party| self.agreement.terms_of(party));
+        let strict = self.options.strict;
+        let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, strict));
+        // A file without keys has counts and shapes too; whether it is refused is decided below.
+        let limits = KeyLimits { strict, may_be_empty: true, ..agreed };
+        let list = self.options.refused.as_ref();
+        let list = list.map(|file| RefusedList::create(source, file)).transpose()?;
+        let mut survey = Survey::new(self.key.clone(), self.options.shape_rows);
+        let pass = match self.agreement.operation() {
+            // Such a run does not keep all items in memory, and neither does its check.
+            Operation::Intersection => {
+                self.stream(source, &limits, &mut survey, list.as_ref(), progress)
+            }
+            _ => self.keep(source, &limits, &mut survey, list.as_ref(), progress),
+        };
+        // A list of a part of the file would look whole.
+        list.filter(|_| pass.is_ok()).map_or(Ok(()), RefusedList::finish)?;
+        let (faults, shapes) = survey.finish();
+        let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
+        let (read, ended) = match pass {
+            // A run with a result reads the other columns too.
+            Ok(read) => (Some(read), check_columns(source).err()),
+            Err(error) => (None, Some(error)),
+        };
+        let needs = read.as_ref().and_then(|read| self.needs(read.keyed()));
+        let mut checked = Checked {
+            party: self.party.map(str::to_owned),
+            read,
+            key: self
+                .key
+                .iter()
+                .zip(shapes)
+                .map(|(key, shapes)| CheckedKey::new(key, shapes))
+                .collect(),
+            value_columns: self.values.iter().flat_map(ValueColumns::all).cloned().collect(),
+            faults,
+            limits: terms
+                .map(|terms| Limits { min_rows: terms.min_rows, max_rows: terms.max_rows }),
+            expired: self.agreement.expires.filter(|_| has_expired),
+            needs,
+            refused: None,
+        };
+        let judge = || checked.judge(source, agreed.may_be_empty, || self.scratch_fault(source));
+        checked.refused = ended.map(Refused::Data).or_else(judge);
+        Ok(checked)
+    }
+
+    /// What a run of so many `rows` takes, if the party is known and the folder can be asked.
+    fn needs(&self, rows: u64) -> Option<Needs> {
+        let Options { memory_bytes, scratch, .. } = &self.options;
+        Needs::of(self.agreement, self.party?, rows, *memory_bytes, scratch.clone()).ok()?
+    }
+
+    /// The folder for intermediate data, if a run would refuse it.
+    fn scratch_fault(&self, source: &Source) -> Option<Refused> {
+        let Options { memory_bytes, scratch, .. } = &self.options;
+        let checked =
+            check_scratch(self.agreement, self.party, source, *memory_bytes, scratch.as_deref());
+        match checked.err()? {
+            ConfigFault::Scratch { folder, kind } => Some(Refused::Scratch { folder, kind }),
+            _ => None,
+        }
+    }
+
+    /// The pass of a run that keeps what it reads.
+    fn keep(
+        &self,
+        source: &Source,
+        limits: &KeyLimits,
+        survey: &mut Survey,
+        refused: Option<&RefusedList>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Read, InputError> {
+        let beside = Beside { refused, ..beside(self.agreement, self.values.as_ref()) };
+        let hash = key_items(self.agreement, &self.key);
+        let set = survey_keys(source, beside, &hash, limits, survey, progress)?;
+        Ok(Read { distinct: Some(set.counts.distinct), counts: set.counts })
+    }
+
+    /// The pass of an intersection.
+    fn stream(
+        &self,
+        source: &Source,
+        limits: &KeyLimits,
+        survey: &mut Survey,
+        refused: Option<&RefusedList>,
+        progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Read, InputError> {
+        let mut items = Some(Vec::<Item>::new());
+        let mut sink = |batch: &[Item]| {
+            if let Some(kept) = &mut items {
+                kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
+            }
+            // Too many to compare here. The run compares them.
+            if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
+                items = None;
+            }
+            Ok::<_, Infallible>(())
+        };
+        let hash = key_items(self.agreement, &self.key);
+        let streamed = survey_items(source, &hash, limits, survey, refused, &mut sink, progress);
+        let counts = match streamed {
+            Ok(streamed) => streamed.counts,
+            Err(StreamError::Input(error)) => return Err(error),
+            Err(StreamError::Sink(never)) => match never {},
+        };
+        let distinct = items.map(|mut items| {
+            sort_distinct(&mut items);
+            items.len() as u64
+        });
+        let mut read = Read { counts, distinct };
+        if let Some(distinct) = distinct {
+            let duplicates = read.keyed() - distinct;
+            (read.counts.distinct, read.counts.duplicates) = (distinct, duplicates);
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,499 @@
+//! What a party keeps of an unfinished run.
+
+use crate::error::ExchangeError;
+use crate::journal::{DIGEST_LEN, Journal, Objects, read_objects};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use vesica_core::Secret;
+use vesica_core::hash::derive;
+use vesica_link::letters::Meeting;
+use vesica_state_folder::{Folder, Opened};
+
+const OWNER: &str = "owner";
+const NUMBER: &str = "number";
+const MEETING: &str = "meeting";
+const SHARES: &str = "shares";
+const ROWS: &str = "rows";
+const SEEN_HELLO: &str = "seen-hello";
+const SEEN_SHARES: &str = "seen-shares";
+/// The digests of all objects, in the order in which they were seen or written.
+const OBJECTS: &str = "objects";
+/// The object that goes to the store next.
+const NEXT: &str = "next";
+
+/// The folder of a mirror.
+const MIRROR: &str = "mirror";
+
+/// Where the result goes, once this party has said its last word.
+const SAID: &str = "said";
+/// Whoever wanted the result has it.
+const FINISHED: &str = "finished";
+
+/// How many runs before this one were given up, as this party says in its hello.
+const REPEATS: &str = "repeats";
+
+/// All that is kept of a run. Without the first file the run cannot go on. The last says that it need not.
+const KEPT: [&str; 12] = [
+    MEETING,
+    NEXT,
+    OBJECTS,
+    SHARES,
+    ROWS,
+    SEEN_HELLO,
+    SEEN_SHARES,
+    SAID,
+    OWNER,
+    NUMBER,
+    REPEATS,
+    FINISHED,
+];
+
+/// How many runs were begun since the last one that came to its end, and of which agreement and party. It outlives runs
+/// that are given up.
+const BEGUN: &str = "begun";
+
+/// The folder of the results of parts.
+const PARTS: &str = "parts";
+const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
+
+/// The folder of one party of one run.
+pub struct State {
+    folder: Folder,
+    owner: [u8; 32],
+    was_finished: bool,
+    /// The folder may be another process's by now.
+    is_forgotten: AtomicBool,
+}
+
+impl Drop for State {
+    /// Removes a folder in which no run has begun.
+    fn drop(&mut self) {
+        if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
+            let _ = self.remove_folders();
+            let _ = self.remove_run();
+        }
+    }
+}
+
+impl State {
+    /// Opens the folder of `owner`, a party of an agreement, and creates it if it does not exist. One process at a time.
+    ///
+    /// # Errors
+    /// [`ExchangeError::Folder`], [`ExchangeError::OfAnother`].
+    pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, ExchangeError> {
+        let folder = Folder::open(folder)?;
+        let is_forgotten = AtomicBool::new(false);
+        let mut state = Self { folder, owner, was_finished: false, is_forgotten };
+        if state.is_finished().map_err(ExchangeError::kept)? {
+            state.was_finished = true;
+            state.folder.take_away([BEGUN]).map_err(ExchangeError::kept)?;
+            state.take_away().map_err(ExchangeError::kept)?;
+        }
+        if !state.has_begun() {
+            state.take_away().map_err(ExchangeError::kept)?;
+            return Ok(state);
+        }
+        match state.read(OWNER)?.as_deref() {
+            Some(kept) if *kept == owner => Ok(state),
+            Some(kept) if kept.len() == owner.len() => Err(ExchangeError::OfAnother),
+            _ => Err(ExchangeError::Damaged),
+        }
+    }
+
+    /// Whether the last run here was over, but its process ended before it had removed everything.
+    pub fn was_finished(&self) -> bool {
+        self.was_finished
+    }
+
+    /// Keeps where the result goes, before it is written.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
+        self.folder.keep_path(SAID, output)
+    }
+
+    /// Whether an earlier process was to write its result to `output`, so that a file there may be its own.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
+        self.folder.is_path(SAID, output)
+    }
+
+    /// Keeps that the run need not go on.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn finish(&self) -> io::Result<()> {
+        self.folder.write(FINISHED, &self.owner)
+    }
+
+    /// Whether it need not.
+    fn is_finished(&self) -> io::Result<bool> {
+        Ok(self.folder.read(FINISHED)?.is_some_and(|kept| kept[..] == self.owner))
+    }
+
+    /// Removes what is kept of a run and, if nothing else is kept, the folder.
+    fn remove_run(&self) -> io::Result<()> {
+        self.folder.take_away(KEPT)?;
+        if !self.folder.has(BEGUN) {
+            self.folder.remove(KEPT);
+        }
+        Ok(())
+    }
+
+    /// Whether the folder holds a run that can go on.
+    pub fn has_begun(&self) -> bool {
+        self.folder.has(MEETING)
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The folder for the objects of a run without a store.
+    pub fn mirror(&self) -> PathBuf {
+        self.folder.path().join(MIRROR)
+    }
+
+    /// Removes all that is kept of a run. It cannot go on as soon as this begins, and that it was finished is known until
+    /// the end.
+    fn take_away(&self) -> io::Result<()> {
+        self.folder.take_away([MEETING])?;
+        self.remove_folders()?;
+        self.folder.take_away(KEPT)
+    }
+
+    /// Removes what is in folders: the objects of a run without a store, and the results of parts.
+    fn remove_folders(&self) -> io::Result<()> {
+        [MIRROR, PARTS].iter().try_for_each(|folder| self.folder.directory().remove_all(folder))
+    }
+
+    /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
+        self.folder.keep_first(ROWS, digest)
+    }
+
+    /// Deletes the run: the next run here is a new one. Deletes the folder too if the run is [finished](Self::finish), and
+    /// else keeps how many were begun.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn forget(&self) -> io::Result<()> {
+        self.is_forgotten.store(true, Ordering::Relaxed);
+        // While the run is known to be finished.
+        if self.is_finished()? {
+            self.folder.take_away([BEGUN])?;
+        }
+        self.take_away()?;
+        self.remove_run()
+    }
+
+    /// How many runs `of` an agreement and party were begun here since the last one that came to its end.
+    pub(crate) fn begun(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
+        let Some(kept) = self.read(BEGUN)? else { return Ok(0) };
+        match kept.split_first_chunk::<4>() {
+            Some((count, kept)) if kept == of => Ok(u32::from_le_bytes(*count)),
+            Some((_, kept)) if kept.len() == of.len() => Err(ExchangeError::OfAnother),
+            _ => Err(ExchangeError::Damaged),
+        }
+    }
+
+    /// Keeps that at least so many were.
+    pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
+        match self.begun(of)? < count {
+            true => self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat()),
+            false => Ok(()),
+        }
+    }
+
+    /// How many runs before this one were given up, as this party says in its hello.
+    pub(crate) fn repeats(&self) -> Result<u32, ExchangeError> {
+        let kept = self.read(REPEATS)?.ok_or(ExchangeError::Damaged)?;
+        let count = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(u32::from_le_bytes(count))
+    }
+
+    /// The number of the run, if it has begun.
+    pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
+        if !self.has_begun() {
+            return Ok(None);
+        }
+        let kept = self.read(NUMBER)?.ok_or(ExchangeError::Damaged)?;
+        let number = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(Some(u32::from_le_bytes(number)))
+    }
+
+    /// Begins the run with this number, after so many that were given up, if none has begun; returns the party's secrets
+    /// of it.
+    pub(crate) fn secrets(
+        &self,
+        (number, repeats): (u32, u32),
+    ) -> Result<(Meeting, Secret<[u8; 32]>), ExchangeError> {
+        if let Some(bytes) = self.read(MEETING)? {
+            let (own, meeting) = bytes.split_at_checked(32).ok_or(ExchangeError::Damaged)?;
+            let mut secret = Secret::new([0; 32]);
+            secret.expose_mut().copy_from_slice(own);
+            let meeting = Meeting::from_bytes(meeting).ok_or(ExchangeError::Damaged)?;
+            return Ok((meeting, secret));
+        }
+        let meeting = Meeting::new()?;
+        let mut secret = Secret::new([0; 32]);
+        rand::TryRng::try_fill_bytes(&mut rand::rngs::SysRng, secret.expose_mut())
+            .map_err(|_| vesica_link::letters::LetterError::NoRandomness)?;
+        let mut bytes = zeroize::Zeroizing::new(secret.expose().to_vec());
+        bytes.extend_from_slice(&meeting.to_bytes());
+        self.write(NUMBER, &number.to_le_bytes())?;
+        self.write(REPEATS, &repeats.to_le_bytes())?;
+        self.write(OWNER, &self.owner)?;
+        self.write(OBJECTS, &[])?;
+        // The next line makes it durable.
+        self.folder.directory().create_folder(PARTS, 0o700).map_err(ExchangeError::kept)?;
+        self.write(MEETING, &bytes)?;
+        Ok((meeting, secret))
+    }
+
+    /// What this party says in the coin toss: what it has said before, or else what `make` gives.
+    pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
+        if let Some(bytes) = self.read(SHARES)? {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = make();
+        self.write(SHARES, &bytes)?;
+        Ok(bytes)
+    }
+
+    /// Whether this process, or an earlier one, has kept the digest of the peer's hello.
+    pub(crate) fn has_seen_hello(&self) -> bool {
+        self.folder.has(SEEN_HELLO)
+    }
+
+    /// Keeps the digest of the peer's hello; `false` if another one was seen before.
+    pub(crate) fn see_hello(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
+        self.folder.keep_first(SEEN_HELLO, digest).map_err(ExchangeError::kept)
+    }
+
+    /// Keeps the digest of the peer's coins; `false` if others were seen before.
+    pub(crate) fn see_shares(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
+        self.folder.keep_first(SEEN_SHARES, digest).map_err(ExchangeError::kept)
+    }
+
+    /// The objects so far, and the journal to which the next ones are added.
+    pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
+        let read = self.folder.file(OBJECTS).map_err(ExchangeError::kept)?;
+        let mut bytes = Vec::new();
+        let mut read = read.ok_or(ExchangeError::Damaged)?;
+        read.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
+        let file = self.folder.directory().append(OBJECTS).map_err(ExchangeError::kept)?;
+        let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
+        // A process that was killed while it wrote the last entry has not used it.
+        file.set_len(whole).map_err(ExchangeError::kept)?;
+        Ok((objects, Journal { file, has_failed: false }))
+    }
+
+    /// Keeps the object that goes to the store next.
+    pub(crate) fn keep_next(&self, number: u32, object: &[u8]) -> Result<(), ExchangeError> {
+        let written = self.folder.write_by(NEXT, |file| {
+            file.write_all(&number.to_le_bytes())?;
+            file.write_all(object)
+        });
+        written.map_err(ExchangeError::kept)
+    }
+
+    /// The object that was to go to the store next.
+    pub(crate) fn next(&self) -> Result<Option<(u32, Vec<u8>)>, ExchangeError> {
+        let Some(mut file) = self.folder.file(NEXT).map_err(ExchangeError::kept)? else {
+            return Ok(None);
+        };
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
+        let object = bytes.split_off_checked_at(4).ok_or(ExchangeError::Damaged)?;
+        let number = bytes.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
+        Ok(Some((u32::from_le_bytes(number), object)))
+    }
+
+    /// Keeps the result of a part, durably; returns its digest.
+    pub(crate) fn keep_part(
+        &self,
+        number: u64,
+        result: &[u8],
+    ) -> Result<[u8; DIGEST_LEN], ExchangeError> {
+        let keep = || -> io::Result<()> {
+            let folder = self.folder.directory().folder(PARTS)?;
+            let mut file = folder.overwrite(&number.to_string(), 0o600)?;
+            file.write_all(result)?;
+            file.sync_all()?;
+            folder.sync()
+        };
+        keep().map_err(ExchangeError::kept)?;
+        Ok(derive(PART_LABEL, &[result]))
+    }
+
+    /// The result of a part, which has this digest.
+    pub(crate) fn part(
+        &self,
+        number: u64,
+        digest: &[u8; DIGEST_LEN],
+    ) -> Result<Vec<u8>, ExchangeError> {
+        let read = || -> io::Result<Vec<u8>> {
+            let folder = self.folder.directory().folder(PARTS)?;
+            let Opened::File(mut file) = folder.file(&number.to_string())? else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            let mut result = Vec::new();
+            file.read_to_end(&mut result)?;
+            Ok(result)
+        };
+        let result = read().map_err(|error| match error.kind() {
+            // The journal has it.
+            io::ErrorKind::NotFound => ExchangeError::Damaged,
+            _ => ExchangeError::kept(error),
+        })?;
+        match derive(PART_LABEL, &[&result]) == *digest {
+            true => Ok(result),
+            false => Err(ExchangeError::Damaged),
+        }
+    }
+
+    fn read(&self, name: &str) -> Result<Option<zeroize::Zeroizing<Vec<u8>>>, ExchangeError> {
+        self.folder.read(name).map_err(ExchangeError::kept)
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<(), ExchangeError> {
+        self.folder.write(name, bytes).map_err(ExchangeError::kept)
+    }
+}
+
+trait SplitOff {
+    fn split_off_checked_at(&mut self, at: usize) -> Option<Vec<u8>>;
+}
+
+impl SplitOff for Vec<u8> {
+    fn split_off_checked_at(&mut self, at: usize) -> Option<Vec<u8>> {
+        (self.len() >= at).then(|| self.split_off(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::Said;
+    use vesica_net::StreamId;
+    use vesica_state_folder::FolderError;
+
+    #[test]
+    fn a_journal_reads_back_without_an_entry_that_was_cut() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let state = State::open(&path, [1; 32]).unwrap();
+        state.secrets((3, 2)).unwrap();
+        let stream = StreamId::from_u64(7);
+        let apart = [1, 2].map(|part| {
+            let (id, points) = ([5; 16], vec![(stream, (4, [part as u8; 32]))]);
+            Said { part, id, points }
+        });
+        {
+            let (objects, mut journal) = state.objects().unwrap();
+            assert_eq!(objects, Objects::default());
+            journal.send(&[1; 32], &[(stream, (5, [9; 32]))], &[]).unwrap();
+            journal.see(&[2; 32]).unwrap();
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
+        }
+        let expected = || Objects {
+            sent: vec![[1; 32], [3; 32]],
+            points: [(stream, [(5, [9; 32]), (6, [8; 32])].into())].into(),
+            seen: vec![[2; 32]],
+            apart: vec![apart[0].clone(), apart[1].clone()],
+            ..Objects::default()
+        };
+        assert_eq!(state.objects().unwrap().0, expected());
+        let file = path.join(OBJECTS);
+        let whole = std::fs::read(&file).unwrap();
+        // Also what was said apart is forgotten with the object that names it.
+        for cut in 1..3 * (37 + 48) {
+            std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
+            let (objects, mut journal) = state.objects().unwrap();
+            assert_eq!((objects.sent.len(), objects.seen.len(), objects.apart.len()), (1, 1, 0));
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
+            assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
+        }
+        // Nothing comes between an object apart and the object that names it.
+        let (sent, seen) = (37 + 48, 37);
+        let cut = [&whole[..whole.len() - sent], &whole[sent..sent + seen]].concat();
+        for damaged in [&cut[..], &[0; 100]] {
+            std::fs::write(&file, damaged).unwrap();
+            assert!(matches!(state.objects(), Err(ExchangeError::Damaged)));
+        }
+    }
+
+    #[test]
+    fn a_folder_holds_the_run_of_one_owner() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let state = State::open(&path, [1; 32]).unwrap();
+        let own = *state.secrets((3, 2)).unwrap().1.expose();
+        drop(state);
+        assert!(matches!(State::open(&path, [2; 32]), Err(ExchangeError::OfAnother)));
+        let state = State::open(&path, [1; 32]).unwrap();
+        assert_eq!(state.number().unwrap(), Some(3));
+        assert_eq!(*state.secrets((4, 0)).unwrap().1.expose(), own);
+        state.keep_next(9, b"object").unwrap();
+        assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
+        let output = parent.path().join("out.csv");
+        state.keep_said(Some(&output)).unwrap();
+        assert!(state.may_have_written(&output).unwrap());
+        assert!(!state.may_have_written(&path).unwrap());
+        state.finish().unwrap();
+        drop(state);
+        let state = State::open(&path, [1; 32]).unwrap();
+        assert_eq!((state.was_finished(), state.number().unwrap()), (true, None));
+        assert_eq!(State::open(&path, [1; 32]).err(), Some(FolderError::InUse.into()));
+        state.forget().unwrap();
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn the_count_outlives_runs_that_are_given_up() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let open = || State::open(&path, [1; 32]).unwrap();
+        let of = [5; 32];
+        for count in 0..3 {
+            let state = open();
+            assert_eq!(state.begun(&of).unwrap(), count);
+            state.secrets((1 + count, count)).unwrap();
+            state.keep_begun(&of, count + 1).unwrap();
+            // It never falls.
+            state.keep_begun(&of, count).unwrap();
+            drop(state);
+            let state = open();
+            assert_eq!(state.repeats().unwrap(), count);
+            state.forget().unwrap();
+            drop(state);
+        }
+        // A process that does not begin a run changes nothing.
+        drop(open());
+        let state = open();
+        assert_eq!(state.begun(&of).unwrap(), 3);
+        assert_eq!(state.begun(&[6; 32]), Err(ExchangeError::OfAnother));
+        state.secrets((4, 3)).unwrap();
+        state.finish().unwrap();
+        drop(state);
+        // Its process has ended before it had removed anything.
+        let state = open();
+        assert!(state.was_finished());
+        assert_eq!(state.begun(&of).unwrap(), 0);
+        drop(state);
+        assert!(!path.exists());
+        std::fs::create_dir(&path).unwrap();
+        let state = open();
+        state.write(BEGUN, &[1, 2, 3]).unwrap();
+        assert_eq!(state.begun(&of), Err(ExchangeError::Damaged));
+    }
+}
