@@ -8,7 +8,7 @@
 //! * [`outcome`] — what a run gave; [`tables`], [`export`] — tables and columns for other libraries.
 //! * [`service`] — the helper of runs with one; [`join`] — what a cluster does for it; [`log`] — its log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
-//! * [`hands`] — what a run asks of programs elsewhere; [`grouping`], [`tasks`] — what they do.
+//! * [`workers`] — what a run asks of programs elsewhere; [`grouping`], [`tasks`] — what they do.
 //! * [`away`] — threads outside Python, and its end; [`failure`] — errors as the exceptions of the package.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
@@ -19,7 +19,6 @@ mod checking;
 mod export;
 mod failure;
 mod grouping;
-mod hands;
 mod identity;
 mod input;
 mod join;
@@ -34,6 +33,7 @@ mod stream;
 mod tables;
 mod tasks;
 mod watch;
+mod workers;
 
 use pyo3::prelude::*;
 
@@ -46,8 +46,6 @@ mod _vesica {
     use super::export::{Column, Table};
     #[pymodule_export]
     use super::grouping::{Bits, grouped, items, marks};
-    #[pymodule_export]
-    use super::hands::Hands;
     #[pymodule_export]
     use super::identity::Identity;
     #[pymodule_export]
@@ -68,6 +66,8 @@ mod _vesica {
     use super::shares::combine;
     #[pymodule_export]
     use super::tasks::{Place, digest, seal, take, unseal};
+    #[pymodule_export]
+    use super::workers::Workers;
     use pyo3::prelude::*;
 
     #[pymodule_init]

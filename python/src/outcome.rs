@@ -47,7 +47,7 @@ impl Outcome {
             RunResult::Nothing => "nothing",
             RunResult::OutsideBounds => "outside-bounds",
             RunResult::Rows(_) => "rows",
-            RunResult::Elsewhere { .. } => "elsewhere",
+            RunResult::Detached { .. } => "elsewhere",
             RunResult::Cardinality(_) => "cardinality",
             RunResult::Threshold { .. } => "threshold",
             RunResult::Sums { .. } => "sums",
@@ -73,7 +73,7 @@ impl Outcome {
     #[getter]
     fn rows(&self) -> Option<(u64, u64)> {
         match self.result {
-            RunResult::Elsewhere { rows, of, .. } => Some((rows, of)),
+            RunResult::Detached { rows, of, .. } => Some((rows, of)),
             _ => self.row_set().map(|rows| (rows.count(), rows.len())),
         }
     }

@@ -4,12 +4,12 @@ use crate::agreement::Agreement;
 use crate::away::{away, end, ends, wait_for_all};
 use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
-use crate::hands::Hands;
 use crate::identity::Identity;
 use crate::input::{FileOptions, Input};
 use crate::outcome::Outcome;
 use crate::place::{self, Meeting, Memory};
 use crate::watch::{Done, Note, Watch};
+use crate::workers::Workers;
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -89,7 +89,7 @@ impl Running {
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, listen, connect, proxy,
         exchange, wait, idle, total, threads, state, memory, scratch, restart, insecure, strict,
-        output, mark=None, refused=None, force, again, hands))]
+        output, mark=None, refused=None, force, again, workers))]
     #[expect(
         clippy::too_many_arguments,
         reason = "they are named, and one function in Python calls it"
@@ -120,7 +120,7 @@ impl Running {
         refused: Option<PathBuf>,
         force: bool,
         again: Option<FileOptions>,
-        hands: Option<&Hands>,
+        workers: Option<&Workers>,
     ) -> PyResult<Self> {
         let agreement = agreement.0.clone();
         let Meeting { endpoint, store, raised } =
@@ -147,11 +147,11 @@ impl Running {
         let folder = folder.map(|party| state.folder_of(&agreement, party));
         let run = Circumstances { agreement: agreement.clone(), link: link.clone(), folder };
         let (cancel, watch) = (CancelToken::new(), Arc::new(Watch::new(&agreement, link.wait)));
-        let hands = hands.map(|hands| Arc::clone(&hands.0));
-        if let Some(desk) = hands.clone() {
+        let workers = workers.map(|workers| Arc::clone(&workers.0));
+        if let Some(desk) = workers.clone() {
             cancel.on_cancel(move || desk.end());
         }
-        let hands = hands.map(|desk| desk as Arc<dyn vesica_detached::Hands>);
+        let workers = workers.map(|desk| desk as Arc<dyn vesica_detached::Workers>);
         let memory_bytes = place::memory_bytes(memory);
         let job = Job {
             agreement,
@@ -164,7 +164,7 @@ impl Running {
             refused: place::replaced(refused),
             link,
             store,
-            hands,
+            workers,
             threads: threads
                 .unwrap_or_else(|| available_parallelism().unwrap_or(NonZeroUsize::MIN)),
             memory_bytes: memory_bytes.map_err(|failed| failed.raise(py))?,

@@ -14,10 +14,10 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
-use vesica_detached::{Orders, Task};
+use vesica_detached::{RunSpec, Task};
 use vesica_diagnostics::{Speech, stores};
 use vesica_link::letters::Sealer;
-use vesica_store_session::{Lengths, Steady, Store};
+use vesica_store_session::{Lengths, RetryingStore, Store};
 
 const SEAL_LABEL: &str = "vesica python 2026 sealed for a job v1";
 
@@ -82,7 +82,7 @@ pub(crate) struct Place(Arc<dyn Store>);
 impl Place {
     #[new]
     fn new(py: Python<'_>, place: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Ok(Self(Arc::new(Steady::new(place::store(py, place)?.1))))
+        Ok(Self(Arc::new(RetryingStore::new(place::store(py, place)?.1))))
     }
 
     /// Refuses a place where this process cannot write, read and remove an object, which gets this name for a moment.
@@ -116,7 +116,7 @@ pub(crate) fn take(
     kept: HashMap<String, Vec<u8>>,
 ) -> PyResult<(String, Option<Column>)> {
     let bug = || Failed::panic().raise(py);
-    let orders = Orders::from_json(orders).ok_or_else(bug)?;
+    let orders = RunSpec::from_json(orders).ok_or_else(bug)?;
     let task = Task::from_json(task).ok_or_else(bug)?;
     let items = entries(py, capsule)?;
     let store = &*place.0;

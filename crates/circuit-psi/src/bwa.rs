@@ -36,12 +36,12 @@
 //! * The audit is the paper's "self-auditing step to ensure that … neither input set is too large", which it leaves open. With
 //!   it both vectors are inputs, and no gate is one-sided: what the audit counts is what the gates take.
 
-mod rows;
+mod catalogue;
 #[cfg(test)]
 mod tests;
 
 use crate::computed::{self, Audit, Circuit, Unaudited, reveal_to, value_bits};
-pub use rows::{GMW_ROW, ONE_SIDED_ROW, ROW};
+pub use catalogue::{GMW_ROW, ONE_SIDED_ROW, ROW};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{and, mask};

@@ -42,11 +42,11 @@
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 mod bins;
-mod rows;
+mod catalogue;
 
 use crate::computed::{self, Circuit, sums_of_groups, value_bits};
 use bins::{Own, Plan};
-pub use rows::{PAPER_ROW, ROW, YAO_ROW};
+pub use catalogue::{PAPER_ROW, ROW, YAO_ROW};
 use vesica_circuit::gadgets::mask;
 use vesica_circuit::{Bins, Computation, EachBins, InBins, Lanes, Reveal, word};
 use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role, Values};

@@ -45,11 +45,11 @@
 //! * The number of matches is revealed only where the query or the bounds ask for it: neither party holds more than
 //!   shares of e.
 
-mod row;
+mod catalogue;
 
 use crate::computed::{self, Circuit, Matches, Matching, value_bits};
+pub use catalogue::ROW;
 use rand::Rng;
-pub use row::ROW;
 use std::ops::Range;
 use std::sync::Arc;
 use vesica_circuit::gadgets::{all, mask};

@@ -48,14 +48,14 @@
 //! On shares all comparisons are made in any case: most bytes are those of the transfers, which are made before, and each
 //! tile would take some round trips.
 
-mod rows;
+mod catalogue;
 #[cfg(test)]
 mod tests;
 mod tiles;
 
 use crate::computed::{self, Circuit, reveal_to, sums_of_groups, value_bits};
+pub use catalogue::{GMW_ROW, ROW};
 use rand::seq::SliceRandom;
-pub use rows::{GMW_ROW, ROW};
 use tiles::{Left, Tile, Tiles};
 use vesica_circuit::gadgets::{equal, mask};
 use vesica_circuit::{Computation, Lanes, Reveal, word};

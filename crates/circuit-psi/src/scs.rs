@@ -57,16 +57,16 @@
 //! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values are packed, as many as
 //!   fit, before they are sent back.
 
+mod catalogue;
 #[cfg(test)]
 mod deviating;
-mod rows;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
 use self::shuffle::{Own, Shuffle};
 use crate::computed::{self, Audit, Circuit};
-pub use rows::{
+pub use catalogue::{
     HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW,
     WAKSMAN_ONE_SIDED_ROW, WAKSMAN_ROW,
 };

@@ -33,7 +33,7 @@ pub fn in_flight(
         if !may_begin || failure().is_some() {
             return Ok(None);
         }
-        let (mut fork, opened) = ctx.fork_apart()?;
+        let (mut fork, opened) = ctx.fork_detached()?;
         fork.without_progress();
         *index += 1;
         Ok(Some((*index - 1, fork, opened)))

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vesica_core::{Block, Error, Item, Learns, Result};
 use vesica_net::{Connection, Context, Meter, OpenedStreams, SpanReport};
-use vesica_partitions::{Cost, Given, Over, OverStep};
+use vesica_partitions::{Cost, FinishedPartition, FinishedStep, PartitionOutput};
 use vesica_protocols::{Step, Steps};
 
 /// What was kept of a partition is not of that one.
@@ -35,7 +35,7 @@ pub trait PartRows: Sync {
     ///
     /// # Errors
     /// Those of the place where they are.
-    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()>;
+    fn add(&self, index: u64, values: &[Item], given: &PartitionOutput) -> Result<()>;
 }
 
 /// The partitions of a run, between two steps.
@@ -126,8 +126,13 @@ impl<'a> InSteps<'a> {
         let compared = self.run.compare(self.steps, ctx, index, stepped)?;
         let cost = self.count(ctx);
         match compared {
-            PartComparison::Given(given) => {
-                self.finish(Step::Compare, (index, &values), opened, Over { given, cost })?;
+            PartComparison::PartitionOutput(given) => {
+                self.finish(
+                    Step::Compare,
+                    (index, &values),
+                    opened,
+                    FinishedPartition { given, cost },
+                )?;
             }
             PartComparison::Answers(stepped) => {
                 self.keep(Step::Compare, index, opened, || stepped.to_over(cost).to_bytes())?;
@@ -145,7 +150,7 @@ impl<'a> InSteps<'a> {
         let stepped = self.stepped(index, &values)?;
         let given = self.run.answer(self.steps, ctx, index, stepped)?;
         let cost = self.count(ctx);
-        self.finish(Step::Answer, (index, &values), opened, Over { given, cost })?;
+        self.finish(Step::Answer, (index, &values), opened, FinishedPartition { given, cost })?;
         Ok(cost)
     }
 
@@ -171,7 +176,7 @@ impl<'a> InSteps<'a> {
         step: Step,
         (index, values): (u64, &[Item]),
         opened: &OpenedStreams,
-        over: Over,
+        over: FinishedPartition,
     ) -> Result<()> {
         self.rows.add(index, values, &over.given)?;
         self.keep(step, index, opened, || over.to_bytes(values.len()))
@@ -210,7 +215,7 @@ impl<'a> InSteps<'a> {
     /// Takes a step that an earlier process made.
     fn recall(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
         let rest_len = Stepped::rest_len(self.shared[index as usize].len());
-        let over = OverStep::from_bytes(kept, rest_len, values.len());
+        let over = FinishedStep::from_bytes(kept, rest_len, values.len());
         let (stepped, cost) = over.and_then(Stepped::of_over).ok_or(DAMAGED)?;
         self.meter.add(&[counted(&cost, self.run.label)]);
         self.replace(index, values, stepped)?;
@@ -219,7 +224,7 @@ impl<'a> InSteps<'a> {
 
     /// Takes what a partition gave in an earlier process.
     fn recall_given(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
-        let over = Over::from_bytes(kept, values.len()).ok_or(DAMAGED)?;
+        let over = FinishedPartition::from_bytes(kept, values.len()).ok_or(DAMAGED)?;
         self.meter.add(&[counted(&over.cost, self.run.label)]);
         self.rows.add(index, values, &over.given)?;
         Ok(over.cost)

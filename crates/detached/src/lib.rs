@@ -3,9 +3,9 @@
 //! * [`PartRun`] — what a partition enters, and what its output says.
 //! * [`in_flight`] — several partitions at a time; [`InSteps`] — those of a protocol that makes each step in all of them
 //!   before the next, over the party's [`PartRows`].
-//! * [`Orders`] — what tasks elsewhere need to know of the run; [`Task`] and [`Taken`] — one turn of a partition, and what came
+//! * [`RunSpec`] — what tasks elsewhere need to know of the run; [`Task`] and [`TaskResult`] — one turn of a partition, and what came
 //!   of it.
-//! * [`Hands`] — programs elsewhere, to which [`run_elsewhere`] gives out the tasks of a run.
+//! * [`Workers`] — programs elsewhere, to which [`run_detached`] gives out the tasks of a run.
 //!
 //! A task is a pure function of its orders, of its partition's items and of the peer's bytes. It may run as often as anybody
 //! likes, on any machine, and several times at once.
@@ -13,20 +13,20 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-mod board;
+mod coordinator;
 mod fault;
-mod hands;
 mod in_flight;
 mod in_steps;
-mod orders;
 mod part;
+mod run_spec;
 mod turn;
+mod workers;
 
-pub use board::{FoundElsewhere, run_elsewhere};
+pub use coordinator::{DetachedMatches, run_detached};
 pub use fault::Fault;
-pub use hands::{Bucketed, Hands, HandsFault, buckets_of};
 pub use in_flight::in_flight;
 pub use in_steps::{InSteps, PartRows, counted};
-pub use orders::Orders;
 pub use part::{PartComparison, PartRun, Rest, Stepped};
-pub use turn::{Ended, HeardAt, Parcelled, Point, Taken, Task, digest_of};
+pub use run_spec::RunSpec;
+pub use turn::{ParcelRecord, PartitionResult, Point, ReceivedAt, Task, TaskResult, digest_of};
+pub use workers::{BucketCounts, Workers, WorkersFault, buckets_of};

@@ -5,7 +5,7 @@ use vesica_core::{
     Block, Error, Item, Learns, Misbehaviour, ParameterError, PsiParams, Result, Role, Secret,
 };
 use vesica_net::Context;
-use vesica_partitions::{Cost, Given, OverStep, Plan};
+use vesica_partitions::{Cost, FinishedStep, PartitionOutput, Plan};
 use vesica_protocols::{COINS_LEN, Committed, Comparison, Output, Protocol, Steps};
 use vesica_self_check::CheckedSet;
 
@@ -28,21 +28,21 @@ pub struct Rest {
 
 impl Stepped {
     /// The step as it is kept.
-    pub fn to_over(&self, cost: Cost) -> OverStep {
+    pub fn to_over(&self, cost: Cost) -> FinishedStep {
         let Rest { shared, coins, refused } = &self.rest;
         let mut rest = coins.expose().to_vec();
         shared.iter().for_each(|value| rest.extend_from_slice(&value.to_le_bytes()));
-        OverStep { rest, values: self.own.clone(), refused: *refused, cost }
+        FinishedStep { rest, values: self.own.clone(), refused: *refused, cost }
     }
 
-    /// The length of [`OverStep::rest`] for a partition with this many shared items.
+    /// The length of [`FinishedStep::rest`] for a partition with this many shared items.
     pub const fn rest_len(shared: usize) -> usize {
         COINS_LEN + Block::LEN * shared
     }
 
     /// The step of what was kept; `None` if it is none.
-    pub fn of_over(over: OverStep) -> Option<(Self, Cost)> {
-        let OverStep { rest, values, refused, cost } = over;
+    pub fn of_over(over: FinishedStep) -> Option<(Self, Cost)> {
+        let FinishedStep { rest, values, refused, cost } = over;
         let (coins, shared) = rest.split_first_chunk()?;
         let (shared, []) = shared.as_chunks() else { return None };
         let shared = shared.iter().map(|value| Block::from_le_bytes(*value)).collect();
@@ -54,7 +54,7 @@ impl Stepped {
 /// What the comparison of a partition gives.
 pub enum PartComparison {
     /// All that the partition gives.
-    Given(Given),
+    PartitionOutput(PartitionOutput),
     /// What the answer needs.
     Answers(Stepped),
 }
@@ -95,7 +95,7 @@ impl PartRun<'_> {
         index: u64,
         items: Vec<Item>,
         shared: &[Item],
-    ) -> Result<(Given, CheckedSet)> {
+    ) -> Result<(PartitionOutput, CheckedSet)> {
         let Self { row, role, params, plan, label } = *self;
         let params = partition(plan, params, index, shared.len() as u64)?;
         let [len, _] = lens(role, &params);
@@ -177,7 +177,7 @@ impl PartRun<'_> {
         })?;
         let given = part.given(output);
         if params.learns() == Learns::Receiver {
-            return Ok(PartComparison::Given(given));
+            return Ok(PartComparison::PartitionOutput(given));
         }
         let shared = claims.split_off(part.own_len);
         // They were needed for the comparison alone.
@@ -196,7 +196,7 @@ impl PartRun<'_> {
         ctx: &mut Context,
         index: u64,
         Stepped { own, rest }: Stepped,
-    ) -> Result<Given> {
+    ) -> Result<PartitionOutput> {
         let Rest { shared, refused, .. } = rest;
         let params = partition(self.plan, self.params, index, shared.len() as u64)?;
         let (own_len, shared_len) = (own.len(), shared.len());
@@ -209,7 +209,7 @@ impl PartRun<'_> {
             Ok::<_, Error>(output)
         })?;
         let given = part.given(output);
-        Ok(Given { refused: refused.or(given.refused), ..given })
+        Ok(PartitionOutput { refused: refused.or(given.refused), ..given })
     }
 
     /// What the run of a partition in `ctx` took.
@@ -222,9 +222,11 @@ impl PartRun<'_> {
 impl Part {
     /// What `output` says of this partition. The work is the same whatever was found: the peer sees how soon the next
     /// partition begins.
-    fn given(&self, output: Output) -> Given {
+    fn given(&self, output: Output) -> PartitionOutput {
         let (said, refused) = output.split();
-        let Output::Positions(positions) = said else { return Given { own: None, refused } };
+        let Output::Positions(positions) = said else {
+            return PartitionOutput { own: None, refused };
+        };
         let mut common = vec![false; self.len];
         let mut wrong = false;
         for position in positions {
@@ -238,7 +240,7 @@ impl Part {
         wrong |= count(shared) != self.shared_len as u64 || count(padding) > 0;
         common.truncate(self.own_len);
         let refused = refused.or(wrong.then_some(Misbehaviour::SelfCheckFailed));
-        Given { own: Some(common), refused }
+        PartitionOutput { own: Some(common), refused }
     }
 }
 
@@ -252,13 +254,13 @@ mod tests {
 
     const PART: Part = Part { own_len: 4, shared_len: 2, len: 9 };
 
-    fn given(positions: &[usize]) -> Given {
+    fn given(positions: &[usize]) -> PartitionOutput {
         PART.given(Output::Positions(positions.to_vec()))
     }
 
     #[test]
     fn own_items_are_those_that_come_first() {
-        let Given { own, refused } = given(&[5, 1, 4, 3]);
+        let PartitionOutput { own, refused } = given(&[5, 1, 4, 3]);
         assert_eq!((own, refused), (Some(vec![false, true, false, true]), None));
         let nothing = PART.given(Output::Nothing);
         assert_eq!((nothing.own, nothing.refused), (None, None));

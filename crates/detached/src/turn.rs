@@ -1,6 +1,6 @@
 //! One turn of a partition.
 
-use crate::orders::{Known, Orders};
+use crate::run_spec::{CheckedSpec, RunSpec};
 use crate::{Fault, PartComparison};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -11,17 +11,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, ParameterError, Result, Role};
-use vesica_net::{Context, Flight, Parcel, Pool, Replay, Said, StreamId, Turn, Turned};
+use vesica_net::{Context, Flight, Parcel, Pool, Replay, SentDigests, StreamId, Turn, TurnOutcome};
 use vesica_own_rows::{Spread, distinct};
-use vesica_partitions::{Cost, Given, code_of, reason};
+use vesica_partitions::{Cost, PartitionOutput, code_of, reason};
 use vesica_protocols::{Step, Steps};
-use vesica_store_session::{APART_MAX_BYTES, Desk, ExchangeError, Store};
+use vesica_store_session::{DETACHED_MAX_BYTES, DetachedKeys, ExchangeError, Store};
 
 const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
 const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 
 /// Most bytes of streams in an object.
-const OBJECT_BYTES: usize = APART_MAX_BYTES as usize;
+const OBJECT_BYTES: usize = DETACHED_MAX_BYTES as usize;
 
 /// How much later than its name an object may come: so many pauses.
 const LATE: (u32, Duration) = (20, Duration::from_millis(250));
@@ -39,7 +39,7 @@ pub struct Point {
 
 /// A [`Parcel`], to be sent elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Parcelled {
+pub struct ParcelRecord {
     /// Its id.
     pub id: [u8; 16],
     /// What it is sealed under.
@@ -52,7 +52,7 @@ pub struct Parcelled {
     pub streams: Vec<(u64, u64)>,
 }
 
-impl From<&Parcel> for Parcelled {
+impl From<&Parcel> for ParcelRecord {
     fn from(parcel: &Parcel) -> Self {
         let streams = parcel.streams.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
         let Parcel { id, key, digest, len, .. } = *parcel;
@@ -60,20 +60,20 @@ impl From<&Parcel> for Parcelled {
     }
 }
 
-impl From<&Parcelled> for Parcel {
-    fn from(parcel: &Parcelled) -> Self {
+impl From<&ParcelRecord> for Parcel {
+    fn from(parcel: &ParcelRecord) -> Self {
         let streams = parcel.streams.iter();
         let streams = streams.map(|(id, len)| (StreamId::from_u64(*id), *len)).collect();
-        let Parcelled { id, key, digest, len, .. } = *parcel;
+        let ParcelRecord { id, key, digest, len, .. } = *parcel;
         Self { id, key, digest, len, streams }
     }
 }
 
 /// Where a task finds what its partition has heard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum HeardAt {
+pub enum ReceivedAt {
     /// In the store, for this stream.
-    Parcel(Parcelled, u64),
+    Parcel(ParcelRecord, u64),
     /// In a file of this name that the driver has written, and the file's [digest](digest_of).
     Kept(String, [u8; 32]),
 }
@@ -92,16 +92,16 @@ pub struct Task {
     /// What it has said before.
     pub said: Vec<Point>,
     /// All that it has heard, in order.
-    pub heard: Vec<HeardAt>,
+    pub heard: Vec<ReceivedAt>,
 }
 
 /// What came of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Taken {
+pub struct TaskResult {
     /// The number of the partition.
     pub part: u64,
     /// What it says next, in order.
-    pub parcels: Vec<Parcelled>,
+    pub parcels: Vec<ParcelRecord>,
     /// All that it has said, with the parcels.
     pub said: Vec<Point>,
     /// The streams that it has opened.
@@ -112,14 +112,14 @@ pub struct Taken {
     /// have come there.
     pub reveals: bool,
     /// If it has come to its end, what the partition gave.
-    pub ended: Option<Ended>,
+    pub ended: Option<PartitionResult>,
     /// How the peer broke the protocol. The task says nothing then.
     pub fault: Option<Fault>,
 }
 
 /// What a partition gave, but for the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct PartitionResult {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
     /// How many entries, of which several may be of the same item, are common; 0 if this party learns nothing.
@@ -131,7 +131,7 @@ pub struct Ended {
     direction_changes: u64,
 }
 
-impl Ended {
+impl PartitionResult {
     /// Why the result is refused.
     pub fn refused(&self) -> Option<Misbehaviour> {
         reason(self.refused).unwrap_or(Some(Misbehaviour::SelfCheckFailed))
@@ -189,13 +189,13 @@ impl Task {
     /// taken again.
     pub fn take(
         &self,
-        orders: &Orders,
+        run_spec: &RunSpec,
         entries: &[Item],
         store: &dyn Store,
         threads: NonZeroUsize,
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<(Taken, Option<Vec<bool>>)> {
-        let mut taken = Taken {
+    ) -> Result<(TaskResult, Option<Vec<bool>>)> {
+        let mut taken = TaskResult {
             part: self.part,
             parcels: Vec::new(),
             said: self.said.clone(),
@@ -205,7 +205,7 @@ impl Task {
             ended: None,
             fault: None,
         };
-        let known = Known::of(orders)?;
+        let known = CheckedSpec::of(run_spec)?;
         let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
         let reveals = AtomicBool::new(false);
         match self.turn(&known, items.clone(), store, (Pool::new(threads)?, &reveals), kept) {
@@ -229,18 +229,18 @@ impl Task {
 
     fn turn(
         &self,
-        known: &Known,
+        known: &CheckedSpec,
         items: Vec<Item>,
         store: &dyn Store,
         (pool, reveals): (Pool, &AtomicBool),
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
-    ) -> Result<Turned<(Given, Cost)>> {
+    ) -> Result<TurnOutcome<(PartitionOutput, Cost)>> {
         let mut heard = Flight::default();
         // By all that its name says: under the same id another length or digest is another object.
-        let mut fetched: BTreeMap<&Parcelled, Flight> = BTreeMap::new();
+        let mut fetched: BTreeMap<&ParcelRecord, Flight> = BTreeMap::new();
         for at in &self.heard {
             match at {
-                HeardAt::Parcel(parcel, stream) => {
+                ReceivedAt::Parcel(parcel, stream) => {
                     let flight = match fetched.entry(parcel) {
                         Entry::Occupied(there) => there.into_mut(),
                         Entry::Vacant(place) => {
@@ -250,7 +250,7 @@ impl Task {
                     let stream = StreamId::from_u64(*stream);
                     heard.push(stream, flight.of(stream));
                 }
-                HeardAt::Kept(name, digest) => {
+                ReceivedAt::Kept(name, digest) => {
                     let bytes = kept(name).filter(|bytes| digest_of(bytes) == *digest);
                     let flight = bytes.and_then(|bytes| Flight::from_bytes(&bytes));
                     heard.extend(&flight.ok_or(Error::Storage(ErrorKind::InvalidData))?);
@@ -276,12 +276,12 @@ impl Task {
     /// Makes all steps of the protocol, each on streams of its own.
     fn in_steps(
         &self,
-        known: &Known,
+        known: &CheckedSpec,
         steps: Steps,
         ctx: &mut Context,
         (items, shared): (Vec<Item>, &[Item]),
         reveals: &AtomicBool,
-    ) -> Result<(Given, Cost)> {
+    ) -> Result<(PartitionOutput, Cost)> {
         let run = known.run();
         let next = |ctx: &Context, step| {
             if Steps::reveals(known.role, run.params) == Some(step) {
@@ -294,7 +294,7 @@ impl Task {
         let compared = run.compare(steps, &mut second, self.part, committed)?;
         let cost = run.cost(ctx).and(run.cost(&second));
         match compared {
-            PartComparison::Given(given) => Ok((given, cost)),
+            PartComparison::PartitionOutput(given) => Ok((given, cost)),
             PartComparison::Answers(stepped) => {
                 let mut third = next(ctx, Step::Answer)?;
                 let given = run.answer(steps, &mut third, self.part, stepped)?;
@@ -311,11 +311,11 @@ impl Task {
 
     fn keep(
         &self,
-        known: &Known,
-        turned: Turned<(Given, Cost)>,
+        known: &CheckedSpec,
+        turned: TurnOutcome<(PartitionOutput, Cost)>,
         store: &dyn Store,
-        mut taken: Taken,
-    ) -> Result<(Taken, Option<Vec<bool>>)> {
+        mut taken: TaskResult,
+    ) -> Result<(TaskResult, Option<Vec<bool>>)> {
         for (number, flight) in (0..).zip(&cut(&turned.next)) {
             let id = id_of(&self.id, number);
             let parcel = known.desk.put(store, (id, self.key), flight).map_err(failed)?;
@@ -324,11 +324,11 @@ impl Task {
         taken.said = Point::all_of(&turned.said);
         taken.opened = turned.opened.iter().map(|id| id.as_u64()).collect();
         taken.needs = turned.needs.iter().map(|(id, len)| (id.as_u64(), *len)).collect();
-        let Turn::Ends((Given { own, refused }, cost)) = turned.turn else {
+        let Turn::Ends((PartitionOutput { own, refused }, cost)) = turned.turn else {
             return Ok((taken, None));
         };
         let count = |own: &Vec<bool>| own.iter().filter(|one| **one).count() as u64;
-        taken.ended = Some(Ended {
+        taken.ended = Some(PartitionResult {
             matched: own.as_ref().map(count),
             rows: 0,
             refused: code_of(refused),
@@ -341,7 +341,7 @@ impl Task {
 
 impl Point {
     /// All that a party has said.
-    pub fn all_of(said: &Said) -> Vec<Self> {
+    pub fn all_of(said: &SentDigests) -> Vec<Self> {
         let point = |(stream, (len, digest)): (&StreamId, &(u64, [u8; 32]))| Self {
             stream: stream.as_u64(),
             len: *len,
@@ -351,12 +351,12 @@ impl Point {
     }
 }
 
-fn said_of(points: &[Point]) -> Said {
+fn said_of(points: &[Point]) -> SentDigests {
     let streams = points.iter().map(|one| (StreamId::from_u64(one.stream), (one.len, one.digest)));
-    Said { streams: streams.collect() }
+    SentDigests { streams: streams.collect() }
 }
 
-impl Taken {
+impl TaskResult {
     /// As JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
@@ -368,7 +368,7 @@ impl Taken {
     }
 
     /// All that the partition has said.
-    pub fn said(&self) -> Said {
+    pub fn said(&self) -> SentDigests {
         said_of(&self.said)
     }
 
@@ -412,7 +412,7 @@ fn cut(flight: &Flight) -> Vec<Flight> {
 }
 
 /// What the peer says in `parcel`. A store may give it some moments after the object that names it.
-fn fetch(desk: &Desk, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
+fn fetch(desk: &DetachedKeys, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
     let (tries, pause) = LATE;
     for _ in 0..tries {
         match desk.get(store, parcel) {
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn what_ended_reads_back_and_has_one_length() {
-        let of = |matched, rows| Ended {
+        let of = |matched, rows| PartitionResult {
             matched,
             rows,
             refused: 2,
@@ -455,8 +455,8 @@ mod tests {
         for ended in [of(None, 0), of(Some(0), 0), of(Some(5), 9)] {
             let bytes = ended.to_bytes();
             assert_eq!(bytes.len(), 42);
-            assert_eq!(Ended::from_bytes(&bytes), Some(ended));
-            assert_eq!(Ended::from_bytes(&bytes[1..]), None);
+            assert_eq!(PartitionResult::from_bytes(&bytes), Some(ended));
+            assert_eq!(PartitionResult::from_bytes(&bytes[1..]), None);
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use vesica_agreement::figures::grouped;
 use vesica_core::StopReason;
 use vesica_link::letters::LetterError;
-use vesica_store_session::{ExchangeError, Instead, NotAnObject, Repeats, Waiting};
+use vesica_store_session::{ActualKind, ExchangeError, NotAnObject, Repeats, Waiting};
 
 /// A run with `peer` through the store `place`, which has its state in `folder`.
 pub(crate) fn error(
@@ -48,7 +48,7 @@ pub(crate) fn error(
             let hint = format!("{hint}; then {again}: the run goes on where it stopped");
             Message { error, hint, who }
         }
-        ExchangeError::BegunElsewhere { number } => Message::here(
+        ExchangeError::BegunDetached { number } => Message::here(
             format!(
                 "run {number} in {place} was begun here before, with another state than {}",
                 folder.display()
@@ -78,11 +78,11 @@ pub(crate) fn error(
         ),
         ExchangeError::NotAnObject(NotAnObject { name, is }) => Message::here(
             match is {
-                Instead::NotAFile => {
+                ActualKind::NotAFile => {
                     format!("{name} in {place} is not a file, but a link, a pipe or something else")
                 }
-                Instead::NotAFolder => format!("{name} in {place} is not a folder"),
-                Instead::Length { bytes } => format!(
+                ActualKind::NotAFolder => format!("{name} in {place} is not a folder"),
+                ActualKind::Length { bytes } => format!(
                     "{name} in {place} is not a message: its length of {} bytes is wrong",
                     grouped(bytes)
                 ),

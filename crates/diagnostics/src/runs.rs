@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::time::{Duration, SystemTime};
 use vesica_agreement::Agreement;
 use vesica_agreement::figures::bytes;
-use vesica_store_session::{Cleaned, Pile, RunState, RunsError, Side, StoredRun};
+use vesica_store_session::{Cleaned, FileTotals, RunState, RunsError, Side, StoredRun};
 
 /// The name and the version of the layout of [`json`].
 const SCHEMA: &str = "vesica-exchange-status/1";
@@ -180,9 +180,10 @@ pub fn cleaned(cleaned: &Cleaned, is_dry_run: bool, now: SystemTime) -> String {
     let mut line = |name: &str, words: String| {
         let _ = writeln!(text, "{name:21}  {words}");
     };
-    let pile = |pile: Pile| format!("{}, {}", counted(pile.objects, "object"), bytes(pile.bytes));
+    let pile =
+        |pile: FileTotals| format!("{}, {}", counted(pile.objects, "object"), bytes(pile.bytes));
     let done = if is_dry_run { "would remove" } else { "removed" };
-    let (mut all, mut runs, mut empty) = (Pile::default(), 0, 0);
+    let (mut all, mut runs, mut empty) = (FileTotals::default(), 0, 0);
     for cleaned in &cleaned.runs {
         let (name, written) = (cleaned.run.name.to_string(), age(cleaned.run.written(), now));
         if cleaned.removed.objects > 0 {

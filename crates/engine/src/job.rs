@@ -1,16 +1,16 @@
 //! One run of an agreement: read, meet, match, check, write.
 
 use crate::disk::{self, SCRATCH_DEFAULT};
+use crate::early_refusal::leave_word;
 use crate::error::ConfigFault;
-use crate::matching::{Match, OverBoard, OverSession, Run};
+use crate::matching::{HelperRun, Match, Run, SessionRun};
 use crate::meeting::Purpose;
 use crate::output::{self, Finished};
+use crate::participants::Participants;
 use crate::peer::Peer;
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::seats::Seats;
 use crate::terms::own_position;
-use crate::word::leave_word;
 use crate::{Error, Event, Observer, Phase};
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
-use vesica_detached::Hands;
+use vesica_detached::Workers;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
 use vesica_records::{OutputOptions, Source};
@@ -58,7 +58,7 @@ pub struct Job {
     pub store: Option<Arc<dyn Store>>,
     /// Who has this party's rows and does the work of partitions, if the parties meet in a store and the result is an
     /// intersection; then nobody reads `source`.
-    pub hands: Option<Arc<dyn Hands>>,
+    pub workers: Option<Arc<dyn Workers>>,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
     /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
@@ -120,8 +120,8 @@ pub fn reach(
     observer: &dyn Observer,
     cancel: &CancelToken,
 ) -> Result<(), Error> {
-    let seats = Seats::of(agreement, own_position(agreement, identity)?);
-    let peer = Peer::new(agreement, (identity, link), seats, observer, cancel, None);
+    let participants = Participants::of(agreement, own_position(agreement, identity)?);
+    let peer = Peer::new(agreement, (identity, link), participants, observer, cancel, None);
     let session = peer.connect()?;
     let ctx = peer.agree(&session, NonZeroUsize::MIN, &Meter::new(), Purpose::Check)?;
     drop(ctx);
@@ -225,8 +225,8 @@ pub fn run_and<R>(
     let run = Run::new(&job, &observer, cancel)?;
     run.event(&Event::Phase(Phase::Preparing));
     match job.agreement.with_helper() {
-        Some(agreement) => follow(&run, OverBoard::open(&run, agreement)?, say),
-        None => follow(&run, OverSession::open(&run)?, say),
+        Some(agreement) => follow(&run, HelperRun::open(&run, agreement)?, say),
+        None => follow(&run, SessionRun::open(&run)?, say),
     }
 }
 
@@ -239,7 +239,7 @@ fn check_scratch(job: &Job, party: &str) -> Result<(), Error> {
             created.map_err(|error| ConfigFault::scratch(folder, error.kind()))
         }
         // Its rows are with those who do the work.
-        _ if job.hands.is_some() => Ok(()),
+        _ if job.workers.is_some() => Ok(()),
         scratch => {
             let (agreement, scratch) = (&job.agreement, scratch.as_deref());
             let party = Some(party);

@@ -21,28 +21,29 @@ extern crate self as vesica_engine;
 mod answer;
 pub mod bench;
 mod clock;
+mod dialer;
 pub mod disk;
+mod early_refusal;
 mod error;
 mod event;
 #[doc(hidden)]
 pub mod fuzzing;
+mod inspect;
 pub mod job;
-mod line;
-mod look;
 mod matching;
 mod meeting;
 mod output;
+mod participants;
 mod peer;
 mod reading;
 mod report;
-mod seats;
 pub mod terms;
-mod word;
 
+pub use early_refusal::leave_word;
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
+pub use inspect::{HelperSeen, look};
 pub use job::{Job, StateOptions, reach, run, run_and};
-pub use look::{HelperSeen, look};
 pub use meeting::WIRE_VERSION;
 pub use output::{
     ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,
@@ -50,4 +51,3 @@ pub use output::{
 pub use vesica_report::{Report, Resources, SCHEMA};
 pub use vesica_scratch::{Bound, MEMORY_BYTES_DEFAULT, MemoryDefault, MemoryLimit};
 pub use vesica_share_files as shares;
-pub use word::leave_word;

@@ -1,13 +1,13 @@
 //! Learning which items are common: over a session with the peer, or over a helper's board.
 
-mod board;
 mod exchange;
 mod session;
 mod split;
+mod with_helper;
 
-pub(crate) use board::{OfBoard, OverBoard};
-pub(crate) use session::{OfSession, OverSession};
+pub(crate) use session::{OfSession, SessionRun};
 pub(crate) use split::{Matched, Splitting};
+pub(crate) use with_helper::{HelperRun, OfBoard};
 
 use crate::clock::PhaseClock;
 use crate::output::RunResult;

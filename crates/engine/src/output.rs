@@ -32,7 +32,7 @@ pub enum RunResult {
     /// Intersection: which own rows have a key that is common to all parties.
     Rows(RowSet),
     /// Intersection, if [programs elsewhere](vesica_detached::Hands) have the rows. They know which of them are common.
-    Elsewhere {
+    Detached {
         /// How many different own keys are common to both parties.
         keys: u64,
         /// How many own rows have them.
@@ -92,7 +92,7 @@ impl RunResult {
     pub fn keys_in_common(&self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows.keys()),
-            Self::Cardinality(keys) | Self::Elsewhere { keys, .. } => Some(*keys),
+            Self::Cardinality(keys) | Self::Detached { keys, .. } => Some(*keys),
             Self::Sums { keys, .. } => *keys,
             _ => None,
         }
@@ -121,7 +121,7 @@ impl fmt::Debug for RunResult {
             Self::Nothing => f.write_str("Nothing"),
             Self::OutsideBounds => f.write_str("OutsideBounds"),
             Self::Rows(rows) => rows.fmt(f),
-            Self::Elsewhere { keys, rows, of } => {
+            Self::Detached { keys, rows, of } => {
                 write!(f, "Elsewhere({keys} keys, {rows} of {of} rows)")
             }
             Self::Cardinality(count) => write!(f, "Cardinality({count})"),

@@ -1,8 +1,8 @@
 //! The way to the peer: the session, and the end of it.
 
-use crate::line::{Fault, dial};
+use crate::dialer::{Fault, dial};
 use crate::meeting::{self, Purpose};
-use crate::seats::{Seats, context};
+use crate::participants::{Participants, context};
 use crate::{ConfigFault, Error, Event, InputFault, Observer, Phase};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
@@ -35,7 +35,7 @@ pub(crate) struct Peer<'a> {
     observer: &'a dyn Observer,
     /// Hears of the connection for as long as the run lasts; if there is one, a lost connection is mended.
     mending: Option<&'a Arc<dyn Observer>>,
-    pub(crate) seats: Seats,
+    pub(crate) participants: Participants,
     link_cancel: CancelToken,
     cancelled: Arc<AtomicBool>,
     reading_is_pointless: AtomicBool,
@@ -66,7 +66,7 @@ impl<'a> Peer<'a> {
     pub(crate) fn new(
         agreement: &'a Agreement,
         (identity, link): (&'a Identity, &'a LinkOptions),
-        seats: Seats,
+        participants: Participants,
         observer: &'a dyn Observer,
         cancel: &CancelToken,
         exchange: Option<Exchange>,
@@ -77,7 +77,7 @@ impl<'a> Peer<'a> {
             link,
             observer,
             mending: None,
-            seats,
+            participants,
             link_cancel: CancelToken::new(),
             cancelled: Arc::default(),
             reading_is_pointless: AtomicBool::new(false),
@@ -147,7 +147,7 @@ impl<'a> Peer<'a> {
         let session: Arc<dyn Connection> = match &self.exchange {
             Some(exchange) => Arc::new(self.meet_in(exchange)?),
             None => {
-                let identity = self.agreement.peer_of(&self.seats.party).identity;
+                let identity = self.agreement.peer_of(&self.participants.party).identity;
                 let (own, link, cancel) = (self.identity, self.link, &self.link_cancel);
                 let session = match self.mending.map(Arc::clone) {
                     Some(observer) => {
@@ -161,7 +161,7 @@ impl<'a> Peer<'a> {
                         establish(own, &[identity], link, &on_event, cancel)
                     }
                 };
-                Arc::new(session.map_err(|error| Error::from_link(error, &self.seats.peer))?)
+                Arc::new(session.map_err(|error| Error::from_link(error, &self.participants.peer))?)
             }
         };
         *lock(&self.session) = Some(session.clone());
@@ -180,10 +180,11 @@ impl<'a> Peer<'a> {
         if let Some(store) = store.get() {
             return Ok(Arc::clone(store));
         }
-        let seats = Seats::of(self.agreement, self.agreement.position(&self.seats.party));
-        let dial = dial(self.agreement, (self.identity, self.link), seats, observer, fault);
+        let participants =
+            Participants::of(self.agreement, self.agreement.position(&self.participants.party));
+        let dial = dial(self.agreement, (self.identity, self.link), participants, observer, fault);
         let hash = self.agreement.hash();
-        let party = (hash.as_bytes(), self.agreement.position(&self.seats.party) as u8);
+        let party = (hash.as_bytes(), self.agreement.position(&self.participants.party) as u8);
         let mirror = Mirror::open(&state.mirror(), party, dial, &self.link_cancel)
             .map_err(|error| ConfigFault::scratch(state.folder(), error.kind()))?;
         Ok(Arc::clone(store.get_or_init(|| Arc::new(mirror))))
@@ -203,7 +204,7 @@ impl<'a> Peer<'a> {
             on_event: Arc::new(move |event| observer.event(&Event::Exchange(&event))),
         };
         let parties = [0, 1].map(|position| self.agreement.parties[position].identity);
-        let own = self.agreement.position(&self.seats.party) as u8;
+        let own = self.agreement.position(&self.participants.party) as u8;
         let hash = self.agreement.hash();
         let met = meet(options, self.identity, (&parties, own), hash.as_bytes(), state);
         let met = met.map_err(|kind| self.exchange_error(exchange, kind, Phase::Meeting))?;
@@ -221,14 +222,14 @@ impl<'a> Peer<'a> {
             // What a mirror says of messages that no party sends.
             ExchangeError::Store(std::io::ErrorKind::InvalidData) if exchange.is_mirrored => {
                 Error::PeerMisbehaved {
-                    peer: self.seats.peer.clone(),
+                    peer: self.participants.peer.clone(),
                     phase,
                     kind: vesica_core::Misbehaviour::BrokenFraming,
                 }
             }
             ExchangeError::Cancelled => Error::Interrupted { phase },
             ExchangeError::Letter(kind) => {
-                Error::Letter { party: Some(self.seats.peer.clone()), kind }
+                Error::Letter { party: Some(self.participants.peer.clone()), kind }
             }
             ExchangeError::Folder(_) | ExchangeError::OfAnother | ExchangeError::Damaged => {
                 state_error(&folder, kind)
@@ -238,7 +239,7 @@ impl<'a> Peer<'a> {
             }
             kind => {
                 let place = exchange.store.get().map_or_else(String::new, |store| store.place());
-                let peer = self.seats.peer.clone();
+                let peer = self.participants.peer.clone();
                 Error::Exchange { peer, place, folder, kind: Box::new(kind) }
             }
         }
@@ -311,7 +312,7 @@ impl<'a> Peer<'a> {
         meter: &Meter,
         purpose: Purpose,
     ) -> Result<Context, Error> {
-        let Seats { seat, peer, .. } = &self.seats;
+        let Participants { seat, peer, .. } = &self.participants;
         let agreed = context(session, *seat, peer, threads, meter).and_then(|mut ctx| {
             self.observer.event(&Event::Phase(Phase::Agreeing));
             ctx.child(Phase::Agreeing.name(), |ctx| {
@@ -336,7 +337,7 @@ impl<'a> Peer<'a> {
 
     /// `error` of the session or the protocol, which happened in `phase`.
     pub(crate) fn error(&self, error: vesica_core::Error, phase: Phase) -> Error {
-        let error = Error::from_run(error, phase, &self.seats.peer);
+        let error = Error::from_run(error, phase, &self.participants.peer);
         self.explained(error)
     }
 

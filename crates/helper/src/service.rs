@@ -13,7 +13,6 @@
 mod connection;
 mod connections;
 mod core;
-mod desk;
 mod gate;
 mod http;
 mod members;
@@ -23,6 +22,7 @@ mod options;
 mod queue;
 mod room;
 mod run;
+mod run_slots;
 mod runs;
 
 pub use members::Changed;
@@ -155,7 +155,7 @@ impl Service {
         let threads = Vec::new();
         let mut service = Self { core, gate, own, cancel, addresses, pages, threads };
         for _ in 0..workers {
-            service.spawn("vesica-steps", |core, _| desk::work(&core))?;
+            service.spawn("vesica-steps", |core, _| run_slots::work(&core))?;
         }
         let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
         service.spawn("vesica-sweep", move |core, _| core.sweep(&remains, every))?;

@@ -1,6 +1,6 @@
 //! A connection to one peer, which carries the streams of a run.
 
-use crate::{Apart, StreamId, Streams};
+use crate::{Detached, StreamId, Streams};
 use vesica_core::{StopReason, TransportError};
 
 /// A connection to one peer, for one run.
@@ -33,7 +33,7 @@ pub trait Connection: Streams {
     fn expect(&self, _bytes: u64) {}
 
     /// This connection, if parts of the run can store apart what they say.
-    fn apart(&self) -> Option<&dyn Apart> {
+    fn detached(&self) -> Option<&dyn Detached> {
         None
     }
 

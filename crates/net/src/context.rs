@@ -218,7 +218,7 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::Transport`] if the connection is closed.
-    pub fn fork_apart(&mut self) -> Result<(Context, OpenedStreams)> {
+    pub fn fork_detached(&mut self) -> Result<(Context, OpenedStreams)> {
         let mut fork = self.fork_one()?;
         let opened = OpenedStreams::default();
         fork.meter = Meter::new();

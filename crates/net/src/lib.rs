@@ -13,7 +13,7 @@
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
 //! * [`shape`] — bandwidth and delay of the emulated networks.
-//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`], [`Said`].
+//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`], [`SentDigests`].
 //!
 //! Two parties over an in-memory pair:
 //!
@@ -40,10 +40,10 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-mod apart;
 mod channel;
 mod connection;
 mod context;
+mod detached;
 mod handover;
 pub mod memory;
 mod message_order;
@@ -56,15 +56,15 @@ mod stream;
 mod window;
 mod write_queue;
 
-pub use apart::{Apart, Heard, Parcel};
 pub use channel::{Channel, Limits, MESSAGE_HEADER_LEN, framed};
 pub use connection::Connection;
 pub use context::{Context, OpenedStreams, Progress};
+pub use detached::{Detached, Parcel, Received};
 pub use handover::{Giver, Taker};
 pub use message_order::MessageOrder;
 pub use meter::{Meter, SpanReport};
 pub use pool::Pool;
-pub use replay::{Flight, Replay, Said, Turn, Turned};
+pub use replay::{Flight, Replay, SentDigests, Turn, TurnOutcome};
 pub use run_both::run_both;
 pub use shape::{Pacer, Shape};
 pub use stream::{StreamId, StreamPair, StreamReader, StreamWriter, Streams};

@@ -84,7 +84,7 @@ impl FromIterator<(StreamId, Vec<u8>)> for Flight {
 
 /// What a party has said in all its flights: the length and the digest of each stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
+pub struct SentDigests {
     /// Bytes of the stream, and their digest.
     pub streams: BTreeMap<StreamId, (u64, [u8; 32])>,
 }
@@ -100,13 +100,13 @@ pub enum Turn<T> {
 
 /// One turn of a party.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Turned<T> {
+pub struct TurnOutcome<T> {
     /// Where it has come to.
     pub turn: Turn<T>,
     /// What it says that it had not said before.
     pub next: Flight,
     /// All that it has said, with the `next` flight.
-    pub said: Said,
+    pub said: SentDigests,
     /// The streams that it has opened, in ascending order.
     pub opened: Vec<StreamId>,
     /// For each stream where a part of it waits, in ascending order: how many bytes of the stream this part needs in all. It
@@ -143,9 +143,9 @@ impl Replay {
     pub fn turn<T>(
         &self,
         heard: &Flight,
-        said: &Said,
+        said: &SentDigests,
         program: impl FnOnce(&mut Context) -> Result<T>,
-    ) -> Result<Turned<T>> {
+    ) -> Result<TurnOutcome<T>> {
         // Each stream is copied once: readers live as long as their streams, not as the caller's bytes.
         let heard = heard.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
         let core = Arc::new(Core {
@@ -167,13 +167,16 @@ impl Replay {
         };
         let (next, said) = after(state.written, said)?;
         let (opened, needs) = (Vec::from_iter(state.opened), Vec::from_iter(state.needs));
-        Ok(Turned { turn, next, said, opened, needs })
+        Ok(TurnOutcome { turn, next, said, opened, needs })
     }
 }
 
 /// What of `written` is new after what was `said`, and all that is said then.
-fn after(written: BTreeMap<StreamId, Vec<u8>>, said: &Said) -> Result<(Flight, Said)> {
-    let (mut next, mut all) = (Flight::default(), Said::default());
+fn after(
+    written: BTreeMap<StreamId, Vec<u8>>,
+    said: &SentDigests,
+) -> Result<(Flight, SentDigests)> {
+    let (mut next, mut all) = (Flight::default(), SentDigests::default());
     for (stream, bytes) in written {
         let mut transcript = Transcript::new(LABEL, &[]);
         let mut new = &bytes[..];
@@ -343,7 +346,7 @@ mod tests {
     #[test]
     fn two_parties_that_take_turns_come_to_the_end() {
         let mut heard = [Flight::default(), Flight::default()];
-        let mut said = [Said::default(), Said::default()];
+        let mut said = [SentDigests::default(), SentDigests::default()];
         let mut outputs = [None, None];
         let mut turns = 0;
         while outputs.contains(&None) {
@@ -389,7 +392,8 @@ mod tests {
                 ("fails", |_: &mut Context| Err::<(), _>(Misbehaviour::InvalidValue.into())),
             )
         };
-        let failed = replay(Role::Sender, 1).turn(&Flight::default(), &Said::default(), program);
+        let failed =
+            replay(Role::Sender, 1).turn(&Flight::default(), &SentDigests::default(), program);
         assert_eq!(failed.unwrap_err(), Misbehaviour::InvalidValue.into());
     }
 
@@ -397,7 +401,7 @@ mod tests {
     fn what_was_said_must_be_said_again() {
         let say = |bytes: &'static [u8]| move |ctx: &mut Context| ctx.peer()?.send(bytes);
         let replay = replay(Role::Sender, 1);
-        let turned = replay.turn(&Flight::default(), &Said::default(), say(b"one")).unwrap();
+        let turned = replay.turn(&Flight::default(), &SentDigests::default(), say(b"one")).unwrap();
         assert_eq!(turned.next.of(StreamId::ROOT), b"\x03\0\0\0one");
         let again = |bytes| replay.turn(&Flight::default(), &turned.said, say(bytes));
         assert!(again(b"one").unwrap().next.is_empty());

@@ -42,16 +42,16 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod hashing;
 mod plan;
 mod receiver;
-mod rows;
 mod sender;
 mod transfers;
 
+pub use catalogue::bytes;
+pub use catalogue::{IKNP_ROW, PAPER_ROW, SILENT_ROW};
 pub use plan::Mode;
-pub use rows::bytes;
-pub use rows::{IKNP_ROW, PAPER_ROW, SILENT_ROW};
 
 use hashing::Hashing;
 use plan::{Plan, SEED_LEN};

@@ -53,20 +53,20 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod cut;
 mod hashing;
 mod injection;
 mod plan;
 mod proofs;
 mod receiver;
-mod row;
 mod sender;
 #[cfg(test)]
 mod tests;
 
+pub use catalogue::ROW;
+pub use catalogue::bytes;
 pub use plan::{MAX_RECEIVER_LEN, Sizes, usable_set_len};
-pub use row::ROW;
-pub use row::bytes;
 
 use cut::{Opening, cut};
 use hashing::Hashing;

@@ -40,10 +40,10 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-mod row;
+mod catalogue;
 
-pub use row::ROW;
-pub use row::bytes;
+pub use catalogue::ROW;
+pub use catalogue::bytes;
 
 use rand::Rng;
 use std::num::NonZeroUsize;

@@ -54,14 +54,14 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod plan;
 mod receiver;
-mod rows;
 mod sender;
 
+pub use catalogue::bytes;
+pub use catalogue::{PAPER_ROW, ROW};
 pub use plan::Mode;
-pub use rows::bytes;
-pub use rows::{PAPER_ROW, ROW};
 
 use plan::Plan;
 use receiver::receiver_masks;

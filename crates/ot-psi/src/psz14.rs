@@ -48,12 +48,12 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod places;
 mod plan;
-mod row;
 
-pub use row::ROW;
-pub use row::bytes;
+pub use catalogue::ROW;
+pub use catalogue::bytes;
 
 use places::{FreePlaces, Held, NO_ITEM, Places, numbering, stash_slot};
 use plan::Plan;

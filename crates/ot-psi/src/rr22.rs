@@ -41,10 +41,10 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
-mod row;
+mod catalogue;
 
-pub use row::bytes;
-pub use row::{FAST_ROW, LOW_COMMUNICATION_ROW};
+pub use catalogue::bytes;
+pub use catalogue::{FAST_ROW, LOW_COMMUNICATION_ROW};
 
 use std::sync::Arc;
 use vesica_core::elias_fano::Shape;

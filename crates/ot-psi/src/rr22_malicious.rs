@@ -66,11 +66,11 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod claim;
-mod row;
 
-pub use row::ROW;
-pub use row::{bytes, usable_set_len};
+pub use catalogue::ROW;
+pub use catalogue::{bytes, usable_set_len};
 
 use self::claim::Claim;
 use rand::{Rng, RngExt};

@@ -6,8 +6,8 @@
 //! * [`Plan`] — how many partitions there are, and to what length they are padded: public figures.
 //! * [`Splitter`] — which partition an item belongs to, under a secret of the session.
 //! * [`Buckets`], [`Grouped`] — the items of a file's rows, grouped, in memory or on disk.
-//! * [`Over`], [`OverAddends`], [`OverLists`] — what a partition gave, as it is kept until the run is over;
-//!   [`OverStep`] — what one step of it gave.
+//! * [`FinishedPartition`], [`FinishedAddends`], [`FinishedLists`] — what a partition gave, as it is kept until the run is over;
+//!   [`FinishedStep`] — what one step of it gave.
 //! * [`session_of`] — the session of one partition.
 //!
 //! ```
@@ -41,12 +41,15 @@
 
 mod bits;
 mod buckets;
-mod over;
+mod finished;
 mod plan;
 mod splitter;
 
 pub use bits::PartitionBits;
 pub use buckets::{Buckets, DISK_BYTES_PER_ROW, Grouped};
-pub use over::{Cost, Given, Listed, Over, OverAddends, OverLists, OverStep, code_of, reason};
+pub use finished::{
+    Cost, FinishedAddends, FinishedLists, FinishedPartition, FinishedStep, Listed, PartitionOutput,
+    code_of, reason,
+};
 pub use plan::{MAX_PARTITIONS, Plan};
 pub use splitter::{NO_PREFIX, Splitter, session_of};

@@ -49,10 +49,10 @@
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
+mod catalogue;
 mod masks;
-mod row;
 
-pub use row::{ROW, ROW_3072, bytes};
+pub use catalogue::{ROW, ROW_3072, bytes};
 
 use self::masks::{Hashes, Masks, Unmasking, receive_elements};
 use rand::Rng;

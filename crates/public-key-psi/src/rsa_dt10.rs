@@ -46,10 +46,10 @@
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
 mod blinding;
-mod row;
+mod catalogue;
 
-pub use row::bytes;
-pub use row::{ROW, ROW_3072};
+pub use catalogue::bytes;
+pub use catalogue::{ROW, ROW_3072};
 
 use self::blinding::{Blinding, Hashes, receive_residues};
 use rand::SeedableRng;

@@ -72,12 +72,12 @@ mod size_hiding;
 
 mod board;
 mod bytes;
+mod catalogue;
 pub mod helper;
 mod label_keys;
 mod learned;
 mod list;
 mod party;
-mod rows;
 mod side_by_side;
 mod slot;
 mod spec;
@@ -85,9 +85,9 @@ mod stored;
 
 pub use board::{Board, Boards, Wanted};
 pub use bytes::Room;
+pub use catalogue::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
 pub use list::{CommonRows, Items, Means};
 pub use party::{Memory, Outcome, RunFacts, SEAL_LEN, Seal, run, run_in_clear};
-pub use rows::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use slot::{Kind, Slot};
 pub use spec::{MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, PartySpec, Spec};

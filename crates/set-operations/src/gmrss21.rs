@@ -75,6 +75,7 @@
 
 mod additive;
 mod bounds;
+mod catalogue;
 mod comparison;
 mod cost;
 mod count;
@@ -85,7 +86,6 @@ mod intersection;
 mod low_communication;
 mod plan;
 mod private_id;
-mod rows;
 mod shared_values;
 mod shares;
 mod sums;
@@ -94,7 +94,7 @@ mod tests;
 mod transfers;
 mod union;
 
-pub use rows::{
+pub use catalogue::{
     CARDINALITY_PAPER_ROW, CARDINALITY_ROW, CARDINALITY_SHORT_ROW, INNER_PRODUCT_ROW,
     INTERSECTION_PAPER_ROW, INTERSECTION_ROW, PRIVATE_ID_OPRF_ROW, PRIVATE_ID_PAPER_ROW,
     PRIVATE_ID_ROW, PRIVATE_ID_SHORT_ROW, SHARES_PAPER_ROW, SHARES_ROW, SUM_PAPER_ROW, SUM_ROW,

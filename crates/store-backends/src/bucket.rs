@@ -246,7 +246,7 @@ impl Store for Bucket {
 mod tests {
     use super::*;
     use object_store::memory::InMemory;
-    use vesica_store_session::{Instead, NotAnObject};
+    use vesica_store_session::{ActualKind, NotAnObject};
 
     fn in_memory(prefix: &str) -> Bucket {
         let (runtime, place) = (Runtime::new().unwrap(), "memory".to_owned());
@@ -277,7 +277,7 @@ mod tests {
         let store = in_memory("a");
         assert!(store.put_if_absent("run/a", b"one").unwrap());
         let error = store.get("run/a", Lengths::exactly(4)).unwrap_err();
-        let is = Instead::Length { bytes: 3 };
+        let is = ActualKind::Length { bytes: 3 };
         assert_eq!(NotAnObject::of(&error), Some(NotAnObject::new("run/a", is)));
         assert!(store.get("run/a", Lengths::up_to(2)).is_err());
         assert_eq!(store.get("run/a", Lengths::up_to(3)).unwrap().unwrap(), b"one");

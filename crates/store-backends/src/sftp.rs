@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use vesica_store_session::{Instead, Lengths, Listed, NotAnObject, Store};
+use vesica_store_session::{ActualKind, Lengths, Listed, NotAnObject, Store};
 
 /// The beginning of the names of files that are not complete.
 const UNFINISHED: &str = ".unfinished-";
@@ -190,7 +190,7 @@ async fn name_new(connection: &Connection, from: &Path, to: &Path) -> Result<boo
 /// What has the name of an object.
 enum Looked {
     Nothing,
-    Instead(Instead),
+    ActualKind(ActualKind),
     File(File, u64),
 }
 
@@ -225,7 +225,7 @@ impl Store for Sftp {
             written.map(Some)
         });
         let folder = name.split('/').next().unwrap_or_default();
-        written?.ok_or_else(|| NotAnObject::new(folder, Instead::NotAFolder).into())
+        written?.ok_or_else(|| NotAnObject::new(folder, ActualKind::NotAFolder).into())
     }
 
     fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
@@ -241,7 +241,7 @@ impl Store for Sftp {
                     match fs.symlink_metadata(folder).await {
                         Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
                         Ok(found) if !found.file_type().is_some_and(|kind| kind.is_dir()) => {
-                            return Ok(Looked::Instead(Instead::NotAFolder));
+                            return Ok(Looked::ActualKind(ActualKind::NotAFolder));
                         }
                         found => {
                             found?;
@@ -251,12 +251,12 @@ impl Store for Sftp {
                 let bytes = match fs.symlink_metadata(&path).await {
                     Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
                     Ok(found) if !found.file_type().is_some_and(|kind| kind.is_file()) => {
-                        return Ok(Looked::Instead(Instead::NotAFile));
+                        return Ok(Looked::ActualKind(ActualKind::NotAFile));
                     }
                     found => found?.len().unwrap_or_default(),
                 };
                 if lengths.check(name, bytes).is_err() {
-                    return Ok(Looked::Instead(Instead::Length { bytes }));
+                    return Ok(Looked::ActualKind(ActualKind::Length { bytes }));
                 }
                 let mut file = match connection.sftp.open(&path).await {
                     Err(error) if is_missing(&error) => return Ok(Looked::Nothing),
@@ -267,11 +267,11 @@ impl Store for Sftp {
             })?;
             let (file, bytes) = match opened {
                 Looked::Nothing => return Ok(None),
-                Looked::Instead(is @ Instead::NotAFolder) => {
+                Looked::ActualKind(is @ ActualKind::NotAFolder) => {
                     let folder = name.split('/').next().unwrap_or_default();
                     return Err(NotAnObject::new(folder, is).into());
                 }
-                Looked::Instead(is) => return Err(NotAnObject::new(name, is).into()),
+                Looked::ActualKind(is) => return Err(NotAnObject::new(name, is).into()),
                 Looked::File(file, bytes) => (file, bytes),
             };
             // What was opened may be another file by now.

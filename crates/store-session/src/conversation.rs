@@ -1,6 +1,6 @@
 //! The streams of one run, written as objects and read from those of the peer.
 
-mod elsewhere;
+mod detached;
 mod ending;
 mod ends;
 mod inbox;
@@ -8,12 +8,12 @@ mod inbox;
 pub(crate) use self::inbox::hear_all;
 
 use self::inbox::{Inbox, Named};
-use crate::apart::Desk;
+use crate::detached::DetachedKeys;
 use crate::error::{ExchangeError, Waiting};
-use crate::journal::{Journal, Objects, Part, Point, Said as SaidApart};
-use crate::looking::{Looking, digest, if_supported, put};
+use crate::journal::{DetachedEntry, FinishedPart, Journal, Objects, Point};
 use crate::name::what_of;
 use crate::object::{self, HELLO, Opened, Pieces, SHARES};
+use crate::poller::{ObjectPoller, digest, if_supported, put};
 use crate::state::State;
 use crate::store::Lengths;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -23,7 +23,7 @@ use std::time::Duration;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Misbehaviour, Secret, StopReason, TransportError};
 use vesica_link::letters::Sealer;
-use vesica_net::{Apart, Connection, Said, StreamId, Streams};
+use vesica_net::{Connection, Detached, SentDigests, StreamId, Streams};
 
 const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
 const EXPORT_LABEL: &str = "vesica exchange 2026 export";
@@ -40,7 +40,7 @@ const REST: Duration = Duration::from_millis(1);
 
 /// A run that has met its peer.
 pub(crate) struct Run {
-    pub(crate) looking: Looking,
+    pub(crate) poller: ObjectPoller,
     pub(crate) own: u8,
     /// How many runs before it were given up.
     pub(crate) repeats: u32,
@@ -63,13 +63,13 @@ struct Core {
     parts: BTreeMap<u64, [u8; 32]>,
     ours: Sealer,
     theirs: Sealer,
-    desk: Desk,
+    desk: DetachedKeys,
     inbox: Mutex<Inbox>,
     arrived: Condvar,
     /// Parts of this party that do not wait for the peer.
     working: AtomicIsize,
     /// Held by the thread that looks for the peer's next object.
-    looking: Mutex<()>,
+    poller: Mutex<()>,
     outbox: Mutex<Outbox>,
     /// Held while an object is published, so that they are in order.
     publishing: Mutex<()>,
@@ -88,13 +88,13 @@ struct Outbox {
     next: u32,
     journal: Journal,
     /// Parts that are over, of whose bytes no object has the last.
-    over: Vec<Part>,
+    over: Vec<FinishedPart>,
     /// What parts have said in objects apart, by part, and the streams that they had opened then.
-    apart: BTreeMap<u64, (Said, Vec<StreamId>)>,
+    detached: BTreeMap<u64, (SentDigests, Vec<StreamId>)>,
     /// The ids of those objects.
     ids: Vec<[u8; 16]>,
     /// That of which no object has the names.
-    named: Vec<SaidApart>,
+    named: Vec<DetachedEntry>,
 }
 
 /// What this process has written to a stream.
@@ -159,10 +159,10 @@ impl Conversation {
             _ => return Err(ExchangeError::Damaged),
         }
         let (mut said, mut ids) = (BTreeMap::new(), Vec::new());
-        for SaidApart { part, id, points } in std::mem::take(&mut objects.apart) {
+        for DetachedEntry { part, id, points } in std::mem::take(&mut objects.detached) {
             let opened = points.iter().map(|(stream, _)| *stream).collect();
             let streams = points.into_iter().filter(|(_, (len, _))| *len > 0).collect();
-            said.insert(part, (Said { streams }, opened));
+            said.insert(part, (SentDigests { streams }, opened));
             ids.push(id);
         }
         check_own(&run, next, &ids)?;
@@ -174,13 +174,13 @@ impl Conversation {
             next,
             journal,
             over: Vec::new(),
-            apart: said,
+            detached: said,
             ids,
             named: Vec::new(),
         };
         let Objects { seen, closed, parts, .. } = objects;
-        let inbox = Inbox::new(seen, closed, run.looking.options.memory_bytes);
-        let desk = Desk::new(&run.looking.run, run.own, run.secret.expose());
+        let inbox = Inbox::new(seen, closed, run.poller.options.memory_bytes);
+        let desk = DetachedKeys::new(&run.poller.run, run.own, run.secret.expose());
         let core = Core {
             run,
             state,
@@ -191,7 +191,7 @@ impl Conversation {
             inbox: Mutex::new(inbox),
             arrived: Condvar::new(),
             working: AtomicIsize::new(1),
-            looking: Mutex::default(),
+            poller: Mutex::default(),
             outbox: Mutex::new(outbox),
             publishing: Mutex::default(),
             ended: OnceLock::new(),
@@ -222,9 +222,9 @@ impl Conversation {
 /// Checks that the peer can read all that this party has said: its hello, its coins, `count` objects, and those apart with
 /// these `ids`.
 fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeError> {
-    let store = &*run.looking.options.store;
+    let store = &*run.poller.options.store;
     // Without a list the peer finds out.
-    let Some(there) = if_supported(store.list(&run.looking.run))? else { return Ok(()) };
+    let Some(there) = if_supported(store.list(&run.poller.run))? else { return Ok(()) };
     let there: HashSet<&str> = there.iter().map(|object| &*object.name).collect();
     let own = run.own;
     let has = |what: &str| there.contains(&*format!("{own}-{what}"));
@@ -239,8 +239,8 @@ fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeErro
 }
 
 fn put_numbered(run: &Run, number: u32, object: &[u8]) -> Result<(), ExchangeError> {
-    let name = object::numbered(&run.looking.run, run.own, number);
-    put(&*run.looking.options.store, &name, object)
+    let name = object::numbered(&run.poller.run, run.own, number);
+    put(&*run.poller.options.store, &name, object)
         .map_err(|error| error.unwrap_or(ExchangeError::ForeignObject { number }))
 }
 
@@ -360,7 +360,7 @@ impl Core {
             return Err(self.fail(ExchangeError::OtherBytes));
         }
         let digest = self.state.keep_part(number, result).map_err(|fault| self.fail(fault))?;
-        let part = Part { number, streams: streams.to_vec(), digest };
+        let part = FinishedPart { number, streams: streams.to_vec(), digest };
         let _in_order = lock(&self.publishing);
         self.check_open()?;
         let is_published = {
@@ -395,13 +395,11 @@ impl Core {
             let inbox = lock(&self.inbox);
             (inbox.next, inbox.seen.get(inbox.next as usize).copied())
         };
-        let Run { looking, .. } = &self.run;
-        let name = object::numbered(&looking.run, looking.peer, number);
+        let Run { poller, .. } = &self.run;
+        let name = object::numbered(&poller.run, poller.peer, number);
         let object = match wait {
             true => self.look((&name, Lengths::ANY), number)?,
-            false => {
-                looking.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?
-            }
+            false => poller.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?,
         };
         let Some(object) = object else { return Ok(None) };
         let len = object.len() as u64;
@@ -425,13 +423,13 @@ impl Core {
     }
 
     /// Takes what the peer has stored apart into the inbox. Its digest was in an object, and so it is on the disk.
-    fn fetch_apart(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
+    fn fetch_detached(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number, .. } = &**named;
         let name = self.desk.name_of(parcel);
         let wanted = (&*name, Lengths::exactly(parcel.len));
         // Honest peers store it before they name it. While it is transferred, the peer is not late for the others.
         self.working.fetch_add(1, Ordering::Relaxed);
-        let there = self.run.looking.options.store.get(wanted.0, wanted.1);
+        let there = self.run.poller.options.store.get(wanted.0, wanted.1);
         self.working.fetch_sub(1, Ordering::Relaxed);
         let object = match there.map_err(ExchangeError::store)? {
             Some(object) => object,
@@ -453,14 +451,14 @@ impl Core {
         // What another thread writes meanwhile, the peer may wait for.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
-        match self.run.looking.get(wanted, Waiting::Object(number), &is_over, &works) {
+        match self.run.poller.get(wanted, Waiting::Object(number), &is_over, &works) {
             Err(ExchangeError::Cancelled) if !self.is_cancelled() => Ok(None),
             object => object.map(Some),
         }
     }
 
     fn is_cancelled(&self) -> bool {
-        self.ended.get().is_some() || self.run.looking.options.cancel.is_cancelled()
+        self.ended.get().is_some() || self.run.poller.options.cancel.is_cancelled()
     }
 
     fn read(&self, stream: StreamId, buf: &mut [u8]) -> Result<(), TransportError> {
@@ -489,19 +487,19 @@ impl Core {
     /// Fetches what the next bytes of `stream` are in: an object stored apart, whatever the thread that looks for the next
     /// numbered object waits for, or else that object. Returns whether no other thread does so already.
     fn fetch_for(&self, stream: StreamId) -> Result<bool, ExchangeError> {
-        let next = || lock(&self.inbox).next_apart(stream);
+        let next = || lock(&self.inbox).next_detached(stream);
         if let Some(named) = next() {
             let Ok(_guard) = named.fetching.try_lock() else { return Ok(false) };
             // Another thread may have fetched it in between.
             if next().is_some_and(|next| Arc::ptr_eq(&next, &named)) {
-                self.fetch_apart(&named)?;
+                self.fetch_detached(&named)?;
             }
             return Ok(true);
         }
-        let Ok(_guard) = self.looking.try_lock() else { return Ok(false) };
+        let Ok(_guard) = self.poller.try_lock() else { return Ok(false) };
         let has_come = {
             let inbox = lock(&self.inbox);
-            inbox.has(stream) || inbox.next_apart(stream).is_some()
+            inbox.has(stream) || inbox.next_detached(stream).is_some()
         };
         if !has_come {
             self.fetch(true)?;
@@ -534,14 +532,14 @@ impl Connection for Conversation {
     /// The peer waits then, because the run can continue later.
     fn stop(&self, reason: StopReason) {
         self.abort(reason);
-        self.core.run.looking.options.store.stop(reason);
+        self.core.run.poller.options.store.stop(reason);
     }
 
     fn close(&self) -> Result<(), TransportError> {
         self.core.publish()
     }
 
-    fn apart(&self) -> Option<&dyn Apart> {
+    fn detached(&self) -> Option<&dyn Detached> {
         Some(self)
     }
 

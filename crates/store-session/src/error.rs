@@ -97,7 +97,7 @@ impl fmt::Debug for ObjectName {
 
 /// What is in the place of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instead {
+pub enum ActualKind {
     /// A link, a folder, a pipe, a socket or a device.
     NotAFile,
     /// A link, a file or something else, in the place of the folder of a run.
@@ -116,12 +116,12 @@ pub struct NotAnObject {
     /// The name.
     pub name: ObjectName,
     /// What has it.
-    pub is: Instead,
+    pub is: ActualKind,
 }
 
 impl NotAnObject {
     /// In the place of the object, or of the folder of a run, with this name.
-    pub fn new(name: &str, is: Instead) -> Self {
+    pub fn new(name: &str, is: ActualKind) -> Self {
         Self { name: ObjectName::new(name), is }
     }
 
@@ -173,7 +173,7 @@ pub enum ExchangeError {
     OfAnother,
     /// This party has begun the run with another folder, which is not here: somebody may have lost it.
     #[error("run {number} was begun with another folder")]
-    BegunElsewhere {
+    BegunDetached {
         /// The number of the run.
         number: u32,
     },

@@ -1,6 +1,6 @@
 //! A folder of a file system as a store.
 
-use crate::error::{Instead, NotAnObject};
+use crate::error::{ActualKind, NotAnObject};
 use crate::store::{Lengths, Listed, Store};
 use std::fs;
 use std::io::{self, Read, Write};
@@ -72,7 +72,7 @@ impl FolderStore {
         match root.folder(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                Err(NotAnObject::new(name, Instead::NotAFolder).into())
+                Err(NotAnObject::new(name, ActualKind::NotAFolder).into())
             }
             folder => folder.map(Some),
         }
@@ -150,7 +150,7 @@ impl Store for FolderStore {
         let file = match folder.file(file)? {
             Opened::File(file) => file,
             Opened::Nothing => return Ok(None),
-            Opened::NotAFile => return Err(NotAnObject::new(name, Instead::NotAFile).into()),
+            Opened::NotAFile => return Err(NotAnObject::new(name, ActualKind::NotAFile).into()),
         };
         lengths.check(name, file.metadata()?.len())?;
         let mut bytes = Vec::new();
@@ -265,18 +265,21 @@ mod tests {
             NotAnObject::of(&store.get(&format!("run/{name}"), lengths).unwrap_err()).unwrap()
         };
         for name in ["pipe", "link", "device", "folder", "socket"] {
-            let expected = NotAnObject::new(&format!("run/{name}"), Instead::NotAFile);
+            let expected = NotAnObject::new(&format!("run/{name}"), ActualKind::NotAFile);
             assert_eq!(fault(name, Lengths::ANY), expected);
             assert!(!store.put_if_absent(&format!("run/{name}"), b"").unwrap(), "{name}");
         }
         for lengths in [Lengths::up_to(4), Lengths::exactly(4), Lengths::exactly(6)] {
-            assert_eq!(fault("file", lengths).is, Instead::Length { bytes: 5 });
+            assert_eq!(fault("file", lengths).is, ActualKind::Length { bytes: 5 });
         }
-        assert_eq!(fault("sparse", Lengths::exactly(1316)).is, Instead::Length { bytes: 1 << 30 });
+        assert_eq!(
+            fault("sparse", Lengths::exactly(1316)).is,
+            ActualKind::Length { bytes: 1 << 30 }
+        );
 
         fs::rename(root.path().join("run"), root.path().join("away")).unwrap();
         symlink("away", root.path().join("run")).unwrap();
-        let expected = NotAnObject::new("run", Instead::NotAFolder);
+        let expected = NotAnObject::new("run", ActualKind::NotAFolder);
         assert_eq!(fault("file", Lengths::ANY), expected);
         for done in [store.put_if_absent("run/new", b"").map(drop), store.remove("run/file")] {
             assert_eq!(NotAnObject::of(&done.unwrap_err()), Some(expected));

@@ -2,9 +2,9 @@
 
 pub use crate::mirror::fuzzing::{lines, receive};
 
-use crate::apart::{self, Desk};
 use crate::conversation::{Conversation, hear_all};
-use crate::object::APART;
+use crate::detached::{self, DetachedKeys};
+use crate::object::DETACHED;
 use crate::object::Opened;
 use crate::{RunName, journal, name, object};
 use vesica_net::{Parcel, StreamId};
@@ -19,13 +19,13 @@ pub fn samples() -> [Vec<u8>; 4] {
     };
     let parcels = [parcel(1, vec![(stream, 3), (other, 2)]), parcel(2, vec![(other, 1)])];
     let mut named: object::Pieces =
-        parcels.iter().map(|parcel| (APART, apart::to_bytes(parcel))).collect();
+        parcels.iter().map(|parcel| (DETACHED, detached::to_bytes(parcel))).collect();
     named.insert(1, (stream, vec![6]));
     [
         object::body_of(&pieces),
         object::body_of(&named),
         journal::journal_of(&[1; 32], &[(stream, (3, [2; 32]))]),
-        Desk::new("0123456789abcdef-0001", 1, &[3; 32]).to_bytes(),
+        DetachedKeys::new("0123456789abcdef-0001", 1, &[3; 32]).to_bytes(),
     ]
 }
 
@@ -38,7 +38,7 @@ pub fn sealed(on: &Conversation, number: u32, body: Vec<u8>) -> Vec<u8> {
 pub fn named(id: u64, stream: StreamId) -> (StreamId, Vec<u8>) {
     let streams = vec![(stream, 1)];
     let (id, len) = (u128::from(id).to_be_bytes(), object::sealed_len(&streams));
-    (APART, apart::to_bytes(&Parcel { id, key: [0; 32], digest: [0; 32], len, streams }))
+    (DETACHED, detached::to_bytes(&Parcel { id, key: [0; 32], digest: [0; 32], len, streams }))
 }
 
 /// Reads an opened object, and what it names of objects apart.
@@ -50,9 +50,9 @@ pub fn read_object(body: &[u8]) {
     let pieces: object::Pieces =
         opened.pieces().map(|(stream, bytes)| (stream, bytes.to_vec())).collect();
     assert_eq!(object::body_of(&pieces), body, "an object has one form");
-    for (_, bytes) in pieces.iter().filter(|(stream, _)| *stream == APART) {
-        if let Some(parcel) = apart::from_bytes(bytes) {
-            assert_eq!(&apart::to_bytes(&parcel), bytes, "the name of an object has one form");
+    for (_, bytes) in pieces.iter().filter(|(stream, _)| *stream == DETACHED) {
+        if let Some(parcel) = detached::from_bytes(bytes) {
+            assert_eq!(&detached::to_bytes(&parcel), bytes, "the name of an object has one form");
         }
     }
     hear_all(&opened);
@@ -63,7 +63,7 @@ pub fn read_object(body: &[u8]) {
 /// # Panics
 /// If it is written otherwise.
 pub fn read_desk(bytes: &[u8]) {
-    if let Some(desk) = Desk::from_bytes(bytes) {
+    if let Some(desk) = DetachedKeys::from_bytes(bytes) {
         assert_eq!(desk.to_bytes(), bytes, "a desk has one form");
     }
 }

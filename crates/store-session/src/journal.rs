@@ -10,13 +10,13 @@ pub(crate) const DIGEST_LEN: usize = 32;
 const SENT: u8 = 1;
 const SEEN: u8 = 2;
 const PART: u8 = 3;
-const APART: u8 = 4;
+const DETACHED: u8 = 4;
 
 /// A point of a stream: how many bytes come before it, and their digest.
 pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
 
 /// A part of a run that is over.
-pub(crate) struct Part {
+pub(crate) struct FinishedPart {
     pub(crate) number: u64,
     pub(crate) streams: Vec<StreamId>,
     /// Of its result.
@@ -25,7 +25,7 @@ pub(crate) struct Part {
 
 /// What a part has said in an object apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct DetachedEntry {
     pub(crate) part: u64,
     /// Of the object.
     pub(crate) id: [u8; 16],
@@ -45,7 +45,7 @@ pub(crate) struct Objects {
     /// The digests of the results of parts that are over.
     pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
     /// What parts have said in objects apart, in order.
-    pub(crate) apart: Vec<Said>,
+    pub(crate) detached: Vec<DetachedEntry>,
     /// The streams of these parts.
     pub(crate) closed: HashSet<StreamId>,
 }
@@ -78,15 +78,15 @@ impl Journal {
         &mut self,
         digest: &[u8; DIGEST_LEN],
         points: &[(StreamId, Point)],
-        apart: &[Said],
+        detached: &[DetachedEntry],
     ) -> Result<(), ExchangeError> {
-        let mut entries: Vec<u8> = apart.iter().flat_map(entry_of_said).collect();
+        let mut entries: Vec<u8> = detached.iter().flat_map(entry_of_said).collect();
         entries.extend(entry_of(SENT, digest, points));
         self.append(entries)
     }
 
     /// Adds a part whose result is kept, and whose bytes objects have.
-    pub(crate) fn close(&mut self, part: &Part) -> Result<(), ExchangeError> {
+    pub(crate) fn close(&mut self, part: &FinishedPart) -> Result<(), ExchangeError> {
         let mut entry = entry_of(PART, &part.digest, &[]);
         entry.extend_from_slice(&part.number.to_le_bytes());
         for stream in &part.streams {
@@ -118,11 +118,11 @@ fn entry_of(kind: u8, digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -
     with_len(entry)
 }
 
-fn entry_of_said(said: &Said) -> Vec<u8> {
+fn entry_of_said(said: &DetachedEntry) -> Vec<u8> {
     let mut digest = [0; DIGEST_LEN];
     digest[..8].copy_from_slice(&said.part.to_le_bytes());
     digest[8..24].copy_from_slice(&said.id);
-    entry_of(APART, &digest, &said.points)
+    entry_of(DETACHED, &digest, &said.points)
 }
 
 /// The points in an entry.
@@ -145,7 +145,7 @@ fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
 
 /// A journal of an object of this party's, which names one apart, and one of the peer's.
 pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
-    let said = Said { part: 3, id: [4; 16], points: points.to_vec() };
+    let said = DetachedEntry { part: 3, id: [4; 16], points: points.to_vec() };
     [entry_of_said(&said), entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
 }
 
@@ -153,7 +153,7 @@ pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]
 pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
     let (mut objects, mut rest) = (Objects::default(), bytes);
     // Those that no object names yet, and where the whole entries before them end.
-    let (mut apart, mut whole) = (Vec::new(), 0);
+    let (mut detached, mut whole) = (Vec::new(), 0);
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = u32::from_le_bytes(*len) as usize;
         let Some((entry, after)) = after.split_at_checked(len) else { break };
@@ -161,7 +161,7 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
         let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
         let (points, none) = points.as_chunks::<48>();
         // They are written at once with the object that names them.
-        if !apart.is_empty() && ![SENT, APART].contains(kind) {
+        if !detached.is_empty() && ![SENT, DETACHED].contains(kind) {
             return None;
         }
         match *kind {
@@ -170,13 +170,13 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
                 for (stream, point) in points_of(points)? {
                     objects.points.entry(stream).or_default().push_back(point);
                 }
-                objects.apart.append(&mut apart);
+                objects.detached.append(&mut detached);
             }
-            APART if none.is_empty() => {
+            DETACHED if none.is_empty() => {
                 let (part, id) = digest.split_first_chunk::<8>()?;
                 let id = *id.first_chunk::<16>()?;
                 let part = u64::from_le_bytes(*part);
-                apart.push(Said { part, id, points: points_of(points)? });
+                detached.push(DetachedEntry { part, id, points: points_of(points)? });
             }
             SEEN if entry.len() == DIGEST_LEN => objects.seen.push(*digest),
             PART => {
@@ -192,7 +192,7 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
             _ => return None,
         }
         rest = after;
-        if apart.is_empty() {
+        if detached.is_empty() {
             whole = bytes.len() - rest.len();
         }
     }

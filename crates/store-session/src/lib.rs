@@ -41,34 +41,35 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
-mod apart;
 mod conversation;
+mod detached;
 mod error;
 mod folder;
 #[doc(hidden)]
 pub mod fuzzing;
 mod journal;
-mod looking;
 mod meeting;
 mod mirror;
 mod name;
 mod object;
+mod poller;
+mod retrying;
 mod runs;
 mod state;
-mod steady;
 mod store;
 
-pub use apart::{APART_MAX_BYTES, Desk};
 pub use conversation::Conversation;
-pub use error::{Event, ExchangeError, Instead, NotAnObject, ObjectName, Repeats, Waiting};
+pub use detached::{DETACHED_MAX_BYTES, DetachedKeys};
+pub use error::{ActualKind, Event, ExchangeError, NotAnObject, ObjectName, Repeats, Waiting};
 pub use folder::FolderStore;
-pub use looking::Options;
 pub use meeting::meet;
 pub use mirror::{Dial, Dialled, Mirror};
 pub use name::RunName;
+pub use poller::Options;
+pub use retrying::RetryingStore;
 pub use runs::{
-    Cleaned, CleanedRun, Cleaning, Pile, RunState, RunsError, Side, StoredRun, Which, clean, runs,
+    CleanScope, Cleaned, CleanedRun, Cleaning, FileTotals, RunState, RunsError, Side, StoredRun,
+    clean, runs,
 };
 pub use state::State;
-pub use steady::Steady;
 pub use store::{Lengths, Listed, OBJECT_MAX_BYTES, Store};

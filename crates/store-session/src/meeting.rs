@@ -2,9 +2,9 @@
 
 use crate::conversation::{Conversation, Run};
 use crate::error::{Event, ExchangeError, Repeats, Waiting};
-use crate::looking::{Looking, Options, digest, give_up, if_supported, put};
 use crate::name::{MAX_RUNS, NOTE_LEN, RunName, lengths_of, parse_object, prefix_of};
 use crate::object::{self, END, GIVEN_UP, HELLO, SHARES};
+use crate::poller::{ObjectPoller, Options, digest, give_up, if_supported, put};
 use crate::state::State;
 use crate::store::{Listed, Store};
 use std::sync::Arc;
@@ -53,28 +53,28 @@ pub fn meet(
     let run = format!("{prefix}-{number:04}");
     let (meeting, own_secret) = state.secrets((number, count))?;
     let context = derive(CONTEXT_LABEL, &[agreement, &number.to_le_bytes()]);
-    let looking = Looking { options, run: run.clone(), peer };
+    let poller = ObjectPoller { options, run: run.clone(), peer };
     let never = || false;
 
     let hello = meeting.hello(identity, &context, &count.to_le_bytes());
     // This run counts from here on: nobody has heard of it before.
     state.keep_begun(&counted, most.min(count.saturating_add(1)))?;
-    put(&*looking.options.store, &object::name(&run, own, HELLO), &hello)
-        .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
+    put(&*poller.options.store, &object::name(&run, own, HELLO), &hello)
+        .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
     let their_hello = object::name(&run, peer, HELLO);
     let refuse = |repeats| {
         // In a store that ends with this process, the other side must learn the number first. It may refuse without.
-        let _ = looking.options.store.settle(&their_hello, looking.options.wait);
+        let _ = poller.options.store.settle(&their_hello, poller.options.wait);
         Err(ExchangeError::TooManyRepeats(repeats))
     };
     if count > max {
         return refuse(repeats);
     }
     let wanted = (&*their_hello, lengths_of(&their_hello));
-    let theirs = looking.get(wanted, Waiting::Hello, &never, &never)?;
+    let theirs = poller.get(wanted, Waiting::Hello, &never, &never)?;
     // Who has begun this run has no need of what was said in others.
     if !state.has_seen_hello() {
-        remove_earlier(&*looking.options.store, &prefix, (number, own))?;
+        remove_earlier(&*poller.options.store, &prefix, (number, own))?;
     }
     let seen = digest(&theirs);
     let mut hellos = vec![hello, theirs];
@@ -93,15 +93,15 @@ pub fn meet(
         return refuse(repeats);
     }
     if repeats.count > count {
-        (looking.options.on_event)(Event::Repeats { number, repeats });
+        (poller.options.on_event)(Event::Repeats { number, repeats });
     }
 
     let shares = state.shares(|| met.shares())?;
-    put(&*looking.options.store, &object::name(&run, own, SHARES), &shares)
-        .map_err(|error| error.unwrap_or(ExchangeError::BegunElsewhere { number }))?;
+    put(&*poller.options.store, &object::name(&run, own, SHARES), &shares)
+        .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
     let their_shares = object::name(&run, peer, SHARES);
     let wanted = (&*their_shares, lengths_of(&their_shares));
-    let theirs = looking.get(wanted, Waiting::Shares, &never, &never)?;
+    let theirs = poller.get(wanted, Waiting::Shares, &never, &never)?;
     let seen = digest(&theirs);
     let mut bodies = vec![Vec::new(), theirs];
     if own == 1 {
@@ -113,7 +113,7 @@ pub fn meet(
     }
     let seed = derive(SEED_LABEL, &[own_secret.expose(), secret.expose()]);
     let run =
-        Run { looking, own, repeats: repeats.count, secret, seed: vesica_core::Secret::new(seed) };
+        Run { poller, own, repeats: repeats.count, secret, seed: vesica_core::Secret::new(seed) };
     Conversation::start(run, Arc::clone(state))
 }
 
@@ -140,7 +140,7 @@ fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), E
             given_up += 1;
         } else if has(own, HELLO)? {
             if !options.restart {
-                return Err(ExchangeError::BegunElsewhere { number });
+                return Err(ExchangeError::BegunDetached { number });
             }
             give_up(store, &run, own, StopReason::Cancelled)?;
             given_up += 1;

@@ -78,7 +78,7 @@ pub(crate) enum Kind {
     Shares,
     Numbered,
     /// What a numbered object names.
-    Apart,
+    Detached,
     End,
     GivenUp,
 }
@@ -89,7 +89,7 @@ impl Kind {
         match self {
             Kind::Hello => Lengths::exactly((HELLO_LEN + NOTE_LEN) as u64),
             Kind::Shares => Lengths::exactly(LETTER_LEN as u64),
-            Kind::Numbered | Kind::Apart => Lengths::ANY,
+            Kind::Numbered | Kind::Detached => Lengths::ANY,
             Kind::End | Kind::GivenUp => Lengths::up_to(MARK_MAX_BYTES),
         }
     }
@@ -113,7 +113,7 @@ pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
         SHARES => Kind::Shares,
         END => Kind::End,
         GIVEN_UP => Kind::GivenUp,
-        apart if is_apart(apart) => Kind::Apart,
+        detached if is_detached(detached) => Kind::Detached,
         digits => {
             let number: u32 = digits.parse().ok()?;
             (format!("{number:06}") == digits).then_some(Kind::Numbered)?
@@ -128,7 +128,7 @@ pub(crate) fn what_of(id: &[u8; 16]) -> String {
 }
 
 /// Whether this is [`what_of`] an id.
-pub(crate) fn is_apart(what: &str) -> bool {
+pub(crate) fn is_detached(what: &str) -> bool {
     let id = what.strip_prefix('x').and_then(|digits| u128::from_str_radix(digits, 16).ok());
     id.is_some_and(|id| what_of(&id.to_be_bytes()) == what)
 }

@@ -10,7 +10,7 @@ use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;
 
 /// In place of the name of a stream.
-pub(crate) const APART: StreamId = StreamId::from_u64(0);
+pub(crate) const DETACHED: StreamId = StreamId::from_u64(0);
 
 const HEAD_LEN: usize = 12;
 
@@ -66,7 +66,7 @@ impl Opened {
         let (mut rest, mut last) = (&body[..], None);
         while !rest.is_empty() {
             let ((stream, bytes), after) = first_piece(rest)?;
-            let continues = last == Some(stream) && stream != APART;
+            let continues = last == Some(stream) && stream != DETACHED;
             if bytes.is_empty() || continues {
                 return None;
             }

@@ -9,7 +9,7 @@ use crate::store::{Listed, Store};
 use std::io;
 use std::time::SystemTime;
 
-pub use clean::{Cleaned, CleanedRun, Cleaning, Pile, Which, clean};
+pub use clean::{CleanScope, Cleaned, CleanedRun, Cleaning, FileTotals, clean};
 
 /// Why the runs of a store cannot be looked at or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -65,7 +65,7 @@ impl Side {
             Kind::Shares => self.has_shares = true,
             Kind::End => self.has_ended = true,
             Kind::GivenUp => self.has_given_up = true,
-            Kind::Numbered | Kind::Apart => {
+            Kind::Numbered | Kind::Detached => {
                 self.objects += 1;
                 self.object_bytes = self.object_bytes.saturating_add(object.bytes);
             }

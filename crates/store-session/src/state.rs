@@ -383,7 +383,7 @@ impl SplitOff for Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::journal::Said;
+    use crate::journal::DetachedEntry;
     use vesica_net::StreamId;
     use vesica_state_folder::FolderError;
 
@@ -394,22 +394,22 @@ mod tests {
         let state = State::open(&path, [1; 32]).unwrap();
         state.secrets((3, 2)).unwrap();
         let stream = StreamId::from_u64(7);
-        let apart = [1, 2].map(|part| {
+        let detached = [1, 2].map(|part| {
             let (id, points) = ([5; 16], vec![(stream, (4, [part as u8; 32]))]);
-            Said { part, id, points }
+            DetachedEntry { part, id, points }
         });
         {
             let (objects, mut journal) = state.objects().unwrap();
             assert_eq!(objects, Objects::default());
             journal.send(&[1; 32], &[(stream, (5, [9; 32]))], &[]).unwrap();
             journal.see(&[2; 32]).unwrap();
-            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &detached).unwrap();
         }
         let expected = || Objects {
             sent: vec![[1; 32], [3; 32]],
             points: [(stream, [(5, [9; 32]), (6, [8; 32])].into())].into(),
             seen: vec![[2; 32]],
-            apart: vec![apart[0].clone(), apart[1].clone()],
+            detached: vec![detached[0].clone(), detached[1].clone()],
             ..Objects::default()
         };
         assert_eq!(state.objects().unwrap().0, expected());
@@ -419,8 +419,8 @@ mod tests {
         for cut in 1..3 * (37 + 48) {
             std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
             let (objects, mut journal) = state.objects().unwrap();
-            assert_eq!((objects.sent.len(), objects.seen.len(), objects.apart.len()), (1, 1, 0));
-            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &apart).unwrap();
+            assert_eq!((objects.sent.len(), objects.seen.len(), objects.detached.len()), (1, 1, 0));
+            journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &detached).unwrap();
             assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
         }
         // Nothing comes between an object apart and the object that names it.

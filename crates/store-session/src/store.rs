@@ -1,6 +1,6 @@
 //! What a place for objects must be able to do.
 
-use crate::error::{Instead, NotAnObject};
+use crate::error::{ActualKind, NotAnObject};
 use std::io;
 use std::time::{Duration, SystemTime};
 use vesica_core::{StopReason, TransportError};
@@ -43,7 +43,7 @@ impl Lengths {
     pub fn check(self, name: &str, bytes: u64) -> io::Result<()> {
         match (self.least..=self.most).contains(&bytes) {
             true => Ok(()),
-            false => Err(NotAnObject::new(name, Instead::Length { bytes }).into()),
+            false => Err(NotAnObject::new(name, ActualKind::Length { bytes }).into()),
         }
     }
 }

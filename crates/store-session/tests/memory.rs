@@ -59,8 +59,8 @@ fn turns() -> Vec<u8> {
 fn names() -> Vec<u8> {
     let mut body = Vec::with_capacity(OBJECT_BYTES);
     for id in 0..(OBJECT_BYTES / (12 + NAME_LEN + 13)) as u64 {
-        let (apart, name) = fuzzing::named(id, stream(1));
-        push(&mut body, apart, &name);
+        let (detached, name) = fuzzing::named(id, stream(1));
+        push(&mut body, detached, &name);
         push(&mut body, stream(1), &[7]);
     }
     body

@@ -1,11 +1,11 @@
 //! The protocols with a helper: the parties' puts, and what a helper shows to a party.
 
-mod desk;
+mod helper_store;
 
 use super::codes::written;
 use super::{Target, no_seeds, two_party};
 use crate::input::Input;
-use desk::{Helper, Way, party};
+use helper_store::{Helper, Way, party};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread;
@@ -180,7 +180,7 @@ fn aided_party(bytes: &[u8]) {
     let spec = spec(variant);
     let scale = spec.scale(rows(variant));
     let shown = Shown { slots: Arc::new(slots) };
-    match party(&spec, number, scale, &set(variant, number), &shown, &desk::Forgetful) {
+    match party(&spec, number, scale, &set(variant, number), &shown, &helper_store::Forgetful) {
         Err(Error::Bug(what)) => panic!("a helper causes a bug: {what}"),
         Err(error) => drop(error.to_string()),
         Ok(_) => {}

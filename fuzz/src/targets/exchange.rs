@@ -3,9 +3,11 @@
 
 use super::{Target, fresh, scratch};
 use vesica_core::Block;
-use vesica_detached::Ended;
+use vesica_detached::PartitionResult;
 use vesica_net::{Flight, StreamId};
-use vesica_partitions::{Cost, Given, Listed, Over, OverAddends, OverLists, OverStep};
+use vesica_partitions::{
+    Cost, FinishedAddends, FinishedLists, FinishedPartition, FinishedStep, Listed, PartitionOutput,
+};
 use vesica_store_session::fuzzing;
 
 /// Own items of the partition that is read.
@@ -50,16 +52,16 @@ fn mirror(bytes: &[u8]) {
 fn seeds() -> Vec<Vec<u8>> {
     let mut seeds = fuzzing::samples().to_vec();
     seeds.push(b"0011223344556677-0001/0-000012".to_vec());
-    let given = Given { own: Some(vec![true; OWN_LEN]), refused: None };
+    let given = PartitionOutput { own: Some(vec![true; OWN_LEN]), refused: None };
     let cost = Cost { payload: (3, 4), direction_changes: 2 };
-    seeds.push(Over { given, cost }.to_bytes(OWN_LEN));
-    seeds.push(OverAddends { count: 5, sums: vec![6; COLUMNS], cost }.to_bytes());
+    seeds.push(FinishedPartition { given, cost }.to_bytes(OWN_LEN));
+    seeds.push(FinishedAddends { count: 5, sums: vec![6; COLUMNS], cost }.to_bytes());
     let ids = Listed::Ids { own: vec![[1; 16]; OWN_LEN], all: vec![[1; 16]; 2 * OWN_LEN] };
     for said in [Listed::Nothing, Listed::Texts(b"a text".to_vec()), ids] {
-        seeds.extend(OverLists { said, refused: None, cost }.to_bytes(MOST));
+        seeds.extend(FinishedLists { said, refused: None, cost }.to_bytes(MOST));
     }
     let values = (0..OWN_LEN as u128).map(Block::new).collect();
-    seeds.push(OverStep { rest: vec![1; REST_LEN], values, refused: None, cost }.to_bytes());
+    seeds.push(FinishedStep { rest: vec![1; REST_LEN], values, refused: None, cost }.to_bytes());
     let pieces = [7, 9].map(|stream| (StreamId::from_u64(stream), vec![1; stream as usize]));
     seeds.push(Flight::from_iter(pieces).to_bytes());
     // That 5 items are common, the result being good; bytes and changes of direction.
@@ -78,14 +80,14 @@ fn objects(bytes: &[u8]) {
         assert_eq!(again, Some(flight), "a flight reads back");
     }
     let written = [
-        Ended::from_bytes(bytes).map(|ended| {
+        PartitionResult::from_bytes(bytes).map(|ended| {
             let _ = ended.refused();
             ended.to_bytes()
         }),
-        Over::from_bytes(bytes, OWN_LEN).map(|over| over.to_bytes(OWN_LEN)),
-        OverStep::from_bytes(bytes, REST_LEN, OWN_LEN).map(|over| over.to_bytes()),
-        OverAddends::from_bytes(bytes, COLUMNS).map(|over| over.to_bytes()),
-        OverLists::from_bytes(bytes, OWN_LEN, MOST).and_then(|over| over.to_bytes(MOST)),
+        FinishedPartition::from_bytes(bytes, OWN_LEN).map(|over| over.to_bytes(OWN_LEN)),
+        FinishedStep::from_bytes(bytes, REST_LEN, OWN_LEN).map(|over| over.to_bytes()),
+        FinishedAddends::from_bytes(bytes, COLUMNS).map(|over| over.to_bytes()),
+        FinishedLists::from_bytes(bytes, OWN_LEN, MOST).and_then(|over| over.to_bytes(MOST)),
     ];
     for again in written.iter().flatten() {
         assert!(again == bytes, "what a partition gave has one form");

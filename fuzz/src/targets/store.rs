@@ -67,7 +67,7 @@ fn seeds() -> Vec<Vec<u8>> {
 fn store(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (stage, program) = (*input.one_of(&STAGES), *input.one_of(&PROGRAMS));
-    let elsewhere = input.byte() % 2 == 1;
+    let detached = input.byte() % 2 == 1;
     let scene = scene();
     let folder = scratch().path().join("store");
     let shared = folder.join("shared");
@@ -98,7 +98,7 @@ fn store(bytes: &[u8]) {
     let store = Arc::new(Watched::open(&shared));
     let (start, before) = (Instant::now(), read_bytes());
     let there = Arc::clone(&store) as Arc<dyn Store>;
-    let ended = scene.run((stage, &folder.join("state")), there, Duration::ZERO, elsewhere);
+    let ended = scene.run((stage, &folder.join("state")), there, Duration::ZERO, detached);
     assert!(start.elapsed() < MOST_TIME, "a party was held up: {ended:?}");
     let given = store.given_bytes.load(Ordering::Relaxed);
     if let Some((after, before)) = read_bytes().zip(before) {

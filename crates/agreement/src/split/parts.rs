@@ -1,7 +1,7 @@
 //! What becomes of what partitions give that are matched in memory, and what is kept of it.
 
 use vesica_core::{Error, Item, Misbehaviour, PsiParams, Result, Role};
-use vesica_partitions::{Cost, Listed, OverAddends, OverLists};
+use vesica_partitions::{Cost, FinishedAddends, FinishedLists, Listed};
 use vesica_protocols::{Addends, Ids, Input, Output, Party, Protocol};
 
 /// What the partitions of a run are, and what becomes of what they give.
@@ -62,12 +62,12 @@ impl Parts for Numbers<'_> {
 
     fn keep(&self, _: &PsiParams, output: &Output, cost: Cost) -> Result<Vec<u8>> {
         let Addends { count, sums } = output.clone().into_addends()?;
-        Ok(OverAddends { count, sums, cost }.to_bytes())
+        Ok(FinishedAddends { count, sums, cost }.to_bytes())
     }
 
     fn recall(&self, _: &PsiParams, bytes: &[u8]) -> Option<(Output, Cost)> {
-        let OverAddends { count, sums, cost } =
-            OverAddends::from_bytes(bytes, self.total.sums.len())?;
+        let FinishedAddends { count, sums, cost } =
+            FinishedAddends::from_bytes(bytes, self.total.sums.len())?;
         Some((Output::Addends(Addends { count, sums }), cost))
     }
 
@@ -117,14 +117,14 @@ impl Parts for Listing<'_> {
             Output::Ids(Ids { own, all }) => Listed::Ids { own, all },
             _ => return Err(NO_LIST),
         };
-        let kept = OverLists { said, refused, cost }.to_bytes(self.most(params));
+        let kept = FinishedLists { said, refused, cost }.to_bytes(self.most(params));
         kept.ok_or(Error::Bug("the list of a partition is longer than the union"))
     }
 
     fn recall(&self, params: &PsiParams, bytes: &[u8]) -> Option<(Output, Cost)> {
         let [own_len, _] = lens(self.role, params);
-        let OverLists { said, refused, cost } =
-            OverLists::from_bytes(bytes, own_len, self.most(params))?;
+        let FinishedLists { said, refused, cost } =
+            FinishedLists::from_bytes(bytes, own_len, self.most(params))?;
         let said = match said {
             Listed::Nothing => Output::Nothing,
             Listed::Texts(texts) => Output::OnlyTheirs(texts),

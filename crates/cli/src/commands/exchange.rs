@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use vesica_agreement::Agreement;
 use vesica_diagnostics::runs::{Names, cleaned, json, names, number, table};
-use vesica_store_session::{Cleaning, RunsError, Store, Which};
+use vesica_store_session::{CleanScope, Cleaning, RunsError, Store};
 
 pub(crate) fn run(args: &ExchangeCommandArgs, out: &mut impl Write) -> Result<(), Failure> {
     match &args.what {
@@ -38,9 +38,9 @@ fn status(args: &StatusArgs, out: &mut impl Write) -> Result<(), Failure> {
 fn clean(args: &CleanArgs, out: &mut impl Write) -> Result<(), Failure> {
     let asked = Asked::of(&args.runs)?;
     let which = match &args.party {
-        Some(party) => Which::OfParty(asked.party(party)?),
-        None if args.all => Which::WithMarks,
-        None => Which::OfBoth,
+        Some(party) => CleanScope::OfParty(asked.party(party)?),
+        None if args.all => CleanScope::WithMarks,
+        None => CleanScope::OfBoth,
     };
     let now = SystemTime::now();
     let before = now.checked_sub(args.older_than).unwrap_or(SystemTime::UNIX_EPOCH);

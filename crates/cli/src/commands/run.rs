@@ -107,7 +107,7 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         refused: args.data.refused_output(),
         link: link.clone(),
         store,
-        hands: None,
+        workers: None,
         threads: args.threads.unwrap_or(available_parallelism().unwrap_or(NonZeroUsize::MIN)),
         memory_bytes: args.memory.bytes(),
         scratch: args.memory.scratch.clone(),

@@ -138,7 +138,7 @@ fn modules() -> Vec<(PathBuf, Vec<String>)> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
     let rows = crates
         .filter(|folder| folder.join("src").is_dir())
-        .flat_map(|folder| files(&folder.join("src"), &["row.rs", "rows.rs"]));
+        .flat_map(|folder| files(&folder.join("src"), &["catalogue.rs"]));
     let modules = rows.map(|path| {
         let text = fs::read_to_string(&path).unwrap();
         let ids = text.split("\n    id: \"").skip(1).map(|rest| rest.split('"').next().unwrap());

@@ -183,7 +183,7 @@ fn a_bad_value_ends_the_run_with_its_line_on_the_side_that_has_it() {
 }
 
 #[test]
-fn the_summed_column_may_have_another_name_where_it_is_and_none_elsewhere() {
+fn the_summed_column_may_have_another_name_where_it_is_and_none_detached() {
     let place = Place::new();
     place.write("one.csv", "email\nuser1@example.com\n");
     place.write("two.csv", amounts(0..9).replace("amount", "total"));

@@ -3,7 +3,7 @@
 use crate::support;
 use std::collections::HashSet;
 use std::fs;
-use support::{Place, Running, TERMS, Terms, people, vesica, word_list};
+use support::{Place, TERMS, Terms, people, vesica, word_list};
 
 fn words(name: &str) -> Vec<String> {
     let text = fs::read_to_string(word_list(name)).unwrap();

@@ -10,7 +10,7 @@ use vesica_diagnostics::{Message, Speech, engine, with_helper};
 use vesica_engine::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, IdentityError, LinkError};
-use vesica_store_session::{ExchangeError, Instead, NotAnObject, Repeats, Waiting};
+use vesica_store_session::{ActualKind, ExchangeError, NotAnObject, Repeats, Waiting};
 
 const TIME: Duration = Duration::from_secs(90);
 
@@ -79,15 +79,16 @@ fn exchange_errors() -> [ExchangeError; 15] {
         not_yet(Waiting::Shares, 90),
         not_yet(Waiting::Object(3), 90),
         ExchangeError::Store(ErrorKind::StorageFull),
-        ExchangeError::BegunElsewhere { number: 3 },
+        ExchangeError::BegunDetached { number: 3 },
         ExchangeError::TooManyRepeats(Repeats { count: 4, max: 3 }),
         ExchangeError::TooManyRepeats(Repeats { count: 1, max: 0 }),
         ExchangeError::Gone { number: 3 },
         ExchangeError::WrongObject { number: 3 },
         ExchangeError::ForeignObject { number: 3 },
-        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-hello", Instead::NotAFile).into(),
-        NotAnObject::new("6a1f0c9d2b7e4f11-0001", Instead::NotAFolder).into(),
-        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-end", Instead::Length { bytes: 1 << 30 }).into(),
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-hello", ActualKind::NotAFile).into(),
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001", ActualKind::NotAFolder).into(),
+        NotAnObject::new("6a1f0c9d2b7e4f11-0001/0-end", ActualKind::Length { bytes: 1 << 30 })
+            .into(),
         ExchangeError::Stopped { reason: StopReason::Cancelled },
         ExchangeError::Stopped { reason: StopReason::Input },
     ]

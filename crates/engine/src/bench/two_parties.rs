@@ -3,7 +3,7 @@
 use super::{BenchFigures, PhaseFigures};
 use crate::error::ConfigFault;
 use crate::matching::{Matched, Splitting, run_alone};
-use crate::seats::context;
+use crate::participants::context;
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;

@@ -7,7 +7,7 @@ use crate::peer::{Exchange, state_error};
 use std::sync::{Arc, Mutex, OnceLock};
 use vesica_core::hash::{Transcript, derive};
 use vesica_records::{KeySet, KeyTexts};
-use vesica_store_session::{State, Steady, Store};
+use vesica_store_session::{RetryingStore, State, Store};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
 /// Of the digest of the rows that take part.
@@ -46,7 +46,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     let exchange = Exchange {
         had_written,
         store: job.store.clone().map_or_else(OnceLock::new, |store| {
-            OnceLock::from(Arc::new(Steady::new(store)) as Arc<dyn Store>)
+            OnceLock::from(Arc::new(RetryingStore::new(store)) as Arc<dyn Store>)
         }),
         is_mirrored: job.store.is_none(),
         fault: Arc::default(),

@@ -1,6 +1,6 @@
 //! Matching over a session with the peer.
 
-mod elsewhere;
+mod detached;
 mod sets;
 
 use super::split::{Found, Large, Matched, Pieces, Splitting};
@@ -10,10 +10,10 @@ use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::{KeyRows, RunResult};
+use crate::participants::Participants;
 use crate::peer::{Exchange, Peer};
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::seats::Seats;
 use crate::{Error, Event, Phase, Report};
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -24,7 +24,7 @@ use vesica_agreement::split::Joined;
 use vesica_agreement::{Agreement, Network, Roles, split};
 use vesica_core::hash::Transcript;
 use vesica_core::{EarlyReveal, Item, Learns, Operation, PsiParams, Role, SessionId};
-use vesica_detached::FoundElsewhere;
+use vesica_detached::DetachedMatches;
 use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
@@ -40,7 +40,7 @@ const PARTITIONS: &str = "matching/partitions";
 const EXPORT_CHECK_ITEMS: &str = "EXPORTER-vesica-self-check";
 
 /// See the [module](self).
-pub(crate) struct OverSession<'a> {
+pub(crate) struct SessionRun<'a> {
     run: &'a Run<'a>,
     agreement: &'a Agreement,
     peer: Peer<'a>,
@@ -64,7 +64,7 @@ pub(crate) enum OwnSet {
     /// Rows with more keys than that.
     Large(Box<Large>),
     /// Rows that programs elsewhere have.
-    Elsewhere,
+    Detached,
 }
 
 /// A set in memory.
@@ -108,7 +108,7 @@ enum Got {
     /// In a run for each partition.
     Split { pieces: Pieces, found: Found },
     /// Likewise, by programs elsewhere, which have the rows.
-    Elsewhere(FoundElsewhere),
+    Detached(DetachedMatches),
 }
 
 impl Got {
@@ -125,10 +125,10 @@ impl Got {
                 let told = found.told(asked.agreement.learns());
                 (Got::Split { pieces, found }, told)
             }
-            Got::Elsewhere(found) => {
+            Got::Detached(found) => {
                 let matched = found.matched.filter(|_| asked.agreement.learns() == Learns::Both);
                 let told = matched.map_or(Told::Nothing, |one| Told::Number(one.into()));
-                (Got::Elsewhere(found), told)
+                (Got::Detached(found), told)
             }
         })
     }
@@ -141,19 +141,19 @@ enum Grouped {
     /// By partitions.
     Pieces(Pieces, KeyCounts),
     /// By partitions, elsewhere.
-    Elsewhere(KeyCounts),
+    Detached(KeyCounts),
 }
 
 impl Grouped {
     fn counts(&self) -> &KeyCounts {
         match self {
             Grouped::Not(set) => &set.counts,
-            Grouped::Pieces(_, counts) | Grouped::Elsewhere(counts) => counts,
+            Grouped::Pieces(_, counts) | Grouped::Detached(counts) => counts,
         }
     }
 }
 
-impl<'a> OverSession<'a> {
+impl<'a> SessionRun<'a> {
     /// Opens the folder of the run, if there is a store.
     pub(crate) fn open(run: &'a Run<'a>) -> Result<Self, Error> {
         Ok(Self::new(run, exchange::open(run)?))
@@ -162,9 +162,9 @@ impl<'a> OverSession<'a> {
     pub(crate) fn new(run: &'a Run<'a>, exchange: Option<Exchange>) -> Self {
         let job = run.job;
         let agreement = &job.agreement;
-        let seats = Seats::of(agreement, run.position);
+        let participants = Participants::of(agreement, run.position);
         let way = (&job.identity, &job.link);
-        let peer = Peer::new(agreement, way, seats, &**run.observer, run.cancel, exchange)
+        let peer = Peer::new(agreement, way, participants, &**run.observer, run.cancel, exchange)
             .mended(run.observer);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
@@ -183,7 +183,7 @@ impl<'a> OverSession<'a> {
     fn exchange_sizes(&self, ctx: &mut Context, distinct: u64) -> Result<Sizes, Error> {
         self.run.event(&Event::Phase(Phase::Sizes));
         let hidden = self.agreement.hide_sizes;
-        let terms = self.agreement.peer_of(&self.peer.seats.party);
+        let terms = self.agreement.peer_of(&self.peer.participants.party);
         let here = if hidden { self.run.terms().max_rows } else { distinct };
         let exchange = |ctx: &mut Context| meeting::exchange_sizes(ctx, here, terms, hidden);
         let there = ctx.child(Phase::Sizes.name(), exchange).map_err(self.at(Phase::Sizes))?;
@@ -193,7 +193,7 @@ impl<'a> OverSession<'a> {
 
     /// The protocol and the roles for sets of these sizes.
     fn choose(&self, ctx: &mut Context, id: SessionId, sizes: Sizes) -> Result<Choice, Error> {
-        let seat = self.peer.seats.seat;
+        let seat = self.peer.participants.seat;
         let by_seat = match seat {
             Role::Sender => [sizes.here, sizes.there],
             _ => [sizes.there, sizes.here],
@@ -231,7 +231,7 @@ impl<'a> OverSession<'a> {
         let sizes = self.exchange_sizes(ctx, set.counts().distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
         let choice = self.choose(ctx, id, sizes)?;
-        let role = choice.roles.role(self.peer.seats.seat);
+        let role = choice.roles.role(self.peer.participants.seat);
 
         self.run.event(&Event::Phase(Phase::Matching));
         let params = &choice.roles.params;
@@ -261,8 +261,8 @@ impl<'a> OverSession<'a> {
                 let shared = shared_items(&check_secret, self.agreement.self_check as usize);
                 self.match_pieces(ctx, pieces, matched, &splitting, &shared)?
             }
-            Grouped::Elsewhere(_) => {
-                self.match_elsewhere(ctx, session, matched, &splitting, &check_secret)?
+            Grouped::Detached(_) => {
+                self.match_detached(ctx, session, matched, &splitting, &check_secret)?
             }
         };
 
@@ -284,7 +284,7 @@ impl<'a> OverSession<'a> {
         let peer = if of.role == Role::Sender { Role::Receiver } else { Role::Sender };
         Asked {
             agreement: self.agreement,
-            learns: self.agreement.is_receiver_of_result(&self.peer.seats.party),
+            learns: self.agreement.is_receiver_of_result(&self.peer.participants.party),
             here: of.sizes.here,
             there: of.sizes.there,
             entered: [of.role, peer].map(|role| split::entered_len(plan, params, role)),
@@ -300,7 +300,7 @@ impl<'a> OverSession<'a> {
             OwnSet::Large(large) => {
                 let Large { items, streamed } = *large;
                 let at = self.at(Phase::Sizes);
-                let party = &self.peer.seats.party;
+                let party = &self.peer.participants.party;
                 let most = split::most_partitions(self.agreement, party, streamed.keyed);
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
@@ -309,7 +309,7 @@ impl<'a> OverSession<'a> {
                 pieces.has_repeats |= self.peer.is_through_a_store();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }
-            OwnSet::Elsewhere => self.group_elsewhere(splitting),
+            OwnSet::Detached => self.group_detached(splitting),
         }
     }
 
@@ -404,7 +404,7 @@ impl<'a> OverSession<'a> {
     }
 }
 
-impl Match for OverSession<'_> {
+impl Match for SessionRun<'_> {
     type Set = OwnSet;
     type Met = (Arc<dyn Connection>, Context);
     type Answer = Done;
@@ -422,8 +422,8 @@ impl Match for OverSession<'_> {
     }
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnSet, Error> {
-        if self.hands().is_some() {
-            return self.check_elsewhere().map(|()| OwnSet::Elsewhere);
+        if self.workers().is_some() {
+            return self.check_detached().map(|()| OwnSet::Detached);
         }
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
@@ -538,9 +538,9 @@ impl Match for OverSession<'_> {
                     rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
                 })
             }
-            Got::Elsewhere(found) => found.keys(asked.most()).map(|keys| {
+            Got::Detached(found) => found.keys(asked.most()).map(|keys| {
                 let (rows, of) = (found.rows, counts.rows);
-                let result = |keys| RunResult::Elsewhere { keys, rows, of };
+                let result = |keys| RunResult::Detached { keys, rows, of };
                 keys.filter(|_| asked.learns).map_or(RunResult::Nothing, result)
             }),
         });

@@ -28,7 +28,8 @@ use vesica_detached::{InSteps, PartRows, PartRun, counted, in_flight};
 use vesica_net::{Connection, Context, OpenedStreams};
 use vesica_own_rows::{RowItems, RowSet, Spread};
 use vesica_partitions::{
-    Buckets, Cost, Given, Grouped, NO_PREFIX, Over, PartitionBits, Plan, Splitter,
+    Buckets, Cost, FinishedPartition, Grouped, NO_PREFIX, PartitionBits, PartitionOutput, Plan,
+    Splitter,
 };
 use vesica_protocols::Protocol;
 use vesica_protocols::kmrs14::Items;
@@ -155,7 +156,7 @@ impl Found {
     }
 
     /// Takes what one partition gave, but for the bits.
-    fn add(&mut self, given: &Given) {
+    fn add(&mut self, given: &PartitionOutput) {
         self.refused = self.refused.or(given.refused);
         if let Some(own) = &given.own {
             *self.matched.get_or_insert(0) += count(own);
@@ -172,7 +173,7 @@ fn add(
     found: &Mutex<Found>,
     (pieces, index): (&Pieces, u64),
     repeated: Option<&[Item]>,
-    given: &Given,
+    given: &PartitionOutput,
 ) -> Result<()> {
     let found = || found.lock().unwrap_or_else(PoisonError::into_inner);
     found().add(given);
@@ -206,7 +207,7 @@ impl PartRows for Rows<'_> {
         self.pieces.replace(index, items, values)
     }
 
-    fn add(&self, index: u64, values: &[Item], given: &Given) -> Result<()> {
+    fn add(&self, index: u64, values: &[Item], given: &PartitionOutput) -> Result<()> {
         let repeated = self.pieces.has_repeats.then_some(values);
         add(self.found, (self.pieces, index), repeated, given)
     }
@@ -311,7 +312,7 @@ impl<'a> Splitting<'a> {
             let over = match self.session.kept_part(index)? {
                 Some(kept) => {
                     let items = pieces.distinct(index)?;
-                    let over = Over::from_bytes(&kept, items.len());
+                    let over = FinishedPartition::from_bytes(&kept, items.len());
                     let over = over.ok_or(DAMAGED)?;
                     add(&found, (&pieces, index), Some(&items), &over.given)?;
                     meter.add(&[counted(&over.cost, label)]);
@@ -322,7 +323,7 @@ impl<'a> Splitting<'a> {
                     let items = pieces.entered(index)?;
                     let own_len = items.len();
                     let (given, set) = run.run(ctx, index, items, &shared[index as usize])?;
-                    let over = Over { given, cost: run.cost(ctx) };
+                    let over = FinishedPartition { given, cost: run.cost(ctx) };
                     let repeated = pieces.has_repeats.then(|| &set.items()[..own_len]);
                     add(&found, (&pieces, index), repeated, &over.given)?;
                     meter.add(&ctx.meter().report());

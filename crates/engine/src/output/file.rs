@@ -69,7 +69,7 @@ impl RunResult {
     /// change of the file since it was opened is noticed, one before only by the number of rows.
     /// Totals are a table of one row, a union and ids a table, shares a JSON document
     /// ([`SharesFile`](crate::shares::SharesFile)). For [`RunResult::Nothing`],
-    /// [`RunResult::OutsideBounds`] and [`RunResult::Elsewhere`] no file is written. `progress` is called at most some tens of
+    /// [`RunResult::OutsideBounds`] and [`RunResult::Detached`] no file is written. `progress` is called at most some tens of
     /// times a second while `source` is read; [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors
@@ -85,7 +85,7 @@ impl RunResult {
         // Keys of the other party, identifiers and shares can be more sensitive than the input, which others may read.
         let owners_alone = Origin::OwnersAlone(source);
         match self {
-            Self::Nothing | Self::OutsideBounds | Self::Elsewhere { .. } => {}
+            Self::Nothing | Self::OutsideBounds | Self::Detached { .. } => {}
             Self::Rows(rows) => {
                 let written = write_rows(source, rows.len(), rows.words(), options, progress)?;
                 return Ok(Some(written));

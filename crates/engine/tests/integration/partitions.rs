@@ -1,7 +1,7 @@
 //! Sets that are split: two real parties, files of more keys than one partition holds.
 
 mod agreed;
-mod elsewhere;
+mod detached;
 mod lists;
 
 use crate::support::{Pair, both_finish};

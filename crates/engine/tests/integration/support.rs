@@ -135,7 +135,7 @@ max_rows = {}
             memory_bytes: MEMORY_BYTES_DEFAULT,
             scratch: None,
             store: None,
-            hands: None,
+            workers: None,
             state: StateOptions::default(),
             allow_insecure: false,
             strict: false,

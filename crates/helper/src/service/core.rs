@@ -1,7 +1,6 @@
 //! State shared by all threads of a service.
 
 use super::connections::Connections;
-use super::desk::RunDesk;
 use super::members::{Member, Members};
 use super::memory::Memory;
 use super::metrics::{Counted, Metrics, Now, PartyNow, reason};
@@ -9,6 +8,7 @@ use super::options::PartyLimits;
 use super::queue::Queue;
 use super::room::{DiskLimits, Ledger};
 use super::run::{Over, Run};
+use super::run_slots::RunSlots;
 use super::runs::Runs;
 use crate::locks::{Guard, Lock, Rank};
 use crate::store::{Damage, Found, Keeping, Store};
@@ -134,7 +134,7 @@ impl Core {
 
     /// Reserves space for a run whose data exists already.
     pub(super) fn take_on(&self, run: &Run) -> io::Result<()> {
-        self.ledger.take_on(&self.members, &self.store, run, &RunDesk::new(self, run))
+        self.ledger.take_on(&self.members, &self.store, run, &RunSlots::new(self, run))
     }
 
     /// Ends `run` if one of its parties is not served and it may be ended; returns whether it is over.
@@ -144,7 +144,7 @@ impl Core {
             return run.over().is_some();
         };
         let over = Over::Refused(Refusal::Revoked { party: party as u8 });
-        let may = || may_be_ended(&run.record.spec, &RunDesk::new(self, run));
+        let may = || may_be_ended(&run.record.spec, &RunSlots::new(self, run));
         self.end_if(run, over, Counted::Revoked, 0, may)
     }
 
@@ -244,7 +244,7 @@ impl Core {
 
     /// Empties slots that are useless without the damaged or missing ones.
     fn salvage(&self, run: &Run, damage: Damage) -> Result<(), Refusal> {
-        let left = left(&run.record.spec, &RunDesk::new(self, run))?;
+        let left = left(&run.record.spec, &RunSlots::new(self, run))?;
         run.store.empty_all(&left.useless).map_err(|error| self.storage(&error))?;
         let useless = left.useless.len();
         if damage != Damage::default() || useless > 0 {
@@ -375,8 +375,8 @@ impl Core {
     fn expire(&self) {
         let now = SystemTime::now();
         for run in self.runs.open() {
-            let desk = RunDesk::new(self, &run);
-            let may_be_ended = || may_be_ended(&run.record.spec, &desk);
+            let slots = RunSlots::new(self, &run);
+            let may_be_ended = || may_be_ended(&run.record.spec, &slots);
             // A party may have read its answer by now: the other has the whole time to read its own.
             let bound = run.bound_since(|| !may_be_ended()).map(|since| since.elapsed());
             // Setting the clock back makes no run old.

@@ -10,7 +10,7 @@ use crate::store::{BESIDE_SLOT, Store, charge};
 use std::io;
 use std::sync::atomic::Ordering;
 use vesica_core::{Excess, Limit, Refusal};
-use vesica_server_aided::kmrs14::helper::Desk;
+use vesica_server_aided::kmrs14::helper::HelperStore;
 use vesica_server_aided::kmrs14::{Kind, Room, Slot};
 
 /// Disk limits for all runs together.
@@ -252,11 +252,11 @@ impl Ledger {
         members: &Members,
         store: &Store,
         run: &Run,
-        desk: &dyn Desk,
+        slots: &dyn HelperStore,
         (party, body): (u8, &[u8]),
     ) -> Result<(), NoRoom> {
         // A hello is small, and a party has at most as many of them as it may have runs.
-        let (wanted, is_small) = match whole(run, desk, Some((party, body))) {
+        let (wanted, is_small) = match whole(run, slots, Some((party, body))) {
             Ok(Some(room)) => (Reserved::of(room), false),
             Ok(None) => {
                 let mut wanted = run.holding().reserved();
@@ -279,9 +279,9 @@ impl Ledger {
         members: &Members,
         store: &Store,
         run: &Run,
-        desk: &dyn Desk,
+        slots: &dyn HelperStore,
     ) -> io::Result<()> {
-        let wanted = match whole(run, desk, None) {
+        let wanted = match whole(run, slots, None) {
             Ok(Some(room)) => Reserved::of(room),
             // A hello is missing or damaged: existing data counts until its party returns.
             Ok(None) => {
@@ -308,16 +308,20 @@ impl Ledger {
 }
 
 /// The needs of the whole run if all hellos are known, including `coming`; `None` while one is missing.
-fn whole(run: &Run, desk: &dyn Desk, coming: Option<(u8, &[u8])>) -> io::Result<Option<Room>> {
+fn whole(
+    run: &Run,
+    slots: &dyn HelperStore,
+    coming: Option<(u8, &[u8])>,
+) -> io::Result<Option<Room>> {
     let spec = &run.record.spec;
     let mut scales = Vec::new();
     for party in 0..run.parties() {
         let slot = Slot::new(Kind::Hello, party);
         let scale = match coming {
             Some((other, body)) if other == party => body.first().copied(),
-            _ if !desk.is_filled(slot) => return Ok(None),
+            _ if !slots.is_filled(slot) => return Ok(None),
             // Reads all of it, so that damage is detected.
-            _ => desk.read(slot)?.first().copied(),
+            _ => slots.read(slot)?.first().copied(),
         };
         scales.push(u32::from(scale.ok_or(io::ErrorKind::InvalidData)?));
     }

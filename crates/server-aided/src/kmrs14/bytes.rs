@@ -1,8 +1,8 @@
 //! The bytes of a run: on the wire, and in the helper's storage.
 
+use super::catalogue::Variant;
 use super::fair::inner_format;
 use super::party::{DIGEST_LEN, SEAL_LEN};
-use super::rows::Variant;
 use super::slot::{Slot, answer_parts, found_parts, relayed_parts};
 use super::spec::Spec;
 use vesica_labels::Format;

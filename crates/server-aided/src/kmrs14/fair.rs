@@ -32,7 +32,7 @@
 mod opened;
 
 use super::board::{Board, Wanted};
-use super::helper::{Desk, Steps, is_by_all};
+use super::helper::{HelperStore, Steps, is_by_all};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
 use super::party::{DIGEST_LEN, Outcome, PartySteps, bits, exact, get_all};
@@ -111,7 +111,7 @@ impl Steps<'_> {
     /// Steps 8 and 9.
     fn open(&self) -> Result<bool, Refusal> {
         // Both lists passed once. If a part of them was lost since, the parties still get their answers.
-        if is_opened(self.spec, self.desk) {
+        if is_opened(self.spec, self.slots) {
             return self.open_commitments();
         }
         let there = [Kind::Size, Kind::Commitment, Kind::OuterSecret];
@@ -149,10 +149,10 @@ impl Steps<'_> {
             for part in 0.. {
                 let [kept, answer] =
                     [Kind::Kept, Kind::Answer].map(|kind| Slot::part(kind, party, part));
-                if self.desk.is_filled(answer) {
+                if self.slots.is_filled(answer) {
                     continue;
                 }
-                if !self.desk.is_filled(kept) {
+                if !self.slots.is_filled(kept) {
                     break;
                 }
                 self.write(answer, &self.read(kept)?)?;
@@ -163,7 +163,7 @@ impl Steps<'_> {
         self.settle()?;
         for party in self.parties() {
             let opening = Slot::new(Kind::Opening, party);
-            if !self.desk.is_filled(opening) {
+            if !self.slots.is_filled(opening) {
                 self.write(opening, &self.nonce(party)?)?;
                 wrote = true;
             }
@@ -177,19 +177,19 @@ impl Steps<'_> {
 }
 
 /// Whether the helper has found both lists in order (step 8), so that a party may have its answer.
-pub(super) fn is_opened(spec: &Spec, desk: &dyn Desk) -> bool {
-    (0..spec.parties.len() as u8).any(|party| desk.is_filled(Slot::new(Kind::Opening, party)))
+pub(super) fn is_opened(spec: &Spec, slots: &dyn HelperStore) -> bool {
+    (0..spec.parties.len() as u8).any(|party| slots.is_filled(Slot::new(Kind::Opening, party)))
 }
 
 /// Whether parties may read their answers: the helper shows no answer before both parties can read theirs (step 9).
-pub(super) fn is_out(spec: &Spec, desk: &dyn Desk) -> bool {
-    is_by_all(spec, desk, Kind::Opening)
+pub(super) fn is_out(spec: &Spec, slots: &dyn HelperStore) -> bool {
+    is_by_all(spec, slots, Kind::Opening)
 }
 
 /// Whether a party may still end the run for both. It may not once both have opened their lists (step 7), because each
 /// must then learn what the other learns; nor later, if the opened lists are lost and the answers are there.
-pub(super) fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
-    !is_by_all(spec, desk, Kind::OuterSecret) && !is_opened(spec, desk)
+pub(super) fn may_be_ended(spec: &Spec, slots: &dyn HelperStore) -> bool {
+    !is_by_all(spec, slots, Kind::OuterSecret) && !is_opened(spec, slots)
 }
 
 impl PartySteps<'_> {

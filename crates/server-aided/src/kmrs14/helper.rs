@@ -3,11 +3,11 @@
 //! Nothing here waits. [`advance`] does the steps of the figure whose slots are filled, and may be called again at any
 //! time, also after a restart in the middle: what it writes depends on the slots and the run's secret alone.
 
-mod desk;
 mod left;
+mod store;
 
+use super::catalogue::Variant;
 use super::party::{DIGEST_LEN, SEAL_LEN};
-use super::rows::Variant;
 use super::slot::{Kind, Slot, answer_parts, found_parts, relayed_parts};
 use super::spec::Spec;
 use super::stored::{Stored, counts, is_whole, of_list, sum};
@@ -16,17 +16,17 @@ use std::io;
 use vesica_core::Refusal;
 use vesica_labels::{Bits, Format, List, Spool, count_segment};
 
-pub use desk::{CommonFailure, Desk};
 pub use left::{Left, left};
+pub use store::{CommonFailure, HelperStore};
 
 /// Computes and writes all that is possible now. Returns whether it wrote anything.
 ///
 /// # Errors
 /// [`Refusal::Malformed`], [`Refusal::OpenedOther`], [`Refusal::OpenedDifferently`] and [`Refusal::AtOdds`], which end
 /// the run; [`Refusal::Storage`] and [`Refusal::Backend`], after which it can be tried again.
-pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
-    let Some(formats) = formats(spec, desk)? else { return Ok(false) };
-    let steps = Steps { spec, desk, formats };
+pub fn advance(spec: &Spec, slots: &dyn HelperStore) -> Result<bool, Refusal> {
+    let Some(formats) = formats(spec, slots)? else { return Ok(false) };
+    let steps = Steps { spec, slots, formats };
     match spec.variant {
         Variant::SemiHonest => steps.semi_honest(),
         Variant::Malicious => steps.malicious(),
@@ -37,13 +37,13 @@ pub fn advance(spec: &Spec, desk: &dyn Desk) -> Result<bool, Refusal> {
 
 /// Whether a filled slot may be read yet. In the fair protocol nobody reads an answer before both parties can read
 /// theirs. In the size-hiding one (Figure 4, step 11) the first party receives π_3 once the second has released it.
-pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
-    desk.is_filled(slot)
+pub fn is_out(spec: &Spec, slots: &dyn HelperStore, slot: Slot) -> bool {
+    slots.is_filled(slot)
         && match slot.kind {
             Kind::Answer | Kind::Opening if spec.variant == Variant::Fair => {
-                fair::is_out(spec, desk)
+                fair::is_out(spec, slots)
             }
-            Kind::Places => size_hiding::is_released(desk),
+            Kind::Places => size_hiding::is_released(slots),
             _ => true,
         }
 }
@@ -51,8 +51,8 @@ pub fn is_out(spec: &Spec, desk: &dyn Desk, slot: Slot) -> bool {
 /// Whether a party may still end the run for all. In the fair protocol it may not once both have opened their lists,
 /// because each must then learn what the other learns; nor later, if the opened lists are lost and the answers are
 /// there.
-pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
-    spec.variant != Variant::Fair || fair::may_be_ended(spec, desk)
+pub fn may_be_ended(spec: &Spec, slots: &dyn HelperStore) -> bool {
+    spec.variant != Variant::Fair || fair::may_be_ended(spec, slots)
 }
 
 /// Whether `body` may be put into `slot`, as far as the helper can check now. The writer and the kind were checked
@@ -60,14 +60,19 @@ pub fn may_be_ended(spec: &Spec, desk: &dyn Desk) -> bool {
 ///
 /// # Errors
 /// [`Refusal::Malformed`] if it may not, [`Refusal::TooFew`], [`Refusal::Storage`].
-pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
+pub fn check_put(
+    spec: &Spec,
+    slots: &dyn HelperStore,
+    slot: Slot,
+    body: &[u8],
+) -> Result<(), Refusal> {
     use Kind::*;
     let party = usize::from(slot.party);
-    let formats = formats(spec, desk)?;
+    let formats = formats(spec, slots)?;
     // Until all parties have announced their scales nobody knows how much room a run needs. So only hellos are kept.
     if formats.is_none() && slot.kind != Hello {
         // If they had announced them, a hello has been damaged since, and its party will put it again.
-        let was_complete = desk.is_filled(Slot::new(Share, slot.party));
+        let was_complete = slots.is_filled(Slot::new(Share, slot.party));
         return Err(match was_complete {
             true => Refusal::Storage,
             false => Refusal::Malformed { party: slot.party },
@@ -98,20 +103,20 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
             if size < spec.list_len(spec.parties[party].min_rows) {
                 return Err(Refusal::TooFew { party: slot.party });
             }
-            spec.takes(party, format, size) && is_complete(spec, desk, slot.party, format, size)?
+            spec.takes(party, format, size) && is_complete(spec, slots, slot.party, format, size)?
         }
         Opened => {
             is_segment(formats.map(|formats| fair::inner_format(spec, &formats, party)))
-                && desk.is_filled(Slot::new(Commitment, slot.party))
+                && slots.is_filled(Slot::new(Commitment, slot.party))
         }
-        Seen => is_one(DIGEST_LEN) && desk.is_filled(Slot::new(Commitment, slot.party)),
+        Seen => is_one(DIGEST_LEN) && slots.is_filled(Slot::new(Commitment, slot.party)),
         // The whole list must be there first. Then a segment that is missing later was lost, through no party's fault.
         OuterSecret => {
             is_one(DIGEST_LEN)
-                && desk.is_filled(Slot::new(Commitment, slot.party))
+                && slots.is_filled(Slot::new(Commitment, slot.party))
                 && formats.is_some_and(|formats| {
                     let format = fair::inner_format(spec, &formats, party);
-                    is_whole(desk, Opened, slot.party, format.segments())
+                    is_whole(slots, Opened, slot.party, format.segments())
                 })
         }
         TossShare => is_one(DIGEST_LEN),
@@ -134,7 +139,7 @@ pub fn check_put(spec: &Spec, desk: &dyn Desk, slot: Slot, body: &[u8]) -> Resul
 /// Whether the list of `party` is there and has `size` labels.
 fn is_complete(
     spec: &Spec,
-    desk: &dyn Desk,
+    slots: &dyn HelperStore,
     party: u8,
     format: Format,
     size: u64,
@@ -143,19 +148,19 @@ fn is_complete(
     if spec.variant.hides_size() && party == 1 {
         return Ok(true);
     }
-    let counts = counts(desk, Kind::Labels, party, format)?;
+    let counts = counts(slots, Kind::Labels, party, format)?;
     Ok(counts.is_some_and(|counts| sum(&counts) == size))
 }
 
 /// How each party's list is written, once all parties announced their scales.
-fn formats(spec: &Spec, desk: &dyn Desk) -> Result<Option<Vec<Format>>, Refusal> {
+fn formats(spec: &Spec, slots: &dyn HelperStore) -> Result<Option<Vec<Format>>, Refusal> {
     let mut scales = Vec::new();
     for party in 0..spec.parties.len() as u8 {
         let slot = Slot::new(Kind::Hello, party);
-        if !desk.is_filled(slot) {
+        if !slots.is_filled(slot) {
             return Ok(None);
         }
-        let head = desk.head(slot, 1).map_err(storage)?;
+        let head = slots.head(slot, 1).map_err(storage)?;
         scales.push(head.first().map_or(0, |scale| u32::from(*scale)));
     }
     Ok(spec.formats(&scales))
@@ -164,7 +169,7 @@ fn formats(spec: &Spec, desk: &dyn Desk) -> Result<Option<Vec<Format>>, Refusal>
 /// The helper at its steps.
 pub(super) struct Steps<'a> {
     pub(super) spec: &'a Spec,
-    pub(super) desk: &'a dyn Desk,
+    pub(super) slots: &'a dyn HelperStore,
     /// How each party's list is written.
     pub(super) formats: Vec<Format>,
 }
@@ -180,14 +185,14 @@ impl Steps<'_> {
     }
 
     pub(super) fn filled_by_all(&self, kind: Kind) -> bool {
-        is_by_all(self.spec, self.desk, kind)
+        is_by_all(self.spec, self.slots, kind)
     }
 
     /// Whether the answers of all receivers are written.
     pub(super) fn is_answered(&self) -> Result<bool, Refusal> {
         for party in self.receivers() {
             let parts = answer_parts(self.size(party)?);
-            if !is_whole(self.desk, Kind::Answer, party, parts) {
+            if !is_whole(self.slots, Kind::Answer, party, parts) {
                 return Ok(false);
             }
         }
@@ -198,7 +203,7 @@ impl Steps<'_> {
     pub(super) fn intersect(&self) -> Result<Option<Vec<Bits>>, Refusal> {
         let stored: Vec<_> = self
             .parties()
-            .map(|party| Stored { desk: self.desk, kind: Kind::Labels, party })
+            .map(|party| Stored { slots: self.slots, kind: Kind::Labels, party })
             .collect();
         let mut lists = Vec::new();
         for (stored, format) in stored.iter().zip(&self.formats) {
@@ -206,7 +211,7 @@ impl Steps<'_> {
             let list = List::new(*format, &counts, stored);
             lists.push(list.map_err(|error| of_list(error, stored.party))?);
         }
-        self.desk.common(&lists).map_err(|failure| match failure {
+        self.slots.common(&lists).map_err(|failure| match failure {
             CommonFailure::Malformed { list } => Refusal::Malformed { party: list as u8 },
             CommonFailure::Storage => Refusal::Storage,
             CommonFailure::Backend => Refusal::Backend,
@@ -217,8 +222,8 @@ impl Steps<'_> {
     pub(super) fn spool(&self, format: Format, threads: usize) -> Result<Spool<'_>, Refusal> {
         let number_bits = 128 - (format.label_bits() - format.segment_bits());
         // One of them has no spool.
-        let memory_bytes = self.desk.memory_bytes() / threads.saturating_sub(1).max(1) as u64;
-        Spool::new(format, number_bits.min(40), memory_bytes, self.desk.scratch())
+        let memory_bytes = self.slots.memory_bytes() / threads.saturating_sub(1).max(1) as u64;
+        Spool::new(format, number_bits.min(40), memory_bytes, self.slots.scratch())
             .ok_or(Refusal::Internal)
     }
 
@@ -238,24 +243,24 @@ impl Steps<'_> {
     }
 
     pub(super) fn read(&self, slot: Slot) -> Result<Vec<u8>, Refusal> {
-        self.desk.read(slot).map_err(storage)
+        self.slots.read(slot).map_err(storage)
     }
 
     pub(super) fn write(&self, slot: Slot, body: &[u8]) -> Result<(), Refusal> {
-        self.desk.write(slot, body).map_err(storage)
+        self.slots.write(slot, body).map_err(storage)
     }
 
     pub(super) fn settle(&self) -> Result<(), Refusal> {
-        self.desk.settle().map_err(storage)
+        self.slots.settle().map_err(storage)
     }
 
     pub(super) fn secret(&self) -> Result<[u8; DIGEST_LEN], Refusal> {
-        self.desk.secret().map_err(storage)
+        self.slots.secret().map_err(storage)
     }
 }
 
-pub(super) fn is_by_all(spec: &Spec, desk: &dyn Desk, kind: Kind) -> bool {
-    (0..spec.parties.len() as u8).all(|party| desk.is_filled(Slot::new(kind, party)))
+pub(super) fn is_by_all(spec: &Spec, slots: &dyn HelperStore, kind: Kind) -> bool {
+    (0..spec.parties.len() as u8).all(|party| slots.is_filled(Slot::new(kind, party)))
 }
 
 pub(super) fn storage(_: io::Error) -> Refusal {

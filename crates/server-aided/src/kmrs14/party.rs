@@ -4,9 +4,9 @@
 //! with the same secrets and the same rows, and continues where it was.
 
 use super::board::{Board, Boards, Wanted};
+use super::catalogue::Variant;
 use super::label_keys::LabelKeys;
 use super::list::{CommonRows, Items, Means, OwnList, SentList};
-use super::rows::Variant;
 use super::slot::{Kind, Slot, answer_parts};
 use super::spec::Spec;
 use vesica_core::{Error, Misbehaviour, Refusal, Result, Secret};

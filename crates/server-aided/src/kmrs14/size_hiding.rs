@@ -46,7 +46,7 @@
 mod lists;
 
 use super::board::{Board, Wanted};
-use super::helper::{Desk, Steps, storage};
+use super::helper::{HelperStore, Steps, storage};
 use super::label_keys::LabelKeys;
 use super::list::{Items, OwnList};
 use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
@@ -147,11 +147,11 @@ impl Steps<'_> {
             [Kind::TossCommitment, Kind::TossOpening].map(|kind| Slot::new(kind, 1));
         let r = self.toss_share()?;
         let mut wrote = false;
-        if !self.desk.is_filled(commitment) {
+        if !self.slots.is_filled(commitment) {
             self.write(commitment, &toss_commitment(&r))?;
             wrote = true;
         }
-        if self.desk.is_filled(Slot::new(Kind::TossShare, 1)) && !self.desk.is_filled(opening) {
+        if self.slots.is_filled(Slot::new(Kind::TossShare, 1)) && !self.slots.is_filled(opening) {
             self.write(opening, &r)?;
             wrote = true;
         }
@@ -162,13 +162,13 @@ impl Steps<'_> {
     fn relabel(&self) -> Result<bool, Refusal> {
         let format = self.formats[0];
         let there = [Slot::new(Kind::Size, 0), Slot::new(Kind::TossShare, 1)];
-        if !there.iter().all(|slot| self.desk.is_filled(*slot)) || self.is_relabelled()? {
+        if !there.iter().all(|slot| self.slots.is_filled(*slot)) || self.is_relabelled()? {
             return Ok(false);
         }
         let Some(counts) = self.counts_of_list(0)? else { return Ok(false) };
         let r_2 = self.read(Slot::new(Kind::TossShare, 1))?;
         let f_k2 = tossed_key(&self.toss_share()?, &r_2);
-        let stored = Stored { desk: self.desk, kind: Kind::Labels, party: 0 };
+        let stored = Stored { slots: self.slots, kind: Kind::Labels, party: 0 };
         let t_1 =
             List::new(format, &counts, &stored).map_err(|_| Refusal::Malformed { party: 0 })?;
         let Some(t_1_prime) = self.relabelled_by(&f_k2, &t_1)? else { return Ok(false) };
@@ -179,8 +179,8 @@ impl Steps<'_> {
     /// F_K2(T_1), on all threads, each label with its place in T_1. `None` when asked to stop.
     fn relabelled_by(&self, f_k2: &LabelKey, t_1: &List<'_>) -> Result<Option<Sorted>, Refusal> {
         let format = t_1.format();
-        let threads = self.desk.pool().len();
-        let threads = useful_threads(threads, t_1.len(), self.desk.memory_bytes());
+        let threads = self.slots.pool().len();
+        let threads = useful_threads(threads, t_1.len(), self.slots.memory_bytes());
         let first = self.spool(format, threads)?;
         // Whether there is a spool depends on the format alone.
         let spools = |count| {
@@ -191,7 +191,7 @@ impl Steps<'_> {
         let each = |take: &mut dyn FnMut((u64, Vec<Label>)) -> io::Result<()>| {
             let mut labels = Vec::new();
             for index in 0..format.segments() {
-                if self.desk.stop() {
+                if self.slots.stop() {
                     stops.set(true);
                     return Err(io::ErrorKind::Interrupted.into());
                 }
@@ -256,8 +256,8 @@ impl Steps<'_> {
     /// Whether T'_1 and π_3 are written.
     pub(super) fn is_relabelled(&self) -> Result<bool, Refusal> {
         let places = (self.size(0)? / Slot::PLACES_PART_LEN) as u32 + 1;
-        Ok(is_whole(self.desk, Kind::Relabelled, 0, self.formats[0].segments())
-            && is_whole(self.desk, Kind::Places, 0, places))
+        Ok(is_whole(self.slots, Kind::Relabelled, 0, self.formats[0].segments())
+            && is_whole(self.slots, Kind::Places, 0, places))
     }
 
     /// r, equal at every call.
@@ -267,8 +267,8 @@ impl Steps<'_> {
 }
 
 /// Step 11 of the helper: P_1 may read π_3 once P_2 has released it.
-pub(super) fn is_released(desk: &dyn Desk) -> bool {
-    desk.is_filled(Slot::new(Kind::Release, 1))
+pub(super) fn is_released(slots: &dyn HelperStore) -> bool {
+    slots.is_filled(Slot::new(Kind::Release, 1))
 }
 
 impl PartySteps<'_> {

@@ -1,6 +1,6 @@
 //! The slots of the board: all messages between parties and helper.
 
-use super::rows::Variant;
+use super::catalogue::Variant;
 use super::spec::Spec;
 use vesica_labels::Format;
 

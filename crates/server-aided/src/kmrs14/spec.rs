@@ -1,6 +1,6 @@
 //! What the helper knows of a run before it begins.
 
-use super::rows::Variant;
+use super::catalogue::Variant;
 use vesica_core::hash::derive;
 use vesica_labels::{Format, MAX_SCALE};
 

@@ -1,6 +1,6 @@
 //! Parties' lists of labels as they are in the helper's slots.
 
-use super::helper::{Desk, Steps, storage};
+use super::helper::{HelperStore, Steps, storage};
 use super::slot::{Kind, Slot};
 use std::io;
 use vesica_core::Refusal;
@@ -8,14 +8,14 @@ use vesica_labels::{Format, ListError, Segments};
 
 /// A list in the slots of `kind` of `party`.
 pub(super) struct Stored<'a> {
-    pub(super) desk: &'a dyn Desk,
+    pub(super) slots: &'a dyn HelperStore,
     pub(super) kind: Kind,
     pub(super) party: u8,
 }
 
 impl Segments for Stored<'_> {
     fn read(&self, index: u32) -> io::Result<Vec<u8>> {
-        self.desk.read(Slot::part(self.kind, self.party, index))
+        self.slots.read(Slot::part(self.kind, self.party, index))
     }
 }
 
@@ -24,7 +24,9 @@ impl Steps<'_> {
     /// was lost since.
     pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
         let format = self.formats[usize::from(party)];
-        let Some(counts) = counts(self.desk, Kind::Labels, party, format)? else { return Ok(None) };
+        let Some(counts) = counts(self.slots, Kind::Labels, party, format)? else {
+            return Ok(None);
+        };
         if sum(&counts) == self.size(party)? {
             Ok(Some(counts))
         } else {
@@ -34,22 +36,22 @@ impl Steps<'_> {
 }
 
 /// Whether the first `parts` parts of `kind` of `party` are filled.
-pub(super) fn is_whole(desk: &dyn Desk, kind: Kind, party: u8, parts: u32) -> bool {
-    (0..parts).all(|part| desk.is_filled(Slot::part(kind, party, part)))
+pub(super) fn is_whole(slots: &dyn HelperStore, kind: Kind, party: u8, parts: u32) -> bool {
+    (0..parts).all(|part| slots.is_filled(Slot::part(kind, party, part)))
 }
 
 /// Number of labels of each segment of a list; `None` if a segment is missing.
 pub(super) fn counts(
-    desk: &dyn Desk,
+    slots: &dyn HelperStore,
     kind: Kind,
     party: u8,
     format: Format,
 ) -> Result<Option<Vec<u32>>, Refusal> {
-    if !is_whole(desk, kind, party, format.segments()) {
+    if !is_whole(slots, kind, party, format.segments()) {
         return Ok(None);
     }
     let one = |index| {
-        let head = desk.head(Slot::part(kind, party, index), 4).map_err(storage)?;
+        let head = slots.head(Slot::part(kind, party, index), 4).map_err(storage)?;
         head.first_chunk().map(|count| u32::from_le_bytes(*count)).ok_or(Refusal::Storage)
     };
     (0..format.segments()).map(one).collect::<Result<_, _>>().map(Some)

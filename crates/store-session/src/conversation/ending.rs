@@ -2,8 +2,8 @@
 
 use super::{Conversation, Run, check_own, lock};
 use crate::error::ExchangeError;
-use crate::looking::{Looking, give_up};
 use crate::object::{self, END, HELLO};
+use crate::poller::{ObjectPoller, give_up};
 use vesica_core::{StopReason, TransportError};
 
 impl Conversation {
@@ -13,13 +13,13 @@ impl Conversation {
     /// # Errors
     /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
     pub fn say_end(&self) -> Result<(), ExchangeError> {
-        let Run { looking, own, .. } = &self.core.run;
+        let Run { poller, own, .. } = &self.core.run;
         {
             let outbox = lock(&self.core.outbox);
             check_own(&self.core.run, outbox.next, &outbox.ids)?;
         }
-        let end = object::name(&looking.run, *own, END);
-        looking.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
+        let end = object::name(&poller.run, *own, END);
+        poller.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
 
     /// Tells the other side that this party gives the run up, and waits until this process may end. The other side then
@@ -29,8 +29,8 @@ impl Conversation {
     /// # Errors
     /// [`ExchangeError::Store`]. If the other side is away, it may not hear of it.
     pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
-        let Run { looking, own, .. } = &self.core.run;
-        let Looking { options, run, peer } = looking;
+        let Run { poller, own, .. } = &self.core.run;
+        let ObjectPoller { options, run, peer } = poller;
         give_up(&*options.store, run, *own, reason)?;
         // The other side's hello is there.
         let _ = options.store.settle(&object::name(run, *peer, HELLO), options.wait);
@@ -42,7 +42,7 @@ impl Conversation {
     /// # Errors
     /// [`TransportError`] if the other side may not have all that it needs.
     pub fn settle(&self) -> Result<(), TransportError> {
-        let Looking { options, run, peer } = &self.core.run.looking;
+        let ObjectPoller { options, run, peer } = &self.core.run.poller;
         options.store.settle(&object::name(run, *peer, END), options.wait)
     }
 }

@@ -1,12 +1,12 @@
 //! What has arrived and nobody has read yet.
 
-use crate::apart;
-use crate::object::APART;
+use crate::detached;
+use crate::object::DETACHED;
 use crate::object::Opened;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex};
 use vesica_core::Misbehaviour;
-use vesica_net::{Flight, Heard, Parcel, StreamId};
+use vesica_net::{Flight, Parcel, Received, StreamId};
 
 /// Bytes of streams that a party keeps unread whatever its memory: before it knows the sizes, an honest peer sends a few
 /// thousand.
@@ -61,7 +61,7 @@ struct Queue {
 
 enum Segment {
     Bytes(Vec<u8>),
-    Apart(Arc<Named>),
+    Detached(Arc<Named>),
 }
 
 /// Bytes that are stored apart, as an object has named them.
@@ -78,7 +78,7 @@ impl Segment {
     fn size(&self) -> usize {
         match self {
             Segment::Bytes(bytes) => PIECE_BYTES + bytes.len(),
-            Segment::Apart(_) => NAME_BYTES,
+            Segment::Detached(_) => NAME_BYTES,
         }
     }
 }
@@ -90,7 +90,7 @@ impl Queue {
             None => self.ready.extend(bytes),
             // Joined, so that small pieces of one stream take only the memory of their bytes.
             Some(Segment::Bytes(last)) => last.extend_from_slice(bytes),
-            Some(Segment::Apart(_)) => {
+            Some(Segment::Detached(_)) => {
                 self.later.push_back(Segment::Bytes(bytes.to_vec()));
                 return PIECE_BYTES + bytes.len();
             }
@@ -152,11 +152,11 @@ impl Inbox {
         let number = self.next;
         self.next += 1;
         for (stream, bytes) in object.pieces() {
-            if stream != APART {
+            if stream != DETACHED {
                 self.push(stream, |queue| queue.push(bytes))?;
                 continue;
             }
-            let parcel = apart::from_bytes(bytes).ok_or(Misbehaviour::BrokenFraming)?;
+            let parcel = detached::from_bytes(bytes).ok_or(Misbehaviour::BrokenFraming)?;
             if !self.ids.insert(parcel.id) {
                 return Err(Misbehaviour::BrokenFraming);
             }
@@ -166,7 +166,7 @@ impl Inbox {
             let named = Arc::new(Named { parcel, number, fetching: Mutex::default() });
             for (stream, _) in &named.parcel.streams {
                 self.push(*stream, |queue| {
-                    queue.later.push_back(Segment::Apart(Arc::clone(&named)));
+                    queue.later.push_back(Segment::Detached(Arc::clone(&named)));
                     NAME_BYTES
                 })?;
             }
@@ -228,10 +228,10 @@ impl Inbox {
     }
 
     /// What must be fetched before there are more bytes of `stream`.
-    pub(super) fn next_apart(&self, stream: StreamId) -> Option<Arc<Named>> {
+    pub(super) fn next_detached(&self, stream: StreamId) -> Option<Arc<Named>> {
         let queue = self.streams.get(&stream).filter(|queue| queue.ready.is_empty())?;
         match queue.later.front()? {
-            Segment::Apart(named) => Some(Arc::clone(named)),
+            Segment::Detached(named) => Some(Arc::clone(named)),
             Segment::Bytes(_) => None,
         }
     }
@@ -243,8 +243,7 @@ impl Inbox {
     pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Result<(), Misbehaviour> {
         for (stream, bytes) in flight.iter() {
             let Some(queue) = self.streams.get_mut(&stream) else { continue };
-            let is_it =
-                |one: &Segment| matches!(one, Segment::Apart(apart) if Arc::ptr_eq(apart, named));
+            let is_it = |one: &Segment| matches!(one, Segment::Detached(detached) if Arc::ptr_eq(detached, named));
             if let Some(segment) = queue.later.iter_mut().find(|one| is_it(one)) {
                 let filled = Segment::Bytes(bytes.to_vec());
                 self.unread += filled.size();
@@ -257,7 +256,7 @@ impl Inbox {
 
     /// Takes all that there is of `streams`, which this party reads from now on: of each what follows from this stream alone,
     /// whatever the peer says on others.
-    pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Heard> {
+    pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Received> {
         let mut heard = Vec::new();
         for stream in streams {
             self.open(*stream);
@@ -266,8 +265,8 @@ impl Inbox {
             for segment in queue.later {
                 match segment {
                     Segment::Bytes(bytes) => say(&mut heard, *stream, &bytes),
-                    Segment::Apart(named) => {
-                        heard.push(Heard::Parcel(named.parcel.clone(), *stream));
+                    Segment::Detached(named) => {
+                        heard.push(Received::Parcel(named.parcel.clone(), *stream));
                     }
                 }
             }
@@ -293,18 +292,18 @@ pub(crate) fn hear_all(object: &Opened) {
     assert!(heard.is_empty() == streams.is_empty(), "a stream gives nothing");
     if added.is_ok() {
         // The same object again names the same ids.
-        let names = object.pieces().any(|(stream, _)| stream == APART);
+        let names = object.pieces().any(|(stream, _)| stream == DETACHED);
         assert!(inbox.add(object).is_err() == names, "an id is used twice");
     }
 }
 
-fn say(heard: &mut Vec<Heard>, stream: StreamId, bytes: &[u8]) {
+fn say(heard: &mut Vec<Received>, stream: StreamId, bytes: &[u8]) {
     if bytes.is_empty() {
         return;
     }
     match heard.last_mut() {
-        Some(Heard::Bytes(flight)) => flight.push(stream, bytes),
-        _ => heard.push(Heard::Bytes([(stream, bytes.to_vec())].into_iter().collect())),
+        Some(Received::Bytes(flight)) => flight.push(stream, bytes),
+        _ => heard.push(Received::Bytes([(stream, bytes.to_vec())].into_iter().collect())),
     }
 }
 

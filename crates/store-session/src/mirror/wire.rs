@@ -59,7 +59,7 @@ impl Kind {
             name::Kind::Numbered if party == own => Kind::Own,
             name::Kind::Numbered => Kind::Numbered,
             // Nobody writes one here.
-            name::Kind::Apart => return None,
+            name::Kind::Detached => return None,
             name::Kind::End | name::Kind::GivenUp => Kind::Last,
         })
     }

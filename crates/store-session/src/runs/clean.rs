@@ -9,7 +9,7 @@ use std::time::SystemTime;
 
 /// Which objects of old runs go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Which {
+pub enum CleanScope {
     /// Those of one party, but for its mark, which numbers the run.
     OfParty(u8),
     /// Those of both parties, but for the marks.
@@ -24,21 +24,21 @@ pub struct Cleaning {
     /// Runs that were written to at this time or later stay whole, by the clock of the store.
     pub before: SystemTime,
     /// What goes of older runs.
-    pub which: Which,
+    pub which: CleanScope,
     /// Removes nothing, and says what would go.
     pub dry_run: bool,
 }
 
 /// A number of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pile {
+pub struct FileTotals {
     /// How many.
     pub objects: u64,
     /// Their bytes together.
     pub bytes: u64,
 }
 
-impl Pile {
+impl FileTotals {
     fn add(&mut self, object: &Listed) {
         self.objects += 1;
         self.bytes = self.bytes.saturating_add(object.bytes);
@@ -51,9 +51,9 @@ pub struct CleanedRun {
     /// The run as it was.
     pub run: StoredRun,
     /// What was removed of it.
-    pub removed: Pile,
+    pub removed: FileTotals,
     /// What was to go, and the store did not let this party remove.
-    pub denied: Pile,
+    pub denied: FileTotals,
 }
 
 /// What was removed, or with a dry run, what would be.
@@ -65,9 +65,9 @@ pub struct Cleaned {
     pub kept: Vec<StoredRun>,
     /// Old rests of objects that nobody finished writing, in folders of runs. They tell no party: those of one party alone
     /// cannot be removed.
-    pub unfinished: Pile,
+    pub unfinished: FileTotals,
     /// Such rests that the store did not let this party remove.
-    pub unfinished_denied: Pile,
+    pub unfinished_denied: FileTotals,
     /// What ended it before its end.
     pub fault: Option<RunsError>,
 }
@@ -109,8 +109,8 @@ impl Cleaner<'_> {
             if self.is_old(run.written()) {
                 cleaned.runs.push(CleanedRun {
                     run,
-                    removed: Pile::default(),
-                    denied: Pile::default(),
+                    removed: FileTotals::default(),
+                    denied: FileTotals::default(),
                 });
                 let of_run = cleaned.runs.last_mut().expect("it was just added");
                 self.remove_objects(&objects, of_run)?;
@@ -130,8 +130,8 @@ impl Cleaner<'_> {
         for object in objects {
             let Some((party, kind)) = parse_object(&object.name) else { continue };
             let goes = match self.cleaning.which {
-                Which::OfParty(only) => party == only && !Kind::is_mark(kind),
-                Which::OfBoth | Which::WithMarks => !kind.is_mark(),
+                CleanScope::OfParty(only) => party == only && !Kind::is_mark(kind),
+                CleanScope::OfBoth | CleanScope::WithMarks => !kind.is_mark(),
             };
             if goes {
                 self.remove(object, &mut of_run.removed, &mut of_run.denied)?;
@@ -140,15 +140,15 @@ impl Cleaner<'_> {
             }
         }
         match self.cleaning.which {
-            Which::WithMarks => self.remove_marks(&marks, of_run),
-            Which::OfParty(_) | Which::OfBoth => Ok(()),
+            CleanScope::WithMarks => self.remove_marks(&marks, of_run),
+            CleanScope::OfParty(_) | CleanScope::OfBoth => Ok(()),
         }
     }
 
     /// Removes all `marks` or none: the two parties would not agree about the number of the next run.
     fn remove_marks(&self, marks: &[&Listed], of_run: &mut CleanedRun) -> Result<(), RunsError> {
         let mut taken: Vec<(&Listed, Vec<u8>)> = Vec::new();
-        let (mut removed, mut denied) = (Pile::default(), of_run.denied);
+        let (mut removed, mut denied) = (FileTotals::default(), of_run.denied);
         for mark in marks {
             let content = match mark.bytes {
                 0..=MARK_MAX_BYTES if !self.cleaning.dry_run => self.get(mark)?,
@@ -177,7 +177,7 @@ impl Cleaner<'_> {
     }
 
     fn remove_unfinished(&self, cleaned: &mut Cleaned) -> Result<(), RunsError> {
-        if matches!(self.cleaning.which, Which::OfParty(_)) {
+        if matches!(self.cleaning.which, CleanScope::OfParty(_)) {
             return Ok(());
         }
         let rests = self.store.unfinished(&self.name.to_string());
@@ -191,8 +191,8 @@ impl Cleaner<'_> {
     fn remove(
         &self,
         object: &Listed,
-        removed: &mut Pile,
-        denied: &mut Pile,
+        removed: &mut FileTotals,
+        denied: &mut FileTotals,
     ) -> Result<(), RunsError> {
         let done = match self.cleaning.dry_run {
             true => Ok(()),

@@ -49,7 +49,7 @@ impl Folder {
     }
 
     /// Removes what is older than 100 seconds.
-    fn clean(&self, which: Which, dry_run: bool) -> Cleaned {
+    fn clean(&self, which: CleanScope, dry_run: bool) -> Cleaned {
         let cleaning = Cleaning { before: self.now - Duration::from_secs(100), which, dry_run };
         clean(&self.store(), Some(&AGREEMENT), cleaning).unwrap()
     }
@@ -194,15 +194,15 @@ fn cleaning_removes_old_runs_and_keeps_their_marks_and_what_is_not_ours() {
         ];
         foreign.iter().for_each(|name| folder.put(name, 0, 500));
         let before = folder.files();
-        let cleaned = folder.clean(Which::OfBoth, dry_run);
+        let cleaned = folder.clean(CleanScope::OfBoth, dry_run);
         assert_eq!(cleaned.fault, None);
         let removed: Vec<_> =
             cleaned.runs.iter().map(|run| (run.run.name.number(), run.removed.objects)).collect();
         assert_eq!(removed, [(1, 4), (2, 2)]);
-        assert!(cleaned.runs.iter().all(|run| run.denied == Pile::default()));
+        assert!(cleaned.runs.iter().all(|run| run.denied == FileTotals::default()));
         let kept: Vec<_> = cleaned.kept.iter().map(|run| run.name.number()).collect();
         assert_eq!(kept, [3]);
-        assert_eq!(cleaned.unfinished, Pile { objects: 2, bytes: 110 });
+        assert_eq!(cleaned.unfinished, FileTotals { objects: 2, bytes: 110 });
         let mut left = foreign.to_vec();
         left.extend(["0-end", "1-end"].map(|name| format!("{}/{name}", run_of(1))));
         left.extend(["0-hello", "1-hello"].map(|name| format!("{}/{name}", run_of(3))));
@@ -210,7 +210,7 @@ fn cleaning_removes_old_runs_and_keeps_their_marks_and_what_is_not_ours() {
         left.sort();
         assert_eq!(folder.files(), if dry_run { before } else { left });
         // What was removed is not removed again.
-        let again = folder.clean(Which::OfBoth, false);
+        let again = folder.clean(CleanScope::OfBoth, false);
         assert_eq!(again.runs.iter().any(|run| run.removed.objects > 0), dry_run);
     }
 }
@@ -221,7 +221,7 @@ fn one_party_leaves_what_the_other_has_said() {
     folder.put_run(1, &ALL, 500);
     let rest = format!("{}/.unfinished-{}", run_of(1), "0".repeat(16));
     folder.put(&rest, 0, 500);
-    let cleaned = folder.clean(Which::OfParty(1), false);
+    let cleaned = folder.clean(CleanScope::OfParty(1), false);
     assert_eq!(cleaned.runs[0].removed.objects, 2);
     let left =
         ["0-000000", "0-end", "0-hello", "1-end"].map(|name| format!("{}/{name}", run_of(1)));
@@ -234,7 +234,7 @@ fn with_its_marks_a_run_is_gone() {
     folder.put_run(1, &ALL, 500);
     folder.put_run(2, &["0-given-up"], 500);
     folder.put_run(3, &["0-end", "1-end"], 50);
-    let cleaned = folder.clean(Which::WithMarks, false);
+    let cleaned = folder.clean(CleanScope::WithMarks, false);
     let removed: Vec<u64> = cleaned.runs.iter().map(|run| run.removed.objects).collect();
     assert_eq!(removed, [6, 1]);
     let left = fs::read_dir(folder.root.path()).unwrap().map(|entry| entry.unwrap().file_name());
@@ -296,7 +296,7 @@ fn a_store_that_cannot_list_is_an_error() {
     folder.put_run(1, &ALL, 500);
     let store = restricted(&folder, false, None);
     assert_eq!(runs(&*store, None), Err(RunsError::CannotList));
-    let cleaning = Cleaning { before: folder.now, which: Which::OfBoth, dry_run: false };
+    let cleaning = Cleaning { before: folder.now, which: CleanScope::OfBoth, dry_run: false };
     assert_eq!(clean(&*store, None, cleaning), Err(RunsError::CannotList));
     assert_eq!(store.removals.load(Ordering::Relaxed), 0);
 }
@@ -309,7 +309,7 @@ fn what_may_not_be_removed_is_counted_and_its_marks_stay() {
     folder.put(&format!("{}/0-given-up", run_of(2)), 1, 500);
     folder.put_run(2, &["0-hello", "1-hello"], 500);
     let store = restricted(&folder, true, Some(io::ErrorKind::PermissionDenied));
-    let cleaning = Cleaning { before: folder.now, which: Which::WithMarks, dry_run: false };
+    let cleaning = Cleaning { before: folder.now, which: CleanScope::WithMarks, dry_run: false };
     let cleaned = clean(&*store, None, cleaning).unwrap();
     let piles: Vec<_> =
         cleaned.runs.iter().map(|run| (run.removed.objects, run.denied.objects)).collect();
@@ -330,7 +330,7 @@ fn an_error_ends_the_cleaning_and_what_was_removed_is_known() {
         folder.put_run(1, &["0-hello", "1-hello"], 500);
         folder.put_run(2, &["0-hello"], 500);
         let store = restricted(&folder, true, Some(kind));
-        let cleaning = Cleaning { before: folder.now, which: Which::OfBoth, dry_run: false };
+        let cleaning = Cleaning { before: folder.now, which: CleanScope::OfBoth, dry_run: false };
         let cleaned = clean(&*store, None, cleaning).unwrap();
         assert_eq!((cleaned.runs.len(), cleaned.fault), (1, Some(fault)));
         assert_eq!(cleaned.runs[0].removed.objects, 1);

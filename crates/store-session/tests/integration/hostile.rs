@@ -13,10 +13,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_link::{CancelToken, Identity};
-use vesica_net::{Connection, Flight, Heard, Parcel, Said, StreamId, Streams};
+use vesica_net::{Connection, Flight, Parcel, Received, SentDigests, StreamId, Streams};
 use vesica_store_session::{
-    Conversation, Desk, Event, ExchangeError, FolderStore, Lengths, Listed, Options, State, Store,
-    meet,
+    Conversation, DetachedKeys, Event, ExchangeError, FolderStore, Lengths, Listed, Options, State,
+    Store, meet,
 };
 
 const AGREEMENT: [u8; 32] = [7; 32];
@@ -278,7 +278,7 @@ impl Scene {
         {
             let on = self.meet(1, &state, Arc::clone(&store), Duration::ZERO);
             let on = on.expect("the other party has said its coins");
-            let desk = Desk::from_bytes(&on.apart().expect("it has a desk").desk());
+            let desk = DetachedKeys::from_bytes(&on.detached().expect("it has a desk").desk());
             let put = |id, streams: &[(u64, &[u8])]| {
                 let flight: Flight =
                     streams.iter().map(|(id, bytes)| (stream(*id), bytes.to_vec())).collect();
@@ -286,8 +286,8 @@ impl Scene {
                 desk.put(&*store, ([id; 16], [id; 32]), &flight).expect(INVARIANT)
             };
             let name = |parcels: &[Parcel]| {
-                let apart = on.apart().expect("it has a desk");
-                apart.say(0, parcels, &Said::default(), &[]).expect(INVARIANT);
+                let detached = on.detached().expect("it has a desk");
+                detached.say(0, parcels, &SentDigests::default(), &[]).expect(INVARIANT);
             };
             let write = |id, bytes: &[u8]| {
                 let (_, mut writer) = on.open(stream(id)).expect("the run is open");
@@ -362,12 +362,12 @@ impl Scene {
         (stage, state): (Stage, &Path),
         store: Arc<dyn Store>,
         wait: Duration,
-        elsewhere: bool,
+        detached: bool,
     ) -> Result<(), ExchangeError> {
         if let Some(at) = (stage as usize).checked_sub(1) {
             write_tree(state, &self.states[at]);
         }
-        let ended = self.read(state, store, wait, elsewhere);
+        let ended = self.read(state, store, wait, detached);
         let _ = fs::remove_dir_all(state);
         if let Err(error) = &ended {
             let is_ours = matches!(
@@ -394,14 +394,14 @@ impl Scene {
         state: &Path,
         store: Arc<dyn Store>,
         wait: Duration,
-        elsewhere: bool,
+        detached: bool,
     ) -> Result<(), ExchangeError> {
         let on = self.meet(0, state, Arc::clone(&store), wait)?;
         let fault = |error| on.fault().unwrap_or_else(|| panic!("{error:?} has no cause"));
         let (_, mut writer) = on.open(stream(7)).map_err(fault)?;
         writer.write_all(b"abc").map_err(fault)?;
-        let read: Vec<Vec<u8>> = match elsewhere {
-            true => read_elsewhere(&on, &*store)?,
+        let read: Vec<Vec<u8>> = match detached {
+            true => read_detached(&on, &*store)?,
             false => {
                 let one = |(id, said): (u64, &[u8])| {
                     let (mut reader, _) = on.open(stream(id))?;
@@ -421,17 +421,17 @@ impl Scene {
 }
 
 /// Reads the same as a party does whose programs elsewhere fetch what is stored apart.
-fn read_elsewhere(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, ExchangeError> {
-    let apart = on.apart().expect("it has a desk");
-    let desk = Desk::from_bytes(&apart.desk()).expect("it reads back");
+fn read_detached(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, ExchangeError> {
+    let detached = on.detached().expect("it has a desk");
+    let desk = DetachedKeys::from_bytes(&detached.desk()).expect("it reads back");
     let fault = |error| on.fault().unwrap_or_else(|| panic!("{error:?} has no cause"));
-    apart.recall().map_err(fault)?;
+    detached.recall().map_err(fault)?;
     let mut all = Flight::default();
     loop {
-        for heard in apart.hear(&SAID.map(|(id, _)| stream(id))) {
+        for heard in detached.hear(&SAID.map(|(id, _)| stream(id))) {
             match heard {
-                Heard::Bytes(flight) => all.extend(&flight),
-                Heard::Parcel(parcel, id) => {
+                Received::Bytes(flight) => all.extend(&flight),
+                Received::Parcel(parcel, id) => {
                     let flight = desk.get(store, &parcel)?;
                     all.push(id, flight.of(id));
                 }
@@ -441,7 +441,7 @@ fn read_elsewhere(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, 
         if read.iter().zip(SAID).all(|(read, (_, said))| read.len() >= said.len()) {
             return Ok(read.into());
         }
-        apart.listen(true).map_err(fault)?;
+        detached.listen(true).map_err(fault)?;
     }
 }
 

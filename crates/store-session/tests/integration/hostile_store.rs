@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::Misbehaviour;
 use vesica_link::letters::LetterError;
-use vesica_store_session::{ExchangeError, Instead, NotAnObject, Store, Waiting};
+use vesica_store_session::{ActualKind, ExchangeError, NotAnObject, Store, Waiting};
 
 const WAIT: Duration = Duration::from_secs(2);
 
@@ -34,7 +34,7 @@ fn is_expected(
     ended: &Result<(), ExchangeError>,
 ) -> bool {
     let fault = |is| Err(NotAnObject::new(&format!("{RUN}/{name}"), is).into());
-    let length = |bytes| *ended == fault(Instead::Length { bytes });
+    let length = |bytes| *ended == fault(ActualKind::Length { bytes });
     let is_wrong = || matches!(ended, Err(ExchangeError::WrongObject { number: 0 }));
     match (thing, name) {
         (Thing::Original, _) | (Thing::Nothing, "1-given-up") => ended.is_ok(),
@@ -58,7 +58,7 @@ fn is_expected(
             | Thing::Circle
             | Thing::Folder,
             _,
-        ) => *ended == fault(Instead::NotAFile),
+        ) => *ended == fault(ActualKind::NotAFile),
         (Thing::Sparse, _) => length(SPARSE_BYTES),
         (Thing::Empty | Thing::Shorter | Thing::Longer, "1-000000") => is_wrong(),
         (Thing::Empty | Thing::Shorter | Thing::Longer, "1-given-up") => {
@@ -81,11 +81,11 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
     let mut cases = VecDeque::new();
     for name in NAMES {
         for thing in THINGS {
-            cases.extend([false, true].map(|elsewhere| (name, thing, elsewhere)));
+            cases.extend([false, true].map(|detached| (name, thing, detached)));
         }
     }
     let cases = Mutex::new(cases);
-    let one = |at: usize, (name, thing, elsewhere): (&str, Thing, bool)| {
+    let one = |at: usize, (name, thing, detached): (&str, Thing, bool)| {
         let shared = folder.path().join(format!("shared-{at}"));
         let state = folder.path().join(format!("state-{at}"));
         let all = scene.objects(Program::Honest);
@@ -97,7 +97,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
         }
         write_objects(&shared, &before);
         // A program elsewhere asks once for what was named, and does not wait.
-        let is_there = elsewhere && name.starts_with("1-x");
+        let is_there = detached && name.starts_with("1-x");
         if is_there {
             place(&shared, all, name, thing);
         }
@@ -107,7 +107,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
             let running = scope.spawn(|| {
                 let before = read_bytes();
                 let store = Arc::clone(&store) as Arc<dyn Store>;
-                let ended = scene.run((Stage::Begun, &state), store, WAIT, elsewhere);
+                let ended = scene.run((Stage::Begun, &state), store, WAIT, detached);
                 (ended, read_bytes().zip(before).map(|(after, before)| after - before))
             });
             if !is_there {
@@ -122,7 +122,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
             }
             running.join().unwrap()
         });
-        let case = format!("{thing:?} as {name}, elsewhere: {elsewhere}: {ended:?}");
+        let case = format!("{thing:?} as {name}, detached: {detached}: {ended:?}");
         assert!(start.elapsed() < WAIT + SOON, "{case} after {:?}", start.elapsed());
         let given = store.given_bytes.load(Ordering::Relaxed);
         assert!(
@@ -170,11 +170,11 @@ fn both_kinds_of_a_party_say_the_same_of_a_peer_that_deviates() {
                 }
                 _ => expected,
             };
-            for elsewhere in [false, true] {
+            for detached in [false, true] {
                 write_objects(&shared, &scene.objects_at(program, stage));
                 let store = Arc::new(Watched::open(&shared));
-                let ended = scene.run((stage, &state), store, WAIT, elsewhere);
-                let case = format!("{program:?}, {stage:?}, elsewhere: {elsewhere}");
+                let ended = scene.run((stage, &state), store, WAIT, detached);
+                let case = format!("{program:?}, {stage:?}, detached: {detached}");
                 assert_eq!(ended, expected, "{case}");
                 std::fs::remove_dir_all(&shared).unwrap();
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_link::CancelToken;
 use vesica_store_session::{
-    ExchangeError, FolderStore, Instead, NotAnObject, Options, State, Store, meet,
+    ActualKind, ExchangeError, FolderStore, NotAnObject, Options, State, Store, meet,
 };
 
 const RUN: &str = "0707070707070707-0001";
@@ -32,15 +32,15 @@ fn turn(scene: &Scene, shared: &Path, party: usize) -> Result<(), ExchangeError>
 }
 
 /// What it is called, what the error says of it, and how it is made.
-type Thing = (&'static str, Instead, Box<dyn Fn()>);
+type Thing = (&'static str, ActualKind, Box<dyn Fn()>);
 
 /// What can be made at `path` and is no object. A link leads to `original`.
 fn things(path: &Path, original: &Path) -> Vec<Thing> {
     let at = || path.to_path_buf();
     let (pipe, link, folder, socket, device, sparse) = (at(), at(), at(), at(), at(), at());
     let original = original.to_path_buf();
-    let is = Instead::NotAFile;
-    let length = Instead::Length { bytes: (1 << 30) + 1 };
+    let is = ActualKind::NotAFile;
+    let length = ActualKind::Length { bytes: (1 << 30) + 1 };
     vec![
         ("pipe", is, Box::new(move || nix::unistd::mkfifo(&pipe, Mode::S_IRWXU).unwrap())),
         ("link", is, Box::new(move || symlink(&original, &link).unwrap())),
@@ -151,7 +151,7 @@ fn a_link_in_the_place_of_the_folder_of_a_run_is_not_followed() {
     fs::create_dir(&shared).unwrap();
     fs::create_dir(&away).unwrap();
     symlink(&away, shared.join(RUN)).unwrap();
-    let fault = NotAnObject::new(RUN, Instead::NotAFolder);
+    let fault = NotAnObject::new(RUN, ActualKind::NotAFolder);
     assert_eq!(turn(&scene, &shared, 0), Err(fault.into()));
     assert_eq!(fs::read_dir(&away).unwrap().count(), 0, "nothing is written where it leads");
 
@@ -183,7 +183,7 @@ fn two_states_of_one_party_do_not_both_go_on() {
     let other = Arc::new(State::open(&folder.path().join("other"), [0; 32]).unwrap());
     let met =
         meet(options(&scene, &shared), &scene.identities[0], (&parties, 0), &AGREEMENT, &other);
-    assert_eq!(met.err(), Some(ExchangeError::BegunElsewhere { number: 1 }));
+    assert_eq!(met.err(), Some(ExchangeError::BegunDetached { number: 1 }));
 }
 
 #[test]

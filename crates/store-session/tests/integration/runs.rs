@@ -131,7 +131,7 @@ fn parts_that_are_over_do_not_run_again() {
         let run = |party: usize, ctx: &mut Context, on: &Conversation| {
             let mut all = Vec::new();
             for part in 0..PARTS {
-                let (mut fork, opened) = ctx.fork_apart()?;
+                let (mut fork, opened) = ctx.fork_detached()?;
                 let old = on.kept_part(part)?;
                 let known = kept.lock().unwrap()[party].get(&part).cloned();
                 let heard = match &old {

@@ -4,14 +4,14 @@ use super::WireRun;
 use crate::Runner;
 use std::num::NonZeroUsize;
 use vesica_core::{Error, Result, Role, Secret};
-use vesica_net::{Context, Flight, Pool, Replay, Said, StreamId, Turn, Turned};
+use vesica_net::{Context, Flight, Pool, Replay, SentDigests, StreamId, Turn, TurnOutcome};
 use vesica_party::{Output, Protocol};
 
 /// What a party has heard and said.
 #[derive(Default)]
 struct Past {
     heard: Flight,
-    said: Said,
+    said: SentDigests,
 }
 
 impl WireRun {
@@ -43,7 +43,7 @@ impl WireRun {
                 let heard = whole
                     .iter()
                     .map(|(other, of)| (*other, cut(of, if other == id { end } else { of.len() })));
-                let past = Past { heard: heard.collect(), said: Said::default() };
+                let past = Past { heard: heard.collect(), said: SentDigests::default() };
                 let case = format!(
                     "{}, {self:?}, the {role}, {end} of {} bytes on {id:?}",
                     protocol.id,
@@ -102,7 +102,7 @@ impl WireRun {
                 continue;
             }
             let turned = self.turn(protocol, roles[own], 1 + turns % 3, &pasts[own]);
-            let Turned { turn, next, said: all, .. } =
+            let TurnOutcome { turn, next, said: all, .. } =
                 turned.unwrap_or_else(|error| panic!("{error}, turn {turns}: {case}"));
             silent = if next.is_empty() && turn == Turn::Waits { silent + 1 } else { 0 };
             assert!(silent < 2, "both wait, turn {turns}: {case}");
@@ -125,7 +125,7 @@ impl WireRun {
         role: Role,
         threads: usize,
         past: &Past,
-    ) -> Result<Turned<Output>> {
+    ) -> Result<TurnOutcome<Output>> {
         let runner = Runner::default();
         let (peer, seed) = match role {
             Role::Sender => (Role::Receiver, runner.seed),

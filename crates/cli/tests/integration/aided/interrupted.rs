@@ -478,10 +478,9 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             scene.write("a.csv", rows);
             // The run's own file may be replaced, no other one.
             scene.write("another.csv", "stays");
-            let mut elsewhere = job_of_a(&scene);
-            elsewhere.output =
-                Some(OutputOptions { path: scene.path("another.csv"), force: false });
-            let other = run(elsewhere, Arc::new(Silent), &CancelToken::new());
+            let mut detached = job_of_a(&scene);
+            detached.output = Some(OutputOptions { path: scene.path("another.csv"), force: false });
+            let other = run(detached, Arc::new(Silent), &CancelToken::new());
             assert!(matches!(other, Err(Error::Input(InputFault::Output { .. }))), "{other:?}");
             assert_eq!(scene.read("another.csv"), "stays");
             fs::remove_file(scene.path("another.csv")).unwrap();

@@ -151,7 +151,7 @@ fn unusable_settings_and_addresses_of_a_helper_are_reported() {
         command.args(options).current_dir(scene.directory());
         Running::start(command).wait()
     };
-    let elsewhere = format!("127.0.0.1:{}", free_port());
+    let detached = format!("127.0.0.1:{}", free_port());
     start("none.toml", &[]).assert_failed(3, "the settings file none.toml does not exist");
     scene.write("bad.toml", "[helper]\nlisen = \"127.0.0.1:1\"\n");
     start("bad.toml", &[])
@@ -161,7 +161,7 @@ fn unusable_settings_and_addresses_of_a_helper_are_reported() {
     let options = ["--metrics", "off", "--state", "other", "--listen"];
     start("helper.toml", &[&options[..], &[&scene.address]].concat())
         .assert_failed(3, "in use by another program");
-    let options = ["--listen", &elsewhere, "--state"];
+    let options = ["--listen", &detached, "--state"];
     start("helper.toml", &[&options[..], &["kept", "--metrics", "off"]].concat())
         .assert_failed(3, "another helper uses the directory kept");
     start("helper.toml", &[&options[..], &["other", "--metrics", &scene.metrics]].concat())

@@ -192,7 +192,7 @@ impl Scene {
             memory_bytes: 1 << 28,
             scratch: None,
             store: None,
-            hands: None,
+            workers: None,
             allow_insecure: false,
             strict: false,
         }

@@ -58,7 +58,7 @@ fn shares_of_both_sides_give_the_common_keys_and_their_values() {
 }
 
 #[test]
-fn shared_values_are_those_of_common_keys_and_the_default_elsewhere() {
+fn shared_values_are_those_of_common_keys_and_the_default_detached() {
     for (place, [one, two]) in sets() {
         let more = format!("[shares]\n{WIDE}default = -7\n").replace("bits = 64", "bits = 9");
         let terms = Terms { operation: "shared-values", receives: "all", more: &more, ..EMPTY };

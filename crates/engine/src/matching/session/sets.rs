@@ -1,6 +1,6 @@
 //! A set as it enters a protocol in one run.
 
-use super::{Matched, OverSession};
+use super::{Matched, SessionRun};
 use crate::Error;
 use crate::error::ConfigFault;
 use vesica_agreement::split;
@@ -8,7 +8,7 @@ use vesica_net::Context;
 use vesica_records::KeySet;
 use vesica_self_check::CheckedSet;
 
-impl OverSession<'_> {
+impl SessionRun<'_> {
     /// `keys` with self-check items and padding; `len` of them are announced. In partitions all padding is self-check
     /// items of this party's own.
     pub(super) fn checked_set(

@@ -141,7 +141,7 @@ fn pair(protocol: &str) -> (Pair, Agreement) {
 fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished, Error> {
     let cancel = CancelToken::new();
     let run = Run::new(job, observer, &cancel)?;
-    let mut way = OverSession::new(&run, None);
+    let mut way = SessionRun::new(&run, None);
     way.spilling = Spilling {
         files: Arc::new(disk.clone()),
         memory_bytes: 4 << 20,

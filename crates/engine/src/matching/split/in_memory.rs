@@ -97,7 +97,7 @@ impl Splitting<'_> {
     ) -> Result<(Output, Cost)> {
         let meter = ctx.meter().clone();
         // Also for a partition that does not run: the following ones have the same streams and randomness as before.
-        let (mut own, opened) = ctx.fork_apart()?;
+        let (mut own, opened) = ctx.fork_detached()?;
         if let Some(kept) = self.session.kept_part(index)? {
             let (output, cost) = parts.recall(params, &kept).ok_or(DAMAGED)?;
             meter.add(&[counted(&cost, label)]);

@@ -29,7 +29,7 @@ fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result
         let items = pieces.distinct(index).unwrap();
         let mut own = vec![true; items.len()];
         let refused = change(index, &mut own);
-        let given = Given { own: Some(own), refused };
+        let given = PartitionOutput { own: Some(own), refused };
         add(&found, (&pieces, index), Some(&items), &given).unwrap();
     }
     found.into_inner().unwrap().rows(pieces, 40)
@@ -59,7 +59,7 @@ fn one_wrong_partition_refuses_the_result() {
 #[test]
 fn a_party_that_learns_nothing_has_no_rows() {
     let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-    found.add(&Given { own: None, refused: None });
+    found.add(&PartitionOutput { own: None, refused: None });
     assert_eq!(found.told(Learns::Both), Told::Nothing);
     assert_eq!(found.rows(pieces, 1), Ok(None));
 }
@@ -67,7 +67,7 @@ fn a_party_that_learns_nothing_has_no_rows() {
 #[test]
 fn more_common_keys_than_either_set_has_are_refused() {
     let (pieces, mut found) = rows(&[Item::from_integer(1)]);
-    found.add(&Given { own: Some(vec![true]), refused: None });
+    found.add(&PartitionOutput { own: Some(vec![true]), refused: None });
     assert_eq!(found.told(Learns::Both), Told::Number(1));
     assert_eq!(found.told(Learns::Receiver), Told::Nothing);
     assert!(found.rows(pieces, 0).is_err());
@@ -107,7 +107,7 @@ fn sides(
         let session: Arc<dyn Connection> = Arc::new(session.unwrap());
         let one = NonZeroUsize::MIN;
         let role = roles[number];
-        let mut ctx = crate::seats::context(&session, role, "", one, &Meter::new()).unwrap();
+        let mut ctx = crate::participants::context(&session, role, "", one, &Meter::new()).unwrap();
         let done = program(role, &*session, &mut ctx);
         drop(ctx);
         if done.is_ok() {

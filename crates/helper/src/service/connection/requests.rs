@@ -2,9 +2,9 @@
 
 use super::{Connection, Participant, Reading};
 use crate::service::core::short;
-use crate::service::desk::RunDesk;
 use crate::service::metrics::Counted;
 use crate::service::run::{Over, Run};
+use crate::service::run_slots::RunSlots;
 use crate::store::{Kept, charge};
 use crate::wire::{Reply, Request};
 use std::io;
@@ -80,10 +80,10 @@ impl<'a> Connection<'a> {
             Some(false) => return Err(Refusal::AlreadyThere),
             None => {}
         }
-        let desk = RunDesk::new(self.core, run);
+        let slots = RunSlots::new(self.core, run);
         // Data that does not fit because the run has just ended is not malformed. Nor is data that does
         // not fit because something before it could not be synced: the party puts it again.
-        check_put(&run.record.spec, &desk, slot, body).map_err(|refusal| match run.over() {
+        check_put(&run.record.spec, &slots, slot, body).map_err(|refusal| match run.over() {
             Some(over) => over.refusal(),
             None if run.store.mark() != participant.mark => Refusal::Storage,
             None => refusal,
@@ -93,7 +93,7 @@ impl<'a> Connection<'a> {
             self.settle(participant)?;
         }
         let kept = match slot.kind {
-            Kind::Hello => self.put_hello(participant, &desk, slot, body)?,
+            Kind::Hello => self.put_hello(participant, &slots, slot, body)?,
             _ => self.put(participant, slot, body)?,
         };
         match kept {
@@ -122,7 +122,7 @@ impl<'a> Connection<'a> {
     fn put_hello(
         &self,
         participant: &Participant,
-        desk: &RunDesk<'_>,
+        slots: &RunSlots<'_>,
         slot: Slot,
         body: &[u8],
     ) -> Result<io::Result<Kept>, Refusal> {
@@ -132,7 +132,7 @@ impl<'a> Connection<'a> {
         let before = run.holding().reserved();
         let hello = (participant.party, body);
         core.ledger
-            .admit(&core.members, &core.store, run, desk, hello)
+            .admit(&core.members, &core.store, run, slots, hello)
             .map_err(|why| why.refusal(&short(run)))?;
         let kept = run.store.put(slot, body, &run.record);
         if matches!(kept, Ok(Kept::New)) {
@@ -185,8 +185,8 @@ impl<'a> Connection<'a> {
         let started = Instant::now();
         let (mut reported, mut looked_at) = (None, None::<Instant>);
         let mut other_agreement = [0; 32];
-        let desk = RunDesk::new(core, run);
-        while !run.wait(POLL, || is_out(&run.record.spec, &desk, slot)) {
+        let slots = RunSlots::new(core, run);
+        while !run.wait(POLL, || is_out(&run.record.spec, &slots, slot)) {
             if let Some(over) = run.over() {
                 return Ok(Err(over.refusal()));
             }
@@ -240,9 +240,9 @@ impl<'a> Connection<'a> {
         if !self.core.members.get(self.member).may_change_runs() {
             return Err(self.too_often());
         }
-        let desk = RunDesk::new(self.core, run);
+        let slots = RunSlots::new(self.core, run);
         let over = Over::Refused(Refusal::Ended { party: participant.party });
-        let may = || may_be_ended(&run.record.spec, &desk);
+        let may = || may_be_ended(&run.record.spec, &slots);
         if self.core.end_if(run, over, Counted::Ended, 1 << participant.party, may) {
             return Ok(Vec::new());
         }

@@ -10,7 +10,7 @@ use vesica_core::hash::derive;
 use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, List, ListError, join};
 use vesica_net::{Pool, Progress};
-use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
+use vesica_protocols::kmrs14::helper::{CommonFailure, HelperStore, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
     Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, RunFacts, SEAL_LEN, Seal,
     Slot, Spec, Variant, run,
@@ -160,7 +160,7 @@ impl Helper {
     }
 }
 
-impl Desk for Helper {
+impl HelperStore for Helper {
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
         self.slots.lock().unwrap().get(&slot).cloned().ok_or(io::ErrorKind::NotFound.into())
     }
@@ -239,7 +239,7 @@ impl Board for Way {
         loop {
             helper.check()?;
             if is_out(&helper.spec, &**helper, slot) {
-                let body = Desk::read(&**helper, slot).unwrap();
+                let body = HelperStore::read(&**helper, slot).unwrap();
                 helper.traffic.lock().unwrap().entry(self.party).or_default().1 +=
                     body.len() as u64;
                 let body = helper.cheat.as_ref().map_or(body.clone(), |cheat| cheat(slot, body));

@@ -230,8 +230,10 @@ fn a_party_that_returns_to_a_run_with_other_data_is_refused() {
     let way = |party| Way { helper: Arc::clone(&helper), party, lanes: 1 };
     std::thread::scope(|scope| {
         let first = scope.spawn(|| run_party(&way(0), &scales, 7, &items(0..10), 1 << 14));
-        while !vesica_protocols::kmrs14::helper::Desk::is_filled(&*helper, Slot::new(Kind::Size, 0))
-        {
+        while !vesica_protocols::kmrs14::helper::HelperStore::is_filled(
+            &*helper,
+            Slot::new(Kind::Size, 0),
+        ) {
             std::thread::yield_now();
         }
         let twice = run_party(&way(0), &scales, 7, &items(5..14), 1 << 14);

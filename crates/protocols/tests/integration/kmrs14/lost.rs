@@ -6,7 +6,9 @@ use std::io;
 use vesica_core::{Item, Refusal};
 use vesica_labels::{Bits, List};
 use vesica_net::Pool;
-use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, is_out, left, may_be_ended};
+use vesica_protocols::kmrs14::helper::{
+    CommonFailure, HelperStore, advance, is_out, left, may_be_ended,
+};
 use vesica_protocols::kmrs14::{Check, Kind, Slot, Variant};
 use vesica_scratch::Scratch;
 
@@ -105,7 +107,7 @@ fn the_end_of_a_list_without_the_list_blames_no_party() {
 /// A desk with a slot that cannot be read.
 struct Unreadable<'a>(&'a Helper, Slot);
 
-impl Desk for Unreadable<'_> {
+impl HelperStore for Unreadable<'_> {
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
         if slot == self.1 {
             Err(io::Error::other("a fault of the disk"))
@@ -148,9 +150,9 @@ fn an_unreadable_slot_is_reported_as_a_fault_of_the_disk() {
             slots.keys().copied().filter(|slot| !slot.kind.is_written_by_party()).collect();
         for (unreadable, _) in slots {
             let rest = helper.without(&made);
-            let desk = Unreadable(&rest, unreadable);
+            let slots = Unreadable(&rest, unreadable);
             loop {
-                match advance(&rest.spec, &desk) {
+                match advance(&rest.spec, &slots) {
                     Ok(true) => {}
                     Ok(false) | Err(Refusal::Storage) => break,
                     Err(refusal) => panic!("{variant:?} {unreadable:?}: {refusal:?}"),

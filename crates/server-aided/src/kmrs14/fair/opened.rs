@@ -67,13 +67,13 @@ impl Steps<'_> {
         let format = self.formats[usize::from(party)];
         let inner_format = inner_format(self.spec, &self.formats, usize::from(party));
         // The party can send K_2 only after its whole list. So anything missing now was lost.
-        let Some(inner_counts) = counts(self.desk, Kind::Opened, party, inner_format)? else {
+        let Some(inner_counts) = counts(self.slots, Kind::Opened, party, inner_format)? else {
             return Ok(None);
         };
         if self.counts_of_list(party)?.is_none() {
             return Ok(None);
         }
-        let stored = Stored { desk: self.desk, kind: Kind::Opened, party };
+        let stored = Stored { slots: self.slots, kind: Kind::Opened, party };
         let inner = match List::new(inner_format, &inner_counts, &stored) {
             Ok(inner) => inner,
             Err(ListError::Malformed) => return Ok(Some(Opened::Other)),
@@ -88,7 +88,7 @@ impl Steps<'_> {
         let f_k2 = LabelKeys::new(k_2, self.spec, party);
         let mut values = Vec::new();
         for index in 0..inner_format.segments() {
-            if self.desk.stop() {
+            if self.slots.stop() {
                 return Ok(None);
             }
             match inner.segment(index, &mut values) {
@@ -120,7 +120,7 @@ impl Steps<'_> {
         let mut copies = vec![0_u8; items as usize];
         let (mut rank, mut found, mut in_order) = (0, false, true);
         for index in 0..sorted.format().segments() {
-            if self.desk.stop() {
+            if self.slots.stop() {
                 return Ok(None);
             }
             // A party that knows K_2 can choose items whose labels fall into one segment, to

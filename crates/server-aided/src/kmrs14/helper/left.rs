@@ -1,8 +1,8 @@
 //! What the helper can still use of a run if a damaged disk or a power failure lost some of its slots.
 
-use super::{Desk, Steps, formats};
+use super::{HelperStore, Steps, formats};
+use crate::kmrs14::catalogue::Variant;
 use crate::kmrs14::fair::{inner_format, is_opened};
-use crate::kmrs14::rows::Variant;
 use crate::kmrs14::slot::{Kind, Slot, answer_parts, relayed_parts};
 use crate::kmrs14::spec::Spec;
 use crate::kmrs14::stored::{counts, is_whole};
@@ -26,11 +26,11 @@ pub struct Left {
 ///
 /// # Errors
 /// [`Refusal::Storage`].
-pub fn left(spec: &Spec, desk: &dyn Desk) -> Result<Left, Refusal> {
-    let Some(formats) = formats(spec, desk)? else {
+pub fn left(spec: &Spec, slots: &dyn HelperStore) -> Result<Left, Refusal> {
+    let Some(formats) = formats(spec, slots)? else {
         return Ok(Left { useless: Vec::new(), needs_secret: true });
     };
-    let steps = Steps { spec, desk, formats };
+    let steps = Steps { spec, slots, formats };
     match spec.variant {
         Variant::SemiHonest | Variant::Malicious => steps.left_of_answers(),
         Variant::Fair => steps.left_of_fair(),
@@ -53,7 +53,7 @@ impl Steps<'_> {
     fn left_of_fair(&self) -> Result<Left, Refusal> {
         let needs_secret = !self.filled_by_all(Kind::Opening);
         let mut left = Left { useless: Vec::new(), needs_secret };
-        let is_opened = is_opened(self.spec, self.desk);
+        let is_opened = is_opened(self.spec, self.slots);
         if is_opened && self.can_answer()? {
             return Ok(left);
         }
@@ -68,7 +68,7 @@ impl Steps<'_> {
         let incomplete = self.lost_lists(&mut left)?;
         for party in self.parties() {
             let format = inner_format(self.spec, &self.formats, usize::from(party));
-            let opened = counts(self.desk, Kind::Opened, party, format)?;
+            let opened = counts(self.slots, Kind::Opened, party, format)?;
             if opened.is_none() || incomplete.contains(&party) {
                 left.useless.push((Kind::OuterSecret, party));
             }
@@ -83,19 +83,19 @@ impl Steps<'_> {
 
     /// Figure 4.
     fn left_of_size_hiding(&self) -> Result<Left, Refusal> {
-        let is_there = |kind, party| self.desk.is_filled(Slot::new(kind, party));
+        let is_there = |kind, party| self.slots.is_filled(Slot::new(kind, party));
         let is_relabelled = is_there(Kind::Size, 0) && self.is_relabelled()?;
         let needs_secret = !is_relabelled || !is_there(Kind::TossOpening, 1);
         let mut left = Left { useless: Vec::new(), needs_secret };
-        let list = counts(self.desk, Kind::Labels, 0, self.formats[0])?;
+        let list = counts(self.slots, Kind::Labels, 0, self.formats[0])?;
         if !is_relabelled && list.is_none() {
             left.useless.push((Kind::Size, 0));
         }
         if is_there(Kind::Size, 1) {
             let size = self.size(1)?;
-            let is_found = is_whole(self.desk, Kind::Found, 0, answer_parts(size));
+            let is_found = is_whole(self.slots, Kind::Found, 0, answer_parts(size));
             let parts = relayed_parts(self.formats[1], size);
-            if !is_found && !is_whole(self.desk, Kind::Relayed, 1, parts) {
+            if !is_found && !is_whole(self.slots, Kind::Relayed, 1, parts) {
                 left.useless.push((Kind::Size, 1));
             }
         }
@@ -108,7 +108,7 @@ impl Steps<'_> {
         let mut incomplete = Vec::new();
         for party in self.parties() {
             let format = self.formats[usize::from(party)];
-            if counts(self.desk, Kind::Labels, party, format)?.is_none() {
+            if counts(self.slots, Kind::Labels, party, format)?.is_none() {
                 incomplete.push(party);
                 left.useless.push((Kind::Size, party));
             }
@@ -121,7 +121,7 @@ impl Steps<'_> {
         if !self.filled_by_all(Kind::Size) {
             // Without the sizes the number of parts is unknown. The first part shows that there are some.
             let is_some = |party| {
-                [Kind::Answer, Kind::Kept].iter().any(|kind| is_whole(self.desk, *kind, party, 1))
+                [Kind::Answer, Kind::Kept].iter().any(|kind| is_whole(self.slots, *kind, party, 1))
             };
             return Ok(self.parties().all(is_some));
         }
@@ -136,8 +136,9 @@ impl Steps<'_> {
     /// Whether of each part of each answer one of `kinds` is there.
     fn has_all(&self, kinds: &[Kind]) -> Result<bool, Refusal> {
         for party in self.parties() {
-            let is_there =
-                |part| kinds.iter().any(|kind| self.desk.is_filled(Slot::part(*kind, party, part)));
+            let is_there = |part| {
+                kinds.iter().any(|kind| self.slots.is_filled(Slot::part(*kind, party, part)))
+            };
             if !(0..answer_parts(self.size(party)?)).all(is_there) {
                 return Ok(false);
             }

@@ -8,7 +8,7 @@ fn named(id: u64, streams: impl IntoIterator<Item = u64>) -> (StreamId, Vec<u8>)
     let (id, none) = (u128::from(id).to_be_bytes(), [0; 32]);
     let parcel =
         Parcel { id, key: none, digest: none, len: crate::object::sealed_len(&streams), streams };
-    (APART, apart::to_bytes(&parcel))
+    (DETACHED, detached::to_bytes(&parcel))
 }
 
 fn id_of(parcel: &Parcel) -> u64 {
@@ -28,7 +28,7 @@ fn joined(pieces: Pieces) -> Pieces {
     let mut all: Pieces = Vec::new();
     for (stream, bytes) in pieces {
         match all.last_mut() {
-            Some((last, piece)) if *last == stream && stream != APART => piece.extend(bytes),
+            Some((last, piece)) if *last == stream && stream != DETACHED => piece.extend(bytes),
             _ => all.push((stream, bytes)),
         }
     }
@@ -42,9 +42,9 @@ fn stream(number: u64) -> StreamId {
 
 #[test]
 fn an_id_that_is_named_twice_is_refused() {
-    let mut other = apart::from_bytes(&named(7, [3]).1).unwrap();
+    let mut other = detached::from_bytes(&named(7, [3]).1).unwrap();
     (other.key, other.digest) = ([1; 32], [2; 32]);
-    let again = [named(7, [2]), named(7, [1]), (APART, apart::to_bytes(&other))];
+    let again = [named(7, [2]), named(7, [1]), (DETACHED, detached::to_bytes(&other))];
     for again in again {
         let mut inbox = inbox();
         add(&mut inbox, vec![named(7, [2]), named(8, [2])]).unwrap();
@@ -60,7 +60,7 @@ fn an_id_that_is_named_twice_is_refused() {
 }
 
 #[test]
-fn more_objects_stored_apart_than_a_run_has_are_refused() {
+fn more_objects_stored_detached_than_a_run_has_are_refused() {
     let mut inbox = inbox();
     let mut next = 0;
     let mut one = |inbox: &mut Inbox| {
@@ -140,7 +140,7 @@ fn small_pieces_take_no_more_than_their_bytes() {
     add(&mut inbox, pieces).unwrap();
     let each = STREAM_BYTES + NAME_BYTES + PIECE_BYTES + 50_000;
     assert_eq!(inbox.unread, 2 * each);
-    let named = inbox.next_apart(StreamId::from_u64(1)).unwrap();
+    let named = inbox.next_detached(StreamId::from_u64(1)).unwrap();
     let flight = [1, 2].map(|id| (StreamId::from_u64(id), vec![6])).into_iter().collect();
     inbox.fill(&named, &flight).unwrap();
     assert_eq!(inbox.unread, 2 * (STREAM_BYTES + 50_001));
@@ -160,8 +160,8 @@ fn a_stream_is_heard_alone() {
     add(&mut inbox, (1..LEN).rev().map(|at| named(at, [at, at + 1])).collect()).unwrap();
     let heard = inbox.hear(&[StreamId::from_u64(2)]);
     let ids = heard.iter().map(|one| match one {
-        Heard::Parcel(parcel, stream) => (id_of(parcel), stream.as_u64()),
-        Heard::Bytes(_) => panic!("there are no bytes"),
+        Received::Parcel(parcel, stream) => (id_of(parcel), stream.as_u64()),
+        Received::Bytes(_) => panic!("there are no bytes"),
     });
     assert!(ids.eq([(2, 2), (1, 2)]));
     let left = LEN as usize - 1;
@@ -205,12 +205,12 @@ fn what_is_heard_is_in_the_order_of_each_stream() {
             let asked = rng.random_range(1..=STREAMS);
             for one in inbox.hear(&[StreamId::from_u64(asked)]) {
                 match one {
-                    Heard::Bytes(flight) => flight.iter().for_each(|(stream, bytes)| {
+                    Received::Bytes(flight) => flight.iter().for_each(|(stream, bytes)| {
                         let numbers = bytes.as_chunks().0.iter();
                         let numbers = numbers.map(|number| u64::from_le_bytes(*number));
                         heard.entry(stream.as_u64()).or_default().extend(numbers);
                     }),
-                    Heard::Parcel(parcel, stream) => {
+                    Received::Parcel(parcel, stream) => {
                         heard.entry(stream.as_u64()).or_default().push(id_of(&parcel));
                     }
                 }
@@ -231,5 +231,5 @@ fn nothing_waits_of_streams_that_are_closed() {
     assert_eq!(inbox.unread, STREAM_BYTES + NAME_BYTES);
     assert_eq!(inbox.hear(&closed), []);
     let heard = inbox.hear(&[StreamId::from_u64(3)]);
-    assert!(matches!(&heard[..], [Heard::Parcel(parcel, _)] if id_of(parcel) == 2));
+    assert!(matches!(&heard[..], [Received::Parcel(parcel, _)] if id_of(parcel) == 2));
 }

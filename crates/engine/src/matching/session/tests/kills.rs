@@ -2,7 +2,7 @@
 
 use super::{KEYS, ROWS, key, pair, text};
 use crate::job::follow;
-use crate::matching::session::{OverSession, Run, Spilling};
+use crate::matching::session::{Run, SessionRun, Spilling};
 use crate::{Error, Job, MEMORY_BYTES_DEFAULT, Observer, Silent, StateOptions};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -55,7 +55,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
         refused: None,
         link: LinkOptions { endpoint, wait: LONGEST, idle: LONGEST, total: None, proxy: None },
         store,
-        hands: None,
+        workers: None,
         threads: NonZeroUsize::new(2).unwrap(),
         memory_bytes: MEMORY_BYTES_DEFAULT,
         scratch: None,
@@ -75,7 +75,7 @@ fn a_party() {
     let job = job(party, told[1], Path::new(told[2]));
     let (observer, cancel) = (Arc::new(Silent) as Arc<dyn Observer>, CancelToken::new());
     let run = Run::new(&job, &observer, &cancel).unwrap();
-    let mut way = match OverSession::open(&run) {
+    let mut way = match SessionRun::open(&run) {
         // A process that was killed after that had given the result.
         Err(Error::AlreadyFinished) if job.output.iter().all(|output| output.path.exists()) => {
             return;

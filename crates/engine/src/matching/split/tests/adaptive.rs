@@ -92,7 +92,7 @@ impl Deviating<'_> {
         let (told, result) = channel();
         let (zeroth, others) = comparing.split_at_mut(1);
         let given = |compared| match compared {
-            PartComparison::Given(given) => given.own.unwrap(),
+            PartComparison::PartitionOutput(given) => given.own.unwrap(),
             PartComparison::Answers(_) => panic!("the receiver alone learns"),
         };
         std::thread::scope(|scope| {
@@ -140,7 +140,7 @@ impl Deviating<'_> {
         }
         let answers = |compared| match compared {
             PartComparison::Answers(stepped) => stepped,
-            PartComparison::Given(_) => panic!("both learn"),
+            PartComparison::PartitionOutput(_) => panic!("both learn"),
         };
         let mut committed = committed.into_iter();
         let stepped = committed.next().unwrap();
@@ -182,7 +182,7 @@ impl Deviating<'_> {
     /// The contexts of each step in all partitions.
     fn forks(&self, ctx: &mut Context) -> Result<[Vec<Context>; 3]> {
         let mut step = || {
-            let fork = |_| ctx.fork_apart().map(|(fork, _)| fork);
+            let fork = |_| ctx.fork_detached().map(|(fork, _)| fork);
             (0..self.run.plan.partitions()).map(fork).collect::<Result<Vec<_>>>()
         };
         let both = self.run.params.learns() == Learns::Both;

@@ -16,7 +16,7 @@ use std::time::Duration;
 use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_core::hash::Transcript;
-use vesica_detached::{Bucketed, Hands, HandsFault, Orders, Taken, Task, buckets_of};
+use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, Workers, WorkersFault, buckets_of};
 use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOptions, terms};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
 use vesica_own_rows::distinct;
@@ -121,8 +121,8 @@ impl Team {
     }
 
     /// Takes a task as two programs do that have heard neither of each other nor in which order the other has its rows.
-    fn take_twice(&self, orders: &Orders, task: &Task) -> vesica_core::Result<Taken> {
-        let orders = Orders::from_json(&orders.to_json()).unwrap();
+    fn take_twice(&self, orders: &RunSpec, task: &Task) -> vesica_core::Result<TaskResult> {
+        let orders = RunSpec::from_json(&orders.to_json()).unwrap();
         let task = Task::from_json(&task.to_json()).unwrap();
         let rows = self.grouped.lock().unwrap().of(task.part, orders.partitions);
         let kept = |name: &str| self.kept.lock().unwrap().get(name).cloned();
@@ -146,7 +146,7 @@ impl Team {
             let again = of(&turned, 1 + task.part as usize % 3)?;
             assert!((&taken, &common) == (&again.0, &again.1), "taken again: {task:?}");
         }
-        assert_eq!(Taken::from_json(&taken.to_json()).as_ref(), Some(&taken));
+        assert_eq!(TaskResult::from_json(&taken.to_json()).as_ref(), Some(&taken));
         if let Some(ended) = taken.ended {
             let keys = common.as_ref().map(|common| {
                 let is_common = |row: u64| common.binary_search(&(row, true)).is_ok();
@@ -177,8 +177,8 @@ impl Team {
     }
 }
 
-impl Hands for Team {
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
+impl Workers for Team {
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault> {
         let (items, counts) = self.read();
         let mut grouped =
             Grouped { rows: counts.rows, buckets: vec![Vec::new(); buckets as usize] };
@@ -198,19 +198,19 @@ impl Hands for Team {
         *self.grouped.lock().unwrap() = grouped;
         let (empty, refused) = (counts.empty, counts.refused);
         let (rows, digest) = (counts.rows, digest.finish());
-        Ok(Bucketed { rows, empty, refused, keyed, distinct, digest })
+        Ok(BucketCounts { rows, empty, refused, keyed, distinct, digest })
     }
 
     fn take(
         &self,
-        orders: &Orders,
+        orders: &RunSpec,
         tasks: &[Task],
         kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
+    ) -> Result<Vec<TaskResult>, WorkersFault> {
         self.takes.fetch_add(1, Ordering::Relaxed);
         let fails = (self.luck.lock().unwrap())();
         if fails == Some(Fails::BeforeAll) {
-            return Err(HandsFault);
+            return Err(WorkersFault);
         }
         for (name, bytes) in kept {
             let before = self.kept.lock().unwrap().insert(name, bytes);
@@ -235,11 +235,11 @@ impl Hands for Team {
         });
         let done = done.into_inner().unwrap();
         if self.failed.lock().unwrap().is_some() {
-            return Err(HandsFault);
+            return Err(WorkersFault);
         }
         assert_eq!(done.len(), wanted);
         match fails {
-            Some(_) => Err(HandsFault),
+            Some(_) => Err(WorkersFault),
             None => Ok(done.into_values().collect()),
         }
     }
@@ -255,14 +255,14 @@ fn never() -> Luck {
     Box::new(|| None)
 }
 
-fn job(pair: &Pair, agreement: &Agreement, party: usize, hands: Option<Arc<dyn Hands>>) -> Job {
+fn job(pair: &Pair, agreement: &Agreement, party: usize, workers: Option<Arc<dyn Workers>>) -> Job {
     let endpoint = Endpoint::Store("shared".to_owned());
     let limit = Duration::from_secs(60);
     let mut job = pair.job_of(party, agreement.clone(), endpoint.clone());
     job.output = None;
     job.link = LinkOptions { endpoint, wait: limit, idle: limit, total: None, proxy: None };
     job.store = Some(store(pair));
-    job.hands = hands;
+    job.workers = workers;
     let folder = pair.path(&format!("{}.state", NAMES[party]));
     job.state = StateOptions { folder: Some(folder), restart: false };
     job
@@ -273,15 +273,15 @@ fn to_the_end(
     pair: &Pair,
     agreement: &Agreement,
     party: usize,
-    hands: Option<&Arc<Team>>,
+    workers: Option<&Arc<Team>>,
 ) -> (Finished, usize) {
     let mut interruptions = 0;
     loop {
-        let job = job(pair, agreement, party, hands.map(|team| Arc::clone(team) as _));
+        let job = job(pair, agreement, party, workers.map(|team| Arc::clone(team) as _));
         match vesica_engine::run(job, Arc::new(Silent), &CancelToken::new()) {
             Ok(finished) => return (finished, interruptions),
             Err(Error::Interrupted { .. })
-                if hands.is_some_and(|team| team.failed.lock().unwrap().is_none()) =>
+                if workers.is_some_and(|team| team.failed.lock().unwrap().is_none()) =>
             {
                 interruptions += 1;
             }
@@ -369,7 +369,7 @@ impl Files {
             let learns = agreement.is_receiver_of_result(NAMES[party]);
             let found = match (teams[party], output) {
                 (None, RunResult::Rows(rows)) if learns => Some(rows.clone()),
-                (Some(team), RunResult::Elsewhere { keys, rows, of }) if learns => {
+                (Some(team), RunResult::Detached { keys, rows, of }) if learns => {
                     assert_eq!(*keys, self.common, "{case}");
                     let found = team.rows().unwrap();
                     assert_eq!((*rows, *of), (found.count(), found.len()), "{case}");

@@ -14,9 +14,9 @@ const PAUSES: [Duration; 3] =
 /// A store that now and then fails, and then works: each request that fails in a way that may pass is tried three times
 /// more, within about a second: a connection that was cut, or a store that is busy. What is missing, forbidden or malformed is
 /// an error at once, and so is a place that cannot be reached.
-pub struct Steady(Arc<dyn Store>);
+pub struct RetryingStore(Arc<dyn Store>);
 
-impl Steady {
+impl RetryingStore {
     /// Tries requests to `store` again.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
@@ -46,7 +46,7 @@ fn may_pass(kind: ErrorKind) -> bool {
     )
 }
 
-impl Store for Steady {
+impl Store for RetryingStore {
     /// After an error the first try may have stored the object: then this is `false`, and the object there is the same.
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         Self::again(|| self.0.put_if_absent(name, bytes))

@@ -8,7 +8,7 @@ use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
 use vesica_partitions::{Plan, Splitter};
 use vesica_protocols::{Protocol, Step};
 use vesica_self_check::shared_items;
-use vesica_store_session::Desk;
+use vesica_store_session::DetachedKeys;
 
 const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 
@@ -16,7 +16,7 @@ const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 ///
 /// With these orders and the party's rows, anybody can take the party's place in this run.
 #[derive(Clone, Serialize, Deserialize)]
-pub struct Orders {
+pub struct RunSpec {
     /// The [version](Orders::VERSION) of the process that wrote these orders.
     pub version: String,
     /// The agreement's canonical form.
@@ -45,7 +45,7 @@ pub struct Orders {
     pub label: String,
 }
 
-impl Orders {
+impl RunSpec {
     /// The version of this package. Tasks of another one refuse the orders: they might say something else.
     pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -61,12 +61,12 @@ impl Orders {
 }
 
 /// Orders that were read and checked.
-pub(crate) struct Known {
+pub(crate) struct CheckedSpec {
     pub(crate) row: &'static Protocol,
     pub(crate) role: Role,
     pub(crate) params: PsiParams,
     pub(crate) plan: Plan,
-    pub(crate) desk: Desk,
+    pub(crate) desk: DetachedKeys,
     splitter: Splitter,
     shared: Vec<Item>,
     seed: Secret<[u8; 32]>,
@@ -76,31 +76,31 @@ pub(crate) struct Known {
 /// The orders are not those of this version.
 const OTHER: Error = Error::Bug("a task has orders that it does not understand");
 
-impl Known {
+impl CheckedSpec {
     /// # Errors
     /// [`Error::Bug`] if these are no orders of this version.
-    pub(crate) fn of(orders: &Orders) -> Result<Self> {
-        if orders.version != Orders::VERSION {
+    pub(crate) fn of(run_spec: &RunSpec) -> Result<Self> {
+        if run_spec.version != RunSpec::VERSION {
             return Err(OTHER);
         }
-        let agreement = Agreement::parse(&orders.agreement).map_err(|_| OTHER)?;
-        let row = vesica_protocols::find(&orders.row)?;
-        let session = SessionId::from_bytes(orders.session);
-        let params = agreement.params(session, orders.sender_len, orders.receiver_len)?;
+        let agreement = Agreement::parse(&run_spec.agreement).map_err(|_| OTHER)?;
+        let row = vesica_protocols::find(&run_spec.row)?;
+        let session = SessionId::from_bytes(run_spec.session);
+        let params = agreement.params(session, run_spec.sender_len, run_spec.receiver_len)?;
         let plan = split::plan(row, &params);
-        if plan.partitions() != orders.partitions {
+        if plan.partitions() != run_spec.partitions {
             return Err(OTHER);
         }
         Ok(Self {
             row,
-            role: if orders.is_sender { Role::Sender } else { Role::Receiver },
+            role: if run_spec.is_sender { Role::Sender } else { Role::Receiver },
             params,
             plan,
-            desk: Desk::from_bytes(&orders.desk).ok_or(OTHER)?,
-            splitter: Splitter::new(&orders.splitter),
-            shared: shared_items(&orders.check_secret, agreement.self_check as usize),
-            seed: Secret::new(orders.seed),
-            label: orders.label.clone(),
+            desk: DetachedKeys::from_bytes(&run_spec.desk).ok_or(OTHER)?,
+            splitter: Splitter::new(&run_spec.splitter),
+            shared: shared_items(&run_spec.check_secret, agreement.self_check as usize),
+            seed: Secret::new(run_spec.seed),
+            label: run_spec.label.clone(),
         })
     }
 

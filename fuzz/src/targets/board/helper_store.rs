@@ -7,7 +7,7 @@ use vesica_core::hash::derive;
 use vesica_core::{Item, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, List, join};
 use vesica_net::{Pool, Progress};
-use vesica_protocols::kmrs14::helper::{CommonFailure, Desk, advance, check_put, is_out};
+use vesica_protocols::kmrs14::helper::{CommonFailure, HelperStore, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
     Board, Boards, Items, Kind, Means, Memory, Outcome, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
 };
@@ -54,7 +54,7 @@ impl Helper {
     }
 }
 
-impl Desk for Helper {
+impl HelperStore for Helper {
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
         self.lock().get(&slot).cloned().ok_or(io::ErrorKind::NotFound.into())
     }

@@ -10,7 +10,7 @@ use super::Cost;
 
 /// A partition of a count or a sum that is over. The shares alone say nothing; with the peer's they are the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OverAddends {
+pub struct FinishedAddends {
     /// This party's share of how many items are common, modulo 2^64.
     pub count: u64,
     /// Its shares of the sums of their values, modulo 2^128.
@@ -19,7 +19,7 @@ pub struct OverAddends {
     pub cost: Cost,
 }
 
-impl OverAddends {
+impl FinishedAddends {
     /// The bytes that are kept. Their number follows from that of the columns alone.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Cost::LEN + 8 + 16 * self.sums.len());
@@ -49,13 +49,13 @@ mod tests {
         let cost = Cost { payload: (3, 1 << 50), direction_changes: 9 };
         for sums in [vec![], vec![u128::MAX - 6], vec![1, 2 << 90, 3]] {
             let (columns, count) = (sums.len(), u64::MAX - 1);
-            let over = OverAddends { count, sums, cost };
+            let over = FinishedAddends { count, sums, cost };
             let bytes = over.to_bytes();
             assert_eq!(bytes.len(), 32 + 16 * columns);
-            assert_eq!(OverAddends::from_bytes(&bytes, columns), Some(over));
-            assert_eq!(OverAddends::from_bytes(&bytes, columns + 1), None);
+            assert_eq!(FinishedAddends::from_bytes(&bytes, columns), Some(over));
+            assert_eq!(FinishedAddends::from_bytes(&bytes, columns + 1), None);
             for len in 0..bytes.len() {
-                assert_eq!(OverAddends::from_bytes(&bytes[..len], columns), None);
+                assert_eq!(FinishedAddends::from_bytes(&bytes[..len], columns), None);
             }
         }
     }
@@ -64,7 +64,7 @@ mod tests {
     fn zeros_take_as_many_bytes_as_other_shares() {
         let of = |number: u64| {
             let cost = Cost { payload: (number, number), direction_changes: number };
-            OverAddends { count: number, sums: vec![number.into(); 2], cost }.to_bytes().len()
+            FinishedAddends { count: number, sums: vec![number.into(); 2], cost }.to_bytes().len()
         };
         assert_eq!(of(0), of(u64::MAX));
     }

@@ -1,6 +1,6 @@
 //! Bytes of streams that are stored apart from a connection, by programs that are not the party's own process.
 
-use crate::{Flight, Said, StreamId};
+use crate::{Flight, SentDigests, StreamId};
 use std::fmt;
 use vesica_core::TransportError;
 
@@ -28,7 +28,7 @@ impl fmt::Debug for Parcel {
 
 /// What a part of a run hears.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum Received {
     /// Bytes that came with the connection.
     Bytes(Flight),
     /// Bytes of this stream that are stored apart. The parcel may have bytes of others too, which are heard with those.
@@ -37,12 +37,12 @@ pub enum Heard {
 
 /// A connection whose parts can run elsewhere, in turns ([`Replay`](crate::Replay)), and store there what they say. It
 /// outlives a process.
-pub trait Apart: Send + Sync {
+pub trait Detached: Send + Sync {
     /// What somebody elsewhere needs to store and to read parcels: secrets of the run.
     fn desk(&self) -> Vec<u8>;
 
     /// What `part` has said in parcels so far, in earlier processes too, and the streams that it had opened then.
-    fn said(&self, part: u64) -> (Said, Vec<StreamId>);
+    fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>);
 
     /// Says the `parcels`, which are stored already, as what `part` says next, all of them or none. With them, the part has
     /// `said` all that, and has `opened` these streams.
@@ -53,7 +53,7 @@ pub trait Apart: Send + Sync {
         &self,
         part: u64,
         parcels: &[Parcel],
-        said: &Said,
+        said: &SentDigests,
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
@@ -66,7 +66,7 @@ pub trait Apart: Send + Sync {
 
     /// Takes what has arrived for `streams` and that nobody took; the bytes of each stream are in order, and follow from what
     /// the peer says on this stream alone. Their digest is on the disk.
-    fn hear(&self, streams: &[StreamId]) -> Vec<Heard>;
+    fn hear(&self, streams: &[StreamId]) -> Vec<Received>;
 
     /// Publishes what was said, and waits until more arrives; with `wait` false it only looks. Returns whether more has
     /// arrived.

@@ -1,6 +1,6 @@
 //! Bytes of streams in objects of their own, which somebody else than the party's process writes and reads.
 //!
-//! An object of the run names each of them: a piece of the stream [`APART`] has
+//! An object of the run names each of them: a piece of the stream [`DETACHED`] has
 //!
 //! | bytes | |
 //! |---|---|
@@ -13,9 +13,9 @@
 //! The object itself has pieces as all objects do. Nobody can open it before it is named.
 
 use crate::error::ExchangeError;
-use crate::looking::{digest, put};
 use crate::name::what_of;
-use crate::object::{self, APART, Opened, body_of, sealed_len};
+use crate::object::{self, DETACHED, Opened, body_of, sealed_len};
+use crate::poller::{digest, put};
 use crate::store::{Lengths, Store};
 use vesica_core::hash::derive;
 use vesica_core::{Misbehaviour, Secret};
@@ -27,7 +27,7 @@ const KEY_LABEL: &str = "vesica exchange 2026 object apart v1";
 const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
 
 /// Most bytes of streams in an object. A party cuts what is longer.
-pub const APART_MAX_BYTES: u64 = 64 << 20;
+pub const DETACHED_MAX_BYTES: u64 = 64 << 20;
 
 /// Most streams of which an object has bytes. A task writes the streams of one partition, which are five at most. A reader keeps the
 /// whole name with each stream, so that long names would take memory with the square of their length.
@@ -37,13 +37,13 @@ const BROKEN: ExchangeError = ExchangeError::PeerMisbehaved(Misbehaviour::Broken
 
 /// What a party's programs elsewhere need, to store its objects and to read those of the peer: `Debug` shows no secret.
 #[derive(Debug)]
-pub struct Desk {
+pub struct DetachedKeys {
     run: String,
     own: u8,
     secret: Secret<[u8; 32]>,
 }
 
-impl Desk {
+impl DetachedKeys {
     /// That of the party `own` in `run`, both parties' secret being `secret`.
     pub(crate) fn new(run: &str, own: u8, secret: &[u8; 32]) -> Self {
         Self { run: run.to_owned(), own, secret: Secret::new(derive(SECRET_LABEL, &[secret])) }
@@ -162,8 +162,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     for entry in entries {
         let (stream, len) = (StreamId::from_u64(number(&entry[..8])?), number(&entry[8..])?);
         if len == 0
-            || len > APART_MAX_BYTES
-            || stream == APART
+            || len > DETACHED_MAX_BYTES
+            || stream == DETACHED
             || streams.last().is_some_and(|(last, _)| *last >= stream)
         {
             return None;
@@ -171,7 +171,7 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
         streams.push((stream, len));
     }
     let all: u64 = streams.iter().map(|(_, len)| len).sum();
-    if all > APART_MAX_BYTES || object_len != sealed_len(&streams) {
+    if all > DETACHED_MAX_BYTES || object_len != sealed_len(&streams) {
         return None;
     }
     Some(Parcel { id: *id, key: *key, digest: *digest, len: object_len, streams })
@@ -181,10 +181,10 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
 mod tests {
     use super::*;
     use crate::FolderStore;
-    use crate::name::is_apart;
+    use crate::name::is_detached;
 
-    fn desks() -> [Desk; 2] {
-        [0, 1].map(|own| Desk::new("0123456789abcdef-0001", own, &[own + 7; 32]))
+    fn desks() -> [DetachedKeys; 2] {
+        [0, 1].map(|own| DetachedKeys::new("0123456789abcdef-0001", own, &[own + 7; 32]))
     }
 
     #[test]
@@ -205,7 +205,7 @@ mod tests {
         );
         assert_eq!(two.get(&store, &parcel), Ok(flight.clone()));
         assert_eq!(from_bytes(&to_bytes(&parcel)), Some(parcel.clone()));
-        let again = Desk::from_bytes(&two.to_bytes()).unwrap();
+        let again = DetachedKeys::from_bytes(&two.to_bytes()).unwrap();
         assert_eq!(again.get(&store, &parcel), Ok(flight));
 
         let other: Flight = [(StreamId::from_u64(3), vec![2])].into_iter().collect();
@@ -238,14 +238,14 @@ mod tests {
             long(16 + rest.iter().map(|entry| 12 + len_of(entry)).sum::<u64>(), rest)
         };
         assert!(from_bytes(&with(&[stream(1, 1), stream(2, 1)])).is_some());
-        assert!(from_bytes(&with(&[stream(1, APART_MAX_BYTES)])).is_some());
+        assert!(from_bytes(&with(&[stream(1, DETACHED_MAX_BYTES)])).is_some());
         let streams: Vec<_> = (1..=STREAMS_MAX as u64 + 1).map(|id| stream(id, 1)).collect();
         assert!(from_bytes(&with(&streams[1..])).is_some());
         for bytes in [
             vec![1; 87],
             [vec![1; 88], stream(1, 1)].concat(),
-            with(&[stream(1, APART_MAX_BYTES + 1)]),
-            with(&[stream(1, APART_MAX_BYTES), stream(2, 1)]),
+            with(&[stream(1, DETACHED_MAX_BYTES + 1)]),
+            with(&[stream(1, DETACHED_MAX_BYTES), stream(2, 1)]),
             with(&streams),
             long(28, &[stream(1, 1)]),
             long(30, &[stream(1, 1)]),
@@ -262,9 +262,9 @@ mod tests {
 
     #[test]
     fn a_name_has_one_form() {
-        assert!(is_apart(&what_of(&[0; 16])) && is_apart(&what_of(&[255; 16])));
+        assert!(is_detached(&what_of(&[0; 16])) && is_detached(&what_of(&[255; 16])));
         for other in ["x", "x1", "000001", "xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF"] {
-            assert!(!is_apart(other));
+            assert!(!is_detached(other));
         }
     }
 }

@@ -13,7 +13,7 @@ use vesica_core::{Block, Misbehaviour};
 
 /// A step of a partition that has been made.
 #[derive(PartialEq, Eq)]
-pub struct OverStep {
+pub struct FinishedStep {
     /// What the party keeps of the partition beside the values. Its length follows from public figures.
     pub rest: Vec<u8>,
     /// A value for each item.
@@ -24,7 +24,7 @@ pub struct OverStep {
     pub cost: Cost,
 }
 
-impl OverStep {
+impl FinishedStep {
     /// The bytes that are kept of it. Their number does not depend on what was found.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes =
@@ -61,13 +61,13 @@ mod tests {
         let cost = Cost { payload: (1 << 40, 7), direction_changes: 5 };
         let values = (0..5).map(|i| Block::new(i << 90)).collect();
         let refused = Some(Misbehaviour::SelfCheckFailed);
-        let over = OverStep { rest: vec![7; 11], values, refused, cost };
+        let over = FinishedStep { rest: vec![7; 11], values, refused, cost };
         let bytes = over.to_bytes();
         assert_eq!(bytes.len(), 24 + 1 + 11 + 8 + 5 * 16);
         for (rest_len, len) in [(10, 5), (12, 5), (11, 4), (11, 6), (usize::MAX, 5)] {
-            assert!(OverStep::from_bytes(&bytes, rest_len, len).is_none());
+            assert!(FinishedStep::from_bytes(&bytes, rest_len, len).is_none());
         }
-        assert!(OverStep::from_bytes(&bytes[1..], 11, 5).is_none());
-        assert!(OverStep::from_bytes(&bytes, 11, 5) == Some(over));
+        assert!(FinishedStep::from_bytes(&bytes[1..], 11, 5).is_none());
+        assert!(FinishedStep::from_bytes(&bytes, 11, 5) == Some(over));
     }
 }

@@ -8,11 +8,13 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use vesica_core::hash::derive;
 use vesica_core::{Learns, Misbehaviour, PsiParams, SessionId};
-use vesica_detached::{Bucketed, Hands, HandsFault, Orders, Parcelled, Taken, Task};
+use vesica_detached::{
+    BucketCounts, ParcelRecord, RunSpec, Task, TaskResult, Workers, WorkersFault,
+};
 use vesica_engine::{Error, Silent};
 use vesica_link::CancelToken;
 use vesica_net::{Flight, StreamId};
-use vesica_store_session::{Desk, ExchangeError};
+use vesica_store_session::{DetachedKeys, ExchangeError};
 
 /// How a party that deviates changes what one of its tasks says.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,23 +42,23 @@ struct Liar {
 
 impl Liar {
     /// Says what the first two tasks, of which these are `said`, did not say.
-    fn change(&self, orders: &Orders, tasks: &[Task], said: [&mut Vec<Parcelled>; 2]) {
+    fn change(&self, orders: &RunSpec, tasks: &[Task], said: [&mut Vec<ParcelRecord>; 2]) {
         let [all, second] = said;
         let (Some(first), Some(second)) = (all.first_mut(), second.first_mut()) else { return };
-        let desk = Desk::from_bytes(&orders.desk).unwrap();
+        let desk = DetachedKeys::from_bytes(&orders.desk).unwrap();
         let id = other_id(tasks[0].id);
         let put = |streams: &[(u64, u64)]| {
             let pieces = streams
                 .iter()
                 .map(|(stream, len)| (StreamId::from_u64(*stream), vec![0; *len as usize]));
             let flight = Flight::from_iter(pieces);
-            Parcelled::from(&desk.put(&*self.team.store, (id, id_key()), &flight).unwrap())
+            ParcelRecord::from(&desk.put(&*self.team.store, (id, id_key()), &flight).unwrap())
         };
         match self.lie {
             Lie::Missing => first.id = id,
             Lie::OfAnother => {
                 let streams = std::mem::take(&mut first.streams);
-                *first = Parcelled { streams, ..second.clone() };
+                *first = ParcelRecord { streams, ..second.clone() };
             }
             Lie::Longer => {
                 first.streams[0].1 += 1;
@@ -68,7 +70,7 @@ impl Liar {
                 let streams = vec![(stream, MANY_BYTES)];
                 let len = short.len + MANY_BYTES - 1;
                 let (key, digest) = ([9; 32], [9; 32]);
-                let long = Parcelled { streams, len, key, digest, ..short.clone() };
+                let long = ParcelRecord { streams, len, key, digest, ..short.clone() };
                 *all = vec![short, long];
             }
             Lie::NotSealed => {
@@ -108,17 +110,17 @@ fn other_id(mut id: [u8; 16]) -> [u8; 16] {
     id
 }
 
-impl Hands for Liar {
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
+impl Workers for Liar {
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault> {
         self.team.group(secret, buckets)
     }
 
     fn take(
         &self,
-        orders: &Orders,
+        orders: &RunSpec,
         tasks: &[Task],
         kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
+    ) -> Result<Vec<TaskResult>, WorkersFault> {
         let mut taken = self.team.take(orders, tasks, kept)?;
         if let [first, second, ..] = &mut taken[..] {
             self.change(orders, tasks, [&mut first.parcels, &mut second.parcels]);
@@ -167,7 +169,7 @@ fn hear_in_jobs(
 
 /// The error says what is wrong, and nobody waits for longer than agreed.
 #[test]
-fn a_peer_whose_objects_apart_are_others_is_found_out() {
+fn a_peer_whose_objects_detached_are_others_is_found_out() {
     let pair = SMALL.write();
     for lie in [Lie::OfAnother, Lie::NotSealed] {
         let (error, _) = hear(&pair, lie, false);

@@ -11,14 +11,14 @@ use vesica_link::Identity;
 use vesica_net::{Connection, Context, Meter, Pool, Streams};
 
 /// The two parties, from the agreement and the key file.
-pub(crate) struct Seats {
+pub(crate) struct Participants {
     pub(crate) party: String,
     pub(crate) peer: String,
     /// The role of this party unless sizes exchange the roles.
     pub(crate) seat: Role,
 }
 
-impl Seats {
+impl Participants {
     pub(crate) fn find(agreement: &Agreement, identity: &Identity) -> Result<Self, Error> {
         Ok(Self::of(agreement, own_position(agreement, identity)?))
     }

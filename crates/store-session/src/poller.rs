@@ -1,6 +1,6 @@
 //! Looking for objects of the other side, and putting one's own.
 
-use crate::error::{Event, ExchangeError, Instead, NotAnObject, Waiting};
+use crate::error::{ActualKind, Event, ExchangeError, NotAnObject, Waiting};
 use crate::name::lengths_of;
 use crate::object::{self, GIVEN_UP};
 use crate::store::{Lengths, Store};
@@ -44,14 +44,14 @@ pub struct Options {
 }
 
 /// Looks for objects of the other side.
-pub(crate) struct Looking {
+pub(crate) struct ObjectPoller {
     pub(crate) options: Options,
     /// The name of the run.
     pub(crate) run: String,
     pub(crate) peer: u8,
 }
 
-impl Looking {
+impl ObjectPoller {
     /// The object `name`, of one of these lengths, as soon as it is there. `is_over` ends the waiting. While this party `works`,
     /// no time passes.
     pub(crate) fn get(
@@ -132,7 +132,7 @@ pub(crate) fn put(
         Ok(_) => Err(None),
         // It is an object, and another one.
         Err(error) => match NotAnObject::of(&error) {
-            Some(NotAnObject { is: Instead::Length { .. }, .. }) => Err(None),
+            Some(NotAnObject { is: ActualKind::Length { .. }, .. }) => Err(None),
             _ => Err(failed(error)),
         },
     }

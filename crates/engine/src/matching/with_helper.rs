@@ -27,7 +27,7 @@ const OWNER_LABEL: &str = "vesica engine 2026 party of an aided run v1";
 const ROWS_LABEL: &str = "vesica engine 2026 rows of an aided run v1";
 
 /// See the [module](self).
-pub(crate) struct OverBoard<'a> {
+pub(crate) struct HelperRun<'a> {
     run: &'a Run<'a>,
     agreement: AidedAgreement<'a>,
     party: u8,
@@ -66,7 +66,7 @@ pub(crate) struct Learnt {
     streamed: Streamed,
 }
 
-impl<'a> OverBoard<'a> {
+impl<'a> HelperRun<'a> {
     /// Opens the folder of the run.
     pub(crate) fn open(run: &'a Run<'a>, agreement: AidedAgreement<'a>) -> Result<Self, Error> {
         let job = run.job;
@@ -264,7 +264,7 @@ impl<'a> OverBoard<'a> {
     /// secrets in the folder give access to it.
     ///
     /// # Errors
-    /// As [`OverBoard::error`]. The folder then still holds the run: the same command continues it, with
+    /// As [`HelperRun::error`]. The folder then still holds the run: the same command continues it, with
     /// or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| self.storage(error);
@@ -336,7 +336,7 @@ impl<'a> OverBoard<'a> {
     }
 }
 
-impl Match for OverBoard<'_> {
+impl Match for HelperRun<'_> {
     type Set = OwnRows;
     type Met = ();
     type Answer = Learnt;

@@ -1,26 +1,26 @@
 //! Parts of a run that are elsewhere: they say and hear what is stored apart.
 
-use super::{Conversation, OBJECT_BYTES, SaidApart, lock};
-use crate::apart;
-use crate::object::APART;
+use super::{Conversation, DetachedEntry, OBJECT_BYTES, lock};
+use crate::detached;
+use crate::object::DETACHED;
 use std::sync::atomic::Ordering;
 use vesica_core::TransportError;
-use vesica_net::{Apart, Heard, Parcel, Said, StreamId};
+use vesica_net::{Detached, Parcel, Received, SentDigests, StreamId};
 
-impl Apart for Conversation {
+impl Detached for Conversation {
     fn desk(&self) -> Vec<u8> {
         self.core.desk.to_bytes()
     }
 
-    fn said(&self, part: u64) -> (Said, Vec<StreamId>) {
-        lock(&self.core.outbox).apart.get(&part).cloned().unwrap_or_default()
+    fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>) {
+        lock(&self.core.outbox).detached.get(&part).cloned().unwrap_or_default()
     }
 
     fn say(
         &self,
         part: u64,
         parcels: &[Parcel],
-        said: &Said,
+        said: &SentDigests,
         opened: &[StreamId],
     ) -> Result<(), TransportError> {
         self.core.check_open()?;
@@ -30,14 +30,14 @@ impl Apart for Conversation {
             let point = |id: &StreamId| (*id, said.streams.get(id).copied().unwrap_or(nothing));
             let points: Vec<_> = opened.iter().map(point).collect();
             for parcel in parcels {
-                let bytes = apart::to_bytes(parcel);
+                let bytes = detached::to_bytes(parcel);
                 outbox.bytes += bytes.len();
-                outbox.pieces.push((APART, bytes));
-                outbox.named.push(SaidApart { part, id: parcel.id, points: points.clone() });
+                outbox.pieces.push((DETACHED, bytes));
+                outbox.named.push(DetachedEntry { part, id: parcel.id, points: points.clone() });
                 outbox.ids.push(parcel.id);
                 self.core.sent_bytes.fetch_add(parcel.len, Ordering::Relaxed);
             }
-            outbox.apart.insert(part, (said.clone(), opened.to_vec()));
+            outbox.detached.insert(part, (said.clone(), opened.to_vec()));
             outbox.bytes >= OBJECT_BYTES
         };
         match is_full {
@@ -58,11 +58,11 @@ impl Apart for Conversation {
         Ok(true)
     }
 
-    fn hear(&self, streams: &[StreamId]) -> Vec<Heard> {
+    fn hear(&self, streams: &[StreamId]) -> Vec<Received> {
         let heard = lock(&self.core.inbox).hear(streams);
         for one in &heard {
             // It counts with the first of its streams.
-            if let Heard::Parcel(parcel, stream) = one
+            if let Received::Parcel(parcel, stream) = one
                 && parcel.streams.first().is_some_and(|(first, _)| first == stream)
             {
                 self.core.received_bytes.fetch_add(parcel.len, Ordering::Relaxed);
@@ -76,7 +76,7 @@ impl Apart for Conversation {
         core.publish()?;
         core.working.fetch_sub(1, Ordering::Relaxed);
         let fetched = {
-            let _guard = lock(&core.looking);
+            let _guard = lock(&core.poller);
             core.fetch(wait)
         };
         core.working.fetch_add(1, Ordering::Relaxed);

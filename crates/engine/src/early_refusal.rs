@@ -3,8 +3,8 @@
 //! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
 //! this side's files and settings alone, and on nothing that the peer has sent.
 
+use crate::participants::Participants;
 use crate::peer::WORD_LIMIT;
-use crate::seats::Seats;
 use vesica_agreement::Agreement;
 use vesica_core::StopReason;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
@@ -24,7 +24,7 @@ pub fn leave_word(
     if agreement.helper.is_some() || matches!(link.endpoint, Endpoint::Store(_)) {
         return;
     }
-    let Ok(seats) = Seats::find(agreement, identity) else { return };
+    let Ok(participants) = Participants::find(agreement, identity) else { return };
     let unknown_port = match &link.endpoint {
         Endpoint::Listen(address) => address.ends_with(":0"),
         Endpoint::Connect(_) | Endpoint::Store(_) => false,
@@ -32,7 +32,7 @@ pub fn leave_word(
     if unknown_port {
         return;
     }
-    let peer = agreement.peer_of(&seats.party).identity;
+    let peer = agreement.peer_of(&participants.party).identity;
     let link = LinkOptions { wait: link.wait.min(WORD_LIMIT), ..link.clone() };
     if let Ok(session) = establish(identity, &[peer], &link, &|_| (), cancel) {
         session.stop(reason);

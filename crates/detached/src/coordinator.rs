@@ -5,14 +5,16 @@
 //!  peer ◀── what each partition says next ◀──────────────── stored already, by its id ◀──┘
 //! ```
 
-use crate::hands::{Hands, HandsFault};
-use crate::orders::Known;
-use crate::{Ended, HeardAt, Orders, Point, Taken, Task, digest_of};
+use crate::run_spec::CheckedSpec;
+use crate::workers::{Workers, WorkersFault};
+use crate::{PartitionResult, Point, ReceivedAt, RunSpec, Task, TaskResult, digest_of};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Result, TransportError};
-use vesica_net::{Apart, Connection, Context, Flight, Heard, Meter, Parcel, SpanReport, StreamId};
+use vesica_net::{
+    Connection, Context, Detached, Flight, Meter, Parcel, Received, SpanReport, StreamId,
+};
 use vesica_partitions::Cost;
 
 /// How long more messages may come before those that have come are dealt with, and how often that is asked: a batch of
@@ -22,21 +24,21 @@ const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 /// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Bytes of messages that this process has in memory before `hands` keeps them.
+/// Bytes of messages that this process has in memory before `workers` keeps them.
 const GATHERED_BYTES: u64 = 256 << 20;
 
 /// Most objects of the peer that a task reads. A partition has some ten messages, each in parts of 64 MiB; every task has the list of
 /// all of them.
 const MOST_OBJECTS: usize = 1024;
 
-const APART: Error = Error::Bug("this connection has no parts elsewhere");
+const DETACHED: Error = Error::Bug("this connection has no parts elsewhere");
 
 /// What was kept of a partition is not of that one.
 const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
 
 /// What the partitions gave, unchecked. The rows are where the work was done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FoundElsewhere {
+pub struct DetachedMatches {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
     /// How many own rows are.
@@ -47,7 +49,7 @@ pub struct FoundElsewhere {
     pub direction_changes: u64,
 }
 
-impl FoundElsewhere {
+impl DetachedMatches {
     /// How many keys are common, if this party learns it. At most `most` can be.
     ///
     /// # Errors
@@ -66,8 +68,8 @@ struct Part {
     index: u64,
     /// The first stream of each step of the protocol, or of its whole run.
     roots: Vec<StreamId>,
-    heard: Vec<HeardAt>,
-    /// Bytes that came in objects of the run, and that `hands` does not have yet.
+    heard: Vec<ReceivedAt>,
+    /// Bytes that came in objects of the run, and that `workers` does not have yet.
     fresh: Flight,
     /// How many bytes of each stream have come, and of all streams.
     arrived: BTreeMap<StreamId, u64>,
@@ -76,12 +78,12 @@ struct Part {
     /// Where it waits, for how many bytes; `None` if it has not run in this process.
     needs: Option<Vec<(StreamId, u64)>>,
     /// A turn that reveals something, until all partitions have come to that.
-    held: Option<Taken>,
+    held: Option<TaskResult>,
 }
 
 impl Part {
-    fn new(apart: &dyn Apart, index: u64, roots: Vec<StreamId>) -> Self {
-        let mut opened = apart.said(index).1;
+    fn new(detached: &dyn Detached, index: u64, roots: Vec<StreamId>) -> Self {
+        let mut opened = detached.said(index).1;
         if opened.is_empty() {
             opened.extend(roots.first());
         }
@@ -99,28 +101,33 @@ impl Part {
     }
 
     /// The task that it has next.
-    fn task(&mut self, apart: &dyn Apart, kept: &mut Vec<(String, Vec<u8>)>) -> Task {
+    fn task(&mut self, detached: &dyn Detached, kept: &mut Vec<(String, Vec<u8>)>) -> Task {
         self.keep(kept);
         Task {
             part: self.index,
             roots: self.roots.iter().map(|root| root.as_u64()).collect(),
             id: rand::random(),
             key: rand::random(),
-            said: Point::all_of(&apart.said(self.index).0),
+            said: Point::all_of(&detached.said(self.index).0),
             heard: self.heard.clone(),
         }
     }
 
     /// Hears more, of at most `most` bytes in all.
-    fn hear(&mut self, heard: Heard, most: u64, kept: &mut Vec<(String, Vec<u8>)>) -> Result<()> {
+    fn hear(
+        &mut self,
+        heard: Received,
+        most: u64,
+        kept: &mut Vec<(String, Vec<u8>)>,
+    ) -> Result<()> {
         match heard {
-            Heard::Bytes(flight) => {
+            Received::Bytes(flight) => {
                 for (stream, bytes) in flight.iter() {
                     self.arrive(stream, bytes.len() as u64, most)?;
                 }
                 self.fresh.extend(&flight);
             }
-            Heard::Parcel(parcel, stream) => {
+            Received::Parcel(parcel, stream) => {
                 let lens = parcel.streams.iter();
                 let len = lens.filter(|(one, _)| *one == stream).map(|(_, len)| *len).sum();
                 self.arrive(stream, len, most)?;
@@ -128,7 +135,7 @@ impl Part {
                 if self.heard.len() >= MOST_OBJECTS {
                     return Err(Misbehaviour::Flood.into());
                 }
-                self.heard.push(HeardAt::Parcel((&parcel).into(), stream.as_u64()));
+                self.heard.push(ReceivedAt::Parcel((&parcel).into(), stream.as_u64()));
             }
         }
         Ok(())
@@ -143,14 +150,14 @@ impl Part {
         }
     }
 
-    /// Gives what is fresh a name, under which `hands` will keep it.
+    /// Gives what is fresh a name, under which `workers` will keep it.
     fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
         if self.fresh.is_empty() {
             return;
         }
         let name = format!("heard-{}-{:032x}", self.index, rand::random::<u128>());
         let bytes = std::mem::take(&mut self.fresh).to_bytes();
-        self.heard.push(HeardAt::Kept(name.clone(), digest_of(&bytes)));
+        self.heard.push(ReceivedAt::Kept(name.clone(), digest_of(&bytes)));
         kept.push((name, bytes));
     }
 
@@ -162,70 +169,70 @@ impl Part {
     }
 }
 
-/// Has `hands` run the protocol on each partition of the run over `session`; returns what was found. All is counted under
-/// the label of `orders`; `progress` takes how many partitions are done.
+/// Has `workers` run the protocol on each partition of the run over `session`; returns what was found. All is counted under
+/// the label of `run_spec`; `progress` takes how many partitions are done.
 ///
 /// # Errors
-/// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `hands` ends the run.
-pub fn run_elsewhere(
+/// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `workers` ends the run.
+pub fn run_detached(
     ctx: &mut Context,
     session: &dyn Connection,
-    hands: &dyn Hands,
-    orders: &Orders,
+    workers: &dyn Workers,
+    run_spec: &RunSpec,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<FoundElsewhere> {
-    let apart = session.apart().ok_or(APART)?;
-    let known = Known::of(orders)?;
-    let mut board = Board {
-        apart,
-        hands,
-        orders,
+) -> Result<DetachedMatches> {
+    let detached = session.detached().ok_or(DETACHED)?;
+    let known = CheckedSpec::of(run_spec)?;
+    let mut coordinator = Coordinator {
+        detached,
+        workers,
+        run_spec,
         meter: ctx.meter().clone(),
         parts: Vec::new(),
         most_heard: known.most_heard(),
         may_reveal: false,
         kept: Vec::new(),
-        found: FoundElsewhere::default(),
+        found: DetachedMatches::default(),
     };
-    let mut roots: Vec<Vec<StreamId>> = vec![Vec::new(); orders.partitions as usize];
+    let mut roots: Vec<Vec<StreamId>> = vec![Vec::new(); run_spec.partitions as usize];
     // As in a process that has the rows: the first streams of a step in all partitions, then those of the next step.
     for _ in 0..known.steps() {
         for roots in &mut roots {
-            let (_, opened) = ctx.fork_apart()?;
-            roots.push(*opened.ids().first().ok_or(APART)?);
+            let (_, opened) = ctx.fork_detached()?;
+            roots.push(*opened.ids().first().ok_or(DETACHED)?);
         }
     }
     for (index, roots) in (0..).zip(roots) {
         match session.kept_part(index)? {
             Some(kept) => {
-                board.end(&Ended::from_bytes(&kept).ok_or(DAMAGED)?);
+                coordinator.end(&PartitionResult::from_bytes(&kept).ok_or(DAMAGED)?);
                 // It came to its end after all had come to the step that reveals.
-                board.may_reveal = true;
+                coordinator.may_reveal = true;
             }
-            None => board.parts.push(Part::new(apart, index, roots)),
+            None => coordinator.parts.push(Part::new(detached, index, roots)),
         }
     }
-    while apart.recall()? {
-        board.hear()?;
-        board.make_room()?;
+    while detached.recall()? {
+        coordinator.hear()?;
+        coordinator.make_room()?;
     }
     loop {
-        progress(orders.partitions - board.parts.len() as u64);
-        if board.parts.is_empty() {
-            return Ok(board.found);
+        progress(run_spec.partitions - coordinator.parts.len() as u64);
+        if coordinator.parts.is_empty() {
+            return Ok(coordinator.found);
         }
-        board.listen()?;
-        for (index, opened, ended) in board.turn()? {
+        coordinator.listen()?;
+        for (index, opened, ended) in coordinator.turn()? {
             session.keep_part(index, &opened, &ended.to_bytes())?;
         }
     }
 }
 
 /// What is known of the partitions.
-struct Board<'a> {
-    apart: &'a dyn Apart,
-    hands: &'a dyn Hands,
-    orders: &'a Orders,
+struct Coordinator<'a> {
+    detached: &'a dyn Detached,
+    workers: &'a dyn Workers,
+    run_spec: &'a RunSpec,
     meter: Meter,
     /// Those that are not over.
     parts: Vec<Part>,
@@ -233,13 +240,13 @@ struct Board<'a> {
     may_reveal: bool,
     /// An honest peer sends a partition fewer bytes than this.
     most_heard: u64,
-    /// What `hands` must keep before the next tasks.
+    /// What `workers` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
-    found: FoundElsewhere,
+    found: DetachedMatches,
 }
 
-impl Board<'_> {
-    fn end(&mut self, ended: &Ended) {
+impl Coordinator<'_> {
+    fn end(&mut self, ended: &PartitionResult) {
         if let Some(matched) = ended.matched {
             *self.found.matched.get_or_insert(0) += matched;
         }
@@ -247,14 +254,14 @@ impl Board<'_> {
         self.found.refused = self.found.refused.or(ended.refused());
         let Cost { payload: (bytes_sent, bytes_received), direction_changes } = ended.cost();
         self.found.direction_changes = self.found.direction_changes.max(direction_changes);
-        let label = self.orders.label.clone();
+        let label = self.run_spec.label.clone();
         let span = SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() };
         self.meter.add(&[span]);
     }
 
     fn hear(&mut self) -> Result<()> {
         for part in &mut self.parts {
-            for heard in self.apart.hear(&part.opened) {
+            for heard in self.detached.hear(&part.opened) {
                 part.hear(heard, self.most_heard, &mut self.kept)?;
             }
         }
@@ -265,7 +272,7 @@ impl Board<'_> {
     fn gather(&mut self) -> Result<bool> {
         let mut has_more = false;
         for _ in 0..MOST_AT_ONCE {
-            if self.gathered() >= GATHERED_BYTES || !self.apart.listen(false)? {
+            if self.gathered() >= GATHERED_BYTES || !self.detached.listen(false)? {
                 break;
             }
             has_more = true;
@@ -274,7 +281,7 @@ impl Board<'_> {
         Ok(has_more)
     }
 
-    /// Has `hands` keep the messages in memory, if they are many.
+    /// Has `workers` keep the messages in memory, if they are many.
     fn make_room(&mut self) -> Result<()> {
         if self.gathered() < GATHERED_BYTES {
             return Ok(());
@@ -282,8 +289,8 @@ impl Board<'_> {
         for part in &mut self.parts {
             part.keep(&mut self.kept);
         }
-        let kept = self.hands.take(self.orders, &[], std::mem::take(&mut self.kept));
-        kept.map(drop).map_err(|HandsFault| TransportError::CancelledHere.into())
+        let kept = self.workers.take(self.run_spec, &[], std::mem::take(&mut self.kept));
+        kept.map(drop).map_err(|WorkersFault| TransportError::CancelledHere.into())
     }
 
     /// Bytes of messages in memory.
@@ -297,7 +304,7 @@ impl Board<'_> {
         self.hear()?;
         while !self.parts.iter().any(Part::is_ready) {
             self.make_room()?;
-            self.apart.listen(true)?;
+            self.detached.listen(true)?;
             self.hear()?;
         }
         let (pause, most) = GATHER;
@@ -323,12 +330,12 @@ impl Board<'_> {
     }
 
     /// Gives out a task for each partition that has the bytes that it needs. Returns the partitions that are over.
-    fn turn(&mut self) -> Result<Vec<(u64, Vec<StreamId>, Ended)>> {
-        let (apart, kept) = (self.apart, &mut self.kept);
+    fn turn(&mut self) -> Result<Vec<(u64, Vec<StreamId>, PartitionResult)>> {
+        let (detached, kept) = (self.detached, &mut self.kept);
         let ready = self.parts.iter_mut().filter(|part| part.is_ready());
-        let tasks: Vec<Task> = ready.map(|part| part.task(apart, kept)).collect();
-        let taken = self.hands.take(self.orders, &tasks, std::mem::take(&mut self.kept));
-        let taken = taken.map_err(|HandsFault| TransportError::CancelledHere)?;
+        let tasks: Vec<Task> = ready.map(|part| part.task(detached, kept)).collect();
+        let taken = self.workers.take(self.run_spec, &tasks, std::mem::take(&mut self.kept));
+        let taken = taken.map_err(|WorkersFault| TransportError::CancelledHere)?;
         if !taken.iter().map(|one| one.part).eq(tasks.iter().map(|task| task.part)) {
             return Err(Error::Bug("what came of tasks is not of these tasks"));
         }
@@ -367,15 +374,15 @@ impl Board<'_> {
     }
 
     fn part(&mut self, index: u64) -> Result<&mut Part> {
-        self.parts.iter_mut().find(|part| part.index == index).ok_or(APART)
+        self.parts.iter_mut().find(|part| part.index == index).ok_or(DETACHED)
     }
 
-    fn say(&mut self, taken: &Taken) -> Result<()> {
-        let apart = self.apart;
+    fn say(&mut self, taken: &TaskResult) -> Result<()> {
+        let detached = self.detached;
         let part = self.part(taken.part)?;
         let parcels: Vec<Parcel> = taken.parcels.iter().map(Parcel::from).collect();
         if !parcels.is_empty() {
-            apart.say(part.index, &parcels, &taken.said(), &part.opened)?;
+            detached.say(part.index, &parcels, &taken.said(), &part.opened)?;
         }
         Ok(())
     }

@@ -31,7 +31,7 @@ pub enum Listed {
 
 /// A partition of a union or of private ids that is over.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OverLists {
+pub struct FinishedLists {
     /// What it gave.
     pub said: Listed,
     /// Why the result is refused.
@@ -40,7 +40,7 @@ pub struct OverLists {
     pub cost: Cost,
 }
 
-impl OverLists {
+impl FinishedLists {
     /// The bytes that are kept of a list that has at most `most` bytes. Their number does not depend on what was found;
     /// `None` if the list is longer.
     pub fn to_bytes(&self, most: usize) -> Option<Vec<u8>> {
@@ -96,8 +96,8 @@ mod tests {
 
     const COST: Cost = Cost { payload: (3, 1 << 50), direction_changes: 9 };
 
-    fn of(said: Listed, refused: Option<Misbehaviour>) -> OverLists {
-        OverLists { said, refused, cost: COST }
+    fn of(said: Listed, refused: Option<Misbehaviour>) -> FinishedLists {
+        FinishedLists { said, refused, cost: COST }
     }
 
     #[test]
@@ -108,9 +108,9 @@ mod tests {
                 let over = of(said.clone(), refused);
                 let bytes = over.to_bytes(96).unwrap();
                 assert_eq!(bytes.len(), HEAD_LEN + 96, "as long whatever was found");
-                assert_eq!(OverLists::from_bytes(&bytes, 2, 96), Some(over));
-                assert_eq!(OverLists::from_bytes(&bytes, 2, 95), None);
-                assert_eq!(OverLists::from_bytes(&bytes, 2, 97), None);
+                assert_eq!(FinishedLists::from_bytes(&bytes, 2, 96), Some(over));
+                assert_eq!(FinishedLists::from_bytes(&bytes, 2, 95), None);
+                assert_eq!(FinishedLists::from_bytes(&bytes, 2, 97), None);
             }
         }
     }
@@ -125,9 +125,9 @@ mod tests {
         {
             let mut changed = bytes.clone();
             changed[at] = value;
-            assert_eq!(OverLists::from_bytes(&changed, 2, 8), None, "{at}");
+            assert_eq!(FinishedLists::from_bytes(&changed, 2, 8), None, "{at}");
         }
         let ids = of(Listed::Ids { own: vec![[1; 16]], all: vec![] }, None).to_bytes(64).unwrap();
-        assert_eq!(OverLists::from_bytes(&ids, 2, 64), None, "too few of its own");
+        assert_eq!(FinishedLists::from_bytes(&ids, 2, 64), None, "too few of its own");
     }
 }

@@ -1,26 +1,26 @@
 //! Rows that programs elsewhere have.
 
-use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, OverSession, Splitting};
+use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, SessionRun, Splitting};
 use crate::matching::exchange::ROWS_LABEL;
 use crate::{Error, Phase};
 use vesica_agreement::split;
 use vesica_core::hash::derive;
 use vesica_core::{Operation, Role, TransportError};
-use vesica_detached::{Hands, HandsFault, Orders, run_elsewhere};
+use vesica_detached::{RunSpec, Workers, WorkersFault, run_detached};
 use vesica_net::{Connection, Context};
 use vesica_records::{InputError, KeyCounts, Streamed};
 
-impl OverSession<'_> {
+impl SessionRun<'_> {
     /// Who does the work of partitions, if this process does not.
-    pub(super) fn hands(&self) -> Option<&dyn Hands> {
+    pub(super) fn workers(&self) -> Option<&dyn Workers> {
         let can = self.agreement.operation() == Operation::Intersection
             && split::splits_large_sets(self.agreement)
             && self.run.job.store.is_some();
-        self.run.job.hands.as_deref().filter(|_| can)
+        self.run.job.workers.as_deref().filter(|_| can)
     }
 
     /// Refuses more rows than agreed before anybody is met.
-    pub(super) fn check_elsewhere(&self) -> Result<(), Error> {
+    pub(super) fn check_detached(&self) -> Result<(), Error> {
         let (source, limit) = (&self.run.job.source, self.run.terms().max_rows);
         match source.rows() {
             Some(rows) if rows > limit => {
@@ -31,19 +31,19 @@ impl OverSession<'_> {
         }
     }
 
-    fn hands_or_bug(&self) -> Result<&dyn Hands, Error> {
-        self.hands().ok_or(Error::Bug("rows are elsewhere, and nobody has them"))
+    fn hands_or_bug(&self) -> Result<&dyn Workers, Error> {
+        self.workers().ok_or(Error::Bug("rows are elsewhere, and nobody has them"))
     }
 
     /// Has the rows grouped and counted.
-    pub(super) fn group_elsewhere(&self, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
+    pub(super) fn group_detached(&self, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
         let at = self.at(Phase::Reading);
         let source = &self.run.job.source;
-        let (terms, party) = (self.run.terms(), &self.peer.seats.party);
+        let (terms, party) = (self.run.terms(), &self.peer.participants.party);
         let rows = source.rows().unwrap_or(terms.max_rows);
         let most = split::most_partitions(self.agreement, party, rows);
         let bucketed = self.hands_or_bug()?.group(splitting.secret(), most);
-        let bucketed = bucketed.map_err(|HandsFault| at(TransportError::CancelledHere.into()))?;
+        let bucketed = bucketed.map_err(|WorkersFault| at(TransportError::CancelledHere.into()))?;
         if bucketed.distinct.len() as u64 != most {
             return Err(Error::Bug("rows were grouped into another number of buckets"));
         }
@@ -71,14 +71,14 @@ impl OverSession<'_> {
             return Err(InputFault::from(error).into());
         }
         // Another version might say something else.
-        let kept = derive(ROWS_LABEL, &[&bucketed.digest, Orders::VERSION.as_bytes()]);
+        let kept = derive(ROWS_LABEL, &[&bucketed.digest, RunSpec::VERSION.as_bytes()]);
         self.peer.keep_rows(kept)?;
         let distinct = bucketed.distinct.iter().sum();
-        Ok(Grouped::Elsewhere(self.count(Streamed { counts, rows, keyed }, distinct)?))
+        Ok(Grouped::Detached(self.count(Streamed { counts, rows, keyed }, distinct)?))
     }
 
     /// Has the protocol run on all partitions.
-    pub(super) fn match_elsewhere(
+    pub(super) fn match_detached(
         &self,
         ctx: &mut Context,
         session: &dyn Connection,
@@ -89,10 +89,10 @@ impl OverSession<'_> {
         let at = self.at(Phase::Matching);
         let bug = |what| at(vesica_core::Error::Bug(what));
         let hash = self.agreement.hash();
-        let apart = session.apart().ok_or_else(|| bug("a store has parts elsewhere"))?;
+        let detached = session.detached().ok_or_else(|| bug("a store has parts elsewhere"))?;
         let announced = |len: usize| (len as u64).saturating_sub(self.agreement.self_check_items());
-        let orders = Orders {
-            version: Orders::VERSION.to_owned(),
+        let orders = RunSpec {
+            version: RunSpec::VERSION.to_owned(),
             agreement: self.agreement.canonical(),
             row: row.id.to_owned(),
             is_sender: role == Role::Sender,
@@ -103,12 +103,12 @@ impl OverSession<'_> {
             splitter: *splitting.secret(),
             check_secret: *check_secret,
             seed: session.seed().ok_or_else(|| bug("a store gives a seed"))?,
-            desk: apart.desk(),
+            desk: detached.desk(),
             label: Phase::Matching.name().to_owned(),
         };
         let step = |done| self.step(done, plan);
-        let hands = self.hands_or_bug()?;
-        let found = run_elsewhere(ctx, session, hands, &orders, &step).map_err(at)?;
-        Ok((Got::Elsewhere(found), found.direction_changes))
+        let workers = self.hands_or_bug()?;
+        let found = run_detached(ctx, session, workers, &orders, &step).map_err(at)?;
+        Ok((Got::Detached(found), found.direction_changes))
     }
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vesica_detached::{Bucketed, HandsFault, Orders, Taken, Task};
+use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, WorkersFault};
 
 /// What is asked for.
 enum Request {
@@ -15,8 +15,8 @@ enum Request {
 }
 
 enum Answer {
-    Grouped(Bucketed),
-    Taken(Vec<Taken>),
+    Grouped(BucketCounts),
+    TaskResult(Vec<TaskResult>),
 }
 
 #[derive(Default)]
@@ -28,12 +28,12 @@ struct State {
 
 /// What the thread of a run and Python share.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct RequestQueue {
     state: Mutex<State>,
     changed: Condvar,
 }
 
-impl Desk {
+impl RequestQueue {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -44,7 +44,7 @@ impl Desk {
         self.changed.notify_all();
     }
 
-    fn ask(&self, request: Request) -> Result<Answer, HandsFault> {
+    fn ask(&self, request: Request) -> Result<Answer, WorkersFault> {
         let mut state = self.lock();
         state.request = Some(request);
         self.changed.notify_all();
@@ -53,41 +53,41 @@ impl Desk {
                 return Ok(answer);
             }
             if state.has_ended {
-                return Err(HandsFault);
+                return Err(WorkersFault);
             }
             state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
 
-impl vesica_detached::Hands for Desk {
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
+impl vesica_detached::Workers for RequestQueue {
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault> {
         match self.ask(Request::Group { secret: *secret, buckets })? {
             Answer::Grouped(bucketed) => Ok(bucketed),
-            Answer::Taken(_) => Err(HandsFault),
+            Answer::TaskResult(_) => Err(WorkersFault),
         }
     }
 
     fn take(
         &self,
-        orders: &Orders,
+        orders: &RunSpec,
         tasks: &[Task],
         kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
+    ) -> Result<Vec<TaskResult>, WorkersFault> {
         let tasks = tasks.iter().map(Task::to_json).collect();
         match self.ask(Request::Take { orders: orders.to_json(), tasks, kept })? {
-            Answer::Taken(taken) => Ok(taken),
-            Answer::Grouped(_) => Err(HandsFault),
+            Answer::TaskResult(taken) => Ok(taken),
+            Answer::Grouped(_) => Err(WorkersFault),
         }
     }
 }
 
 /// The requests of one run, and the answers.
 #[pyclass(frozen, module = "vesica._vesica")]
-pub(crate) struct Hands(pub(crate) Arc<Desk>);
+pub(crate) struct Workers(pub(crate) Arc<RequestQueue>);
 
 #[pymethods]
-impl Hands {
+impl Workers {
     #[new]
     fn new() -> Self {
         Self(Arc::default())
@@ -128,20 +128,21 @@ impl Hands {
         distinct: Vec<u64>,
         digest: [u8; 32],
     ) {
-        let bucketed = Bucketed { rows, empty, refused, keyed, distinct, digest };
+        let bucketed = BucketCounts { rows, empty, refused, keyed, distinct, digest };
         self.answer(Answer::Grouped(bucketed));
     }
 
     /// Answers "take": what came of each task.
     fn taken(&self, taken: Vec<String>) -> PyResult<()> {
-        let taken: Option<Vec<Taken>> = taken.iter().map(|one| Taken::from_json(one)).collect();
+        let taken: Option<Vec<TaskResult>> =
+            taken.iter().map(|one| TaskResult::from_json(one)).collect();
         let taken = taken.ok_or_else(|| PyValueError::new_err("not what a task gives"))?;
-        self.answer(Answer::Taken(taken));
+        self.answer(Answer::TaskResult(taken));
         Ok(())
     }
 }
 
-impl Hands {
+impl Workers {
     fn answer(&self, answer: Answer) {
         self.0.lock().answer = Some(answer);
         self.0.changed.notify_all();

@@ -1,6 +1,6 @@
 //! A party whose programs elsewhere wait for the result of one partition before they choose the items of others.
 
-use super::{HandsFault, NAMES, Team, job, never};
+use super::{NAMES, Team, WorkersFault, job, never};
 use crate::support::Pair;
 use std::fmt::Write;
 use std::fs;
@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_core::Item;
-use vesica_detached::{Bucketed, Hands, Orders, Taken, Task, buckets_of};
+use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, Workers, buckets_of};
 use vesica_engine::{Error, Silent};
 use vesica_link::CancelToken;
 use vesica_partitions::Plan;
@@ -64,10 +64,10 @@ impl Adaptive {
         }
     }
 
-    fn turn(&self, orders: &Orders, task: &Task) -> Taken {
+    fn turn(&self, orders: &RunSpec, task: &Task) -> TaskResult {
         let waits = *self.stage.lock().unwrap() == Stage::Waits;
         if waits && task.part != 0 {
-            return Taken {
+            return TaskResult {
                 part: task.part,
                 parcels: Vec::new(),
                 said: task.said.clone(),
@@ -101,27 +101,27 @@ impl Adaptive {
     }
 }
 
-impl Hands for Adaptive {
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault> {
+impl Workers for Adaptive {
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault> {
         *self.buckets.lock().unwrap() = (buckets_of(secret, &self.candidates, buckets), buckets);
         let mut distinct = vec![KEYS / buckets; buckets as usize];
         distinct[0] += KEYS % buckets;
         let digest = [1; 32];
-        Ok(Bucketed { rows: KEYS, empty: 0, refused: 0, keyed: KEYS, distinct, digest })
+        Ok(BucketCounts { rows: KEYS, empty: 0, refused: 0, keyed: KEYS, distinct, digest })
     }
 
     fn take(
         &self,
-        orders: &Orders,
+        orders: &RunSpec,
         tasks: &[Task],
         kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
+    ) -> Result<Vec<TaskResult>, WorkersFault> {
         self.team.kept.lock().unwrap().extend(kept);
         let waited = *self.stage.lock().unwrap() == Stage::Waits;
         let taken = tasks.iter().map(|task| self.turn(orders, task)).collect();
         // With the first result it begins again, in all partitions.
         match waited && *self.stage.lock().unwrap() != Stage::Waits {
-            true => Err(HandsFault),
+            true => Err(WorkersFault),
             false => Ok(taken),
         }
     }

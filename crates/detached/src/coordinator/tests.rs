@@ -3,12 +3,12 @@ use super::*;
 /// A connection on which nothing comes.
 struct Silent;
 
-impl Apart for Silent {
+impl Detached for Silent {
     fn desk(&self) -> Vec<u8> {
         Vec::new()
     }
 
-    fn said(&self, _: u64) -> (vesica_net::Said, Vec<StreamId>) {
+    fn said(&self, _: u64) -> (vesica_net::SentDigests, Vec<StreamId>) {
         Default::default()
     }
 
@@ -16,7 +16,7 @@ impl Apart for Silent {
         &self,
         _: u64,
         _: &[Parcel],
-        _: &vesica_net::Said,
+        _: &vesica_net::SentDigests,
         _: &[StreamId],
     ) -> Result<(), TransportError> {
         Ok(())
@@ -26,7 +26,7 @@ impl Apart for Silent {
         Ok(false)
     }
 
-    fn hear(&self, _: &[StreamId]) -> Vec<Heard> {
+    fn hear(&self, _: &[StreamId]) -> Vec<Received> {
         Vec::new()
     }
 
@@ -38,18 +38,18 @@ impl Apart for Silent {
 /// Tasks that wait for this many bytes of the first stream, whatever they read.
 struct Waiting(u64);
 
-impl Hands for Waiting {
-    fn group(&self, _: &[u8; 32], _: u64) -> Result<crate::Bucketed, HandsFault> {
-        Err(HandsFault)
+impl Workers for Waiting {
+    fn group(&self, _: &[u8; 32], _: u64) -> Result<crate::BucketCounts, WorkersFault> {
+        Err(WorkersFault)
     }
 
     fn take(
         &self,
-        _: &Orders,
+        _: &RunSpec,
         tasks: &[Task],
         _: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault> {
-        let waits = |task: &Task| Taken {
+    ) -> Result<Vec<TaskResult>, WorkersFault> {
+        let waits = |task: &Task| TaskResult {
             part: task.part,
             parcels: Vec::new(),
             said: Vec::new(),
@@ -63,8 +63,8 @@ impl Hands for Waiting {
     }
 }
 
-fn orders() -> Orders {
-    Orders {
+fn run_spec() -> RunSpec {
+    RunSpec {
         version: String::new(),
         agreement: String::new(),
         row: String::new(),
@@ -81,33 +81,33 @@ fn orders() -> Orders {
     }
 }
 
-fn parcel(id: u128, len: u64) -> Heard {
+fn parcel(id: u128, len: u64) -> Received {
     let streams = vec![(StreamId::ROOT, len)];
     let parcel = Parcel { id: id.to_be_bytes(), key: [1; 32], digest: [2; 32], len: 9, streams };
-    Heard::Parcel(parcel, StreamId::ROOT)
+    Received::Parcel(parcel, StreamId::ROOT)
 }
 
 /// A peer's names count for 40 bytes, but the objects have 39: no task is given out after that.
 #[test]
 fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
-    let orders = orders();
+    let run_spec = run_spec();
     for (needs, expected) in [(41, Ok(0)), (40, Err(Misbehaviour::BrokenFraming.into()))] {
-        let hands = Waiting(needs);
+        let workers = Waiting(needs);
         let mut part = Part::new(&Silent, 0, vec![StreamId::ROOT]);
         part.hear(parcel(1, 40), 1000, &mut Vec::new()).unwrap();
-        let mut board = Board {
-            apart: &Silent,
-            hands: &hands,
-            orders: &orders,
+        let mut coordinator = Coordinator {
+            detached: &Silent,
+            workers: &workers,
+            run_spec: &run_spec,
             meter: Meter::new(),
             may_reveal: false,
             parts: vec![part],
             most_heard: 1000,
             kept: Vec::new(),
-            found: FoundElsewhere::default(),
+            found: DetachedMatches::default(),
         };
-        assert_eq!(board.turn().map(|over| over.len()), expected);
-        assert!(board.ready() == 0 || expected.is_err());
+        assert_eq!(coordinator.turn().map(|over| over.len()), expected);
+        assert!(coordinator.ready() == 0 || expected.is_err());
     }
 }
 

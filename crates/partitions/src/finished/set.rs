@@ -14,7 +14,7 @@ use vesica_core::Misbehaviour;
 const HEAD_LEN: usize = Cost::LEN + 10;
 
 /// What a partition gave, unchecked.
-pub struct Given {
+pub struct PartitionOutput {
     /// Which of the own items are common; `None` if the party learns nothing.
     pub own: Option<Vec<bool>>,
     /// Why the result is refused.
@@ -22,14 +22,14 @@ pub struct Given {
 }
 
 /// A partition of an intersection that is over.
-pub struct Over {
+pub struct FinishedPartition {
     /// What it gave.
-    pub given: Given,
+    pub given: PartitionOutput,
     /// What it took.
     pub cost: Cost,
 }
 
-impl Over {
+impl FinishedPartition {
     /// The bytes that are kept of a partition with `own_len` own items. Their number does not depend on what was found.
     pub fn to_bytes(&self, own_len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_LEN + own_len.div_ceil(8));
@@ -55,7 +55,7 @@ impl Over {
         }
         let own = (0..own_len).map(|index| bits[index / 8] >> (index % 8) & 1 == 1);
         let own = (*learns == 1).then(|| own.collect());
-        let over = Self { given: Given { own, refused: reason(*code)? }, cost };
+        let over = Self { given: PartitionOutput { own, refused: reason(*code)? }, cost };
         // It has one form.
         (over.to_bytes(own_len) == bytes).then_some(over)
     }
@@ -73,17 +73,17 @@ mod tests {
             (Some(own), Some(Misbehaviour::InvalidValue)),
             (None, Some(Misbehaviour::SelfCheckFailed)),
         ] {
-            let given = Given { own: own.clone(), refused };
+            let given = PartitionOutput { own: own.clone(), refused };
             let cost = Cost { payload: (1 << 40, 7), direction_changes: 5 };
-            let bytes = Over { given, cost }.to_bytes(19);
+            let bytes = FinishedPartition { given, cost }.to_bytes(19);
             assert_eq!(bytes.len(), HEAD_LEN + 3);
-            let read = Over::from_bytes(&bytes, 19).unwrap();
+            let read = FinishedPartition::from_bytes(&bytes, 19).unwrap();
             assert_eq!((read.given.own, read.given.refused, read.cost), (own, refused, cost));
-            assert!(Over::from_bytes(&bytes, 20).is_none());
-            assert!(Over::from_bytes(&bytes[..HEAD_LEN + 2], 19).is_none());
+            assert!(FinishedPartition::from_bytes(&bytes, 20).is_none());
+            assert!(FinishedPartition::from_bytes(&bytes[..HEAD_LEN + 2], 19).is_none());
             let mut long = bytes.clone();
             long[HEAD_LEN + 2] |= 1 << 3;
-            assert!(Over::from_bytes(&long, 19).is_none(), "a bit of no item");
+            assert!(FinishedPartition::from_bytes(&long, 19).is_none(), "a bit of no item");
         }
     }
 }

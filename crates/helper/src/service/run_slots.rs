@@ -14,11 +14,11 @@ use vesica_label_joins::{BackendError, RunName};
 use vesica_labels::{Bits, List};
 use vesica_net::Pool;
 use vesica_scratch::{MemoryScratch, Scratch};
-use vesica_server_aided::kmrs14::helper::{CommonFailure, Desk, advance};
+use vesica_server_aided::kmrs14::helper::{CommonFailure, HelperStore, advance};
 use vesica_server_aided::kmrs14::{Kind, Slot};
 
 /// A run of a service, for the helper's steps.
-pub(super) struct RunDesk<'a> {
+pub(super) struct RunSlots<'a> {
     core: &'a Core,
     run: &'a Run,
     mark: Mark,
@@ -26,7 +26,7 @@ pub(super) struct RunDesk<'a> {
     has_relabelled: AtomicBool,
 }
 
-impl<'a> RunDesk<'a> {
+impl<'a> RunSlots<'a> {
     pub(super) fn new(core: &'a Core, run: &'a Run) -> Self {
         Self { core, run, mark: run.store.mark(), has_relabelled: AtomicBool::new(false) }
     }
@@ -39,7 +39,7 @@ impl<'a> RunDesk<'a> {
     }
 }
 
-impl Desk for RunDesk<'_> {
+impl HelperStore for RunSlots<'_> {
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
         self.run.store.read(slot)
     }
@@ -135,21 +135,21 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
         return;
     }
     let steps = || {
-        let desk = RunDesk::new(core, run);
+        let slots = RunSlots::new(core, run);
         loop {
             // Nothing is computed from data that could be lost.
-            desk.settle().map_err(|_| Refusal::Storage)?;
-            if desk.stop() {
+            slots.settle().map_err(|_| Refusal::Storage)?;
+            if slots.stop() {
                 return Ok(());
             }
-            match advance(&run.record.spec, &desk) {
+            match advance(&run.record.spec, &slots) {
                 Ok(true) => {}
                 Ok(false) => return Ok(()),
                 // The fault may be the consequence of a slot that could not be synced.
-                Err(_) if run.store.mark() != desk.mark => return Err(Refusal::Storage),
+                Err(_) if run.store.mark() != slots.mark => return Err(Refusal::Storage),
                 Err(refusal) => return Err(refusal),
             }
-            desk.log();
+            slots.log();
         }
     };
     let result = catch_unwind(AssertUnwindSafe(steps)).unwrap_or_else(|_| {

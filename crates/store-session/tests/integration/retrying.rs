@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use vesica_link::CancelToken;
-use vesica_store_session::{ExchangeError, Lengths, Listed, Steady, Store};
+use vesica_store_session::{ExchangeError, Lengths, Listed, RetryingStore, Store};
 
 /// The first two requests of each kind for each name fail, and the second one of them has done its work.
 struct Flaky {
@@ -68,7 +68,8 @@ fn requests_that_fail_are_tried_again() {
     let side = |party| {
         let mut options = scene.options(&CancelToken::new());
         options.wait = Duration::from_secs(60);
-        options.store = Arc::new(Steady::new(Flaky::new(&scene, ErrorKind::ConnectionReset)));
+        options.store =
+            Arc::new(RetryingStore::new(Flaky::new(&scene, ErrorKind::ConnectionReset)));
         scene.run(party, options, (None, 1), program)
     };
     let [one, two] = std::thread::scope(|scope| {
@@ -83,7 +84,7 @@ fn what_is_forbidden_is_an_error_at_once() {
     let scene = Scene::new();
     let mut options = scene.options(&CancelToken::new());
     let flaky = Flaky::new(&scene, ErrorKind::PermissionDenied);
-    options.store = Arc::new(Steady::new(Arc::clone(&flaky) as Arc<dyn Store>));
+    options.store = Arc::new(RetryingStore::new(Arc::clone(&flaky) as Arc<dyn Store>));
     let ended = scene.run(0, options, (None, 1), program);
     assert_eq!(ended.err(), Some(ExchangeError::Store(ErrorKind::PermissionDenied)));
     assert_eq!(flaky.tries.lock().unwrap().values().sum::<u32>(), 1);

@@ -8,7 +8,7 @@ use vesica_net::Pool;
 use vesica_scratch::Scratch;
 
 /// The slots of a run, and what its steps work with.
-pub trait Desk: Sync {
+pub trait HelperStore: Sync {
     /// The bytes of a filled slot.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ pub trait Desk: Sync {
     /// Whether the step is to end; checked now and then.
     fn stop(&self) -> bool;
 
-    /// Of each of `lists` the bits of the labels that all of them have; `None` when [`Desk::stop`] returned true.
+    /// Of each of `lists` the bits of the labels that all of them have; `None` when [`HelperStore::stop`] returned true.
     ///
     /// # Errors
     /// Any [`CommonFailure`].

@@ -1,7 +1,7 @@
 //! The connections of a run that keeps a state. When one is lost, this party connects again.
 
 use crate::meeting::{self, Purpose};
-use crate::seats::{Seats, context};
+use crate::participants::{Participants, context};
 use crate::{Error, Event, Observer, Phase, TransportFault};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -24,7 +24,7 @@ struct Line {
     agreement: Agreement,
     identity: Identity,
     link: LinkOptions,
-    seats: Seats,
+    participants: Participants,
     observer: Arc<dyn Observer>,
     start: Instant,
     fault: Fault,
@@ -35,7 +35,7 @@ struct Line {
 pub(crate) fn dial(
     agreement: &Agreement,
     (identity, link): (&Identity, &LinkOptions),
-    seats: Seats,
+    participants: Participants,
     observer: &Arc<dyn Observer>,
     fault: &Fault,
 ) -> Dial {
@@ -43,7 +43,7 @@ pub(crate) fn dial(
         agreement: agreement.clone(),
         identity: identity.clone(),
         link: link.clone(),
-        seats,
+        participants,
         observer: Arc::clone(observer),
         start: Instant::now(),
         fault: Arc::clone(fault),
@@ -61,13 +61,13 @@ impl Line {
     /// # Errors
     /// What another attempt would not change.
     fn connect(&self, cancel: &vesica_link::CancelToken) -> Result<Dialled, Error> {
-        let peer = &self.seats.peer;
+        let peer = &self.participants.peer;
         let last = lock(&self.last).take().and_then(|last| last.ended());
         if let Some(error) = last {
             self.check_worth(error)?;
             self.observer.event(&Event::Exchange(&vesica_store_session::Event::Lost(error)));
         }
-        let identity = self.agreement.peer_of(&self.seats.party).identity;
+        let identity = self.agreement.peer_of(&self.participants.party).identity;
         let total = self.link.total.map(|total| total.saturating_sub(self.start.elapsed()));
         let link = LinkOptions { total, ..self.link.clone() };
         let on_event = |event| self.observer.event(&Event::Link(&event));
@@ -84,7 +84,7 @@ impl Line {
                 session.abort(StopReason::Cancelled);
             }
         });
-        let met = context(&session, self.seats.seat, peer, NonZeroUsize::MIN, &Meter::new());
+        let met = context(&session, self.participants.seat, peer, NonZeroUsize::MIN, &Meter::new());
         let met = met.and_then(|mut ctx| {
             meeting::agree(&mut ctx, &self.agreement, Purpose::KeptRun, peer)?;
             ctx.finish().map_err(|error| Error::from_run(error, Phase::Agreeing, peer))
@@ -121,7 +121,7 @@ impl Line {
             | TransportError::Deadline(_)
             | TransportError::PeerBrokeFraming
             | TransportError::PeerFlood => {
-                Err(Error::from_run(ended.into(), Phase::Connecting, &self.seats.peer))
+                Err(Error::from_run(ended.into(), Phase::Connecting, &self.participants.peer))
             }
             _ => Ok(()),
         }

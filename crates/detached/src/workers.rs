@@ -1,36 +1,36 @@
 //! Programs elsewhere that have the rows of a party and do the work of its partitions.
 
-use crate::{Orders, Taken, Task};
+use crate::{RunSpec, Task, TaskResult};
 use vesica_core::Item;
 
 /// Programs elsewhere, such as the executors of a cluster, which have a party's rows. This process gives out tasks, and
 /// has neither rows nor items.
 ///
 /// An implementation sees the rows and secrets of the run. It must be as trusted as this process.
-pub trait Hands: Send + Sync {
+pub trait Workers: Send + Sync {
     /// Makes items of all rows, and groups them into `buckets` buckets, a power of two, as [`buckets_of`] does under
     /// `secret`. The same rows must give the same items each time.
     ///
     /// # Errors
-    /// [`HandsFault`].
-    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<Bucketed, HandsFault>;
+    /// [`WorkersFault`].
+    fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault>;
 
     /// Keeps `kept` under their names, and then has all `tasks` taken, each at least once; there may be none. The buckets of partition p of P
     /// are those from p·B/P up to (p + 1)·B/P, of B. Returns what came of the tasks, in their order.
     ///
     /// # Errors
-    /// [`HandsFault`].
+    /// [`WorkersFault`].
     fn take(
         &self,
-        orders: &Orders,
+        run_spec: &RunSpec,
         tasks: &[Task],
         kept: Vec<(String, Vec<u8>)>,
-    ) -> Result<Vec<Taken>, HandsFault>;
+    ) -> Result<Vec<TaskResult>, WorkersFault>;
 }
 
 /// Rows that were grouped.
 #[derive(Clone, Debug, Default)]
-pub struct Bucketed {
+pub struct BucketCounts {
     /// All rows.
     pub rows: u64,
     /// Rows with an empty key.
@@ -45,9 +45,9 @@ pub struct Bucketed {
     pub digest: [u8; 32],
 }
 
-/// The programs elsewhere could not do the work. The implementation of [`Hands`] knows why; the run ends.
+/// The programs elsewhere could not do the work. The implementation of [`Workers`] knows why; the run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HandsFault;
+pub struct WorkersFault;
 
 /// The buckets of `items`, of so many, a power of two: their leading bits under `secret`.
 pub fn buckets_of(secret: &[u8; 32], items: &[Item], buckets: u64) -> Vec<u16> {

@@ -8,10 +8,10 @@ mod lists;
 mod set;
 mod step;
 
-pub use addends::OverAddends;
-pub use lists::{Listed, OverLists};
-pub use set::{Given, Over};
-pub use step::OverStep;
+pub use addends::FinishedAddends;
+pub use lists::{FinishedLists, Listed};
+pub use set::{FinishedPartition, PartitionOutput};
+pub use step::FinishedStep;
 
 use vesica_core::Misbehaviour;
 

@@ -9,47 +9,48 @@ use std::time::Duration;
 use vesica_core::{Misbehaviour, Result, Role, Secret, TransportError};
 use vesica_link::CancelToken;
 use vesica_net::{
-    Apart, Connection, Flight, Heard, Parcel, Pool, Replay, Said, StreamId, Streams, Turn,
+    Connection, Detached, Flight, Parcel, Pool, Received, Replay, SentDigests, StreamId, Streams,
+    Turn,
 };
-use vesica_store_session::{Conversation, Desk, ExchangeError};
+use vesica_store_session::{Conversation, DetachedKeys, ExchangeError};
 
 /// Fetches all that earlier processes have received.
-fn recalled(apart: &dyn Apart) -> std::result::Result<(), TransportError> {
-    while apart.recall()? {}
+fn recalled(detached: &dyn Detached) -> std::result::Result<(), TransportError> {
+    while detached.recall()? {}
     Ok(())
 }
 
 /// Runs [`program`] in turns, each of which hears all from the start, and says apart what it says.
 fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
-    let apart = on.apart().expect("a store outlives a process");
-    let desk = Desk::from_bytes(&apart.desk()).unwrap();
+    let detached = on.detached().expect("a store outlives a process");
+    let desk = DetachedKeys::from_bytes(&detached.desk()).unwrap();
     let replay = Replay {
         peer: [Role::Sender, Role::Receiver][party],
         root: StreamId::ROOT,
         seed: Secret::new(on.seed().unwrap()),
         pool: Pool::new(1.try_into().unwrap())?,
     };
-    recalled(apart)?;
-    let (mut heard, mut opened) = (Flight::default(), apart.said(0).1);
+    recalled(detached)?;
+    let (mut heard, mut opened) = (Flight::default(), detached.said(0).1);
     if opened.is_empty() {
         opened.push(StreamId::ROOT);
     }
     loop {
-        for next in apart.hear(&opened) {
+        for next in detached.hear(&opened) {
             match next {
-                Heard::Bytes(flight) => heard.extend(&flight),
-                Heard::Parcel(parcel, stream) => {
+                Received::Bytes(flight) => heard.extend(&flight),
+                Received::Parcel(parcel, stream) => {
                     let flight = desk.get(&*scene.store, &parcel).unwrap();
                     heard.push(stream, flight.of(stream));
                 }
             }
         }
-        let turned = replay.turn(&heard, &apart.said(0).0, program)?;
+        let turned = replay.turn(&heard, &detached.said(0).0, program)?;
         opened = turned.opened;
         if !turned.next.is_empty() {
             let named = (rand::random(), rand::random());
             let parcel = desk.put(&*scene.store, named, &turned.next).unwrap();
-            apart.say(0, &[parcel], &turned.said, &opened)?;
+            detached.say(0, &[parcel], &turned.said, &opened)?;
         }
         match turned.turn {
             Turn::Ends(output) => return Ok(output),
@@ -58,34 +59,38 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
                     (heard.of(*stream).len() as u64) < *len && turned.needs.len() < 3
                 };
                 assert!(turned.needs.iter().any(ready), "{:?}", turned.needs);
-                apart.listen(true)?;
+                detached.listen(true)?;
             }
         }
     }
 }
 
-/// Both parties, each started again until it has its result; `apart` says which of them do their work apart. Each process
+/// Both parties, each started again until it has its result; `detached` says which of them do their work apart. Each process
 /// ends after so many milliseconds.
-fn both(apart: [bool; 2], scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
-    both_run(scene, millis, |party, ctx, on| match apart[party] {
+fn both(
+    detached: [bool; 2],
+    scene: &Scene,
+    millis: impl Fn() -> u64 + Sync,
+) -> ([Vec<u8>; 2], u32) {
+    both_run(scene, millis, |party, ctx, on| match detached[party] {
         true => in_turns(scene, party, on),
         false => program(ctx),
     })
 }
 
 #[test]
-fn parties_meet_whether_they_store_apart_what_they_say_or_not() {
-    for apart in [[true, false], [false, true], [true, true]] {
+fn parties_meet_whether_they_store_detached_what_they_say_or_not() {
+    for detached in [[true, false], [false, true], [true, true]] {
         let scene = Scene::new();
-        let ([one, two], attempts) = both(apart, &scene, || 60_000);
+        let ([one, two], attempts) = both(detached, &scene, || 60_000);
         assert_eq!((one.len(), two.len(), attempts), (200_158, 200_158, 2));
         let names = scene.store.names();
-        let are_apart = [0, 1].map(|party| {
+        let are_detached = [0, 1].map(|party| {
             names.iter().filter(|name| name.starts_with(&format!("{party}-x"))).count()
         });
-        assert_eq!(are_apart.map(|count| count > 0), apart, "{names:?}");
+        assert_eq!(are_detached.map(|count| count > 0), detached, "{names:?}");
         // The next run removes them.
-        both(apart, &scene, || 60_000);
+        both(detached, &scene, || 60_000);
         let store = scene.store.objects.lock().unwrap();
         let old = store.keys().filter(|name| name.contains("-0001/"));
         assert!(old.clone().all(|name| name.ends_with("-end")) && old.count() == 2);
@@ -93,9 +98,9 @@ fn parties_meet_whether_they_store_apart_what_they_say_or_not() {
 }
 
 #[test]
-fn a_run_with_parts_apart_that_is_interrupted_anywhere_goes_on() {
+fn a_run_with_parts_detached_that_is_interrupted_anywhere_goes_on() {
     let mut interrupted = 0;
-    for (seed, apart) in
+    for (seed, detached) in
         [[true, false], [true, true], [false, true], [true, true]].iter().enumerate()
     {
         let scene = Scene::new();
@@ -106,7 +111,7 @@ fn a_run_with_parts_apart_that_is_interrupted_anywhere_goes_on() {
             let more = 1 + processes.fetch_add(1, Ordering::Relaxed) / 16;
             more * random.lock().unwrap().random_range(5..60)
         };
-        let ([one, two], attempts) = both(*apart, &scene, millis);
+        let ([one, two], attempts) = both(*detached, &scene, millis);
         assert_eq!((one.len(), two.len()), (200_158, 200_158));
         interrupted += attempts - 2;
     }
@@ -114,8 +119,8 @@ fn a_run_with_parts_apart_that_is_interrupted_anywhere_goes_on() {
 }
 
 #[test]
-fn an_object_apart_that_is_another_one_ends_the_run() {
-    for apart in [[true, false], [true, true]] {
+fn an_object_detached_that_is_another_one_ends_the_run() {
+    for detached in [[true, false], [true, true]] {
         let scene = Scene::new();
         let patient = || {
             let mut options = scene.options(&CancelToken::new());
@@ -140,19 +145,19 @@ fn an_object_apart_that_is_another_one_ends_the_run() {
             let name = objects.keys().find(|name| name.contains("/0-x")).unwrap().clone();
             objects.get_mut(&name).unwrap()[3] ^= 1;
             drop(objects);
-            let two = match apart[1] {
+            let two = match detached[1] {
                 true => Ok(scene.meet(1, patient()).unwrap().conversation),
                 false => Err(scene.run(1, patient(), (None, 1), program)),
             };
             let ends = match two {
                 // The program that takes the task finds out.
                 Ok(on) => {
-                    let apart = on.apart().unwrap();
-                    apart.listen(true).unwrap();
-                    let Heard::Parcel(parcel, _) = &apart.hear(&[StreamId::ROOT])[0] else {
+                    let detached = on.detached().unwrap();
+                    detached.listen(true).unwrap();
+                    let Received::Parcel(parcel, _) = &detached.hear(&[StreamId::ROOT])[0] else {
                         panic!("it is apart");
                     };
-                    let desk = Desk::from_bytes(&apart.desk()).unwrap();
+                    let desk = DetachedKeys::from_bytes(&detached.desk()).unwrap();
                     desk.get(&*scene.store, parcel).map(drop)
                 }
                 Err(ends) => ends.map(drop),
@@ -180,12 +185,12 @@ fn met(scene: &Scene, wait: Duration) -> [Meeting; 2] {
 /// An object of `party`'s with one byte for each of these streams, and its name.
 fn object(scene: &Scene, on: &Conversation, streams: &[u64]) -> Parcel {
     let flight = streams.iter().map(|id| (StreamId::from_u64(*id), vec![*id as u8])).collect();
-    let desk = Desk::from_bytes(&on.apart().unwrap().desk()).unwrap();
+    let desk = DetachedKeys::from_bytes(&on.detached().unwrap().desk()).unwrap();
     desk.put(&*scene.store, (rand::random(), rand::random()), &flight).unwrap()
 }
 
 fn name(on: &Conversation, parcels: &[Parcel]) {
-    on.apart().unwrap().say(0, parcels, &Said::default(), &[]).unwrap();
+    on.detached().unwrap().say(0, parcels, &SentDigests::default(), &[]).unwrap();
     on.close().unwrap();
 }
 
@@ -283,26 +288,31 @@ fn what_no_party_sends_ends_the_run() {
     .into_iter()
     .enumerate()
     {
-        for is_apart in [false, true] {
+        for is_detached in [false, true] {
             let scene = Scene::new();
             let [one, mut two] = met(&scene, Duration::from_secs(3));
             attack(&scene, &one.conversation);
             for _ in 0..2 {
                 let on = &two.conversation;
-                let error = match is_apart {
+                let error = match is_detached {
                     true => loop {
-                        let apart = on.apart().unwrap();
-                        if let Err(error) = recalled(apart).and_then(|()| apart.listen(true)) {
+                        let detached = on.detached().unwrap();
+                        if let Err(error) = recalled(detached).and_then(|()| detached.listen(true))
+                        {
                             break error;
                         }
-                        apart.hear(&[StreamId::from_u64(5)]);
+                        detached.hear(&[StreamId::from_u64(5)]);
                     },
                     false => {
                         let (mut reader, _) = on.open(StreamId::from_u64(5)).unwrap();
                         reader.read_exact(&mut [0; 100]).unwrap_err()
                     }
                 };
-                assert_eq!(on.fault(), Some(expected), "attack {case}, apart: {is_apart}, {error}");
+                assert_eq!(
+                    on.fault(),
+                    Some(expected),
+                    "attack {case}, detached: {is_detached}, {error}"
+                );
                 // The next process of the same run.
                 drop(two);
                 let mut options = scene.options(&CancelToken::new());
