@@ -7,7 +7,7 @@ use crate::matching::{HelperRun, Match, Run, SessionRun};
 use crate::meeting::Purpose;
 use crate::output::{self, Finished};
 use crate::participants::Participants;
-use crate::peer::Peer;
+use crate::peer::{LiveLink, Peer};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::terms::own_position;
@@ -121,7 +121,8 @@ pub fn reach(
     cancel: &CancelToken,
 ) -> Result<(), Error> {
     let participants = Participants::of(agreement, own_position(agreement, identity)?);
-    let peer = Peer::new(agreement, (identity, link), participants, observer, cancel, None);
+    let peer =
+        Peer::new(agreement, (identity, link), participants, observer, cancel, Box::new(LiveLink));
     let session = peer.connect()?;
     let ctx = peer.agree(&session, NonZeroUsize::MIN, &Meter::new(), Purpose::Check)?;
     drop(ctx);

@@ -3,24 +3,26 @@
 use super::Run;
 use crate::Error;
 use crate::error::ConfigFault;
-use crate::peer::{Exchange, state_error};
-use std::sync::{Arc, Mutex, OnceLock};
+use crate::peer::{
+    GivenStore, MendedLink, MirroredStore, PeerLink, StoreLink, StoredRun, state_error,
+};
+use std::sync::Arc;
 use vesica_core::hash::{Transcript, derive};
 use vesica_records::{KeySet, KeyTexts};
-use vesica_store_session::{RetryingStore, State, Store};
+use vesica_store_session::{RetryingStore, State};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
 /// Of the digest of the rows that take part.
 pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 
-/// Opens the folder of the run, if there is a store or the job names one.
+/// The link of the run. Opens the folder of the run, if there is a store or the job names one.
 ///
 /// # Errors
 /// Those of the folder; [`Error::AlreadyFinished`].
-pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
+pub(super) fn open(run: &Run<'_>) -> Result<Box<dyn PeerLink>, Error> {
     let job = run.job;
     if job.store.is_none() && job.state.folder.is_none() {
-        return Ok(None);
+        return Ok(Box::new(MendedLink { observer: Arc::clone(run.observer) }));
     }
     let party = &run.terms().name;
     let folder = job.state.folder_of(&job.agreement, party);
@@ -43,20 +45,20 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
             .map_err(|error| ConfigFault::scratch(&folder, error.kind()))?,
         None => false,
     };
-    let exchange = Exchange {
+    let stored = StoredRun {
         had_written,
-        store: job.store.clone().map_or_else(OnceLock::new, |store| {
-            OnceLock::from(Arc::new(RetryingStore::new(store)) as Arc<dyn Store>)
-        }),
-        is_mirrored: job.store.is_none(),
-        fault: Arc::default(),
         state: Arc::new(state),
         restart: job.state.restart,
         memory_bytes: job.memory_bytes,
         observer: Arc::clone(run.observer),
-        conversation: Mutex::default(),
     };
-    Ok(Some(exchange))
+    Ok(match &job.store {
+        Some(store) => {
+            let store = Arc::new(RetryingStore::new(Arc::clone(store)));
+            Box::new(StoreLink::new(stored, GivenStore(store)))
+        }
+        None => Box::new(StoreLink::new(stored, MirroredStore::default())),
+    })
 }
 
 /// The digest of keys with what belongs to each.

@@ -11,7 +11,7 @@ use crate::matching::exchange::{self, ROWS_LABEL};
 use crate::meeting::{self, Closings, Counts, Purpose};
 use crate::output::{KeyRows, RunResult};
 use crate::participants::Participants;
-use crate::peer::{Exchange, Peer};
+use crate::peer::{Peer, PeerLink};
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::{Error, Event, Phase, Report};
@@ -154,18 +154,17 @@ impl Grouped {
 }
 
 impl<'a> SessionRun<'a> {
-    /// Opens the folder of the run, if there is a store.
+    /// Opens the folder of the run, if it has one.
     pub(crate) fn open(run: &'a Run<'a>) -> Result<Self, Error> {
         Ok(Self::new(run, exchange::open(run)?))
     }
 
-    pub(crate) fn new(run: &'a Run<'a>, exchange: Option<Exchange>) -> Self {
+    pub(crate) fn new(run: &'a Run<'a>, link: Box<dyn PeerLink>) -> Self {
         let job = run.job;
         let agreement = &job.agreement;
         let participants = Participants::of(agreement, run.position);
-        let way = (&job.identity, &job.link);
-        let peer = Peer::new(agreement, way, participants, &**run.observer, run.cancel, exchange)
-            .mended(run.observer);
+        let ends = (&job.identity, &job.link);
+        let peer = Peer::new(agreement, ends, participants, &**run.observer, run.cancel, link);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,
@@ -183,7 +182,7 @@ impl<'a> SessionRun<'a> {
     fn exchange_sizes(&self, ctx: &mut Context, distinct: u64) -> Result<Sizes, Error> {
         self.run.event(&Event::Phase(Phase::Sizes));
         let hidden = self.agreement.hide_sizes;
-        let terms = self.agreement.peer_of(&self.peer.participants.party);
+        let terms = self.agreement.peer_of(&self.peer.participants().party);
         let here = if hidden { self.run.terms().max_rows } else { distinct };
         let exchange = |ctx: &mut Context| meeting::exchange_sizes(ctx, here, terms, hidden);
         let there = ctx.child(Phase::Sizes.name(), exchange).map_err(self.at(Phase::Sizes))?;
@@ -193,7 +192,7 @@ impl<'a> SessionRun<'a> {
 
     /// The protocol and the roles for sets of these sizes.
     fn choose(&self, ctx: &mut Context, id: SessionId, sizes: Sizes) -> Result<Choice, Error> {
-        let seat = self.peer.participants.seat;
+        let seat = self.peer.participants().seat;
         let by_seat = match seat {
             Role::Sender => [sizes.here, sizes.there],
             _ => [sizes.there, sizes.here],
@@ -204,7 +203,7 @@ impl<'a> SessionRun<'a> {
         let choice = ctx.child(Phase::Choosing.name(), |ctx| {
             let candidates = Candidates::new(self.agreement, &allowed);
             let measure = |least| vesica_network_probe::measure(ctx, seat, least);
-            let measured = match self.peer.is_through_a_store() {
+            let measured = match self.peer.link().is_repeatable() {
                 // A measurement would not give the same figures again.
                 true => candidates.worth_measuring().map(|_| Network::STORE),
                 false => candidates.worth_measuring().map(measure).transpose()?,
@@ -212,7 +211,7 @@ impl<'a> SessionRun<'a> {
             Ok(candidates.choose(measured))
         });
         let mut choice = choice.map_err(at)?;
-        choice.roles.params = of_link(choice.roles.params, self.peer.is_through_a_store());
+        choice.roles.params = of_link(choice.roles.params, self.peer.link().is_repeatable());
         self.run.event(&Event::Chosen(&choice));
         Ok(choice)
     }
@@ -231,7 +230,7 @@ impl<'a> SessionRun<'a> {
         let sizes = self.exchange_sizes(ctx, set.counts().distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
         let choice = self.choose(ctx, id, sizes)?;
-        let role = choice.roles.role(self.peer.participants.seat);
+        let role = choice.roles.role(self.peer.participants().seat);
 
         self.run.event(&Event::Phase(Phase::Matching));
         let params = &choice.roles.params;
@@ -246,7 +245,7 @@ impl<'a> SessionRun<'a> {
                 let rows = RowItems::from(set.rows.items);
                 let pieces = splitting.group(&rows, plan.partitions());
                 let mut pieces = pieces.map_err(self.at(Phase::Matching))?;
-                pieces.has_repeats = counts.duplicates > 0 || self.peer.is_through_a_store();
+                pieces.has_repeats = counts.duplicates > 0 || self.peer.link().is_repeatable();
                 Grouped::Pieces(pieces, set.counts)
             }
             set => set,
@@ -284,7 +283,7 @@ impl<'a> SessionRun<'a> {
         let peer = if of.role == Role::Sender { Role::Receiver } else { Role::Sender };
         Asked {
             agreement: self.agreement,
-            learns: self.agreement.is_receiver_of_result(&self.peer.participants.party),
+            learns: self.agreement.is_receiver_of_result(&self.peer.participants().party),
             here: of.sizes.here,
             there: of.sizes.there,
             entered: [of.role, peer].map(|role| split::entered_len(plan, params, role)),
@@ -300,13 +299,13 @@ impl<'a> SessionRun<'a> {
             OwnSet::Large(large) => {
                 let Large { items, streamed } = *large;
                 let at = self.at(Phase::Sizes);
-                let party = &self.peer.participants.party;
+                let party = &self.peer.participants().party;
                 let most = split::most_partitions(self.agreement, party, streamed.keyed);
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
                 // Sorted again in each partition: otherwise their order depends on the memory that there is.
-                pieces.has_repeats |= self.peer.is_through_a_store();
+                pieces.has_repeats |= self.peer.link().is_repeatable();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }
             OwnSet::Detached => self.group_detached(splitting),
@@ -411,11 +410,11 @@ impl Match for SessionRun<'_> {
     type Of = OfSession;
 
     fn may_have_written(&self) -> bool {
-        self.peer.had_written()
+        self.peer.link().had_written()
     }
 
     fn begin(&self) {
-        if let Some((folder, has_begun)) = self.peer.state() {
+        if let Some((folder, has_begun)) = self.peer.link().state() {
             let restart = self.run.job.state.restart;
             self.run.event(&Event::State { folder, has_begun, restart });
         }
@@ -427,7 +426,7 @@ impl Match for SessionRun<'_> {
         }
         if self.agreement.operation() != Operation::Intersection {
             let mut keys = reader.keys(|_| self.peer.go_on_reading())?;
-            self.peer.keep_rows(exchange::digest_of(&keys))?;
+            self.peer.link().keep_rows(exchange::digest_of(&keys))?;
             let counts = keys.counts.clone();
             reader.check_number(counts.distinct)?;
             self.run.event(&Event::KeysRead(&counts));
@@ -442,7 +441,7 @@ impl Match for SessionRun<'_> {
         let Spilling { files, memory_bytes, .. } = &self.spilling;
         let mut items = RowItems::new(memory_bytes / 4, Arc::clone(files));
         let seen = Cell::new(Progress::default());
-        let mut digest = self.peer.is_through_a_store().then(|| Transcript::new(ROWS_LABEL, &[]));
+        let mut digest = self.peer.link().is_repeatable().then(|| Transcript::new(ROWS_LABEL, &[]));
         let mut sink = |batch: &[Item]| {
             if let Some(digest) = &mut digest {
                 batch.iter().for_each(|item| digest.update(item.as_bytes()));
@@ -460,7 +459,7 @@ impl Match for SessionRun<'_> {
         };
         let streamed = reader.items(&mut sink, go_on)?;
         if let Some(digest) = digest {
-            self.peer.keep_rows(digest.finish())?;
+            self.peer.link().keep_rows(digest.finish())?;
         }
         let is_long = streamed.keyed > self.spilling.whole_set_len;
         if is_long && split::splits_large_sets(self.agreement) {
@@ -527,7 +526,7 @@ impl Match for SessionRun<'_> {
         let Done { got, counts, closings, of } = answer;
         let asked = self.asked(&of);
         let place = self.run.job.output.as_ref().map(|output| &*output.path);
-        self.peer.keep_said(place)?;
+        self.peer.link().keep_finished(place)?;
         let at = self.at(Phase::Checking);
         let compared = closings.compare().map_err(vesica_core::Error::from);
         let output = compared.and_then(|()| match got {
@@ -546,7 +545,7 @@ impl Match for SessionRun<'_> {
         });
         let output = output.map_err(at).or_else(|error| match error {
             // A refused result is as final as a good one. After a full disk the run can go on.
-            Error::PeerMisbehaved { .. } => self.peer.finish().and(Err(error)),
+            Error::PeerMisbehaved { .. } => self.peer.link().finish().and(Err(error)),
             error => Err(error),
         })?;
         self.run.event(&Event::Checked);
@@ -562,11 +561,11 @@ impl Match for SessionRun<'_> {
     }
 
     fn report(&self, parts: Parts<'_>, checked: &Checked<OfSession>) -> Report {
-        Report { repeats: self.peer.repeats(), ..parts.of_session(checked) }
+        Report { repeats: self.peer.link().repeats(), ..parts.of_session(checked) }
     }
 
     fn end(self) -> Result<(), Error> {
-        self.peer.finish()
+        self.peer.link().finish()
     }
 }
 

@@ -39,7 +39,7 @@ impl SessionRun<'_> {
     pub(super) fn group_detached(&self, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
         let at = self.at(Phase::Reading);
         let source = &self.run.job.source;
-        let (terms, party) = (self.run.terms(), &self.peer.participants.party);
+        let (terms, party) = (self.run.terms(), &self.peer.participants().party);
         let rows = source.rows().unwrap_or(terms.max_rows);
         let most = split::most_partitions(self.agreement, party, rows);
         let bucketed = self.hands_or_bug()?.group(splitting.secret(), most);
@@ -72,7 +72,7 @@ impl SessionRun<'_> {
         }
         // Another version might say something else.
         let kept = derive(ROWS_LABEL, &[&bucketed.digest, RunSpec::VERSION.as_bytes()]);
-        self.peer.keep_rows(kept)?;
+        self.peer.link().keep_rows(kept)?;
         let distinct = bucketed.distinct.iter().sum();
         Ok(Grouped::Detached(self.count(Streamed { counts, rows, keyed }, distinct)?))
     }

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::job::follow;
+use crate::peer::MendedLink;
 use crate::{Finished, Job, Observer, RowSet, TransportFault};
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -141,7 +142,8 @@ fn pair(protocol: &str) -> (Pair, Agreement) {
 fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished, Error> {
     let cancel = CancelToken::new();
     let run = Run::new(job, observer, &cancel)?;
-    let mut way = SessionRun::new(&run, None);
+    let mut way =
+        SessionRun::new(&run, Box::new(MendedLink { observer: Arc::clone(run.observer) }));
     way.spilling = Spilling {
         files: Arc::new(disk.clone()),
         memory_bytes: 4 << 20,
