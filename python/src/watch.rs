@@ -5,13 +5,13 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
-use vesica_aided::Waits;
 use vesica_diagnostics::Speech;
 use vesica_diagnostics::helper::away;
 use vesica_diagnostics::input::warnings;
 use vesica_diagnostics::link::reason;
 use vesica_engine::{Event, Finished, Observer};
-use vesica_helper::RemoteEvent;
+use vesica_helper_client::RemoteEvent;
+use vesica_helper_client::Waits;
 use vesica_link::LinkEvent;
 
 /// Most events that wait for Python to look at them.

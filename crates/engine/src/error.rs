@@ -2,10 +2,10 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use vesica_agreement::{Agreement, AgreementError, Difference};
-use vesica_aided::FolderError;
 use vesica_core::{
     Excess, Misbehaviour, Operation, ParameterError, Refusal, StopReason, TransportError,
 };
+use vesica_helper_client::FolderError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, ProxyFault, PublicIdentity};
 use vesica_records::{InputError, OutputError, WriteError};

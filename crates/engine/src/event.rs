@@ -1,7 +1,7 @@
 use crate::Phase;
 use std::path::Path;
 use vesica_agreement::choice::Choice;
-use vesica_helper::RemoteEvent;
+use vesica_helper_client::RemoteEvent;
 use vesica_link::LinkEvent;
 use vesica_records::{KeyCounts, Progress};
 

@@ -10,7 +10,7 @@ use vesica_core::Role;
 use vesica_net::Context;
 use vesica_share_files::{SharesError, SharesFile};
 
-pub use vesica_aided::fuzzing::reopen_state;
+pub use vesica_helper_client::fuzzing::reopen_state;
 
 /// Exchanges with a peer all messages of two parties but those of the protocol: hello, sizes, closing.
 ///

@@ -6,7 +6,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use vesica_agreement::AidedAgreement;
-use vesica_helper::{Remote, RemoteOptions};
+use vesica_helper_client::{Remote, RemoteOptions};
+
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
 

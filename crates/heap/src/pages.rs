@@ -6,10 +6,10 @@
 /// their pages to the system each time, and the system has to clear new ones. With `reserves` the heap also grows by
 /// 32 MiB at a time; a program with little address space (`ulimit -v`) must not reserve any.
 ///
-/// Does nothing with other C libraries, and if `GLIBC_TUNABLES` has settings. Call it before the program has threads.
+/// Does nothing with other C libraries. Call it before the program has threads.
 pub fn keep_pages(reserves: bool) {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    if std::env::var_os("GLIBC_TUNABLES").is_none() {
+    {
         use nix::libc::{self, M_ARENA_MAX, M_MMAP_MAX, M_TOP_PAD, M_TRIM_THRESHOLD, c_int};
         const TOP_PAD_BYTES: c_int = 32 << 20;
         let kept = [(M_MMAP_MAX, 0), (M_TRIM_THRESHOLD, c_int::MAX), (M_TOP_PAD, TOP_PAD_BYTES)];

@@ -1,10 +1,10 @@
 //! Entry points for fuzzers: plain functions of bytes.
 
 use crate::store::{self, Disk, Keeping, Record, Store};
-use crate::wire::{
+use std::path::Path;
+use vesica_helper_wire::{
     HEAD_LEN, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN, WaitingFor, Welcome,
 };
-use std::path::Path;
 use vesica_server_aided::kmrs14::{Kind, Slot};
 
 /// Decodes a message at the start of some bytes and encodes it again; `None` if it is invalid.

@@ -8,7 +8,8 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::process::Command;
 use std::time::Duration;
 use vesica_core::{Error, Refusal};
-use vesica_helper::{Remote, RemoteEvent};
+use vesica_helper_client::{Remote, RemoteEvent};
+
 use vesica_server_aided::kmrs14::{Boards, Kind};
 
 const CHILD: &str = "VESICA_TEST_DISK_FULL_CHILD";

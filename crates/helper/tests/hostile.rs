@@ -7,7 +7,8 @@ use common::{Fixture, SOON, hello, slot};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Role, StopReason};
-use vesica_helper::{Remote, Service};
+use vesica_helper::Service;
+use vesica_helper_client::Remote;
 use vesica_link::{
     CancelToken, Endpoint, LinkOptions, ListenOptions, Listener, Session, establish,
 };

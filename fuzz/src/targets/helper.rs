@@ -10,7 +10,8 @@ use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 use vesica_core::{Error, Role};
-use vesica_helper::{Remote, RemoteOptions, Service, Settings, fuzzing};
+use vesica_helper::{Service, Settings, fuzzing};
+use vesica_helper_client::{Remote, RemoteOptions};
 use vesica_link::{
     CancelToken, Endpoint, Identity, LinkOptions, ListenOptions, Listener, Session, establish,
 };

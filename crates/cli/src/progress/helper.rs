@@ -5,11 +5,11 @@ use super::wait_log::WaitLog;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_agreement::{Agreement, HelperTerms};
-use vesica_aided::Waits;
 use vesica_diagnostics::words::and;
 use vesica_diagnostics::{helper, link};
 use vesica_engine::{Event, Phase};
-use vesica_helper::RemoteEvent;
+use vesica_helper_client::RemoteEvent;
+use vesica_helper_client::Waits;
 use vesica_link::LinkEvent;
 
 /// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show` prints.

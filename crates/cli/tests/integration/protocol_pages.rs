@@ -101,8 +101,9 @@ fn table(row: &Value) -> String {
 const CATALOGUE_HEAD: &str = "\
 # Catalogue
 
-Every protocol with its facts and parameters, as `vesica protocols ID` prints them. A test compares this page with the
-program. Why a parameter has its value is on [the pages of the protocols](README.md#the-protocols).
+Every protocol with its facts and parameters, as `vesica protocols ID` prints them. A test compares
+this page with the program. Why a parameter has its value is on
+[the pages of the protocols](README.md#the-protocols).
 ";
 
 /// With `VESICA_BLESS` set, it writes the page.

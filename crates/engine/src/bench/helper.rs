@@ -6,9 +6,10 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_aided::{Envelopes, FolderError, MeetingError, State, StateError, meet};
 use vesica_core::{Block, Item};
-use vesica_helper::{Remote, RemoteOptions};
+use vesica_helper_client::{Envelopes, FolderError, MeetingError, State, StateError, meet};
+use vesica_helper_client::{Remote, RemoteOptions};
+
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};

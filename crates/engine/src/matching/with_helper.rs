@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 use vesica_agreement::{AidedAgreement, PartyTerms};
-use vesica_aided::{Answer, Envelopes, Learned, MeetingError, State, StateError, meet};
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Item, Refusal};
-use vesica_helper::{Remote, RemoteOptions};
+use vesica_helper_client::{Answer, Envelopes, Learned, MeetingError, State, StateError, meet};
+use vesica_helper_client::{Remote, RemoteOptions};
+
 use vesica_link::Endpoint;
 use vesica_link::letters::LetterError;
 use vesica_net::Pool;

@@ -10,12 +10,14 @@ use super::run::{Over, Run};
 use super::runs::{Entered, Entering};
 use crate::locks;
 use crate::store::{Mark, Record};
-use crate::wire::{HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome};
 use rand::TryRng;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use tracing::field::{DisplayValue, display};
 use vesica_core::{Error, Excess, Limit, Refusal, Result, Role, StopReason, TransportError};
+use vesica_helper_wire::{
+    HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, Welcome,
+};
 use vesica_link::Session;
 use vesica_net::{Channel, Context, Meter, Streams};
 use vesica_server_aided::kmrs14::Spec;

@@ -3,10 +3,10 @@
 use super::room::Holding;
 use crate::locks::{self, Guard, Lock, Rank};
 use crate::store::{Record, RunId, RunStore};
-use crate::wire::WaitingFor;
 use std::sync::Condvar;
 use std::time::{Duration, Instant};
 use vesica_core::Refusal;
+use vesica_helper_wire::WaitingFor;
 use vesica_server_aided::kmrs14::{Kind, Slot, Variant};
 
 /// How a run ended.

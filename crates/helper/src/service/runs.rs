@@ -4,11 +4,11 @@ use super::core::{Remains, short};
 use super::run::{Over, Run, Standing};
 use crate::locks::{Guard, Lock, Rank};
 use crate::store::{EndedRecord, Record, RunId, Store};
-use crate::wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use vesica_core::{Excess, Limit, Refusal};
+use vesica_helper_wire::{Instance, NO_INSTANCE, Purpose, Welcome};
 
 /// Most ended runs that are remembered.
 const MAX_ENDED: usize = 10_000;

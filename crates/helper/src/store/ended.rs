@@ -2,13 +2,13 @@
 
 use super::file::{digest, read};
 use super::{Keeping, RunId, Store, id_of, is_damage, name_of};
-use crate::wire::Instance;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use vesica_core::Refusal;
+use vesica_helper_wire::Instance;
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! The description of a run, and the names of its files.
 
 use super::file::DIGEST_LEN;
-use crate::wire::Instance;
 use std::time::{Duration, SystemTime};
+use vesica_helper_wire::Instance;
 use vesica_server_aided::kmrs14::{Kind, Slot, Spec};
 
 /// Bytes of a block in most file systems.

@@ -18,7 +18,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Refusal, Result, TransportError};
-use vesica_helper::{Remote, ServiceOptions};
+use vesica_helper::ServiceOptions;
+use vesica_helper_client::{Remote, RemoteOptions};
 use vesica_link::CancelToken;
 use vesica_server_aided::kmrs14::{Kind, Memory, Spec, Variant};
 
@@ -167,7 +168,7 @@ struct ScriptedParty<'a> {
 }
 
 impl ScriptedParty<'_> {
-    fn remote(&self, service: &Service, cancel: &CancelToken) -> crate::RemoteOptions {
+    fn remote(&self, service: &Service, cancel: &CancelToken) -> RemoteOptions {
         let mut options = self.fixture.remote_options(service, self.number, self.spec);
         options.address = self.wire.address.to_string();
         options.link.wait = PATIENCE;

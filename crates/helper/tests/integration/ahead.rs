@@ -5,7 +5,8 @@ use crate::line::Line;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use vesica_helper::{Remote, RemoteEvent, Service};
+use vesica_helper::Service;
+use vesica_helper_client::{Remote, RemoteEvent};
 use vesica_server_aided::kmrs14::{Board, Boards, Kind, Slot, Spec, Variant, Wanted};
 
 /// Parts of the second party's list, as many as the scale of its hello has.

@@ -5,7 +5,8 @@
 use crate::common::{Fixture, Trusting, pool};
 use std::sync::Arc;
 use vesica_core::{Item, Result, Secret};
-use vesica_helper::{Remote, Service};
+use vesica_helper::Service;
+use vesica_helper_client::Remote;
 use vesica_label_joins::{Answers, Backend, BackendError, RunName, Stop};
 use vesica_labels::List;
 use vesica_net::Progress;

@@ -5,7 +5,8 @@ use crate::common;
 use common::{Fixture, MAX_ROWS, exchange_slots, hello, put_hellos, refusal, slot, until};
 use std::time::Duration;
 use vesica_core::{Error, Excess, Limit, Misbehaviour, Refusal, TransportError};
-use vesica_helper::{Remote, RemoteEvent};
+use vesica_helper_client::{Remote, RemoteEvent};
+
 use vesica_link::{Identity, LinkError};
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant, Wanted};
 

@@ -10,10 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use vesica_core::{Error, Refusal, Result};
-use vesica_helper::{
-    Keeping, MetricsOptions, PartyLimits, Remote, RemoteEvent, RemoteOptions, Service,
-    ServiceOptions,
-};
+use vesica_helper::{Keeping, MetricsOptions, PartyLimits, Service, ServiceOptions};
+use vesica_helper_client::{Remote, RemoteEvent, RemoteOptions};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_net::{Meter, Pool};
 use vesica_server_aided::kmrs14::{Board, Boards, Kind, Memory, PartySpec, Slot, Spec, Variant};

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use vesica_core::{Error, TransportError};
-use vesica_helper::{Remote, RemoteEvent};
+use vesica_helper_client::{Remote, RemoteEvent};
+
 use vesica_link::LinkError;
 use vesica_server_aided::kmrs14::Boards;
 

@@ -4,7 +4,7 @@ use crate::common::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Item, Refusal, Result, Secret, TransportError};
-use vesica_helper::Remote;
+use vesica_helper_client::Remote;
 use vesica_net::Progress;
 use vesica_scratch::MemoryScratch;
 use vesica_server_aided::kmrs14::{

@@ -6,7 +6,8 @@
 use crate::aided::{is_right, run_party};
 use crate::common::Fixture;
 use std::time::Instant;
-use vesica_helper::{Keeping, Remote};
+use vesica_helper::Keeping;
+use vesica_helper_client::Remote;
 
 #[test]
 #[ignore = "slow"]

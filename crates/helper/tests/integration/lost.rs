@@ -5,7 +5,8 @@ use crate::common::{Fixture, MAX_ROWS, SOON, refusal, slot, until};
 use std::fs;
 use std::time::Duration;
 use vesica_core::Refusal;
-use vesica_helper::{Remote, Service};
+use vesica_helper::Service;
+use vesica_helper_client::Remote;
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec};
 
 /// A run whose parties have their answers, and are not done; then the service is started again with

@@ -12,9 +12,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Refusal};
-use vesica_helper::{
-    Keeping, Remote, RemoteEvent, RemoteOptions, Service, ServiceOptions, StartError, StoreError,
-};
+use vesica_helper::{Keeping, Service, ServiceOptions, StartError, StoreError};
+use vesica_helper_client::{Remote, RemoteEvent, RemoteOptions};
 use vesica_label_joins::BackendError;
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot, Spec, Variant};
 

@@ -5,7 +5,8 @@ use common::{Fixture, MAX_ROWS, hello, put_hellos, refusal, slot, until};
 use std::fs;
 use std::time::Duration;
 use vesica_core::{Error, Excess, Limit, Refusal, Result};
-use vesica_helper::{Remote, RemoteEvent, Service};
+use vesica_helper::Service;
+use vesica_helper_client::{Remote, RemoteEvent};
 use vesica_server_aided::kmrs14::{Board, Boards, Kind, Room, Slot, Spec};
 
 /// Disk space of a slot beyond its bytes: a digest, and the rest of a block.

@@ -6,7 +6,8 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Result, Role, TransportError};
-use vesica_helper::{Remote, RemoteEvent};
+use vesica_helper_client::{Remote, RemoteEvent};
+
 use vesica_link::{CancelToken, ListenOptions, Listener, Session};
 use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_server_aided::kmrs14::{Boards, Kind, Slot};

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 use vesica_core::{Refusal, Result};
-use vesica_helper::{Remote, Service};
+use vesica_helper::Service;
+use vesica_helper_client::Remote;
 use vesica_server_aided::kmrs14::{Boards, Spec};
 
 /// Ends of the run after which the test stops.

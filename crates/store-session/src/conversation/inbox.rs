@@ -243,7 +243,10 @@ impl Inbox {
     pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Result<(), Misbehaviour> {
         for (stream, bytes) in flight.iter() {
             let Some(queue) = self.streams.get_mut(&stream) else { continue };
-            let is_it = |one: &Segment| matches!(one, Segment::Detached(detached) if Arc::ptr_eq(detached, named));
+            let is_it = |one: &Segment| match one {
+                Segment::Detached(there) => Arc::ptr_eq(there, named),
+                Segment::Bytes(_) => false,
+            };
             if let Some(segment) = queue.later.iter_mut().find(|one| is_it(one)) {
                 let filled = Segment::Bytes(bytes.to_vec());
                 self.unread += filled.size();

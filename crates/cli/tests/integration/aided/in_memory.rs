@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use vesica_engine::{Event, Finished, Job, Observer, RunResult, Silent, run};
-use vesica_helper::RemoteEvent;
+use vesica_helper_client::RemoteEvent;
 use vesica_link::CancelToken;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_engine::{Error, Event, InputFault, Job, Observer, Phase, Silent, run};
-use vesica_helper::RemoteEvent;
+use vesica_helper_client::RemoteEvent;
 use vesica_link::CancelToken;
 use vesica_records::OutputOptions;
 

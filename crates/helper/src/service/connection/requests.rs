@@ -6,11 +6,11 @@ use crate::service::metrics::Counted;
 use crate::service::run::{Over, Run};
 use crate::service::run_slots::RunSlots;
 use crate::store::{Kept, charge};
-use crate::wire::{Reply, Request};
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use vesica_core::{Refusal, Result};
+use vesica_helper_wire::{Reply, Request};
 use vesica_server_aided::kmrs14::helper::{check_put, is_out, may_be_ended};
 use vesica_server_aided::kmrs14::{Kind, Slot};
 

@@ -6,7 +6,7 @@ use crate::answer::Answer;
 use std::io;
 use std::path::Path;
 use vesica_core::Secret;
-use vesica_helper::Instance;
+use vesica_helper_wire::Instance;
 use vesica_link::letters::Meeting;
 use vesica_protocols::kmrs14::{Kind, Memory};
 use vesica_state_folder::{Folder, FolderError};

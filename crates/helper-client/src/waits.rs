@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For which parties of a run one of them waits at the helper. Follows the [events](vesica_helper::RemoteEvent) of its
+/// For which parties of a run one of them waits at the helper. Follows the [events](crate::RemoteEvent) of its
 /// connection.
 #[derive(Debug)]
 pub struct Waits {

@@ -1,10 +1,6 @@
 //! Connections to a helper, and the pool of idle ones.
 
-use super::{RemoteOptions, Seen, connecting};
-use crate::wire::{
-    HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN,
-    WaitingFor, Welcome, parties_of,
-};
+use super::options::{RemoteEvent, RemoteOptions, Seen};
 use rand::TryRng;
 use std::collections::HashMap;
 use std::io::ErrorKind;
@@ -13,7 +9,11 @@ use std::time::Duration;
 use vesica_core::{
     Error, Misbehaviour, ParameterError, Refusal, Result, Role, StopReason, TransportError,
 };
-use vesica_link::{LinkError, LinkEvent, Session, establish_saying};
+use vesica_helper_wire::{
+    HEAD_LEN, Instance, NO_INSTANCE, Opening, Purpose, Reply, Request, WAITING_LEN, WELCOME_LEN,
+    WaitingFor, Welcome, parties_of,
+};
+use vesica_link::{Endpoint, LinkError, LinkOptions, Session, establish_saying};
 use vesica_net::{Channel, Context, Streams, framed};
 
 /// Number of attempts to connect if the other end speaks another protocol.
@@ -21,46 +21,6 @@ const TRIES: u32 = 3;
 
 /// The pause between them.
 const OTHER_PROTOCOL_PAUSE: Duration = Duration::from_millis(300);
-
-/// Events while a party works with a helper.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RemoteEvent {
-    /// An event of connecting.
-    Link(LinkEvent),
-    /// A connection is open; these parties of the run have sent their hellos.
-    Joined {
-        /// By number.
-        present: Vec<u8>,
-    },
-    /// No reply yet. These parties must act first, and the helper is available; if there are none, the
-    /// helper computes.
-    Waiting {
-        /// By number.
-        parties: Vec<u8>,
-    },
-    /// Another of the parties waits at the same helper under another agreement.
-    OtherAgreement {
-        /// Its hash.
-        agreement: [u8; 32],
-    },
-    /// A connection was lost, or the helper is temporarily unable to continue; the party tries again.
-    Reconnecting {
-        /// The reason.
-        error: Error,
-        /// Time until the next attempt.
-        pause: Duration,
-    },
-    /// The run continues.
-    Resumed,
-    /// Bytes of slots sent and received on all connections so far.
-    Moved {
-        /// Sent.
-        sent_bytes: u64,
-        /// Received.
-        received_bytes: u64,
-    },
-}
 
 #[derive(Default)]
 struct State {
@@ -403,4 +363,9 @@ impl Connection {
     fn channel(&mut self) -> Result<&mut Channel> {
         self.context.with(Role::Helper)
     }
+}
+
+/// The link's options for a connection to `address`.
+fn connecting(link: &LinkOptions, address: &str) -> LinkOptions {
+    LinkOptions { endpoint: Endpoint::Connect(address.to_owned()), ..link.clone() }
 }

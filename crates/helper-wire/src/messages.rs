@@ -1,17 +1,4 @@
-//! The messages between a party and the helper on one channel.
-//!
-//! ```text
-//!   party                                                    helper
-//!     "vesica" ‖ version ‖ purpose ‖ 0 ‖ spec length   ──▶
-//!     instance ‖ spec                                  ──▶
-//!                                                      ◀──   outcome ‖ parties present ‖ instance ‖ other agreement
-//!     op ‖ kind ‖ party ‖ 0 ‖ part ‖ length [‖ body]   ──▶
-//!                                                      ◀──   outcome ‖ 0 ‖ length [‖ body]
-//! ```
-//!
-//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While a
-//! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
-//! intervals, so that a party can tell a helper that hangs.
+//! The messages, and their bytes.
 
 use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
@@ -22,16 +9,16 @@ const MAGIC: [u8; 6] = *b"vesica";
 pub const VERSION: u16 = 3;
 
 /// Bytes of an opening, a request and a reply.
-pub(crate) const HEAD_LEN: usize = 16;
+pub const HEAD_LEN: usize = 16;
 
 /// Bytes of an answer to an opening.
-pub(crate) const WELCOME_LEN: usize = 2 + 2 + INSTANCE_LEN + 32;
+pub const WELCOME_LEN: usize = 2 + 2 + INSTANCE_LEN + 32;
 
 /// Most bytes of a spec: one of 16 parties has 826.
-pub(crate) const MAX_SPEC_LEN: usize = 1024;
+pub const MAX_SPEC_LEN: usize = 1024;
 
 /// Bytes after a reply that names the parties for which a get waits.
-pub(crate) const WAITING_LEN: usize = 2 + 32;
+pub const WAITING_LEN: usize = 2 + 32;
 
 /// Most parts of one request: as many as the finest list has segments.
 const MAX_PARTS: u32 = 1 << 24;
@@ -46,11 +33,11 @@ const INSTANCE_LEN: usize = 16;
 pub type Instance = [u8; INSTANCE_LEN];
 
 /// The instance in an opening that knows none.
-pub(crate) const NO_INSTANCE: Instance = [0; INSTANCE_LEN];
+pub const NO_INSTANCE: Instance = [0; INSTANCE_LEN];
 
 /// The purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub enum Purpose {
     /// Takes part in the run.
     TakePart,
     /// Only asks which parties are present.
@@ -59,13 +46,16 @@ pub(crate) enum Purpose {
 
 /// The first message of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Opening {
-    pub(crate) purpose: Purpose,
-    pub(crate) spec_len: usize,
+pub struct Opening {
+    /// What the connection is for.
+    pub purpose: Purpose,
+    /// Bytes of the description that follows.
+    pub spec_len: usize,
 }
 
 impl Opening {
-    pub(crate) fn encode(self) -> [u8; HEAD_LEN] {
+    /// Its bytes.
+    pub fn encode(self) -> [u8; HEAD_LEN] {
         let purpose: u16 = match self.purpose {
             Purpose::TakePart => 1,
             Purpose::Look => 2,
@@ -78,7 +68,11 @@ impl Opening {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Result<Self, Refusal> {
+    /// Reads [its bytes](Self::encode).
+    ///
+    /// # Errors
+    /// How the other side is refused, or that the bytes are none.
+    pub fn decode(bytes: &[u8; HEAD_LEN]) -> Result<Self, Refusal> {
         let [m @ .., v0, v1, p0, p1, z0, z1, a, b, c, d] = *bytes;
         if m != MAGIC || u16::from_le_bytes([v0, v1]) != VERSION {
             return Err(Refusal::Version);
@@ -99,24 +93,26 @@ const NOT_YET: [u8; 2] = [254, 0];
 
 /// The answer to an opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Welcome {
+pub struct Welcome {
     /// Bit i: party i has sent its hello.
-    pub(crate) present: u16,
-    pub(crate) instance: Instance,
+    pub present: u16,
+    /// The instance of the run.
+    pub instance: Instance,
     /// The agreement of another run of the same parties in which another party waits; zeros if there is
     /// none.
-    pub(crate) other_agreement: [u8; 32],
+    pub other_agreement: [u8; 32],
 }
 
 impl Welcome {
     /// A sign that the answer is still to come.
-    pub(crate) fn not_yet() -> [u8; WELCOME_LEN] {
+    pub fn not_yet() -> [u8; WELCOME_LEN] {
         let mut out = [0; WELCOME_LEN];
         out[..2].copy_from_slice(&NOT_YET);
         out
     }
 
-    pub(crate) fn encode(outcome: Result<Self, Refusal>) -> [u8; WELCOME_LEN] {
+    /// Its bytes.
+    pub fn encode(outcome: Result<Self, Refusal>) -> [u8; WELCOME_LEN] {
         let mut out = [0; WELCOME_LEN];
         match outcome {
             Ok(welcome) => {
@@ -130,7 +126,7 @@ impl Welcome {
     }
 
     /// `None` for a sign that the answer is still to come.
-    pub(crate) fn decode(bytes: &[u8; WELCOME_LEN]) -> Result<Option<Self>, Refusal> {
+    pub fn decode(bytes: &[u8; WELCOME_LEN]) -> Result<Option<Self>, Refusal> {
         let (outcome, rest) = bytes.split_at(2);
         if outcome == NOT_YET {
             return Ok(None);
@@ -151,15 +147,28 @@ impl Welcome {
 
 /// A request of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Request {
+pub enum Request {
     /// Puts the `len` bytes that follow.
-    Put { slot: Slot, len: usize },
+    Put {
+        /// Where they belong.
+        slot: Slot,
+        /// How many.
+        len: usize,
+    },
     /// Asks whether all puts are stored.
     Sync,
     /// Waits for a slot.
-    Get { slot: Slot },
+    Get {
+        /// Which.
+        slot: Slot,
+    },
     /// Asks which of the party's own first parts of a kind are filled.
-    Filled { kind: Kind, parts: u32 },
+    Filled {
+        /// The kind.
+        kind: Kind,
+        /// How many first parts.
+        parts: u32,
+    },
     /// The party has everything it needs.
     Done,
     /// Ends the run for all.
@@ -168,10 +177,11 @@ pub(crate) enum Request {
 
 /// A request that no party of ours sends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BadRequest;
+pub struct BadRequest;
 
 impl Request {
-    pub(crate) fn encode(self) -> [u8; HEAD_LEN] {
+    /// Its bytes.
+    pub fn encode(self) -> [u8; HEAD_LEN] {
         let (op, kind, party, part, len) = match self {
             Request::Put { slot, len } => (1, slot.kind as u8, slot.party, slot.part, len as u64),
             Request::Sync => (2, 0, 0, 0, 0),
@@ -187,7 +197,11 @@ impl Request {
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Result<Self, BadRequest> {
+    /// Reads [its bytes](Self::encode).
+    ///
+    /// # Errors
+    /// How the other side is refused, or that the bytes are none.
+    pub fn decode(bytes: &[u8; HEAD_LEN]) -> Result<Self, BadRequest> {
         let [op, kind, party, zero, p0, p1, p2, p3, len @ ..] = *bytes;
         let (part, len) = (u32::from_le_bytes([p0, p1, p2, p3]), u64::from_le_bytes(len));
         let is_bare = (kind, party, part, len) == (0, 0, 0, 0);
@@ -214,7 +228,7 @@ impl Request {
 }
 
 /// Most bytes of a slot of `kind`, so that neither end allocates more.
-pub(crate) fn max_len(kind: Kind) -> usize {
+pub fn max_len(kind: Kind) -> usize {
     match kind {
         Kind::Hello => Slot::HELLO_MAX_LEN,
         Kind::Share => Slot::SHARE_MAX_LEN,
@@ -225,7 +239,7 @@ pub(crate) fn max_len(kind: Kind) -> usize {
 
 /// The head of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
+pub enum Reply {
     /// Success; this many bytes follow.
     Body(usize),
     /// The get still waits; [`WAITING_LEN`] bytes name the parties.
@@ -237,7 +251,8 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    pub(crate) fn encode(self) -> [u8; HEAD_LEN] {
+    /// Its bytes.
+    pub fn encode(self) -> [u8; HEAD_LEN] {
         let mut out = [0; HEAD_LEN];
         let (outcome, len) = match self {
             Reply::Body(len) => ([0, 0], len),
@@ -254,7 +269,7 @@ impl Reply {
     }
 
     /// `None` for bytes that no helper sends.
-    pub(crate) fn decode(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
+    pub fn decode(bytes: &[u8; HEAD_LEN]) -> Option<Self> {
         let [a, b, _, _, _, _, _, _, len @ ..] = *bytes;
         let len = usize::try_from(u64::from_le_bytes(len)).ok()?;
         match ([a, b], len) {
@@ -269,22 +284,24 @@ impl Reply {
 
 /// The parties for which a get waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct WaitingFor {
+pub struct WaitingFor {
     /// Bit i: party i must act first. No bits if the helper computes.
-    pub(crate) parties: u16,
+    pub parties: u16,
     /// As in [`Welcome`].
-    pub(crate) other_agreement: [u8; 32],
+    pub other_agreement: [u8; 32],
 }
 
 impl WaitingFor {
-    pub(crate) fn encode(&self) -> [u8; WAITING_LEN] {
+    /// Its bytes.
+    pub fn encode(&self) -> [u8; WAITING_LEN] {
         let mut out = [0; WAITING_LEN];
         out[..2].copy_from_slice(&self.parties.to_le_bytes());
         out[2..].copy_from_slice(&self.other_agreement);
         out
     }
 
-    pub(crate) fn decode(bytes: &[u8; WAITING_LEN]) -> Self {
+    /// Reads [its bytes](Self::encode).
+    pub fn decode(bytes: &[u8; WAITING_LEN]) -> Self {
         let mut other_agreement = [0; 32];
         other_agreement.copy_from_slice(&bytes[2..]);
         Self { parties: u16::from_le_bytes([bytes[0], bytes[1]]), other_agreement }
@@ -292,7 +309,7 @@ impl WaitingFor {
 }
 
 /// The parties in a set of bits.
-pub(crate) fn parties_of(bits: u16) -> Vec<u8> {
+pub fn parties_of(bits: u16) -> Vec<u8> {
     (0..MAX_PARTIES as u8).filter(|party| bits >> party & 1 == 1).collect()
 }
 

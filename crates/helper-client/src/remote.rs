@@ -2,51 +2,21 @@
 
 mod connection;
 mod lane;
+mod options;
 
-pub use connection::RemoteEvent;
+pub use options::{RemoteEvent, RemoteOptions, Seen};
 
-use crate::wire::{Instance, NO_INSTANCE, Request};
-use connection::{Connection, Connections};
+use connection::Connections;
 use lane::Lane;
 use std::fmt;
 use std::sync::Arc;
 use vesica_core::{Refusal, Result};
-use vesica_link::{CancelToken, Endpoint, Identity, LinkError, LinkOptions, PublicIdentity};
-use vesica_net::{Meter, Pool};
-use vesica_server_aided::kmrs14::{Board, Boards, Spec};
+use vesica_helper_wire::{Instance, NO_INSTANCE, Request};
+use vesica_link::LinkError;
+use vesica_server_aided::kmrs14::{Board, Boards};
 
 /// Bytes for which one more connection is worth making.
 const LANE_BYTES: u64 = 4 << 20;
-
-/// The options of a [`Remote`].
-pub struct RemoteOptions {
-    /// The party's identity.
-    pub identity: Identity,
-    /// The helper's identity.
-    pub helper: PublicIdentity,
-    /// The helper's address: `host:port`.
-    pub address: String,
-    /// How long to wait each time the helper is unreachable; how long it may be silent, also as regards
-    /// a reply and signs that one is to come; and how long one connection may last. The endpoint is
-    /// ignored.
-    pub link: LinkOptions,
-    /// The run, in the description that all its parties share.
-    pub spec: Spec,
-    /// Most connections to use at once, at least 1.
-    pub lanes: usize,
-    /// The instance of the run of which this party has stored data; `None` if there is none. If the
-    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`]) instead of starting
-    /// another.
-    pub instance: Option<Instance>,
-    /// The party's threads.
-    pub pool: Pool,
-    /// Counts the payload.
-    pub meter: Meter,
-    /// Cancels all waiting.
-    pub cancel: CancelToken,
-    /// Receives events; called on any thread.
-    pub on_event: Arc<dyn Fn(RemoteEvent) + Send + Sync>,
-}
 
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
@@ -58,15 +28,6 @@ pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
     is_new: bool,
-}
-
-/// The helper's answer to a party that only asks about a run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
-    /// The parties that have sent their hellos, by number.
-    pub present: Vec<u8>,
-    /// The hash of the agreement of another run of the same parties, in which another party waits now.
-    pub other_agreement: Option<[u8; 32]>,
 }
 
 impl Remote {
@@ -157,14 +118,4 @@ impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Remote").field("lanes", &self.lanes).finish_non_exhaustive()
     }
-}
-
-/// The link's options for a connection to `address`.
-fn connecting(link: &LinkOptions, address: &str) -> LinkOptions {
-    LinkOptions { endpoint: Endpoint::Connect(address.to_owned()), ..link.clone() }
-}
-
-/// Whether a connection can be reused when its lane ends.
-fn is_reusable(connection: &Connection) -> bool {
-    !connection.has_pending_replies()
 }

@@ -1,6 +1,7 @@
 //! A party's side of a run with a helper: how the parties meet through it, and what a party keeps.
 //!
 //! * [`State`] — the folder of an unfinished run, so that it can be interrupted and continue.
+//! * [`Remote`] — the board of a run over the network; survives the helper's restarts.
 //! * [`meet`] — the parties say hello through the helper and toss the coins that make their common secret.
 //! * [`Waits`] — for whom a party waits at the helper.
 //! * [`fuzzing`] — entry points for fuzzers.
@@ -13,11 +14,14 @@ mod answer;
 #[doc(hidden)]
 pub mod fuzzing;
 mod meeting;
+mod remote;
 mod state;
 mod waits;
 
 pub use answer::{Answer, Learned};
 pub use meeting::{Common, Envelopes, MeetingError, meet};
+pub use remote::{Remote, RemoteEvent, RemoteOptions, Seen};
 pub use state::{State, StateError};
+pub use vesica_helper_wire::Instance;
 pub use vesica_state_folder::FolderError;
 pub use waits::Waits;

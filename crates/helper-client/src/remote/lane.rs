@@ -1,13 +1,13 @@
 //! A board over a sequence of connections.
 
-use super::connection::{Connection, Connections, RemoteEvent};
-use super::is_reusable;
-use crate::wire::{Request, max_len};
+use super::connection::{Connection, Connections};
+use super::options::RemoteEvent;
 use std::collections::VecDeque;
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportError};
+use vesica_helper_wire::{Request, max_len};
 use vesica_server_aided::kmrs14::{Board, Kind, Slot, Wanted};
 
 /// First and longest pause before a reconnect.
@@ -323,7 +323,7 @@ impl Drop for Lane {
         let Some(connection) = self.connection.take() else { return };
         // Puts that were never confirmed need not arrive.
         let is_confirmed = self.syncing.is_empty() && self.unsynced.puts.is_empty();
-        if is_confirmed && is_reusable(&connection) {
+        if is_confirmed && !connection.has_pending_replies() {
             self.connections.put_back(connection);
         } else {
             self.connections.close(connection);
