@@ -1,4 +1,4 @@
-//! A run through a store: its folder, and what must stay the same in it.
+//! A run through a store: its folder, and the inputs that must not change during it.
 
 use super::Run;
 use crate::Error;
@@ -10,7 +10,7 @@ use vesica_records::{KeySet, KeyTexts};
 use vesica_store_session::{RetryingStore, State, Store};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
-/// Of the digest of the rows that take part.
+/// Label of the digest of the rows.
 pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 
 /// Opens the folder of the run, if there is a store or the job names one.
@@ -59,7 +59,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Option<Exchange>, Error> {
     Ok(Some(exchange))
 }
 
-/// The digest of keys with what belongs to each.
+/// The digest of keys with their values and texts.
 pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
     let mut digest = Transcript::new(ROWS_LABEL, &[]);
     keys.items.iter().for_each(|item| digest.update(item.as_bytes()));

@@ -1,5 +1,5 @@
-//! Runs in partitions on bad disks and with files that change. Sets are small: they are split, and leave the memory, long
-//! before those of a real run.
+//! Runs in partitions on bad disks and with files that change. Sets are small: they are split, and
+//! leave the memory, long before those of a real run.
 
 use super::*;
 use crate::job::follow;
@@ -197,7 +197,8 @@ fn silent() -> OnEvent {
     Arc::new(|_, _| {})
 }
 
-/// Whether `party` has the complete result, in memory and in its file, which is removed; otherwise it has none.
+/// Whether `party` has the complete result, in memory and in its file, which is removed; otherwise
+/// it has none.
 fn has_result(pair: &Pair, party: usize, ended: &Result<Finished, Error>) -> bool {
     let path = pair.path(["one.out.csv", "two.out.csv"][party]);
     let Ok(finished) = ended else {

@@ -20,7 +20,8 @@ fn rows(items: &[Item]) -> (Pieces, Found) {
     (Pieces { grouped, has_repeats: true }, found)
 }
 
-/// Adds what each partition gave: which of its own items are common, as `change` has it, and why it is refused.
+/// Adds what each partition gave: which of its own items are common, as `change` has it, and why it
+/// is refused.
 fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result<Option<RowSet>> {
     let items: Vec<Item> = (0..60).map(|i| Item::from_integer(i % 40)).collect();
     let (pieces, found) = rows(&items);

@@ -1,4 +1,5 @@
-//! Processes that are killed in the middle of a run in partitions, through a folder and over connections.
+//! Processes that are killed in the middle of a run in partitions, through a folder and over
+//! connections.
 
 use super::{KEYS, ROWS, key, pair, text};
 use crate::job::follow;
@@ -23,12 +24,14 @@ use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
 use vesica_store_session::{FolderStore, Store};
 
-/// The variable that tells a party's process its number, the port or the word `folder`, and the directory of all files.
+/// The variable that tells a party's process its number, the port or the word `folder`, and the
+/// directory of all files.
 const TOLD: &str = "VESICA_TEST_PARTY";
 
 const NAMES: [&str; 2] = ["one", "two"];
 
-/// A run takes some tenths of a second, all kills of one case some seconds, and on a busy machine a minute.
+/// A run takes some tenths of a second, all kills of one case some seconds, and on a busy machine a
+/// minute.
 const LONGEST: Duration = Duration::from_secs(300);
 
 fn job(party: usize, way: &str, place: &Path) -> Job {
@@ -231,16 +234,16 @@ impl Scene {
             .unwrap()
     }
 
-    /// Whether a party that was killed had removed its state and written its result. If it had not yet removed all, the
-    /// next process says that the run is finished.
+    /// Whether a party that was killed had removed its state and written its result. If it had not
+    /// yet removed all, the next process says that the run is finished.
     fn has_finished(&self, party: usize) -> bool {
         let state = self.path(party, "state");
         let kept = ["meeting", "finished"].iter().any(|name| state.join(name).exists());
         !kept && self.path(party, "out.csv").exists()
     }
 
-    /// A run in which `due` says when to kill which party; returns how often one was killed, how long the run took, and
-    /// the messages that each party sent in its last process.
+    /// A run in which `due` says when to kill which party; returns how often one was killed, how
+    /// long the run took, and the messages that each party sent in its last process.
     fn run(&self, due: &[(Duration, usize)]) -> (usize, Duration, [u64; 2]) {
         let start = Instant::now();
         let mut processes = [0, 1].map(|party| Some(self.start(party)));

@@ -1,7 +1,8 @@
-//! A party that deviates chooses what it enters into later partitions by the result of an earlier one.
+//! A party that deviates chooses what it enters into later partitions by the result of an earlier
+//! one.
 //!
-//! The keys of the honest party are all those of one block, of twenty. A set that is fixed before finds one in twenty of
-//! its guesses; one that follows the first result finds nearly all keys.
+//! The keys of the honest party are all those of one block, of twenty. A set that is fixed before
+//! finds one in twenty of its guesses; one that follows the first result finds nearly all keys.
 
 use super::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -22,7 +23,8 @@ const SECRET_BLOCK: u64 = 13;
 const SHARED: usize = 4;
 const PARTITION_LEN: u64 = 300;
 
-/// How long the party that deviates waits for a first result. An honest one would send it in milliseconds.
+/// How long the party that deviates waits for a first result. An honest one would send it in
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
 /// When the party that deviates leaves.
@@ -82,7 +84,8 @@ impl Deviating<'_> {
         (0..BLOCKS).max_by_key(|block| of[*block as usize]).filter(|block| of[*block as usize] > 1)
     }
 
-    /// What the receiver finds, who waits for the result of the first partition before it fixes the others.
+    /// What the receiver finds, who waits for the result of the first partition before it fixes the
+    /// others.
     fn receive(&self, ctx: &mut Context, end: End) -> Result<Found> {
         let steps = rr22_malicious::STEPS;
         let [mut committing, mut comparing, _] = self.forks(ctx)?;
@@ -124,7 +127,8 @@ impl Deviating<'_> {
         })
     }
 
-    /// What the sender finds, who waits for the proofs of the first partition before it sends the tags of others.
+    /// What the sender finds, who waits for the proofs of the first partition before it sends the
+    /// tags of others.
     fn send(&self, ctx: &mut Context, end: End) -> Result<Found> {
         let steps = rr22_malicious::STEPS;
         let [mut committing, mut comparing, mut answering] = self.forks(ctx)?;
@@ -250,7 +254,8 @@ fn attack(role: Role, end: End) -> (Found, Result<()>) {
     (found.into_inner().unwrap(), honest)
 }
 
-/// A set that is fixed finds one in twenty of its guesses, of which padding allows up to twice as many as keys.
+/// A set that is fixed finds one in twenty of its guesses, of which padding allows up to twice as
+/// many as keys.
 fn is_of_a_fixed_set(found: Found) -> bool {
     !found.early && found.keys <= 2 * KEYS / BLOCKS
 }
