@@ -105,8 +105,9 @@ impl Unchecked {
     /// what the peer must not learn.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result, [`Misbehaviour::InvalidValue`] for impossible
-    /// texts and other values; [`vesica_core::Error::Bug`] for a result that was not asked for.
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result, [`Misbehaviour::InvalidValue`]
+    /// for impossible texts and other values; [`vesica_core::Error::Bug`] for a result that was not
+    /// asked for.
     pub(crate) fn answer(
         self,
         set: &CheckedSet,

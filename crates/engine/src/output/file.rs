@@ -74,9 +74,9 @@ impl RunResult {
     /// [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors
-    /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened or cannot be read;
-    /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written;
-    /// [`Error::Interrupted`] after a `Break`.
+    /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened
+    /// or cannot be read; [`InputFault::Output`](crate::InputFault::Output) when the file cannot be
+    /// written; [`Error::Interrupted`] after a `Break`.
     pub fn write(
         &self,
         source: &Source,
