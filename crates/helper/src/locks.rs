@@ -255,7 +255,7 @@ mod tests {
         assert!(panics(|| drop(other_run.lock())), "of the same rank");
         assert!(panics(|| drop(files.try_lock())));
         drop(state.wait_timeout(&changed, moment));
-        // Nothing is held any more, whatever the order of the ends.
+        // Nothing is locked any more, in any order of the ends.
         let (first, second) = (runs.lock(), run.lock());
         drop(first);
         drop(second);

@@ -354,7 +354,7 @@ fn start_connection(core: &Arc<Core>, session: Session, number: u64) {
     }
 }
 
-/// Deregisters a connection, whatever ended it.
+/// Deregisters a connection after any kind of end.
 struct ConnectionGuard {
     core: Arc<Core>,
     number: u64,

@@ -146,7 +146,7 @@ impl Store {
             _ if is_used && !root.join("lock").is_file() => {
                 return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
             }
-            // By links they could lead what is written elsewhere.
+            // Links could redirect writes to another place.
             Some(Access::Mode { mode }) if is_used && mode & WRITABLE != 0 => {
                 return Err(StoreError::Writable { path: root.to_path_buf(), mode });
             }

@@ -10,13 +10,15 @@ const OTHERS: u32 = 0o077;
 /// The superuser, who gets at everything in any case.
 const SUPERUSER: u32 = 0;
 
-/// What the group of a secret file of the superuser may not do, and nobody else may: all but reading.
+/// What the group of a secret file of the superuser may not do, and no other user may: all but
+/// reading.
 const MORE_THAN_GROUP_READS: u32 = 0o037;
 
 /// How another user of the machine can get at a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is theirs: they can read it and, where it is a folder, replace what is in it, whatever its mode.
+    /// Another user owns it, and so can read it and, where it is a folder, replace its contents,
+    /// for any mode.
     Owner,
     /// Its mode lets the group or others in.
     Mode {

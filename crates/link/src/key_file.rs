@@ -169,7 +169,8 @@ impl Identity {
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
         file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
         let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
-        // Checked after the content, so that a public identity is recognised whatever its owner and mode.
+        // Checked after the content, so that a public identity is recognised for any owner and
+        // mode.
         let owner = metadata.uid();
         match access_to_secret(&metadata) {
             None => Ok(identity),

@@ -11,8 +11,8 @@ use vesica_inputs::error::{OutputError, Place};
 use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
 
-/// A table being written, in the format of the output's name, beside which everything is as for
-/// [`crate::write_rows`]: it appears under its name when it is finished, and after an error nothing is left.
+/// A table being written, in the format of the output's name. As with [`crate::write_rows`], it
+/// appears under its name when it is finished, and an error leaves no file.
 pub struct TableWriter {
     output: TempOutput,
     sink: Sink,
@@ -106,7 +106,7 @@ pub fn write_figures<'a>(
 /// before them `file`, the path within the folder, if the input is a folder. Memory is fixed buffers. The file appears
 /// with [`finish`](Self::finish), whole or not at all, and only its owner can read it.
 pub struct RefusedList {
-    /// A lock, because a pass and what it hands to others share what is read beside the items.
+    /// A lock, because a pass and its threads share what is read in addition to the items.
     written: Mutex<Listed>,
     has_parts: bool,
 }

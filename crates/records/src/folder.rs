@@ -104,7 +104,7 @@ impl Folder {
         self.rows
     }
 
-    /// The types of the columns of Parquet files, those that names give included.
+    /// The types of the columns of Parquet files, including those from folder names.
     pub(crate) fn schema(&self) -> Option<&SchemaRef> {
         self.schema.as_ref()
     }
@@ -239,7 +239,7 @@ pub(crate) fn open(
         bytes - part.snapshot.len_bytes()
     });
     let before = before.collect();
-    // Whoever may not look into the folder could not read its files.
+    // A user who may not list the folder could not read its files.
     let mode = mode & metadata.permissions().mode();
     let folder = Folder { before, first: Box::new(first), named, options, rows, schema, parts };
     Ok(Source::of_folder(root, folder, mode))

@@ -10,7 +10,7 @@ use vesica_core::hash::ItemHash;
 use vesica_inputs::error::{InFile, Place};
 use vesica_profiles::Refusal;
 
-/// What a row gave. Its item comes later.
+/// The outcome of a row. Its item follows later.
 pub(crate) enum Outcome {
     Item,
     Empty,

@@ -30,7 +30,7 @@ pub(crate) const FIRST_PLACES: usize = 5;
 /// When repeated items are first dropped before the end of the pass: at 64 MiB of items.
 const FIRST_COMPACTION: usize = 1 << 22;
 
-/// What a pass must keep to.
+/// The limits of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyLimits {
     /// Most rows the file may have.
@@ -41,7 +41,7 @@ pub struct KeyLimits {
     pub may_be_empty: bool,
 }
 
-/// What is read beside the items of keys.
+/// What a pass reads in addition to the items of keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
     /// Columns of values.
@@ -78,7 +78,7 @@ pub struct SingleQuoted {
     pub first: Vec<Place>,
 }
 
-/// What became of the rows: `rows = empty + refused + duplicates + distinct`.
+/// The outcome of the rows: `rows = empty + refused + duplicates + distinct`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyCounts {
     /// Data rows.
@@ -117,7 +117,7 @@ pub struct KeySet {
     pub texts: Option<KeyTexts>,
     /// The rows of each item, where they were asked for.
     pub rows: Option<RowNumbers>,
-    /// What became of the rows.
+    /// The outcome of the rows.
     pub counts: KeyCounts,
 }
 
@@ -176,7 +176,7 @@ impl<'a> Tally<'a> {
         Ok(tally)
     }
 
-    /// Whether there may be a row after so many.
+    /// Whether there may be a row after this many.
     #[inline]
     pub(crate) fn check_room(&self, rows: u64) -> Result<(), InputError> {
         match self.limits.max_rows {
@@ -313,14 +313,14 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// What was counted in a pass over so many rows, `keyed` of which have a key.
+    /// The counts of a pass over this many rows, `keyed` of which have a key.
     pub(crate) fn finish(mut self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
         self.check_single_quotes(rows)?;
         let mut counts = self.counts;
         counts.rows = rows;
         counts.floats = self.floats.finish(rows - counts.empty);
         counts.misfits = self.samples.finish(self.columns, rows - counts.empty);
-        // Faults tell more than that nothing is left beside them.
+        // Faults say more than the fact that no rows are left without them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
             let path = || self.path.to_path_buf();
@@ -465,7 +465,8 @@ pub fn read_keys(
     read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to its list.
+/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to
+/// its list.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
 /// they are sorted all take as much again.

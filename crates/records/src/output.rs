@@ -129,7 +129,7 @@ pub fn check_document_output<'a>(
     TempOutput::document(origin.into(), options).map(drop)
 }
 
-/// Writes a JSON document, beside which everything is as for [`crate::write_rows`].
+/// Writes a JSON document, in all other respects like [`crate::write_rows`].
 ///
 /// # Errors
 /// Any error of writing, including that of `write`.
@@ -151,7 +151,7 @@ pub fn write_document<'a>(
 pub enum Origin<'a> {
     /// A file of rows.
     Rows(&'a Source),
-    /// A file of rows, for a result that only its owner may read, whatever the mode of the source.
+    /// A file of rows, for a result that only its owner may read, for any mode of the source.
     OwnersAlone(&'a Source),
     /// Other files; the first one's mode applies.
     Files(&'a [PathBuf]),

@@ -1,4 +1,4 @@
-//! A pass over the key columns of a file, whatever its format.
+//! A pass over the key columns of a file of any format.
 
 use crate::columnar::{self, KeyBatch};
 use crate::folder::File;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::text::reader::Record;
 
-/// A pass looks at the clock once in so many rows.
+/// A pass reads the clock once in this many rows.
 pub(crate) const ROWS_PER_TICK: u64 = 256;
 
 /// The key cells of one row.

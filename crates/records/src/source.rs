@@ -25,7 +25,7 @@ use vesica_inputs::workbook::{self, Workbook};
 /// What stands in errors about a frame where the path of a file would.
 pub const FRAME: &str = "the frame";
 
-/// Who may read results that are written beside a frame.
+/// Mode of results that are written from a frame.
 const OWNERS_MODE: u32 = 0o600;
 
 /// How a file is to be read.

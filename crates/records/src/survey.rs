@@ -1,4 +1,4 @@
-//! What a pass over a whole file finds beside its counts.
+//! The findings of a pass over a whole file, in addition to its counts.
 
 use crate::faults::Faults;
 use crate::key::KeyColumn;

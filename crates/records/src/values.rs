@@ -1,4 +1,4 @@
-//! The values of columns beside the keys, for sums and shares of the common ones.
+//! The values of columns, which are read with the keys for sums and shares of the common ones.
 
 use crate::rows::Row;
 use std::fmt;
@@ -222,7 +222,7 @@ impl<'a> Values<'a> {
 
     /// The sum of the values of `rows`, or the row at which it leaves the range. Intermediate sums may be out of it.
     fn total(&self, rows: &[u32], of: impl Fn(u32) -> u64, is_last: bool) -> Result<u64, u32> {
-        // Values kept between two parts of a large file have 64 bits, whatever the agreement says.
+        // Values stored between two parts of a large file have 64 bits under any agreement.
         let bits = if is_last { self.columns.bits } else { u64::BITS };
         let (min, max) = range(bits, self.columns.signed);
         let mut total = 0;

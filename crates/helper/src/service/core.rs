@@ -137,7 +137,8 @@ impl Core {
         self.ledger.take_on(&self.members, &self.store, run, &RunSlots::new(self, run))
     }
 
-    /// Ends `run` if one of its parties is not served and it may be ended; returns whether it is over.
+    /// Ends `run` if one of its parties is not served and it may be ended; returns whether it has
+    /// ended.
     pub(super) fn end_if_revoked(&self, run: &Arc<Run>) -> bool {
         let is_served = |number: &usize| self.members.get(*number).is_served();
         let Some(party) = run.members.iter().position(|number| !is_served(number)) else {
@@ -237,7 +238,7 @@ impl Core {
         left?;
         run.store.set_checked();
         run.set_checked();
-        // Work may be due that nobody requests any more.
+        // Work may be due that no party requests any more.
         run.set_dirty();
         Ok(())
     }
@@ -339,7 +340,7 @@ impl Core {
 
     fn hand_over(&self, rest: Remains) {
         if let Some(sweeper) = &*self.sweeper() {
-            // If nobody sweeps it, the next start does.
+            // If it is not swept now, the next start does it.
             let _ = sweeper.send(rest);
         }
     }

@@ -64,7 +64,7 @@ struct State {
     turn: Turn,
     joined: u16,
     connections: usize,
-    /// When it was first known that nobody may end it any more.
+    /// Since when the run is known to be past the point where a party may end it.
     bound_since: Option<Instant>,
     /// Since when it has been without connections and data.
     empty_since: Option<Instant>,

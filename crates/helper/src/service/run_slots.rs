@@ -22,7 +22,7 @@ pub(super) struct RunSlots<'a> {
     core: &'a Core,
     run: &'a Run,
     mark: Mark,
-    /// In the size-hiding protocol: labels were made anew.
+    /// In the size-hiding protocol: labels were made again.
     has_relabelled: AtomicBool,
 }
 

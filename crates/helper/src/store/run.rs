@@ -284,7 +284,7 @@ impl RunStore {
         }
         let made = disk.make_dir(&self.dir).and_then(|()| self.write_record(record));
         if made.is_err() {
-            // Without the record the rest is useless, and nobody would sweep it.
+            // Without the record the rest is useless, and would never be swept.
             let _ = disk.remove_dir_all(&self.dir);
         }
         self.slots().has_dir = made.is_ok();

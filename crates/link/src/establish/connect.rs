@@ -140,7 +140,7 @@ fn open_socket(waiting: &mut Waiting<'_, '_>, host: &str, port: u16) -> Result<O
     std::thread::Builder::new()
         .name("vesica-connect".into())
         .spawn(move || {
-            // Nobody receives after the end of the wait.
+            // No thread receives after the end of the wait.
             let _ = sender.send(match proxy {
                 Some(proxy) => through(&proxy, &host, port),
                 None => tcp::open(&host, port, HANDSHAKE_LIMIT),

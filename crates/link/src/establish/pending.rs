@@ -1,4 +1,5 @@
-//! The pending connections of an open port: accepts the expected peers, and nobody blocks them.
+//! The pending connections of an open port: accepts the expected peers, and no connection blocks
+//! them.
 
 use super::handshake::{Closing, Handshake};
 use super::poll::{Interest, wait_ready};

@@ -98,7 +98,7 @@ impl Demux {
             Frame::Stop(_) => {}
             _ if self.begins => return Err(TransportError::PeerBrokeFraming),
             Frame::Goodbye => {
-                // Before anybody hears of the goodbye: the connection may end then.
+                // Before another thread learns of the goodbye, since the connection may then end.
                 self.unacknowledged = 0;
                 lock(&core.outbox).tell_arrived(self.frames + 1);
             }

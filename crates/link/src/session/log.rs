@@ -12,8 +12,8 @@ use vesica_core::TransportError;
 /// What a frame costs besides its payload, at most.
 pub(super) const FRAME_COST: usize = 64;
 
-/// No new frame is sent while the peer has not acknowledged so many bytes. Enough for 1.6 Gbit/s at 80 ms round trip;
-/// the peer acknowledges what has arrived, whatever its program reads.
+/// No new frame is sent while this many bytes are unacknowledged. Enough for 1.6 Gbit/s at 80 ms
+/// round trip; the peer acknowledges what has arrived, even if its program does not read.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// Most bytes of a batch of frames that are sent again.
@@ -58,13 +58,13 @@ impl Log {
         self.bytes
     }
 
-    /// The connection is lost: nothing may be sent until the peer has said what arrived.
+    /// The connection is lost: nothing may be sent until the peer has reported what arrived.
     pub(super) fn hold(&mut self) {
         self.holds = true;
         self.told = None;
     }
 
-    /// Tells the peer that so many of its frames have arrived.
+    /// Tells the peer how many of its frames have arrived.
     pub(super) fn tell(&mut self, frames: u64) {
         self.told = Some(frames);
     }

@@ -107,7 +107,7 @@ impl Core {
     /// Checks what ends a session with and without a connection.
     ///
     /// # Errors
-    /// Why the session is over.
+    /// Why the session has ended.
     pub(super) fn check_limits(&self, deadline: Option<Deadline>) -> Result<(), End> {
         if self.ended.get().is_some() {
             return Err(End::over(self.ended_error(), None));

@@ -226,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// Tells the peer that so many of its frames have arrived.
+    /// Tells the peer how many of its frames have arrived.
     pub(super) fn tell_arrived(&mut self, frames: u64) {
         if let Some(log) = &mut self.log {
             log.tell(frames);

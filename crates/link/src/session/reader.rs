@@ -215,7 +215,7 @@ fn farewell_for(error: TransportError) -> Option<StopReason> {
     }
 }
 
-/// However the thread ends, nobody may wait for it afterwards.
+/// When the thread ends for any reason, no thread may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {

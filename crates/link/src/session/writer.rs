@@ -210,7 +210,7 @@ impl Sender<'_> {
     }
 }
 
-/// However the thread ends, nobody may wait for it afterwards.
+/// When the thread ends for any reason, no thread may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {

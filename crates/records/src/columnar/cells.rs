@@ -181,7 +181,7 @@ fn text(array: &ArrayRef, drops_zeros: bool) -> Option<StringArray> {
             Some(format!("{:?}", time64ns_to_time(value)?))
         }),
         DataType::Timestamp(unit, zone) => {
-            // Whatever the time zone, the value counts from 1970 in UTC.
+            // In any time zone, the value counts from 1970 in UTC.
             let zone = if zone.is_some() { "Z" } else { "" };
             match unit {
                 TimeUnit::Second => moments::<TimestampSecondType>(array, zone),

@@ -118,7 +118,7 @@ impl FrameBatches {
         }
     }
 
-    /// The key columns of a batch, if they are what the schema says. Nobody has checked them yet.
+    /// The key columns of a batch, if they match the schema, which has not been checked yet.
     fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
         let array = |cells: &KeyCells| {
             let array = batch.columns().get(cells.at)?;
