@@ -39,16 +39,14 @@ pub struct Job {
     /// the names differ.
     pub columns: BTreeMap<String, String>,
     /// The file for the result, if one is wanted; only if this side receives the result. The result
-    /// is returned as an
-    /// [`RunResult`](crate::RunResult) in any case.
+    /// is returned as an [`RunResult`](crate::RunResult) in any case.
     pub output: Option<OutputOptions>,
     /// The name of an additional column of the result file, which then has all rows of the file:
     /// `1` or `0`, or a boolean in Parquet, says which of them have a key in common. Only for an
     /// intersection, and only if this side receives it.
     pub mark: Option<String>,
     /// The file for what this side knows of the order of its shares, if one is wanted; only if the
-    /// result is shares. See
-    /// [`SharesOrder`](crate::SharesOrder).
+    /// result is shares. See [`SharesOrder`](crate::SharesOrder).
     pub order: Option<OutputOptions>,
     /// The file for a list of the rows whose key is refused, if one is wanted. It is written after
     /// all rows have been read, even if the run later ends without a result; it replaces a file of

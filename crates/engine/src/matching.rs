@@ -71,8 +71,8 @@ impl<'a> Run<'a> {
 
 /// A way to match: what happens between the rows of a file and the result over them.
 ///
-/// A run calls the methods in this order, [`read`](Self::read) and [`meet`](Self::meet) side by
-/// side.
+/// A run calls the methods in this order, [`read`](Self::read) and [`meet`](Self::meet) in
+/// parallel.
 pub(crate) trait Match: Sync {
     /// This party's set as the protocol takes it.
     type Set: Send;

@@ -26,17 +26,17 @@ pub struct RemoteOptions {
     pub helper: PublicIdentity,
     /// The helper's address: `host:port`.
     pub address: String,
-    /// How long to wait each time the helper is unreachable; how long it may be silent, also as regards
-    /// a reply and signs that one is to come; and how long one connection may last. The endpoint is
-    /// ignored.
+    /// How long to wait each time the helper is unreachable; how long it may be silent, also as
+    /// regards a reply and signs that one is to come; and how long one connection may last. The
+    /// endpoint is ignored.
     pub link: LinkOptions,
     /// The run, in the description that all its parties share.
     pub spec: Spec,
     /// Most connections to use at once, at least 1.
     pub lanes: usize,
     /// The instance of the run of which this party has stored data; `None` if there is none. If the
-    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`]) instead of starting
-    /// another.
+    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`]) instead of
+    /// starting another.
     pub instance: Option<Instance>,
     /// The party's threads.
     pub pool: Pool,
@@ -51,9 +51,9 @@ pub struct RemoteOptions {
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
 /// A lost connection is made again, with growing pauses, until the helper has been unreachable for
-/// [`LinkOptions::wait`]; likewise one on which the helper reports that it is temporarily unable to
-/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a party
-/// waits.
+/// [`LinkOptions::wait`]. So is one on which the helper reports that it is temporarily unable to
+/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a
+/// party waits.
 pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
@@ -65,7 +65,8 @@ pub struct Remote {
 pub struct Seen {
     /// The parties that have sent their hellos, by number.
     pub present: Vec<u8>,
-    /// The hash of the agreement of another run of the same parties, in which another party waits now.
+    /// The hash of the agreement of another run of the same parties, in which another party waits
+    /// now.
     pub other_agreement: Option<[u8; 32]>,
 }
 
@@ -78,8 +79,8 @@ impl Remote {
         Self { connections: Connections::new(options), lanes, is_new }
     }
 
-    /// The instance of the run in which this party takes part, once it has connected. Store it with the
-    /// other data of the run, and pass it back in [`RemoteOptions::instance`].
+    /// The instance of the run in which this party takes part, once it has connected. Store it with
+    /// the other data of the run, and pass it back in [`RemoteOptions::instance`].
     pub fn instance(&self) -> Option<Instance> {
         Some(self.connections.instance()).filter(|instance| *instance != NO_INSTANCE)
     }

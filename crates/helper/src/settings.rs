@@ -104,7 +104,8 @@ pub struct Settings {
     pub runs_at_once: usize,
     /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
     pub max_stored_bytes: Option<u64>,
-    /// The share of the disk's size for all runs together, in percent, unless `max_stored_bytes` says it.
+    /// The share of the disk's size for all runs together, in percent, unless `max_stored_bytes`
+    /// says it.
     pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,

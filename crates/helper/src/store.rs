@@ -14,12 +14,12 @@
 //! Every file ends with a digest of its name and its bytes, is written under another name and then
 //! renamed.
 //!
-//! A killed process loses nothing. Neither does a power failure lose anything confirmed: before a party
-//! receives anything about a run, all data of the run is on the disk, files and names
-//! ([`RunStore::sync`]); likewise before anything is computed from it, and before a slot that marks a
-//! list as complete. Unconfirmed data may be lost, which the digest detects: it counts as empty.
-//! Corrupted bytes on the disk are detected in the same way; [`vesica_server_aided::kmrs14::helper::left`]
-//! finds what is lost with them.
+//! A killed process loses nothing. Neither does a power failure lose anything confirmed: before a
+//! party receives anything about a run, all data of the run is on the disk, files and names
+//! ([`RunStore::sync`]). The same holds before anything is computed from it, and before a slot that
+//! marks a list as complete. Unconfirmed data may be lost, which the digest detects: it counts as
+//! empty. Corrupted bytes on the disk are detected in the same way;
+//! [`vesica_server_aided::kmrs14::helper::left`] finds what is lost with them.
 
 mod disk;
 mod ended;

@@ -9,9 +9,9 @@
 //!                                                      ◀──   outcome ‖ 0 ‖ length [‖ body]
 //! ```
 //!
-//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While a
-//! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
-//! intervals, so that a party can tell a helper that hangs.
+//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While
+//! a party waits for a welcome or a reply, the thread of the helper that will give it sends a sign
+//! at intervals, so that a party can tell a helper that hangs.
 
 use vesica_core::Refusal;
 use vesica_server_aided::kmrs14::{Kind, MAX_PARTIES, Slot};
@@ -41,8 +41,8 @@ const SMALL_LEN: usize = 64;
 
 const INSTANCE_LEN: usize = 16;
 
-/// Names one run from its start until the helper forgets it: a later run of the same parties under the
-/// same agreement has another one. Drawn at random by the helper, public.
+/// Names one run from its start until the helper forgets it: a later run of the same parties under
+/// the same agreement has another one. Drawn at random by the helper, public.
 pub type Instance = [u8; INSTANCE_LEN];
 
 /// The instance in an opening that knows none.
@@ -103,8 +103,8 @@ pub(crate) struct Welcome {
     /// Bit i: party i has sent its hello.
     pub(crate) present: u16,
     pub(crate) instance: Instance,
-    /// The agreement of another run of the same parties in which another party waits; zeros if there is
-    /// none.
+    /// The agreement of another run of the same parties in which another party waits; zeros if
+    /// there is none.
     pub(crate) other_agreement: [u8; 32],
 }
 

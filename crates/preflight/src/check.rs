@@ -24,7 +24,8 @@ const MAX_COMPARED_ITEMS: usize = 1 << 24;
 /// The caller's options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// For a key or a column of values of the agreement the column of the data that holds it, if the names differ.
+    /// For a key or a column of values of the agreement the column of the data that holds it, if
+    /// the names differ.
     pub columns: BTreeMap<String, String>,
     /// Whether a refused value is a fault rather than a skipped and counted row.
     pub strict: bool,
@@ -108,11 +109,13 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits and no values.
+    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits
+    /// and no values.
     ///
     /// # Errors
-    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name something that is
-    /// neither a key of the agreement nor a column of values that may be this party's.
+    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name
+    /// something that is neither a key of the agreement nor a column of values that may be this
+    /// party's.
     ///
     /// # Panics
     /// When the agreement has no such party, as [`Agreement::terms_of`].

@@ -40,7 +40,8 @@ pub struct Checked {
 pub struct Read {
     /// The counts of the rows; `duplicates` and `distinct` are 0 if `distinct` below is `None`.
     pub counts: KeyCounts,
-    /// Different keys; `None` if there were too many to compare them, which happens only with intersections.
+    /// Different keys; `None` if there were too many to compare them, which happens only with
+    /// intersections.
     pub distinct: Option<u64>,
 }
 
@@ -96,8 +97,8 @@ pub struct Limits {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The data cannot be read to its end, has more rows than agreed, or has no row with a key; or the caller ended the
-    /// pass.
+    /// The data cannot be read to its end, has more rows than agreed, or has no row with a key; or
+    /// the caller ended the pass.
     #[error(transparent)]
     Data(InputError),
     /// Rows have faults: [`Checked::faults`].
@@ -170,8 +171,8 @@ impl Refused {
 }
 
 impl Checked {
-    /// Whether there are fewer different keys than agreed, as far as they were counted; `None` if the data was not read to
-    /// its end or there are no limits.
+    /// Whether there are fewer different keys than agreed, as far as they were counted; `None` if
+    /// the data was not read to its end or there are no limits.
     pub fn has_too_few_keys(&self) -> Option<bool> {
         let (read, limits) = (self.read.as_ref()?, self.limits?);
         Some(read.distinct_or_keyed() < limits.min_rows)

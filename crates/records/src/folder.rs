@@ -1,8 +1,9 @@
-//! A folder of files that are one input: which entries are its files, and the columns that names of folders give.
+//! A folder of files that are one input: which entries are its files, and the columns that names of
+//! folders give.
 //!
-//! Programs that write tables in parts agree on the names: `part-0.parquet` or `data_0.csv` is a file of rows,
-//! `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`, and what begins with `_` or `.` is
-//! theirs.
+//! Programs that write tables in parts agree on the names: `part-0.parquet` or `data_0.csv` is a
+//! file of rows, `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`,
+//! and what begins with `_` or `.` is theirs.
 
 use crate::columnar::cells::type_name;
 use crate::source::{Layout, ReadOptions, Source};
@@ -25,11 +26,13 @@ const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 /// Logs of tables: they say which of the files of a folder count.
 const TABLE_LOGS: [&[u8]; 3] = [b"_delta_log", b".hoodie", b"_spark_metadata"];
 
-/// A file of a source: the source itself, or a part of a folder, which is open as long as this lives.
+/// A file of a source: the source itself, or a part of a folder, which is open as long as this
+/// lives.
 pub(crate) struct File<'a> {
     pub(crate) source: Held<'a>,
     pub(crate) at: InFile,
-    /// The cells of all its rows in the columns that names of folders give; `None` for an empty one.
+    /// The cells of all its rows in the columns that names of folders give; `None` for an empty
+    /// one.
     pub(crate) named: Vec<Option<String>>,
     /// The length of all files before it.
     pub(crate) bytes_before: u64,
@@ -67,7 +70,8 @@ struct Part {
     snapshot: Arc<Snapshot>,
 }
 
-/// The files of a folder. None but the first stays open or known in detail: there may be a hundred thousand.
+/// The files of a folder. None but the first stays open or known in detail: there may be a hundred
+/// thousand.
 #[derive(Debug)]
 pub(crate) struct Folder {
     parts: Vec<Part>,

@@ -17,7 +17,8 @@ pub(crate) enum Outcome {
     Refused { key: usize, reason: Refusal },
 }
 
-/// Turns rows into items. The items of many rows wait for each other, since hashing several at once is faster.
+/// Turns rows into items. The items of many rows wait for each other, since hashing several at once
+/// is faster.
 pub(crate) struct KeyPass<'a> {
     encoder: KeyEncoder,
     hash: &'a KeyItems,
@@ -194,7 +195,8 @@ mod tests {
 
     #[test]
     fn collected_items_are_those_of_the_rows_one_by_one() {
-        // Empty cells, every length around a block with its header, and long keys at every place in a batch.
+        // Empty cells, every length around a block with its header, and long keys at every place in
+        // a batch.
         for cycle in [1, 2, 59, 60, 61, 62, 83] {
             let [one_by_one, collected] = both((0..7000).map(|i| i % cycle));
             assert!(one_by_one == collected, "lengths below {cycle}");

@@ -95,13 +95,16 @@ pub struct KeyCounts {
     pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.
     pub refused_by: Vec<RefusedCount>,
-    /// Rows of a text file with a key in single quotes, by column: where they are fewer than half of all.
+    /// Rows of a text file with a key in single quotes, by column: where they are fewer than half
+    /// of all.
     pub single_quoted: Vec<SingleQuoted>,
     /// Columns compared as text in which most keys look like floating-point numbers.
     pub floats: Vec<FloatTexts>,
-    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at most five.
+    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at
+    /// most five.
     pub frequent: Vec<FrequentKey>,
-    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is a fault.
+    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is
+    /// a fault.
     pub misfits: Vec<Misfit>,
 }
 
@@ -110,8 +113,8 @@ pub struct KeyCounts {
 pub struct KeySet {
     /// The distinct items, ascending.
     pub items: Vec<Item>,
-    /// The values of each item, where values were asked for: those of one item follow each other, each of 64
-    /// bits, as two's complement where they have a sign.
+    /// The values of each item, where values were asked for: those of one item follow each other,
+    /// each of 64 bits, as two's complement where they have a sign.
     pub values: Option<Vec<u64>>,
     /// The text of each item's key, where texts were asked for.
     pub texts: Option<KeyTexts>,
@@ -142,8 +145,9 @@ pub(crate) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    /// For a pass over `source`, unless the file itself says that it has too many rows. With `found` the faults of
-    /// rows are counted there, and the pass continues; and the shapes of the key.
+    /// For a pass over `source`, unless the file itself says that it has too many rows. With
+    /// `found` the faults of rows are counted there, and the pass continues; and the shapes of the
+    /// key.
     pub(crate) fn new(
         source: &'a Source,
         columns: &'a [KeyColumn],
@@ -254,7 +258,8 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file is written.
+    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file
+    /// is written.
     fn check_single_quotes(&mut self, rows: u64) -> Result<(), InputError> {
         let filled = rows - self.counts.empty;
         let (usual, few): (Vec<_>, Vec<_>) = std::mem::take(&mut self.counts.single_quoted)
@@ -468,8 +473,8 @@ pub fn read_keys(
 /// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to
 /// its list.
 ///
-/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
-/// they are sorted all take as much again.
+/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and
+/// 8, rows 16; while they are sorted all take as much again.
 ///
 /// # Errors
 /// Those of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
@@ -485,9 +490,9 @@ pub fn read_keys_with(
     read(source, columns, beside, hash, limits, None, progress)
 }
 
-/// The same over a whole file with the key of `survey`, whatever is wrong with its rows: that goes to `survey`, with the
-/// shapes of the key's columns. What a row with a fault would have brought is left out, so that the set is of no use for a
-/// run unless there are none. The file is read once.
+/// Like [`read_keys_with`], over a whole file with the key of `survey`, even if rows have faults:
+/// these are counted in `survey`, with the shapes of the key's columns. Rows with a fault are left
+/// out of the set, so that it is of no use for a run unless there are none. The file is read once.
 ///
 /// # Errors
 /// Those of [`read_keys_with`] that are no row's.

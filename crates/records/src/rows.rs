@@ -39,8 +39,8 @@ pub(crate) trait Visit {
         false
     }
 
-    /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the rest of the file is
-    /// hidden by it.
+    /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the
+    /// rest of the file is hidden by it.
     fn fault(&mut self, error: InputError, _is_cut: bool) -> Result<(), InputError> {
         Err(error)
     }
@@ -195,9 +195,11 @@ fn visit_batches(
     }
 }
 
-/// Where the cells of a key are, if the names of folders give some of them: the same for all rows of a file.
+/// Where the cells of a key are, if the names of folders give some of them: the same for all rows
+/// of a file.
 struct Named<'a> {
-    /// For each position in the key: its cell, or its position among the columns of the file that are read.
+    /// For each position in the key: its cell, or its position among the columns of the file that
+    /// are read.
     cells: Vec<Result<&'a [u8], usize>>,
 }
 

@@ -31,13 +31,13 @@ const OWNERS_MODE: u32 = 0o600;
 /// How a file is to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one of `,` `;` tab `|`
-    /// (a tab for TSV).
+    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one
+    /// of `,` `;` tab `|` (a tab for TSV).
     pub delimiter: Option<u8>,
     /// Lines to skip at the top of a text file, before its header or its first row.
     pub skip_rows: u64,
-    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to the first one that
-    /// does not. Later ones are rows.
+    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to
+    /// the first one that does not. Later ones are rows.
     pub comment: Option<u8>,
     /// Whether the first record of a text file holds the column names. Without it the columns
     /// are named `1`, `2`, … Parquet always has names.
@@ -78,8 +78,8 @@ pub(crate) enum Layout {
     Folder(Folder),
 }
 
-/// Rows with named columns: a regular file or a folder of such files, which can be read again, or a frame, which is read
-/// once.
+/// Rows with named columns: a regular file or a folder of such files, which can be read again, or a
+/// frame, which is read once.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -96,14 +96,15 @@ pub struct Source {
 impl Source {
     /// Opens a file, or a folder of files, and reads its column names.
     ///
-    /// The files of a folder are CSV, TSV or Parquet, all in the same format and with the same columns; their rows
-    /// follow each other in the order of the bytes of the files' paths within the folder. Folders in it are named
-    /// `column=value`: these columns come last. Empty files, and names that begin with `_` or `.`, are left out.
+    /// The files of a folder are CSV, TSV or Parquet, all in the same format and with the same
+    /// columns; their rows follow each other in the order of the bytes of the files' paths within
+    /// the folder. Folders in it are named `column=value`: these columns come last. Empty files,
+    /// and names that begin with `_` or `.`, are left out.
     ///
     /// # Errors
     /// The file is missing, unreadable, no regular file, empty, of an unknown or another format,
-    /// not UTF-8, damaged, or shorter than what is to be skipped. A folder has no files, others beside them, or files that
-    /// do not fit together.
+    /// not UTF-8, damaged, or shorter than what is to be skipped. A folder has no files, has other
+    /// entries too, or has files that do not fit together.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, InputError> {
         let path = path.as_ref().to_path_buf();
         if let Some(delimiter) = options.delimiter
@@ -175,7 +176,8 @@ impl Source {
         Ok(source)
     }
 
-    /// The rows of a folder, like its first file, with the columns that names give and the permissions `mode`.
+    /// The rows of a folder, like its first file, with the columns that names give and the
+    /// permissions `mode`.
     pub(crate) fn of_folder(path: PathBuf, folder: Folder, mode: u32) -> Self {
         let first = folder.first();
         let columns = first.columns.iter().chain(folder.named()).cloned().collect();
@@ -184,12 +186,12 @@ impl Source {
         Self { path, format, columns, snapshot: None, layout, guessed, mode }
     }
 
-    /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
-    /// errors [`FRAME`] stands where the path of a file would.
+    /// The rows of record batches, with their column names. `rows` is their number, if it is known
+    /// beforehand. In errors [`FRAME`] stands where the path of a file would.
     ///
-    /// The keys are those of a Parquet file with the same columns. Batches are read when the first pass asks for them,
-    /// and no column is copied that has a text form already; a second pass is an error
-    /// ([`InputError::AlreadyRead`]).
+    /// The keys are those of a Parquet file with the same columns. Batches are read when the first
+    /// pass asks for them, and no column is copied that has a text form already; a second pass is
+    /// an error ([`InputError::AlreadyRead`]).
     pub fn of_batches(batches: Batches, rows: Option<u64>) -> Self {
         let frame = Frame::new(batches, rows);
         Self {

@@ -33,8 +33,8 @@ pub enum RemoteEvent {
         /// By number.
         present: Vec<u8>,
     },
-    /// No reply yet. These parties must act first, and the helper is available; if there are none, the
-    /// helper computes.
+    /// No reply yet. These parties must act first, and the helper is available; if there are none,
+    /// the helper computes.
     Waiting {
         /// By number.
         parties: Vec<u8>,
@@ -44,7 +44,8 @@ pub enum RemoteEvent {
         /// Its hash.
         agreement: [u8; 32],
     },
-    /// A connection was lost, or the helper is temporarily unable to continue; the party tries again.
+    /// A connection was lost, or the helper is temporarily unable to continue; the party tries
+    /// again.
     Reconnecting {
         /// The reason.
         error: Error,
@@ -271,8 +272,8 @@ impl Connections {
             LinkError::NoPeer { waited, .. } => TransportError::Deadline(*waited),
             LinkError::ConnectFailed(kind) => TransportError::Io(*kind),
             LinkError::Silent(time) => TransportError::Idle(*time),
-            // The machine's lack of resources is not the helper's fault, and another attempt would lack
-            // them too.
+            // The machine's lack of resources is not the helper's fault, and another attempt would
+            // lack them too.
             LinkError::NoResources(kind) => {
                 let lack = match *kind {
                     ErrorKind::OutOfMemory => ParameterError::OutOfMemory,
@@ -310,7 +311,7 @@ pub(super) struct Connection {
     number: u64,
     /// Requests without a reply so far.
     pending_replies: usize,
-    /// Whether the helper reported that other parties must act first: its outage is over.
+    /// Whether the helper reported that other parties must act first: its outage has ended.
     has_resumed: bool,
 }
 
@@ -328,8 +329,8 @@ impl Connection {
         })
     }
 
-    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle limit:
-    /// one that hangs still sends the link's signs of life.
+    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle
+    /// limit: one that hangs still sends the link's signs of life.
     fn expecting<R>(
         &mut self,
         connections: &Connections,

@@ -129,8 +129,8 @@ pub(super) fn work(core: &Core) {
 }
 
 fn take_steps(core: &Core, run: &Arc<Run>) {
-    // A connection's thread checks the files when one of the run's parties connects: that takes minutes
-    // for a large run, and others have steps to execute.
+    // A connection's thread checks the files when one of the run's parties connects: that takes
+    // minutes for a large run, and others have steps to execute.
     if !run.is_checked() {
         return;
     }
@@ -172,7 +172,8 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
             run.set_hindrance(Some(hindrance));
         }
         Err(refusal) => {
-            // This run cannot continue, whereas a connection with a defect may be followed by others.
+            // This run cannot continue, whereas a connection with a defect may be followed by
+            // others.
             let refusal = if refusal == Refusal::Internal { Refusal::Broken } else { refusal };
             core.end(run, Over::Refused(refusal), Counted::Failed, 0);
         }

@@ -54,8 +54,9 @@ struct Waiting<'a, 'b> {
 }
 
 impl Attempt<'_> {
-    /// Whether an error that the same peer would answer again ends the attempt. A session to mend may find
-    /// another program at the address while its peer is away; only a new run of the peer is final.
+    /// Whether an error that the same peer would answer again ends the attempt. A session to mend
+    /// may find another program at the address while its peer is away; only a new run of the peer
+    /// is final.
     fn gives_up_at(&self, error: &LinkError) -> bool {
         !matches!(self.intent, Intent::Again(_))
             || matches!(error, LinkError::NewRun | LinkError::Cancelled | LinkError::NoPeer { .. })

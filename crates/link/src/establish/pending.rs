@@ -79,8 +79,8 @@ impl PendingConnections {
         self.last
     }
 
-    /// Waits at most `timeout` for events and handles them. Returns the oldest finished handshake; all
-    /// others stay for the next turn.
+    /// Waits at most `timeout` for events and handles them. Returns the oldest finished handshake;
+    /// all others stay for the next turn.
     pub(super) fn turn(
         &mut self,
         tls: &Tls,
@@ -123,7 +123,8 @@ impl PendingConnections {
         arrival
     }
 
-    /// Keeps the connection if its handshake is unfinished. Otherwise returns who is at its other end, or rejects it.
+    /// Keeps the connection if its handshake is unfinished. Otherwise returns who is at its other
+    /// end, or rejects it.
     fn settle(
         &mut self,
         handshake: Handshake,
@@ -175,9 +176,9 @@ impl PendingConnections {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(_) => {
-                        // Out of file descriptors or memory. Dropping a connection makes room for the
-                        // next in the queue, where the expected peer may wait behind many silent
-                        // connections.
+                        // Out of file descriptors or memory. Dropping a connection makes room for
+                        // the next in the queue, where the expected peer may wait behind many
+                        // silent connections.
                         self.closing.clear();
                         if !self.evict(caller) {
                             caller.cancel.wait(CANCEL_TICK);
@@ -203,8 +204,8 @@ impl PendingConnections {
         let connection = tls.listening().ok()?;
         let intent = self.intent.clone();
         let mut handshake = Handshake::new(socket, address, connection, self.idle, intent).ok()?;
-        // Bytes that arrived while it was in the queue count: silent connections are dropped first. A fast peer on a busy
-        // machine can even complete its handshake here.
+        // Bytes that arrived while it was in the queue count: silent connections are dropped first.
+        // A fast peer on a busy machine can even complete its handshake here.
         let result = handshake.advance(tls);
         self.settle(handshake, result, caller)
     }

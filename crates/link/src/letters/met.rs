@@ -110,8 +110,8 @@ impl Met {
     /// Our share, sealed for each other party in order: [`LETTER_LEN`] bytes for each.
     ///
     /// Equal at every call on this value, but another [`Meeting::meet`](super::Meeting::meet) seals
-    /// anew, with other bytes. A party that may be killed stores these bytes before it sends them, so
-    /// that it sends the same after a restart. All sealings open to the same share.
+    /// again, with other bytes. A party that may be killed stores these bytes before it sends them,
+    /// so that it sends the same after a restart. All sealings open to the same share.
     pub fn shares(&self) -> Vec<u8> {
         self.shares.clone()
     }

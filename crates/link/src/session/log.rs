@@ -105,7 +105,8 @@ impl Log {
     /// So many frames have arrived at the peer.
     ///
     /// # Errors
-    /// [`TransportError::PeerBrokeFraming`] if these are more than were made, or fewer than it said before.
+    /// [`TransportError::PeerBrokeFraming`] if these are more than were made, or fewer than it said
+    /// before.
     pub(super) fn arrived(&mut self, frames: u64, spare: &mut Spare) -> Result<(), TransportError> {
         if frames < self.arrived || frames > self.made {
             return Err(TransportError::PeerBrokeFraming);

@@ -18,8 +18,8 @@ pub fn panic_is_caught() -> bool {
 
 /// Runs `decode`; a panic means that the file is damaged or uses a feature the decoder lacks.
 ///
-/// Do not use what `decode` borrows after an error: it may be half changed. The readers of this module
-/// are dropped then.
+/// Do not use what `decode` borrows after an error: it may be half changed. The readers of this
+/// module are dropped then.
 pub(crate) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,

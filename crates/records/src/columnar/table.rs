@@ -58,7 +58,8 @@ impl Table {
         Ok(Self { declared: Readers::new(whole), exact: OnceLock::new() })
     }
 
-    /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96 bits.
+    /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96
+    /// bits.
     fn exact(&self, source: &Source) -> Result<&Readers, InputError> {
         if let Some(known) = self.exact.get() {
             return Ok(known);

@@ -13,8 +13,8 @@ use vesica_inputs::error::InputError;
 /// Number of rows tried: writers put at most about this many into a page.
 const ROWS_TRIED: usize = 20_000;
 
-/// Decodes the first rows of every column: in an encrypted column, one with a codec that is not supported, and one with
-/// a damaged first page that fails.
+/// Decodes the first rows of every column: in an encrypted column, one with a codec that is not
+/// supported, and one with a damaged first page that fails.
 ///
 /// # Errors
 /// [`InputError::DamagedColumn`], and errors of reading.

@@ -61,15 +61,18 @@ struct Counter {
     patterns: Vec<String>,
 }
 
-/// Counts keys with 1024 counters, after Misra and Gries (1982), with the median subtracted at once.
+/// Counts keys with 1024 counters, after Misra and Gries (1982), with the median subtracted at
+/// once.
 ///
-/// When all counters are in use their median is subtracted from each, and those that reach zero are free again. That takes
-/// the median from half of them, so that all that was subtracted is at most n/512 after n rows with a key. Hence a key is
-/// missed in at most n/512 of its rows, and **every key in more than 1 % of the rows has a counter at the end**; a key in
-/// fewer than 0.8 % of the rows is not given. A key that had a counter since the first subtraction is counted exactly. Time is
-/// constant for a row on average, memory about 100 kB.
+/// When all counters are in use their median is subtracted from each, and counters that reach zero
+/// are free again. That takes the median from half of them, so that all that was subtracted is at
+/// most n/512 after n rows with a key. Hence a key is missed in at most n/512 of its rows, and
+/// **every key in more than 1 % of the rows has a counter at the end**; a key in fewer than 0.8 %
+/// of the rows is not reported. A key that had a counter since the first subtraction is counted
+/// exactly. Time is constant for a row on average, memory about 100 kB.
 pub(crate) struct Frequent {
-    /// The position of a counter, and one more; 0 where there is none. Later ones of the same hash follow.
+    /// The position of a counter, and one more; 0 where there is none. Later ones of the same hash
+    /// follow.
     slots: Box<[u16; SLOTS]>,
     counters: Vec<Counter>,
     subtracted: u64,

@@ -23,12 +23,13 @@ pub struct Misfit {
     pub column: String,
     /// Its profile in the agreement.
     pub profile: Profile,
-    /// How many rows have a value there that the profile refuses. Values that the agreement excludes do not count.
+    /// How many rows have a value there that the profile refuses. Values that the agreement
+    /// excludes do not count.
     pub refused: u64,
     /// How many rows have a value in every column of the key.
     pub values: u64,
-    /// Profiles that would take at least half of the refused values, as far as the first 64 of them show. Several only
-    /// for dates, where nothing shows whether day or month comes first.
+    /// Profiles that would take at least half of the refused values, as far as the first 64 of them
+    /// show. Several only for dates, where nothing shows whether day or month comes first.
     pub better: Vec<Profile>,
 }
 

@@ -20,7 +20,8 @@ impl Source {
     /// Position of a column, from 0.
     ///
     /// # Errors
-    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two columns have the name.
+    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two
+    /// columns have the name.
     pub fn column_index(&self, name: &str) -> Result<usize, InputError> {
         let is_named = |column: &String| column == name;
         let Some(index) = self.columns.iter().position(is_named) else {
@@ -49,7 +50,8 @@ impl Source {
         Ok(found)
     }
 
-    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a whole number.
+    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a
+    /// whole number.
     pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
         Ok(CellColumn { form, ..self.group_column(column)? })

@@ -81,8 +81,8 @@ impl<'a> Connection<'a> {
             None => {}
         }
         let slots = RunSlots::new(self.core, run);
-        // Data that does not fit because the run has just ended is not malformed. Nor is data that does
-        // not fit because something before it could not be synced: the party puts it again.
+        // Data that does not fit because the run has just ended is not malformed. Nor is data that
+        // does not fit because something before it could not be synced: the party puts it again.
         check_put(&run.record.spec, &slots, slot, body).map_err(|refusal| match run.over() {
             Some(over) => over.refusal(),
             None if run.store.mark() != participant.mark => Refusal::Storage,
@@ -251,8 +251,8 @@ impl<'a> Connection<'a> {
 
     fn done(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
         let run = &participant.run;
-        // Every party has a list before it can be done. Where it may have been lost since, the party may
-        // have its answer, and the helper takes its word: it speaks only for itself.
+        // Every party has a list before it can be done. Where it may have been lost since, the
+        // party may have its answer, and the helper takes its word: it speaks only for itself.
         let has_list = run.store.is_filled(Slot::new(Kind::Size, participant.party));
         if !has_list && !run.store.may_have_lost() {
             // No slot is filled in a run that has just ended.
