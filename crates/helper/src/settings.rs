@@ -92,7 +92,7 @@ pub struct Settings {
     pub backend: Option<String>,
     /// The helper's directory, unless the backend names one.
     pub state: PathBuf,
-    /// Where health and metrics are served; `None` for nowhere.
+    /// Where health and metrics are served; `None` if they are not.
     pub metrics: Option<MetricsOptions>,
     /// How long an unfinished run is kept.
     pub keep: Duration,

@@ -183,7 +183,7 @@ impl Store {
             memory_bytes: AtomicU64::new(0),
             lock,
         });
-        // What an earlier process was removing must not return half empty.
+        // Files that an earlier process was removing must not come back incomplete.
         for dir in [root.join("gone"), root.join("runs")] {
             store.disk.sync(&dir).map_err(unusable(&dir))?;
         }

@@ -320,7 +320,7 @@ mod tests {
                 assert_eq!(Reply::decode(&reply.encode()), Some(reply));
             }
         }
-        // What an older helper sends, and a limit that does not exist.
+        // A value that an older helper sends, and a limit that does not exist.
         let unknown = Refusal::OverLimit(Excess { party: Some(0), limit: None, allowed: 0 });
         let mut bytes = [0; WELCOME_LEN];
         bytes[0] = 6;

@@ -1,4 +1,4 @@
-//! Who on this machine can get at a file or a folder that holds secrets.
+//! The users of this machine that can access a file or a folder with secrets.
 
 use nix::unistd::{Gid, getegid, geteuid, getgroups};
 use std::fs::Metadata;
@@ -14,7 +14,7 @@ const SUPERUSER: u32 = 0;
 /// reading.
 const MORE_THAN_GROUP_READS: u32 = 0o037;
 
-/// How another user of the machine can get at a file or a folder.
+/// How another user of the machine can access a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Another user owns it, and so can read it and, where it is a folder, replace its contents,

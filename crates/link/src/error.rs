@@ -120,7 +120,8 @@ impl LinkError {
         }
     }
 
-    /// How much the failure says about why the expected peer did not connect; higher says more.
+    /// How specific the failure is about why the expected peer did not connect; higher is more
+    /// specific.
     pub(crate) fn weight(&self) -> u8 {
         match self {
             LinkError::EarlierRun => 6,

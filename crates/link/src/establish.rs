@@ -91,7 +91,7 @@ pub enum LinkEvent {
     },
     /// The connection of a session that can be mended is lost; the session waits for another one.
     Lost {
-        /// What ended the connection.
+        /// The error that ended the connection.
         error: TransportError,
         /// How long the session waits for another one.
         wait: Duration,
@@ -251,7 +251,7 @@ fn establish_as(
     caller.start(authenticated, options.idle, options.total, mender)
 }
 
-/// What a side wants of a connection.
+/// The kind of connection that a side requests.
 #[derive(Clone)]
 pub(crate) enum Intent {
     /// A session that ends with it.
@@ -280,7 +280,7 @@ struct Attempt<'a> {
     tls: Tls,
     options: &'a LinkOptions,
     intent: Intent,
-    /// What a connecting side says first, at each attempt.
+    /// The first bytes that a connecting side sends, at each attempt.
     first: &'a [u8],
     caller: Caller<'a>,
 }

@@ -259,7 +259,7 @@ fn fields_of(source: &Source) -> Vec<Field> {
     }
 }
 
-/// What is found in a folder.
+/// The entries of a folder.
 struct Listing {
     /// In the order of the bytes of their names.
     parts: Vec<Part>,
@@ -293,7 +293,7 @@ fn list(root: &Path) -> Result<Listing, InputError> {
     Ok(listing)
 }
 
-/// What an entry of the folder `root` is, if it is a part of the data.
+/// The kind of an entry of the folder `root`, if it is a part of the data.
 fn look(root: &Path, name: &Path) -> Result<Option<Metadata>, InputError> {
     let path = root.join(name);
     let stray = |kind| {
@@ -365,7 +365,7 @@ fn decoded(text: &[u8]) -> Option<Cow<'_, str>> {
                 bytes.push((high * 16 + low) as u8);
                 at += 3;
             }
-            // What writes these names encodes `%` itself; others may leave it.
+            // Writers of these names encode `%` itself; others may not.
             None => {
                 bytes.push(*byte);
                 at += 1;

@@ -44,7 +44,7 @@ pub struct KeyColumn {
     pub never: Vec<String>,
 }
 
-/// What becomes of the cells of one column.
+/// The rule for the cells of one column.
 pub(crate) struct CellRule {
     profile: Profile,
     never: Option<Never>,

@@ -28,7 +28,7 @@ pub(crate) struct KeyPass<'a> {
     waiting: Vec<u8>,
     waiting_lens: [u8; ItemHash::BATCH],
     waiting_places: [Place; ItemHash::BATCH],
-    /// Where the rows are, if their places do not say it.
+    /// The file of the rows, if their places alone do not identify them.
     file: Option<InFile>,
     frequent: Frequent,
 }

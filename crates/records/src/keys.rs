@@ -50,7 +50,7 @@ pub struct Beside<'a> {
     pub texts: Option<usize>,
     /// Whether the numbers of the rows of each key are wanted.
     pub rows: bool,
-    /// Where refused rows are listed, if that is wanted.
+    /// The list of refused rows, if one is wanted.
     pub refused: Option<&'a RefusedList>,
 }
 
@@ -128,17 +128,17 @@ pub struct KeySet {
 pub(crate) struct Tally<'a> {
     pub(crate) columns: &'a [KeyColumn],
     limits: &'a KeyLimits,
-    /// Of the whole input.
+    /// The path of the whole input.
     path: &'a Path,
-    /// That the pass is in.
+    /// The file that the pass reads.
     pub(crate) file: InFile,
     format: Format,
     pub(crate) counts: KeyCounts,
-    /// Where faults of rows are counted, unless the first of them ends the pass.
+    /// The counts of faults of rows, unless the first fault ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
-    /// Where the shapes of the key are counted, if they are wanted.
+    /// The counts of the key's shapes, if they are wanted.
     shaper: Option<&'a mut Shaper>,
-    /// Where refused rows are listed, if that is wanted.
+    /// The list of refused rows, if one is wanted.
     list: Option<&'a RefusedList>,
     floats: FloatWatch,
     samples: Samples,

@@ -16,7 +16,7 @@ pub(crate) trait Row {
     /// The text of the key column at position `key` of the key; empty for a null.
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8];
 
-    /// Where the row is.
+    /// The position of the row.
     fn place(&self) -> Place;
 
     /// How the column at position `key` is quoted, where that is not the way of its format.
@@ -26,7 +26,7 @@ pub(crate) trait Row {
     }
 }
 
-/// What is done with each row.
+/// The actions of a pass on its rows.
 pub(crate) trait Visit {
     /// The rows that follow are of `file`, and so are their places.
     fn file(&mut self, file: &InFile);
@@ -181,7 +181,7 @@ fn visit_batches(
                 return Ok(End::Cut);
             }
         };
-        // Who makes the batches of a frame may take long for a few rows.
+        // The producer of a frame's batches may take long for a few rows.
         meter.tick(bytes_at(*rows), *rows)?;
         for row in batch.rows() {
             *rows += 1;

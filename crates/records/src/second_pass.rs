@@ -21,7 +21,7 @@ use vesica_inputs::error::{InputError, WriteError};
 use vesica_inputs::format::Format;
 use vesica_inputs::text::reader::Record;
 
-/// What was written.
+/// The counts of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Rows, the header not counted.

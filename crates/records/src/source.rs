@@ -22,13 +22,13 @@ use vesica_inputs::text::stream::ByteStream;
 use vesica_inputs::text::top::{Lines, Skip, Top};
 use vesica_inputs::workbook::{self, Workbook};
 
-/// What stands in errors about a frame where the path of a file would.
+/// The text that errors about a frame have in place of a path.
 pub const FRAME: &str = "the frame";
 
 /// Mode of results that are written from a frame.
 const OWNERS_MODE: u32 = 0o600;
 
-/// How a file is to be read.
+/// The options for reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one
@@ -52,7 +52,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// How a text file is written.
+/// The format of a text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextLayout {
     pub(crate) delimiter: u8,
@@ -69,7 +69,7 @@ impl TextLayout {
     }
 }
 
-/// What is known of a file's inside.
+/// The structure of a file.
 #[derive(Debug)]
 pub(crate) enum Layout {
     Text(TextLayout),
@@ -318,7 +318,7 @@ impl Source {
         }
     }
 
-    /// Who may do what with the file.
+    /// The permission bits of the file.
     pub(crate) fn mode(&self) -> u32 {
         self.mode
     }
@@ -401,7 +401,7 @@ impl Source {
         Ok(reader)
     }
 
-    /// How far in the file a row of a Parquet file is, about.
+    /// The approximate position in the file of a row of a Parquet file.
     pub(crate) fn bytes_at_row(&self, row: u64, table: &Table) -> u64 {
         let part = row as f64 / table.rows().max(1) as f64;
         (part * self.len_bytes() as f64) as u64
@@ -524,7 +524,7 @@ pub(crate) struct Header {
     pub(crate) body_len: usize,
 }
 
-/// What a file is, if not a regular one.
+/// The kind of a file that is not regular.
 pub(crate) fn kind_of(file_type: FileType) -> Option<FileKind> {
     if file_type.is_file() {
         None

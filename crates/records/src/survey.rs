@@ -40,7 +40,7 @@ impl Survey {
     }
 }
 
-/// Where a pass counts what it finds.
+/// The counters of a pass.
 pub(crate) struct Found<'a> {
     pub(crate) faults: &'a mut Faults,
     pub(crate) shaper: &'a mut Shaper,

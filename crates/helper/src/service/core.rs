@@ -401,7 +401,7 @@ impl Core {
 /// no space, returns.
 const KEEP_EMPTY: Duration = Duration::from_secs(120);
 
-/// How often a connection looks whether another has checked the files of their run.
+/// How often a connection checks whether another one has verified the files of their run.
 const CHECKING_POLL: Duration = Duration::from_millis(50);
 
 /// How long the directory counts as failing after a failure.

@@ -84,7 +84,7 @@ pub struct ServiceOptions {
     pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
-    /// Where health and metrics are served over HTTP; `None` for nowhere.
+    /// Where health and metrics are served over HTTP; `None` if they are not.
     pub metrics: Option<MetricsOptions>,
 }
 

@@ -222,7 +222,7 @@ impl Ledger {
             let free = most.saturating_sub(total - asked);
             return Err(NoRoom::Taken { party: None, asked, free });
         }
-        // What runs will use of the disk beyond what they use now.
+        // The additional disk space that runs will use.
         let on_disk = total.saturating_sub(self.in_memory_bytes);
         let to_come = on_disk.saturating_sub(used);
         if to_come.saturating_add(limits.keep_free_bytes) > free {
@@ -388,7 +388,7 @@ mod tests {
         assert_eq!(check(limits(None, 60), 0, 600, 600), Ok(()));
         assert_eq!(check(limits(None, 60), 0, 601, 601), above(601, 600));
         assert_eq!(check(limits(None, 60), 0, 200, 601), taken(200, 199));
-        // What stays in memory takes no disk.
+        // Slots in memory use no disk.
         assert_eq!(check(limits(None, 60), 50, 650, 650), Ok(()));
         // The number of bytes counts in place of the share, either way.
         assert_eq!(check(limits(Some(700), 60), 0, 700, 700), Ok(()));

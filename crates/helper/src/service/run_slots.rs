@@ -72,7 +72,7 @@ impl HelperStore for RunSlots<'_> {
     fn scratch(&self) -> &dyn Scratch {
         match self.core.keeping {
             crate::Keeping::Files => self.core.store.scratch(),
-            // What is small stays small.
+            // The intermediate data of a small run stays in memory.
             crate::Keeping::Memory { limit_bytes } if self.core.store.bytes() < limit_bytes / 2 => {
                 &MemoryScratch
             }

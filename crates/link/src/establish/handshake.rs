@@ -46,7 +46,7 @@ pub(super) struct Handshake {
     peer: Option<PublicIdentity>,
     greeting: [u8; GREETING_LEN],
     greeting_len: usize,
-    /// What this side says on the first stream without waiting for the other's greeting.
+    /// The bytes that this side sends on the first stream without waiting for the other's greeting.
     first: Vec<u8>,
     sent_bytes: u64,
     received_bytes: u64,

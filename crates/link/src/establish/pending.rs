@@ -64,7 +64,7 @@ impl PendingConnections {
 
     /// From now on, only a peer that is in the session to mend is expected.
     pub(super) fn expect_again(&mut self, intent: Intent) {
-        // What is pending was greeted otherwise.
+        // Pending connections got another greeting.
         self.pending.clear();
         self.intent = intent;
     }

@@ -32,7 +32,7 @@ pub struct Met {
     shares: Vec<u8>,
 }
 
-/// What this party knows of a party, itself included.
+/// This party's knowledge of a party, itself included.
 struct PartyState {
     identity: PublicIdentity,
     note: Vec<u8>,

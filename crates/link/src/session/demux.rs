@@ -18,7 +18,7 @@ pub(super) struct Demux {
     data: Option<Payload>,
     /// Numbered frames that have arrived, in all connections of the session.
     frames: u64,
-    /// What has arrived since the last acknowledgement.
+    /// Bytes received since the last acknowledgement.
     unacknowledged: usize,
     /// On a new connection of the session: the peer has not said yet what has arrived there.
     begins: bool,
@@ -38,7 +38,7 @@ impl Demux {
         self.frames
     }
 
-    /// What follows comes from another connection of the session.
+    /// The following bytes come from another connection of the session.
     pub(super) fn begin_again(&mut self) {
         (self.header_len, self.data) = (0, None);
         (self.unacknowledged, self.begins) = (0, true);

@@ -9,7 +9,7 @@ use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::VecDeque;
 use vesica_core::TransportError;
 
-/// What a frame costs besides its payload, at most.
+/// Upper bound on the cost of a frame in addition to its payload.
 pub(super) const FRAME_COST: usize = 64;
 
 /// No new frame is sent while this many bytes are unacknowledged. Enough for 1.6 Gbit/s at 80 ms
@@ -32,7 +32,7 @@ pub(super) struct Log {
     kept_from: u64,
     /// Frames to send again, which follow the kept ones.
     again: VecDeque<Packet>,
-    /// What the frames cost that have not arrived.
+    /// The cost of the frames that have not arrived.
     bytes: usize,
     /// The connection is lost, or the peer has not yet said on the new one what has arrived.
     holds: bool,

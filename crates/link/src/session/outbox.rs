@@ -51,9 +51,9 @@ pub(super) struct Outbox {
     pub(super) reader_done: bool,
     pub(super) writer_done: bool,
     pub(super) spare: Spare,
-    /// The sending thread has no connection, and nothing in its hands.
+    /// The sending thread has no connection, and has taken no packets.
     pub(super) parked: bool,
-    /// What the peer may not have, if the session can be mended.
+    /// The frames that the peer may lack, if the session can be mended.
     log: Option<Log>,
 }
 

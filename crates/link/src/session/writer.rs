@@ -39,7 +39,7 @@ pub(super) fn run(core: &Core) {
     }
 }
 
-/// What to do next.
+/// The next action.
 enum Task {
     Send { goodbye: bool },
     Disconnect,

@@ -69,7 +69,7 @@ impl Frame {
 pub(crate) struct FrameBatches {
     batches: Batches,
     schema: SchemaRef,
-    /// Of each position in the key.
+    /// For each position in the key.
     columns: Vec<KeyCells>,
     /// The key columns of a batch, and how many of its rows were given already.
     batch: Option<(Vec<ArrayRef>, usize)>,

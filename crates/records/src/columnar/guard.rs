@@ -28,7 +28,7 @@ pub(crate) fn guarded<T>(
     unless_it_panics(decode).unwrap_or_else(damaged)
 }
 
-/// What `work` gives; `None` if it panics. What it borrows may then be half changed.
+/// The value of `work`; `None` if it panics. Values that it borrows may then be half changed.
 pub(super) fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     let outer = FENCED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));

@@ -193,7 +193,7 @@ mod tests {
         vec![KeyColumn { name, column, profile: Profile::TRIM, never: Vec::new() }]
     }
 
-    /// What is found in rows with these numbers as keys.
+    /// The frequent keys of rows with these numbers as keys.
     fn found(keys: impl Iterator<Item = u64>) -> Vec<FrequentKey> {
         let (mut frequent, mut rows) = (Frequent::new(), 0);
         for key in keys {

@@ -41,7 +41,7 @@ impl Misfit {
     }
 }
 
-/// What a pass keeps of one column.
+/// The state of a pass for one column.
 #[derive(Default)]
 struct Sample {
     refused: u64,
@@ -54,7 +54,7 @@ struct Sample {
 pub(crate) struct Samples {
     samples: Vec<Sample>,
     scratch: Vec<u8>,
-    /// For how many rows orders are still looked for.
+    /// Number of rows in which orders are still searched for.
     order_rows: u64,
 }
 

@@ -209,7 +209,7 @@ impl<'a> Connection<'a> {
             }
             let waiting = run.missing_for(slot, other_agreement);
             if waiting.parties & run.store.done() != 0 {
-                // What it has put is lost, and it sends nothing more.
+                // That party's slots are lost, and it sends nothing more.
                 let over = Over::Refused(Refusal::Expired);
                 core.end(run, over, Counted::Failed, 1 << participant.party);
                 return Ok(Err(run.over().unwrap_or(over).refusal()));
@@ -278,7 +278,7 @@ impl<'a> Connection<'a> {
         match run.over() {
             Some(over) => over.refusal(),
             None => {
-                // What the helper had computed may be lost with it, and is computed again.
+                // The helper's intermediate data may be lost with it, and is computed again.
                 self.core.recount(run);
                 run.set_dirty();
                 self.core.storage(error)
