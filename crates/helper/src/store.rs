@@ -280,7 +280,7 @@ impl Store {
         match moved.and_then(|()| self.disk.sync(&gone)).and_then(|()| self.disk.sync(&runs)) {
             Ok(()) => Some(place),
             Err(error) => {
-                told_unless_missing(&error);
+                warn_unless_missing(&error);
                 None
             }
         }
@@ -289,7 +289,7 @@ impl Store {
     /// Removes the files of a removed run. May take a while for a large one.
     pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
         if let Some(Err(error)) = gone.map(|gone| self.disk.remove_dir_all(&gone)) {
-            told_unless_missing(&error);
+            warn_unless_missing(&error);
         }
     }
 
@@ -313,7 +313,7 @@ fn is_damage(error: &io::Error) -> bool {
     )
 }
 
-fn told_unless_missing(error: &io::Error) {
+fn warn_unless_missing(error: &io::Error) {
     if error.kind() != io::ErrorKind::NotFound {
         tracing::warn!(error = %error.kind(), "the data of a run could not be removed");
     }

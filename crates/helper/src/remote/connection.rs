@@ -247,7 +247,7 @@ impl Connections {
         let mut seed = [0; 32];
         rand::rngs::SysRng
             .try_fill_bytes(&mut seed)
-            .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+            .map_err(|_| Error::Bug("the system has no random numbers"))?;
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
         let mut context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
         let channel = context.with(Role::Helper)?;

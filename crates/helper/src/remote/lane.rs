@@ -121,7 +121,7 @@ impl Lane {
         let connections = Arc::clone(&self.connections);
         self.ready()?;
         let Some(connection) = self.connection.as_mut() else {
-            return Err(Error::Bug("a connection is there"));
+            return Err(Error::Bug("a lane has no connection"));
         };
         if !self.unsynced.puts.is_empty() {
             connection.send(Request::Sync, &[])?;
@@ -195,7 +195,7 @@ impl Lane {
             }
             self.connection = Some(connection);
         }
-        self.connection.as_mut().ok_or(Error::Bug("a connection is there"))
+        self.connection.as_mut().ok_or(Error::Bug("a lane has no connection"))
     }
 
     /// Closes the connection and waits before the next attempt; fails if there is none.

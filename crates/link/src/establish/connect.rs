@@ -109,7 +109,7 @@ fn try_once(
     let (idle, intent) = (attempt.options.idle, attempt.intent.clone());
     let mut handshake = Handshake::new(socket, address, tls, idle, intent)
         .map_err(|error| LinkError::ConnectFailed(error.kind()))?
-        .saying(attempt.first);
+        .with_first_bytes(attempt.first);
     loop {
         match handshake.advance(&attempt.tls) {
             Ok(true) => {

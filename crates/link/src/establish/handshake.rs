@@ -81,7 +81,7 @@ impl Handshake {
 
     /// Sends `first`, at most [`MAX_DATA_LEN`] bytes, on the first stream right behind the
     /// greeting: then the other side is authenticated, and need not have accepted this one yet.
-    pub(super) fn saying(self, first: &[u8]) -> Self {
+    pub(super) fn with_first_bytes(self, first: &[u8]) -> Self {
         debug_assert!(first.len() <= MAX_DATA_LEN);
         Self { first: first.to_vec(), ..self }
     }

@@ -20,9 +20,9 @@ pub(super) struct Demux {
     frames: u64,
     /// Bytes received since the last acknowledgement.
     unacknowledged: usize,
-    /// On a new connection of the session: the peer has not said yet what has arrived there.
+    /// On a new connection of the session: the peer has not yet reported what arrived.
     begins: bool,
-    /// That was said just now.
+    /// The peer has just reported it after a reconnection.
     pub(super) mended: bool,
 }
 

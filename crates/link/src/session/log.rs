@@ -34,9 +34,9 @@ pub(super) struct Log {
     again: VecDeque<Packet>,
     /// The cost of the frames that have not arrived.
     bytes: usize,
-    /// The connection is lost, or the peer has not yet said on the new one what has arrived.
+    /// The connection is lost, or the peer has not yet reported on the new one what arrived.
     holds: bool,
-    /// The number of the peer's frames that have arrived, if it is to be told.
+    /// The number of the peer's frames that have arrived, if they must be acknowledged.
     told: Option<u64>,
 }
 

@@ -75,9 +75,9 @@ impl Outbox {
         Self { log: mendable.then(Log::default), ..Self::default() }
     }
 
-    /// So many bytes, fewer than the first window, were sent on the stream before the session
-    /// began.
-    pub(super) fn was_said(&mut self, id: StreamId, bytes: usize) {
+    /// Records that `bytes`, fewer than the first window, were sent on the stream before the
+    /// session began.
+    pub(super) fn count_early_bytes(&mut self, id: StreamId, bytes: usize) {
         if bytes > 0 {
             let stream = Outgoing::new();
             let credit = stream.credit.saturating_sub(bytes);
