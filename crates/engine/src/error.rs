@@ -532,7 +532,7 @@ impl Error {
             | LinkError::OtherVersion
             | LinkError::OtherProtocol => Incompatible::Link(error).into(),
             LinkError::Cancelled => Error::Interrupted { phase: Phase::Connecting },
-            LinkError::NoPeerGiven => Error::Bug("the link got no peer"),
+            LinkError::NoPeerGiven => Error::Bug("no peer was named to the link"),
             _ => Error::Transport {
                 peer: peer.to_owned(),
                 phase: Phase::Connecting,
