@@ -15,7 +15,7 @@ use vesica_self_check::CheckedSet;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
 
-/// Turns an answer about keys into one about rows of the own file.
+/// Turns an answer about keys into one about this party's rows.
 pub(crate) struct OwnRows {
     /// The items of all rows, if the result is rows.
     pub(crate) items: Vec<Item>,
@@ -25,9 +25,10 @@ pub(crate) struct OwnRows {
 
 /// The unchecked output of a protocol.
 ///
-/// Whether it is wrong may depend on this party's own items, and on the input that a deviating peer chose. So nothing
-/// is checked before the last message to the peer: until then a refused result causes the same messages, at the same
-/// times, as a good one. `docs/checks.md` lists all checks.
+/// Whether the output is wrong may depend on this party's own items, and on the input that a
+/// deviating peer chose. So nothing is checked before the last message to the peer: until then a
+/// refused result causes the same messages, at the same times, as a good one. `docs/checks.md`
+/// lists all checks.
 pub(crate) struct Unchecked {
     said: Output,
     refused: Option<Misbehaviour>,
@@ -42,7 +43,7 @@ pub(crate) enum Told {
     Nothing,
     /// The answer as a number, or the hash of an answer that is not a number.
     Number(u128),
-    /// There is no answer: the number is outside the bounds.
+    /// There is no answer: the count is outside the bounds.
     OutsideBounds,
 }
 
@@ -52,7 +53,7 @@ impl Unchecked {
         Self { said, refused, their_check_items: Vec::new() }
     }
 
-    /// Exchanges with the peer what both need to remove self-check items.
+    /// Exchanges with the peer what both parties need to remove self-check items.
     ///
     /// # Errors
     /// Those of the channel.
@@ -69,8 +70,8 @@ impl Unchecked {
         Ok(self)
     }
 
-    /// What the closing message reveals: if both sides have the answer, only what the peer itself has sent, or learns
-    /// in any case.
+    /// What the closing message reveals: if both sides have the answer, only what the peer itself
+    /// has sent, or learns in any case.
     pub(crate) fn told(&self, set: &CheckedSet, agreement: &Agreement) -> Told {
         let number = match (agreement.learns(), &self.said) {
             (_, Output::OutsideBounds) => return Told::OutsideBounds,
@@ -100,12 +101,13 @@ impl Unchecked {
         Told::Number(number)
     }
 
-    /// The output of the job. Whether this refuses the result, and how long it takes, may depend on what the peer
-    /// must not learn.
+    /// The output of the job. Whether this refuses the result, and how long it takes, may depend on
+    /// what the peer must not learn.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result, [`Misbehaviour::InvalidValue`] for impossible
-    /// texts and other values; [`vesica_core::Error::Bug`] for a result that was not asked for.
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result, [`Misbehaviour::InvalidValue`]
+    /// for impossible texts and other values; [`vesica_core::Error::Bug`] for a result that was not
+    /// asked for.
     pub(crate) fn answer(
         self,
         set: &CheckedSet,

@@ -1,4 +1,5 @@
-//! One party of a benchmark: a protocol on generated items, over a real session or through a real helper.
+//! One party of a benchmark: a protocol on generated items, over a real session or through a real
+//! helper.
 
 mod helper;
 mod two_parties;
@@ -32,17 +33,19 @@ pub enum BenchPart {
     WithHelper(WithHelper),
 }
 
-/// What one party used until its result: from the moment both were ready, or with a helper from before it connects.
+/// What one party used until its result: from the moment both were ready, or with a helper from
+/// before it connects.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BenchFigures {
     /// Wall seconds, CPU seconds and peak resident memory of this process, its items included.
     #[serde(flatten)]
     pub used: Resources,
-    /// Bytes sent by the catalogue's formula, with a helper those of slots; the most if the bytes depend on the result.
+    /// Bytes sent by the catalogue's formula, with a helper those of slots; an upper bound if the
+    /// bytes depend on the result.
     pub formula_sent: u64,
     /// Bytes received by the catalogue's formula.
     pub formula_received: u64,
-    /// Payload bytes sent; with a helper requests and the parties' meeting included.
+    /// Payload bytes sent; with a helper these include requests and the parties' meeting.
     pub payload_sent: u64,
     /// Payload bytes received.
     pub payload_received: u64,
@@ -50,10 +53,10 @@ pub struct BenchFigures {
     pub wire_sent: u64,
     /// All bytes received over TCP, TLS included.
     pub wire_received: u64,
-    /// Times this party changed between sending and receiving, pipelined blocks included. With a helper on its busiest
-    /// connection, from the opening to the result.
+    /// Times this party changed between sending and receiving, pipelined blocks included. With a
+    /// helper, on its busiest connection from its opening to the result.
     pub direction_changes: u64,
-    /// The most bytes that were in files of intermediate data at a time.
+    /// Peak size in bytes of the files of intermediate data.
     #[serde(default)]
     pub peak_scratch_bytes: u64,
     /// Whether the result is exactly the expected one.
@@ -66,9 +69,9 @@ pub struct BenchFigures {
 /// What one part of a protocol used.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PhaseFigures {
-    /// Its label, with those above it: `encoding`.
+    /// Its label with its parents: `encoding`.
     pub name: String,
-    /// Wall seconds, waiting for the peer included. Parts that run side by side overlap.
+    /// Wall seconds, including waits for the peer. Parts that run in parallel overlap.
     pub wall_s: f64,
     /// Payload bytes sent, without those of parts below it.
     pub bytes_sent: u64,

@@ -20,7 +20,8 @@ impl PhaseClock {
         self.add_with_bytes(phase, elapsed, (0, 0));
     }
 
-    /// As [`add`](Self::add), for a phase in which this side sent and received so many payload bytes.
+    /// As [`add`](Self::add), for a phase in which this side sent and received this many payload
+    /// bytes.
     pub(crate) fn add_with_bytes(&self, phase: Phase, elapsed: Duration, bytes: (u64, u64)) {
         self.lock().push((phase, elapsed, bytes));
     }

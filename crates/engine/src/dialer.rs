@@ -13,10 +13,10 @@ use vesica_link::{Identity, LinkOptions, establish};
 use vesica_net::{Connection, Meter};
 use vesica_store_session::{Dial, Dialled};
 
-/// How long the hello of the other side may take once there is a session.
+/// How long this party waits for the other side's hello once a session is established.
 const AGREE_LIMIT: Duration = Duration::from_secs(20);
 
-/// Why there will be no other connection, once that is known.
+/// Why this party stops connecting, once that is known.
 pub(crate) type Fault = Arc<Mutex<Option<Error>>>;
 
 /// What is needed to connect.
@@ -31,7 +31,7 @@ struct Line {
     last: Mutex<Option<Arc<dyn Connection>>>,
 }
 
-/// Connects as often as it is called. What ends the connecting goes to `fault`.
+/// Opens connections on demand. The error that ends the connecting goes to `fault`.
 pub(crate) fn dial(
     agreement: &Agreement,
     (identity, link): (&Identity, &LinkOptions),
@@ -59,7 +59,7 @@ pub(crate) fn dial(
 
 impl Line {
     /// # Errors
-    /// What another attempt would not change.
+    /// Those that another attempt would not change.
     fn connect(&self, cancel: &vesica_link::CancelToken) -> Result<Dialled, Error> {
         let peer = &self.participants.peer;
         let last = lock(&self.last).take().and_then(|last| last.ended());
@@ -96,7 +96,7 @@ impl Line {
                 *lock(&self.last) = Some(Arc::clone(&session));
                 Ok(Dialled::Connected(session))
             }
-            // Both sides find the same differences and close.
+            // Both sides find the same differences and close the connection.
             Err(error @ Error::PeerIncompatible(_)) => {
                 let _ = session.close();
                 Err(error)
@@ -111,7 +111,7 @@ impl Line {
         }
     }
 
-    /// Whether it is worth connecting again after a connection that ended with this error.
+    /// Whether to connect again after a connection ended with this error.
     ///
     /// # Errors
     /// That error, if it is not.

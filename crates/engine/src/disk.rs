@@ -1,4 +1,4 @@
-//! The disk that an intersection takes for intermediate data.
+//! The disk space of an intersection for intermediate data.
 
 use crate::error::ConfigFault;
 use std::path::Path;
@@ -14,25 +14,26 @@ pub const SCRATCH_DEFAULT: &str = ".";
 /// Fewest bytes of a row of text: a field of one byte and the end of the line.
 const LEAST_ROW_BYTES: u64 = 2;
 
-/// Bytes on disk, at most, for `rows` rows within `memory_bytes` of memory; 0 if all stays in memory. `is_split` says
-/// whether the set runs in partitions.
+/// Upper bound on the bytes on disk for `rows` rows within `memory_bytes` of memory; 0 if all stays
+/// in memory. `is_split` says whether the set runs in partitions.
 pub fn disk_bytes(rows: u64, is_split: bool, memory_bytes: u64) -> u64 {
     let item = Item::LEN as u64;
     let (in_memory, on_disk) = match is_split {
         true => (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW),
         false => (item, item),
     };
-    // A quarter of the memory is for the items as they are read, and one for those that are grouped.
+    // A quarter of the memory is for the items as they are read, and one for those that are
+    // grouped.
     let fits = rows.saturating_mul(in_memory) <= memory_bytes / 4;
     if fits { 0 } else { rows.saturating_mul(on_disk) }
 }
 
-/// Refuses a folder for intermediate data in which no file can be created. Creates nothing that lasts.
+/// Refuses a folder for intermediate data in which no file can be created. Leaves no file there.
 ///
-/// The default folder is refused only if the rows of `source` may need it: most runs do not, and may well have a current
-/// folder that they cannot write to. How many rows a text has is not known yet, so its length and the agreement bound them.
-/// With a helper the default is the folder of the run's state, which is checked elsewhere. `party` is this side's
-/// name, if it is known.
+/// The default folder is refused only if the rows of `source` may need it: most runs do not, and
+/// their current folder may be read-only. The number of rows of a text is not known yet, so its
+/// length and the agreement bound them. With a helper the default is the folder of the run's state,
+/// whose own check is separate. `party` is this side's name, if it is known.
 ///
 /// # Errors
 /// [`ConfigFault::Scratch`].
@@ -60,7 +61,7 @@ pub fn check_scratch(
     tried.map_err(|error| ConfigFault::Scratch { folder, kind: error.kind() })
 }
 
-/// The most rows that `source` can have, as far as that is known before it is read.
+/// Upper bound on the rows of `source`, as far as known before it is read.
 fn most_rows(source: &Source) -> u64 {
     let of_text = match (source.format(), source.codec()) {
         (Format::Csv | Format::Tsv, Codec::Plain) => source.len_bytes().div_ceil(LEAST_ROW_BYTES),

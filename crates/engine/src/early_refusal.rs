@@ -1,7 +1,7 @@
-//! Telling the peer that this side cannot take part, before a session stands.
+//! Tells the peer that this side cannot take part, before a session is established.
 //!
-//! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: what it is told depends on
-//! this side's files and settings alone, and on nothing that the peer has sent.
+//! The peer learns whose fault it is, as [`StopReason`] says, and nothing of the input: the message
+//! depends on this side's files and settings alone, and on nothing that the peer has sent.
 
 use crate::participants::Participants;
 use crate::peer::WORD_LIMIT;
@@ -11,8 +11,9 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, establish};
 
 /// Connects only to report that the run failed before it began. Takes at most a few seconds.
 ///
-/// Without this the peer would wait until its time limit. The function does nothing with a helper or a store, if the key belongs
-/// to no party, if nobody can know the port, or if the peer is not there.
+/// Without this the peer would wait until its time limit. The function does nothing with a helper
+/// or a store, if the key belongs to no party, if the port cannot be known, or if the peer cannot
+/// be reached.
 pub fn leave_word(
     agreement: &Agreement,
     identity: &Identity,
@@ -20,7 +21,7 @@ pub fn leave_word(
     reason: StopReason,
     cancel: &CancelToken,
 ) {
-    // A helper and a store let the other parties wait for one that comes later.
+    // A run with a helper or a store lets the other parties wait for one that comes later.
     if agreement.helper.is_some() || matches!(link.endpoint, Endpoint::Store(_)) {
         return;
     }

@@ -106,7 +106,8 @@ pub enum Error {
         /// The party that caused it, if one did.
         party: Option<String>,
     },
-    /// A message between parties, through the helper, is wrong: a party made it so, or the helper changed it.
+    /// A message between parties, through the helper, is wrong: a party made it so, or the helper
+    /// changed it.
     #[error("while meeting: {kind}")]
     Letter {
         /// The party that should have sent it, if it is known.
@@ -129,7 +130,7 @@ pub enum Error {
     /// The interrupted run with a helper was already finished: a result is in place.
     #[error("the run was finished before")]
     AlreadyFinished,
-    /// Somebody here asked to stop.
+    /// The caller asked to stop.
     #[error("interrupted while {phase}")]
     Interrupted {
         /// When.
@@ -158,14 +159,14 @@ pub enum InputFault {
         /// `min_rows` of this party.
         min: u64,
     },
-    /// Fewer different keys than the agreement asks for, although there were enough rows. The number of keys is not
-    /// known.
+    /// Fewer different keys than the agreement requires, although there were enough rows. The
+    /// number of keys is not known.
     #[error("fewer different keys than the {min} that the agreement asks for at least")]
     TooFewDifferent {
         /// `min_rows` of this party.
         min: u64,
     },
-    /// The run that was interrupted had begun with other rows.
+    /// The interrupted run began with other rows.
     #[error("the run in {} had begun with other rows", state.display())]
     OtherRows {
         /// The folder of the run.
@@ -214,13 +215,13 @@ pub enum ConfigFault {
         /// Items of the set, padding included.
         items: u64,
     },
-    /// The system gave no memory to a protocol or a connection.
+    /// The system refused memory to a protocol or a connection.
     #[error("the system gives this process no more memory")]
     NoMemory,
-    /// The system gave no thread.
+    /// The system refused a thread.
     #[error("the system gives this process no more threads")]
     NoThreads,
-    /// The agreed protocol takes no set of that size.
+    /// The agreed protocol does not accept a set of that size.
     #[error("a set of {items} items is larger than the {max} that the protocol takes")]
     SetTooLarge {
         /// Items of the set, self-check items and padding included.
@@ -228,11 +229,12 @@ pub enum ConfigFault {
         /// Most that it takes.
         max: u64,
     },
-    /// The items found no place in a hash table. The probability is below 2^-40, unless somebody chose the keys for it, or
-    /// the protocol is `ot_phasing_paper` between sets of very different sizes. The error does not name them.
+    /// The items did not fit into a hash table. The probability is below 2^-40, unless the keys
+    /// were chosen to cause it, or the protocol is `ot_phasing_paper` between sets of very
+    /// different sizes. The error does not name the items.
     #[error("the keys found no place in the protocol's hash table")]
     HashingFailed,
-    /// Intermediate data cannot be kept.
+    /// Intermediate data cannot be stored.
     #[error("intermediate data cannot be kept in {} ({kind})", folder.display())]
     Scratch {
         /// The folder for it.
@@ -248,22 +250,22 @@ pub enum ConfigFault {
         /// What the operating system said.
         kind: std::io::ErrorKind,
     },
-    /// There is too little room for intermediate data.
+    /// There is too little disk space for intermediate data.
     #[error("{} has {free} bytes free, and {needed} are needed", folder.display())]
     ScratchTooSmall {
         /// The folder for it.
         folder: PathBuf,
-        /// About how many bytes the run takes.
+        /// About how many bytes the run needs.
         needed: u64,
         /// Bytes that are free.
         free: u64,
     },
-    /// A run in partitions takes more memory than it may.
+    /// A run in partitions needs more memory than its limit.
     #[error("{given} bytes of memory are too little for the run, which takes {least}")]
     MemoryTooSmall {
         /// The least with which it works.
         least: u64,
-        /// What it may take.
+        /// The limit.
         given: u64,
     },
     /// Another process runs with the same folder.
@@ -272,7 +274,7 @@ pub enum ConfigFault {
         /// The folder.
         folder: PathBuf,
     },
-    /// The folder for intermediate data has something else in it.
+    /// The folder for intermediate data contains something else.
     #[error("{} has something else in it", folder.display())]
     StateNotOurs {
         /// The folder.
@@ -292,7 +294,7 @@ pub enum ConfigFault {
         /// Its permission bits.
         mode: u32,
     },
-    /// Other users of the machine can put another folder in the place of this one.
+    /// Other users of the machine can replace this folder by another one.
     #[error("other users can replace {}", folder.display())]
     StateReplaceable {
         /// The folder.
@@ -322,13 +324,13 @@ pub enum ConfigFault {
         /// This party's name.
         party: String,
     },
-    /// A column is named for marks of rows, and the result is no rows.
+    /// A column is named for marks of rows, but the result is not rows.
     #[error("a result of {} marks no rows", operation.name())]
     NoMark {
         /// What is computed.
         operation: Operation,
     },
-    /// A file is named for the order of shares, and the result is none.
+    /// A file is named for the order of shares, but the result is not shares.
     #[error("a result of {} has no order", operation.name())]
     NoOrder {
         /// What is computed.
@@ -371,8 +373,8 @@ pub enum Incompatible {
         /// Whether it is this side that keeps one.
         only_here: bool,
     },
-    /// The agreement leaves the protocol open, and the two sides' software would choose from other
-    /// ones or judge them by other figures.
+    /// The agreement leaves the protocol open, and the two sides' software would choose from
+    /// different candidates or judge them by different figures.
     #[error("the two sides' software does not know the same protocols")]
     Candidates,
     /// The other side is not who the agreement names, or does not speak our protocol.
@@ -421,7 +423,7 @@ impl ConfigFault {
 }
 
 impl Error {
-    /// What this side tells the peer if this error ends the session.
+    /// The reason that this side sends to the peer if this error ends the session.
     pub(crate) fn stop_reason(&self) -> StopReason {
         match self {
             Error::Input(InputFault::Output(_)) => StopReason::Config,
@@ -449,8 +451,8 @@ impl Error {
         }
     }
 
-    /// The error of `phase` of a run with a helper; `parties` are the names of all parties, `folder` is where
-    /// intermediate data goes.
+    /// The error of `phase` of a run with a helper; `parties` are the names of all parties,
+    /// `folder` is where intermediate data goes.
     pub(crate) fn from_helper(
         error: vesica_core::Error,
         phase: Phase,
@@ -510,7 +512,7 @@ impl Error {
                 ConfigFault::NoThreads.into()
             }
             vesica_core::Error::Bug(what) => Error::Bug(what),
-            _ => Error::Bug("the engine gave a protocol parameters it refuses"),
+            _ => Error::Bug("a protocol refused the parameters of the engine"),
         }
     }
 

@@ -11,7 +11,8 @@ use vesica_records::{KeyCounts, Progress};
 pub enum Event<'a> {
     /// A phase begins. Reading and connecting run side by side.
     Phase(Phase),
-    /// With a helper or a store: the folder for intermediate data and for what an interrupted run needs to continue.
+    /// With a helper or a store: the folder for intermediate data and for what an interrupted run
+    /// needs to continue.
     State {
         /// The folder.
         folder: &'a Path,
@@ -37,7 +38,7 @@ pub enum Event<'a> {
     Helper(&'a RemoteEvent),
     /// An event of a run through a store.
     Exchange(&'a vesica_store_session::Event),
-    /// Both sides hold the same agreement; with a helper, all parties do and have a secret in common.
+    /// Both sides have the same agreement; with a helper, all parties do and share a secret.
     Agreed,
     /// Both sides' set sizes are known. Padding and self-check items are not counted.
     Sizes {
@@ -46,7 +47,7 @@ pub enum Event<'a> {
         /// The peer's set, as announced.
         there: u64,
     },
-    /// The protocol is settled.
+    /// The protocol is chosen.
     Chosen(&'a Choice),
     /// Progress of a long step of the protocol.
     Step {
@@ -57,12 +58,13 @@ pub enum Event<'a> {
         /// Items in all.
         total: u64,
     },
-    /// The peer, or the helper, has this party's last message: nobody else sees what this party does from here on.
-    /// Whatever depends on the result comes later.
+    /// The peer, or the helper, has this party's last message: no other party sees what this party
+    /// does from now on. Everything that depends on the result comes later.
     LastMessage,
     /// The closing messages agree, and any self-check passed.
     Checked,
-    /// The connection broke during the goodbyes. Both sides had finished before, so the result stands.
+    /// The connection broke during the goodbyes. Both sides had finished before, so the result
+    /// stands.
     NoGoodbye(vesica_core::TransportError),
     /// The file is read again and the matching rows are written.
     Writing {
@@ -87,7 +89,7 @@ pub(crate) fn writing(progress: Progress) -> Event<'static> {
     Event::Writing { bytes_done, bytes_total, rows }
 }
 
-/// Receives the events of a run. Called from several threads, some tens of times a second.
+/// Receives the events of a run. Called from several threads, at most some tens of times a second.
 pub trait Observer: Send + Sync {
     /// Something happened.
     fn event(&self, event: &Event<'_>);

@@ -12,7 +12,7 @@ use vesica_share_files::{SharesError, SharesFile};
 
 pub use vesica_helper_client::fuzzing::reopen_state;
 
-/// Exchanges with a peer all messages of two parties but those of the protocol: hello, sizes, closing.
+/// Exchanges with a peer all messages of two parties except the protocol's: hello, sizes, closing.
 ///
 /// # Errors
 /// As a run's.

@@ -1,4 +1,4 @@
-//! A party asks the helper about a run without beginning it.
+//! A party's question to the helper about a run, which does not begin the run.
 
 use crate::error::ConfigFault;
 use crate::{Error, Event, Observer, Phase};
@@ -16,12 +16,13 @@ use vesica_net::{Meter, Pool};
 pub struct HelperSeen {
     /// The names of the parties that have said hello.
     pub present: Vec<String>,
-    /// The hash of the agreement under which another of the parties waits now in another run of the same parties.
+    /// The hash of the agreement of another run of the same parties, in which another party is
+    /// waiting now.
     pub other_agreement: Option<[u8; 32]>,
 }
 
-/// Asks the helper at the address of `link` whether it would take the party of `identity` into the run of
-/// `agreement`, and which parties are there. It does not begin the run.
+/// Asks the helper at the address of `link` whether it would admit the party of `identity` to the
+/// run of `agreement`, and which parties are present. It does not begin the run.
 ///
 /// # Errors
 /// [`ConfigFault::NotAParty`], what the helper refuses, and those of the connection.

@@ -27,7 +27,7 @@ use vesica_records::{OutputOptions, Source};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_store_session::Store;
 
-/// Everything one side brings to a run.
+/// All inputs of one side of a run.
 pub struct Job {
     /// What was agreed.
     pub agreement: Agreement,
@@ -35,41 +35,43 @@ pub struct Job {
     pub identity: Identity,
     /// This side's rows.
     pub source: Source,
-    /// For a key or a column of values of the agreement the column of the file that holds it, if the
-    /// names differ.
+    /// For a key or a column of values of the agreement the column of the file that holds it, if
+    /// the names differ.
     pub columns: BTreeMap<String, String>,
-    /// The file for the result, if one is wanted; only if this side receives the result. The result is returned as an
-    /// [`RunResult`](crate::RunResult) in any case.
+    /// The file for the result, if one is wanted; only if this side receives the result. The result
+    /// is returned as an [`RunResult`](crate::RunResult) in any case.
     pub output: Option<OutputOptions>,
-    /// The name of one more column of the result file, if it is to have all rows of the file: `1` or `0`, or a boolean in
-    /// Parquet, says which of them have a key in common. Only for an intersection, and only if this side receives it.
+    /// The name of an additional column of the result file, which then has all rows of the file:
+    /// `1` or `0`, or a boolean in Parquet, says which of them have a key in common. Only for an
+    /// intersection, and only if this side receives it.
     pub mark: Option<String>,
-    /// The file for what this side knows of the order of its shares, if one is wanted; only if the result is shares. See
-    /// [`SharesOrder`](crate::SharesOrder).
+    /// The file for what this side knows of the order of its shares, if one is wanted; only if the
+    /// result is shares. See [`SharesOrder`](crate::SharesOrder).
     pub order: Option<OutputOptions>,
-    /// The file for a list of the rows whose key is refused, if one is wanted. It is written when all rows have been read,
-    /// also if the run ends later without a result; a file of that name is replaced if `force` says so.
+    /// The file for a list of the rows whose key is refused, if one is wanted. It is written after
+    /// all rows have been read, even if the run later ends without a result; it replaces a file of
+    /// that name if `force` says so.
     pub refused: Option<OutputOptions>,
-    /// The address of the peer, or of the helper, to which a party connects. With a helper the waiting time counts
-    /// whenever the helper cannot be reached.
+    /// The address of the peer, or of the helper, to which a party connects. With a helper the
+    /// waiting time counts whenever the helper cannot be reached.
     pub link: LinkOptions,
-    /// The store through which the two parties meet in place of a connection: the endpoint names it then, and the
-    /// waiting time holds for each object of the peer.
+    /// The store through which the two parties meet instead of a connection: the endpoint names it
+    /// then, and the waiting time applies to each object of the peer.
     pub store: Option<Arc<dyn Store>>,
-    /// Who has this party's rows and does the work of partitions, if the parties meet in a store and the result is an
-    /// intersection; then nobody reads `source`.
+    /// Workers for detached partitions, which have this party's rows, if the parties meet in a
+    /// store and the result is an intersection; then `source` is not read.
     pub workers: Option<Arc<dyn Workers>>,
     /// CPU threads to use; with a helper, connections to it too.
     pub threads: NonZeroUsize,
-    /// How much memory a run takes whatever the size of the file, in bytes: more goes to files. Between two parties this
-    /// holds for runs that are split into partitions.
+    /// Memory limit of a run in bytes, for files of any size: data beyond it goes to files. Between
+    /// two parties it applies to runs that are split into partitions.
     pub memory_bytes: u64,
-    /// The folder for these files, which have no names; by default the current one, and with a helper that of the
-    /// run's state. An intersection that may need files in a folder in which none can be created ends before it meets
-    /// anybody.
+    /// The folder for these files, which have no names; by default the current one, and with a
+    /// helper that of the run's state. An intersection that may need files in a folder in which
+    /// none can be created ends before it contacts another party.
     pub scratch: Option<PathBuf>,
-    /// How an interrupted run continues. Between two parties over a connection a run is kept only if this names the
-    /// folder, at both sides.
+    /// How an interrupted run continues. Between two parties over a connection a run is stored only
+    /// if this names the folder, at both sides.
     pub state: StateOptions,
     /// Whether an insecure protocol that the agreement names may run.
     pub allow_insecure: bool,
@@ -80,11 +82,11 @@ pub struct Job {
 /// Characters of the agreement's hash in the name of a folder.
 const HASH_CHARS: usize = 16;
 
-/// What a party keeps of a run with a helper, so that it can continue after an interruption.
+/// What a party stores of a run with a helper, so that it can continue after an interruption.
 #[derive(Clone, Debug, Default)]
 pub struct StateOptions {
-    /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the current folder. The
-    /// run creates it if it does not exist, and removes it at the end.
+    /// The folder for that, and for intermediate data; by default `vesica-run-HASH-PARTY` in the
+    /// current folder. The run creates it if it does not exist, and removes it at the end.
     pub folder: Option<PathBuf>,
     /// Deletes an interrupted run, ends it for the other parties, and begins a new one.
     pub restart: bool,
@@ -129,12 +131,13 @@ pub fn reach(
     session.close().map_err(|error| peer.error(error.into(), Phase::Checking))
 }
 
-/// Runs `job` to its end and returns what this party has learned: on success the result file, if
-/// the job names one, is in place, and the peer, or the helper, has heard that this party is done.
+/// Runs `job` to its end and returns what this party has learned. On success the result file, if
+/// the job names one, is in place, and the peer, or the helper, has received the message that this
+/// party is done.
 ///
 /// # Errors
-/// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then continues the
-/// run, and so do the other parties.
+/// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then
+/// continues the run, and so do those of the other parties.
 ///
 /// # Example
 /// Both parties of an intersection in one process, without a result file.
@@ -183,7 +186,7 @@ pub fn reach(
 ///         refused: None,
 ///         link: LinkOptions { endpoint, wait: 20 * second, idle: 20 * second, total: None, proxy: None },
 ///         store: None,
-///         hands: None,
+///         workers: None,
 ///         threads: NonZeroUsize::MIN,
 ///         memory_bytes: vesica_engine::MEMORY_BYTES_DEFAULT,
 ///         scratch: None,
@@ -211,9 +214,11 @@ pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Resul
 
 /// Like [`run`], and passes the result to `say`, which stores it or shows it to people.
 ///
-/// With a helper, the folder of the run holds the answer until after `say`, and is removed then, unless `say` returns
-/// [`Break`](ControlFlow::Break): nobody has the result. In that case, and if a process is killed before, the same job
-/// gives the result again, even when the helper has forgotten the run. If a process is killed while it removes the folder, the next one learns that the run was finished ([`Error::AlreadyFinished`]).
+/// With a helper, the folder of the run holds the answer until `say` returns and is removed then,
+/// unless `say` returns [`Break`](ControlFlow::Break): no party has received the result. In that
+/// case, and if a process is killed before, the same job returns the result again, even when the
+/// helper has forgotten the run. If a process is killed while it removes the folder, the next one
+/// learns that the run was finished ([`Error::AlreadyFinished`]).
 ///
 /// # Errors
 /// As [`run`].
@@ -231,15 +236,15 @@ pub fn run_and<R>(
     }
 }
 
-/// Refuses a folder for intermediate data in which no file can be created, if the run may need one there, and creates the
-/// one that the job names.
+/// Refuses a folder for intermediate data in which no file can be created, if the run may need one
+/// there. Creates the folder that the job names.
 fn check_scratch(job: &Job, party: &str) -> Result<(), Error> {
     match &job.scratch {
         Some(folder) if job.agreement.operation() == Operation::Intersection => {
             let created = FolderScratch::new(folder.clone()).create().map(drop);
             created.map_err(|error| ConfigFault::scratch(folder, error.kind()))
         }
-        // Its rows are with those who do the work.
+        // The workers have the rows.
         _ if job.workers.is_some() => Ok(()),
         scratch => {
             let (agreement, scratch) = (&job.agreement, scratch.as_deref());
@@ -249,7 +254,7 @@ fn check_scratch(job: &Job, party: &str) -> Result<(), Error> {
     }
 }
 
-/// A run from its first step to its last, whatever the way of matching.
+/// Runs all steps of a run, for any way of matching.
 pub(crate) fn follow<M: Match, R>(
     run: &Run<'_>,
     way: M,
@@ -264,7 +269,7 @@ pub(crate) fn follow<M: Match, R>(
     })?;
     way.begin();
 
-    // Reading and meeting run side by side; a failure of one ends the other.
+    // Reading and meeting run in parallel; a failure of one ends the other.
     let (set, met) = std::thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let start = Instant::now();
@@ -280,7 +285,7 @@ pub(crate) fn follow<M: Match, R>(
         way.both(set, met)
     })?;
     let answer = way.run(set, met)?;
-    // Nobody else sees what follows, nor that it fails.
+    // No other party sees what follows, or that it fails.
     run.event(&Event::LastMessage);
     let checked = way.check(answer)?;
 

@@ -2,9 +2,9 @@
 //!
 //! * [`job`] — one run: read, meet, match, check, write.
 //! * [`terms`] — what follows from an agreement for a party's file.
-//! * [`disk`] — what a run takes of a disk, and whether it can have it.
-//! * [`MemoryDefault`] — the memory of a run that names none, by what the system gives.
-//! * [`look`] — whether a helper would take a run, and which parties are there.
+//! * [`disk`] — the disk space that a run needs, and whether it is free.
+//! * [`MemoryDefault`] — the default memory limit of a run, from what the system offers.
+//! * [`look`] — whether a helper would admit a party, and which parties are present.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.

@@ -1,4 +1,4 @@
-//! Learning which items are common: over a session with the peer, or over a helper's board.
+//! Computes which items are common: over a session with the peer, or over a helper's board.
 
 mod exchange;
 mod session;
@@ -24,7 +24,7 @@ use vesica_protocols::{Output, Party};
 use vesica_records::KeyCounts;
 use vesica_report::Stopwatch;
 
-/// What the steps of one run share.
+/// State that the steps of one run share.
 pub(crate) struct Run<'a> {
     pub(crate) job: &'a Job,
     /// This party's position in the agreement.
@@ -71,35 +71,36 @@ impl<'a> Run<'a> {
 
 /// A way to match: what happens between the rows of a file and the result over them.
 ///
-/// A run calls the methods in this order, [`read`](Self::read) and [`meet`](Self::meet) side by side.
+/// A run calls the methods in this order, [`read`](Self::read) and [`meet`](Self::meet) in
+/// parallel.
 pub(crate) trait Match: Sync {
     /// This party's set as the protocol takes it.
     type Set: Send;
-    /// What stands once the other side has been met.
+    /// The connection and context once the other side has been met.
     type Met;
-    /// What the protocol gave, unchecked.
+    /// The unchecked outcome of the protocol.
     type Answer;
-    /// What the report says of this way of matching alone.
+    /// What the report says about this way of matching alone.
     type Of;
 
-    /// Whether a file where the result goes can be one that an earlier process of this run has written.
+    /// Whether an earlier process of this run may have written a file at the result's path.
     fn may_have_written(&self) -> bool {
         false
     }
 
-    /// Called before reading begins, when all that the job names has been checked.
+    /// Called before reading begins, after the checks of the job.
     fn begin(&self) {}
 
     /// Reads this party's set.
     fn read(&self, reader: &Reader<'_>) -> Result<Self::Set, Error>;
 
-    /// Tells the other side that reading has failed.
+    /// Tells the other side that reading failed.
     fn reading_failed(&self, _: &Error) {}
 
-    /// Meets the other side, where this needs no set.
+    /// Meets the other side, as far as this needs no set.
     fn meet(&self) -> Result<Self::Met, Error>;
 
-    /// The set and the other side, or the failure that caused the other one.
+    /// The set and the other side, or the error that caused the other one.
     fn both(
         &self,
         set: Result<Self::Set, Error>,
@@ -108,22 +109,23 @@ pub(crate) trait Match: Sync {
         Ok((set?, met?))
     }
 
-    /// Runs the protocol up to this party's last message. Nothing of the result is checked.
+    /// Runs the protocol up to and including this party's last message. Checks nothing of the
+    /// result.
     fn run(&self, set: Self::Set, met: Self::Met) -> Result<Self::Answer, Error>;
 
-    /// Checks the result. Nobody else sees that this fails, or how long it takes.
+    /// Checks the result. No other party sees that this fails, or how long it takes.
     fn check(&self, answer: Self::Answer) -> Result<Checked<Self::Of>, Error>;
 
-    /// [`Break`](ControlFlow::Break) once somebody has asked to stop.
+    /// [`Break`](ControlFlow::Break) once the caller has asked to stop.
     fn go_on(&self) -> ControlFlow<()>;
 
-    /// The most bytes that were in files of intermediate data at a time.
+    /// Peak size in bytes of the files of intermediate data.
     fn peak_scratch_bytes(&self) -> u64;
 
     /// The report of the finished run.
     fn report(&self, parts: Parts<'_>, checked: &Checked<Self::Of>) -> Report;
 
-    /// Forgets the run. Called when the caller has the result.
+    /// Deletes the state of the run. Called when the caller has the result.
     fn end(self) -> Result<(), Error>;
 }
 
@@ -146,7 +148,8 @@ impl Progress for Steps {
     }
 }
 
-/// Runs `party` under `label` on streams of its own, and returns its output and its changes of direction.
+/// Runs `party` under `label` on streams of its own, and returns its output and its changes of
+/// direction.
 pub(crate) fn run_alone(
     party: Box<dyn Party>,
     ctx: &mut Context,

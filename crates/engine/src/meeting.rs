@@ -8,7 +8,7 @@
 //! | self-check items | 16 each | with private ids: the ids of a side's own self-check items |
 //! | closing | 33 | payload bytes counted each way; the receiver's answer, or its hash, when both learn it |
 //!
-//! The length of the hello never changes, so that any two versions can tell each other apart.
+//! The length of the hello never changes, so that any two versions can recognise each other.
 
 use crate::answer::Told;
 use crate::error::Incompatible;
@@ -30,9 +30,9 @@ const CLOSING_LEN: usize = 33;
 pub(crate) enum Purpose {
     /// To run the match over one connection.
     Run,
-    /// To run the match over as many connections as it takes.
+    /// To run the match over several connections in sequence.
     KeptRun,
-    /// To check whether the peer is there and has the same agreement.
+    /// To check whether the peer is reachable and has the same agreement.
     Check,
 }
 
@@ -122,8 +122,8 @@ fn exchange_agreements(
     agreement.differences_from(&theirs).map_err(|_| Misbehaviour::InvalidValue.into())
 }
 
-/// Sends this side's set size and returns the peer's, checked against its terms. Neither is committed to: a peer that
-/// reads before it sends can choose its size by ours (`SECURITY.md`).
+/// Sends this side's set size and returns the peer's, checked against its terms. Neither is
+/// committed to: a peer that reads before it sends can choose its size by ours (`SECURITY.md`).
 pub(crate) fn exchange_sizes(
     ctx: &mut Context,
     own_len: u64,
@@ -149,7 +149,7 @@ pub(crate) struct Counts {
     pub(crate) sent: u64,
     /// Payload bytes of the protocol that this side received.
     pub(crate) received: u64,
-    /// What both sides know of the answer, self-check items not counted.
+    /// What both sides know of the answer, without self-check items.
     pub(crate) told: Told,
 }
 
@@ -168,8 +168,8 @@ impl Counts {
         closing
     }
 
-    /// What the party in `role` reports. The receiver, which learns first, reports its answer. The sender has its
-    /// answer from the receiver, and does not report its own finding.
+    /// The closing of the party in `role`. The receiver, which learns first, reports its answer.
+    /// The sender has its answer from the receiver, and does not report its own finding.
     fn told_by(&self, role: Role) -> Told {
         match (role, self.told) {
             (Role::Sender, Told::Number(_)) => Told::Nothing,
@@ -178,14 +178,14 @@ impl Counts {
     }
 }
 
-/// The two sides' closings, not compared yet.
+/// The two sides' closings, not yet compared.
 pub(crate) struct Closings {
     expected: [u8; CLOSING_LEN],
     theirs: [u8; CLOSING_LEN],
 }
 
 impl Closings {
-    /// Compares what the peer counted and found with what this side did.
+    /// Compares what the peer counted and found with this side's figures.
     ///
     /// # Errors
     /// [`Misbehaviour::CountsDiffer`].
@@ -194,7 +194,8 @@ impl Closings {
     }
 }
 
-/// Exchanges the closings: each side says that it has finished. `role` is this side's.
+/// Exchanges the closings, by which each side tells the other that it has finished. `role` is this
+/// side's.
 ///
 /// Compares nothing: the peer must not see the outcome of the comparison.
 pub(crate) fn exchange_closings(

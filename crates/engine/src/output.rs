@@ -1,4 +1,5 @@
-//! The result of a finished job, in memory: the same type for runs between two parties and with a helper.
+//! The result of a finished job, in memory: the same type for runs between two parties and with a
+//! helper.
 
 mod file;
 mod order;
@@ -13,34 +14,35 @@ pub use vesica_own_rows::RowSet;
 use std::fmt;
 use vesica_share_files::SharesFile;
 
-/// What a party has learned when its job is over, checked and without self-check items. The operation of the agreement
-/// decides the variant, and whether this party receives a result.
+/// What a party has learned when its job has finished, checked and without self-check items. The
+/// operation of the agreement decides the variant, and whether this party receives a result.
 ///
 /// [`run`](crate::run) returns it, whether or not a result file is written; [`RunResult::write`]
 /// writes the file. Its `Debug` form has counts only.
 ///
 /// # Leakage
-/// It is the result itself: rows, keys and identifiers are as confidential as the input, and keys of a [`Union`] can be
-/// the other party's. Memory is not wiped when it is dropped.
+/// The result itself: rows, keys and identifiers are as confidential as the input, and keys of a
+/// [`Union`] can be the other party's. Memory is not wiped on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub enum RunResult {
     /// This party does not receive the result.
     Nothing,
-    /// The number of common keys is outside the agreed bounds. Both parties learn this and nothing else, also one that
-    /// receives no result.
+    /// The number of common keys is outside the agreed bounds. Both parties learn this and nothing
+    /// else, including one that receives no result.
     OutsideBounds,
-    /// Intersection: which own rows have a key that is common to all parties.
+    /// Intersection: the own rows whose key is common to all parties.
     Rows(RowSet),
-    /// Intersection, if [programs elsewhere](vesica_detached::Hands) have the rows. They know which of them are common.
+    /// Intersection, if [workers](vesica_detached::Workers) have the rows. They know which of them
+    /// are common.
     Detached {
-        /// How many different own keys are common to both parties.
+        /// Number of different own keys that are common to both parties.
         keys: u64,
-        /// How many own rows have them.
+        /// Number of own rows that have them.
         rows: u64,
-        /// Of so many rows.
+        /// Number of own rows.
         of: u64,
     },
-    /// Cardinality: how many different keys are common.
+    /// Cardinality: the number of different common keys.
     Cardinality(u64),
     /// Threshold: whether at least `min` different keys are common.
     Threshold {
@@ -49,18 +51,19 @@ pub enum RunResult {
         /// The answer.
         reached: bool,
     },
-    /// Sum: what the values of the common keys add up to.
+    /// Sum: the sums of the values of the common keys.
     Sums {
-        /// How many different keys are common, if the protocol computes this too.
+        /// The number of different common keys, if the protocol computes it too.
         keys: Option<u64>,
         /// The sums, in the order of the agreement's columns.
         columns: Vec<ColumnSum>,
     },
-    /// Union: the keys that either party has.
+    /// Union: the keys that at least one party has.
     Union(Union),
-    /// Private ids: identifiers of the keys that either party has, and those of the own rows.
+    /// Private ids: identifiers of the keys that at least one party has, and those of the own rows.
     Ids(Ids),
-    /// Shares and shared values: this party's shares. [`combine`](crate::shares::combine) takes those of both.
+    /// Shares and shared values: this party's shares. [`combine`](crate::shares::combine) takes
+    /// those of both.
     Shares {
         /// The shares.
         file: SharesFile,
@@ -74,7 +77,8 @@ pub enum RunResult {
 pub struct ColumnSum {
     /// The column's name in the agreement, the group's, or `column[group]`.
     pub column: String,
-    /// The sum. A key counts once; a repeated key's value is as the agreement's `duplicates` says.
+    /// The sum. A key counts once; the agreement's `duplicates` decides the value of a repeated
+    /// key.
     pub sum: i128,
 }
 

@@ -1,4 +1,4 @@
-//! Who takes part in a run between two parties, and where this party sits.
+//! The parties of a two-party run, and this party's position.
 
 use crate::terms::own_position;
 use crate::{Error, Phase};
@@ -14,7 +14,7 @@ use vesica_net::{Connection, Context, Meter, Pool, Streams};
 pub(crate) struct Participants {
     pub(crate) party: String,
     pub(crate) peer: String,
-    /// The role of this party unless sizes exchange the roles.
+    /// The role of this party, unless the set sizes exchange the roles.
     pub(crate) seat: Role,
 }
 
@@ -23,7 +23,7 @@ impl Participants {
         Ok(Self::of(agreement, own_position(agreement, identity)?))
     }
 
-    /// The parties of `agreement` as the one at `position` sees them.
+    /// The parties of `agreement`, with the one at `position` as this party.
     pub(crate) fn of(agreement: &Agreement, position: usize) -> Self {
         let party = agreement.parties[position].name.clone();
         let peer = agreement.peer_of(&party).name.clone();
@@ -47,7 +47,7 @@ pub(crate) fn context(
             let mut seed = [0; 32];
             rand::rngs::SysRng
                 .try_fill_bytes(&mut seed)
-                .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+                .map_err(|_| Error::Bug("the system has no random numbers"))?;
             seed
         }
     };

@@ -1,4 +1,4 @@
-//! Reading a party's file: the same for all ways of matching.
+//! Reads a party's file, for all ways of matching.
 
 use crate::error::{ConfigFault, InputFault};
 use crate::event::reading;
@@ -28,8 +28,9 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Checks what can be checked of `party`'s job before its rows are read. `may_overwrite` says whether a file that
-    /// exists where the result goes may be replaced although the job does not say so.
+    /// Checks what can be checked of `party`'s job before its rows are read. `may_overwrite` says
+    /// whether an existing file at the result's path may be replaced although the job does not
+    /// allow it.
     pub(crate) fn new(
         job: &'a Job,
         party: &str,
@@ -85,10 +86,11 @@ impl<'a> Reader<'a> {
         self.key.iter().map(|key| key.column.clone()).collect()
     }
 
-    /// Gives the item of every row to `sink`, in the order of the rows.
+    /// Passes the item of every row to `sink`, in the order of the rows.
     ///
     /// # Errors
-    /// Those of the file and of `sink`, and [`InputFault::TooFewKeys`] if fewer than `min_rows` rows have a key.
+    /// Those of the file and of `sink`, and [`InputFault::TooFewKeys`] if fewer than `min_rows`
+    /// rows have a key.
     pub(crate) fn items(
         &self,
         sink: &mut dyn FnMut(&[Item]) -> Result<(), Error>,
@@ -114,7 +116,7 @@ impl<'a> Reader<'a> {
         Ok(streamed)
     }
 
-    /// The distinct keys, with what else the operation takes of their rows.
+    /// The distinct keys, with the values and texts that the operation needs.
     ///
     /// # Errors
     /// Those of the file.
@@ -141,7 +143,7 @@ impl<'a> Reader<'a> {
         Ok(list.transpose()?)
     }
 
-    /// Refuses fewer `distinct` keys than this party has to bring.
+    /// Refuses fewer `distinct` keys than this party must bring.
     ///
     /// # Errors
     /// [`InputFault::TooFewKeys`].
@@ -154,7 +156,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Refuses a mark for a result that is no rows, or that this party does not receive.
+/// Refuses a mark if the result is not rows, or this party does not receive it.
 fn check_has_rows(agreement: &Agreement, party: &str) -> Result<(), ConfigFault> {
     let operation = agreement.operation();
     if operation != Operation::Intersection {
@@ -166,8 +168,8 @@ fn check_has_rows(agreement: &Agreement, party: &str) -> Result<(), ConfigFault>
     }
 }
 
-/// Completes the list of a pass that has read all rows, also if none of them has a key. A list of a part of the file would
-/// look whole.
+/// Completes the list after a pass that read all rows, even if none of them has a key. A list of
+/// only a part of the file would look complete.
 fn keep<T>(list: Option<RefusedList>, read: Result<T, Error>) -> Result<T, Error> {
     let is_whole = match &read {
         Err(Error::Input(InputFault::Data(error))) => matches!(error, InputError::NoKeys { .. }),

@@ -18,7 +18,7 @@ use vesica_report::{
     SizesReport, SumReport,
 };
 
-/// What a finished run of either kind knows about itself.
+/// What a finished run, with or without a helper, reports.
 pub(crate) struct Parts<'a> {
     pub(crate) agreement: &'a Agreement,
     /// This party's position.
@@ -28,7 +28,7 @@ pub(crate) struct Parts<'a> {
     pub(crate) format: String,
     /// The rows in the result file, if there are any.
     pub(crate) written: Option<Written>,
-    /// Whether these are all rows, with a mark.
+    /// Whether the result file has all rows, with a mark.
     pub(crate) is_marked: bool,
     pub(crate) clock: &'a PhaseClock,
     pub(crate) meter: &'a Meter,
@@ -128,7 +128,7 @@ impl Parts<'_> {
                 wire_received: run.wire_bytes.1,
                 direction_changes: None,
             },
-            // The clock has the bytes of its phases.
+            // The clock has the bytes of the phases.
             phases: Meter::new(),
         };
         self.report(of)
@@ -225,7 +225,7 @@ fn agreement_report(agreement: &Agreement) -> AgreementReport {
     }
 }
 
-/// What was learned, without the rows that were written.
+/// The result, without the written rows.
 fn result_report(agreement: &Agreement, learned: bool, output: &RunResult) -> ResultReport {
     let sums = match output {
         RunResult::Sums { columns, .. } => Some(columns),
@@ -269,7 +269,7 @@ fn protocol_report(agreement: &Agreement, choice: &Choice) -> ProtocolReport {
         _ => None,
     };
     let mut parameters: Vec<ParameterReport> = row.parameters.iter().map(parameter).collect();
-    // Sets without an item are not compared.
+    // The protocol does not compare sets without items.
     parameters.extend((!params.has_empty_set()).then(|| {
         let compared = (row.compared)(params);
         ParameterReport {

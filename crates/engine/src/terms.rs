@@ -1,4 +1,4 @@
-//! What follows from an agreement for a party's file: columns, items, limits.
+//! Consequences of an agreement for a party's file: columns, items, limits.
 
 use crate::answer::text_limit;
 use crate::{ConfigFault, Error};
@@ -13,7 +13,7 @@ const ITEM_LABEL: &str = "vesica v1 item";
 /// The position of the party with this identity.
 ///
 /// # Errors
-/// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement whose last day is over.
+/// [`ConfigFault::NotAParty`], and [`ConfigFault::Expired`] for an agreement past its last day.
 pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result<usize, Error> {
     let public = identity.public();
     let party =
@@ -77,11 +77,11 @@ pub fn value_columns(
     })
 }
 
-/// What a run reads beside the keys under `agreement`; `values` are this party's.
+/// What a run reads in addition to the keys under `agreement`; `values` are this party's.
 pub fn beside<'a>(agreement: &Agreement, values: Option<&'a ValueColumns>) -> Beside<'a> {
     let texts = text_limit(agreement);
-    // A result that names keys also names their rows, and so does the order of shares: without values either party may
-    // turn out to be the one whose rows are shared.
+    // A result with keys also has their rows, and so does the order of shares: without values,
+    // either party may turn out to be the one whose rows are shared.
     let has_order = match &agreement.question {
         Question::Shares(None) => true,
         Question::Shares(Some(_)) | Question::SharedValues { .. } => values.is_some(),
@@ -102,8 +102,8 @@ pub fn key_limits(terms: &PartyTerms, strict: bool) -> KeyLimits {
 /// How encoded keys become items under `agreement`: as integers if [`Agreement::integer_items`]
 /// says so, as digests otherwise.
 ///
-/// A digest is bound to the agreement, not the session, so that a file can be read before the peer is there;
-/// the protocols bind the session.
+/// A digest is bound to the agreement, not the session, so that a file can be read before the peer
+/// is there; the protocols bind the session.
 pub fn key_items(agreement: &Agreement, columns: &[KeyColumn]) -> KeyItems {
     let integers = agreement
         .integer_items()

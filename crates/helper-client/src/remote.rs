@@ -21,9 +21,9 @@ const LANE_BYTES: u64 = 4 << 20;
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
 /// A lost connection is made again, with growing pauses, until the helper has been unreachable for
-/// [`LinkOptions::wait`]; likewise one on which the helper reports that it is temporarily unable to
-/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a party
-/// waits.
+/// [`LinkOptions::wait`]. So is one on which the helper reports that it is temporarily unable to
+/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a
+/// party waits.
 pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
@@ -39,8 +39,8 @@ impl Remote {
         Self { connections: Connections::new(options), lanes, is_new }
     }
 
-    /// The instance of the run in which this party takes part, once it has connected. Store it with the
-    /// other data of the run, and pass it back in [`RemoteOptions::instance`].
+    /// The instance of the run in which this party takes part, once it has connected. Store it with
+    /// the other data of the run, and pass it back in [`RemoteOptions::instance`].
     pub fn instance(&self) -> Option<Instance> {
         Some(self.connections.instance()).filter(|instance| *instance != NO_INSTANCE)
     }

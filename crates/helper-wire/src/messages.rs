@@ -28,8 +28,8 @@ const SMALL_LEN: usize = 64;
 
 const INSTANCE_LEN: usize = 16;
 
-/// Names one run from its start until the helper forgets it: a later run of the same parties under the
-/// same agreement has another one. Drawn at random by the helper, public.
+/// Names one run from its start until the helper forgets it: a later run of the same parties under
+/// the same agreement has another one. Drawn at random by the helper, public.
 pub type Instance = [u8; INSTANCE_LEN];
 
 /// The instance in an opening that knows none.
@@ -337,7 +337,7 @@ mod tests {
                 assert_eq!(Reply::decode(&reply.encode()), Some(reply));
             }
         }
-        // What an older helper sends, and a limit that does not exist.
+        // A value that an older helper sends, and a limit that does not exist.
         let unknown = Refusal::OverLimit(Excess { party: Some(0), limit: None, allowed: 0 });
         let mut bytes = [0; WELCOME_LEN];
         bytes[0] = 6;

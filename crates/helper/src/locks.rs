@@ -7,8 +7,8 @@
 //! * It uses the disk only while it holds none from [`Rank::Runs`] on ([`uses_disk`]): all parties need
 //!   those, and the disk may be slow.
 //!
-//! A violation panics in debug builds even where no two threads meet at that moment, and a service on
-//! whose threads that happened panics when it ends. Release builds check nothing.
+//! A violation panics in debug builds even where no two threads meet at that moment, and a service
+//! on whose threads that happened panics when it ends. Release builds check nothing.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -47,7 +47,8 @@ pub(crate) enum Rank {
     Leaf,
 }
 
-/// Data under a lock. A panic of a holder does not spread: the data is consistent between statements.
+/// Data under a lock. A panic of a holder does not spread: the data is consistent between
+/// statements.
 pub(crate) struct Lock<T> {
     rank: Rank,
     mutex: Mutex<T>,
@@ -255,7 +256,7 @@ mod tests {
         assert!(panics(|| drop(other_run.lock())), "of the same rank");
         assert!(panics(|| drop(files.try_lock())));
         drop(state.wait_timeout(&changed, moment));
-        // Nothing is held any more, whatever the order of the ends.
+        // Nothing is locked any more, in any order of the ends.
         let (first, second) = (runs.lock(), run.lock());
         drop(first);
         drop(second);

@@ -7,8 +7,8 @@
 //!                Channel                                 Store
 //! ```
 //!
-//! The order of all locks is [`Rank`](crate::locks::Rank). Nothing waits, for a thread, a party or the
-//! disk, while it holds a lock that parties of other runs need; debug builds check both.
+//! The order of all locks is [`Rank`](crate::locks::Rank). Nothing waits, for a thread, a party or
+//! the disk, while it holds a lock that parties of other runs need; debug builds check both.
 
 mod connection;
 mod connections;
@@ -100,8 +100,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// Opens the directory, the backend and the ports, and starts serving. Runs of an earlier service
-    /// in the directory continue.
+    /// Opens the directory, the backend and the ports, and starts serving. Runs of an earlier
+    /// service in the directory continue.
     ///
     /// # Errors
     /// Any [`StartError`].
@@ -179,9 +179,9 @@ impl Service {
         self.pages.as_ref().map(Pages::address)
     }
 
-    /// Serves only `parties` from now on, with these disk limits. On return the change is complete: new
-    /// parties are accepted; parties that are not in the list have no connections, and their runs are
-    /// ended for all, except those that nobody may end.
+    /// Serves only `parties` from now on, with these disk limits. On return the change is complete:
+    /// new parties are accepted; parties that are not in the list have no connections, and their
+    /// runs are ended for all, except runs that no party may end.
     ///
     /// # Errors
     /// [`StartError::SameParty`] and [`StartError::OwnIdentity`]; nothing has changed then.
@@ -218,8 +218,8 @@ impl Service {
     }
 
     /// Accepts no more connections, notifies waiting parties, ends computations, and returns when
-    /// everything has stopped, at the latest some seconds after `grace`. Returns whether it has; runs
-    /// continue when a service is started again.
+    /// everything has stopped, at the latest some seconds after `grace`. Returns whether it has;
+    /// runs continue when a service is started again.
     pub fn shutdown(mut self, grace: Duration) -> bool {
         self.end(grace)
     }
@@ -235,8 +235,8 @@ impl Service {
             pages.close();
         }
         let are_gone = self.core.connections.close_all(grace);
-        // A backend that hangs must not block the process; it keeps the lock, and its threads end with
-        // the process.
+        // A backend that hangs must not block the process; it keeps the lock, and its threads end
+        // with the process.
         let deadline = std::time::Instant::now() + grace.max(Duration::from_secs(3));
         while std::time::Instant::now() < deadline
             && !self.threads.iter().all(JoinHandle::is_finished)
@@ -332,7 +332,8 @@ fn start_connection(core: &Arc<Core>, session: Session, number: u64) {
     let max_connections = party.limits().max_connections;
     let standing = party.connections.fetch_add(1, Ordering::AcqRel);
     let guard = ConnectionGuard { core: Arc::clone(core), number, member };
-    // Some connections over the limit are told so; a peer that does not read must not cost a thread.
+    // Some connections over the limit are told so; a peer that does not read must not cost a
+    // thread.
     if standing >= max_connections.saturating_mul(2).saturating_add(2) {
         return;
     }
@@ -354,7 +355,7 @@ fn start_connection(core: &Arc<Core>, session: Session, number: u64) {
     }
 }
 
-/// Deregisters a connection, whatever ended it.
+/// Deregisters a connection after any kind of end.
 struct ConnectionGuard {
     core: Arc<Core>,
     number: u64,

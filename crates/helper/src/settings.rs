@@ -92,7 +92,7 @@ pub struct Settings {
     pub backend: Option<String>,
     /// The helper's directory, unless the backend names one.
     pub state: PathBuf,
-    /// Where health and metrics are served; `None` for nowhere.
+    /// Where health and metrics are served; `None` if they are not.
     pub metrics: Option<MetricsOptions>,
     /// How long an unfinished run is kept.
     pub keep: Duration,
@@ -104,7 +104,8 @@ pub struct Settings {
     pub runs_at_once: usize,
     /// Most bytes of the disk for all runs together; `None` for no limit but the disk.
     pub max_stored_bytes: Option<u64>,
-    /// The share of the disk's size for all runs together, in percent, unless `max_stored_bytes` says it.
+    /// The share of the disk's size for all runs together, in percent, unless `max_stored_bytes`
+    /// says it.
     pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,

@@ -14,12 +14,12 @@
 //! Every file ends with a digest of its name and its bytes, is written under another name and then
 //! renamed.
 //!
-//! A killed process loses nothing. Neither does a power failure lose anything confirmed: before a party
-//! receives anything about a run, all data of the run is on the disk, files and names
-//! ([`RunStore::sync`]); likewise before anything is computed from it, and before a slot that marks a
-//! list as complete. Unconfirmed data may be lost, which the digest detects: it counts as empty.
-//! Corrupted bytes on the disk are detected in the same way; [`vesica_server_aided::kmrs14::helper::left`]
-//! finds what is lost with them.
+//! A killed process loses nothing. Neither does a power failure lose anything confirmed: before a
+//! party receives anything about a run, all data of the run is on the disk, files and names
+//! ([`RunStore::sync`]). The same holds before anything is computed from it, and before a slot that
+//! marks a list as complete. Unconfirmed data may be lost, which the digest detects: it counts as
+//! empty. Corrupted bytes on the disk are detected in the same way;
+//! [`vesica_server_aided::kmrs14::helper::left`] finds what is lost with them.
 
 mod disk;
 mod ended;
@@ -146,7 +146,7 @@ impl Store {
             _ if is_used && !root.join("lock").is_file() => {
                 return Err(unusable(root)(io::ErrorKind::DirectoryNotEmpty.into()));
             }
-            // By links they could lead what is written elsewhere.
+            // Links could redirect writes to another place.
             Some(Access::Mode { mode }) if is_used && mode & WRITABLE != 0 => {
                 return Err(StoreError::Writable { path: root.to_path_buf(), mode });
             }
@@ -183,7 +183,7 @@ impl Store {
             memory_bytes: AtomicU64::new(0),
             lock,
         });
-        // What an earlier process was removing must not return half empty.
+        // Files that an earlier process was removing must not come back incomplete.
         for dir in [root.join("gone"), root.join("runs")] {
             store.disk.sync(&dir).map_err(unusable(&dir))?;
         }
@@ -280,7 +280,7 @@ impl Store {
         match moved.and_then(|()| self.disk.sync(&gone)).and_then(|()| self.disk.sync(&runs)) {
             Ok(()) => Some(place),
             Err(error) => {
-                told_unless_missing(&error);
+                warn_unless_missing(&error);
                 None
             }
         }
@@ -289,7 +289,7 @@ impl Store {
     /// Removes the files of a removed run. May take a while for a large one.
     pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
         if let Some(Err(error)) = gone.map(|gone| self.disk.remove_dir_all(&gone)) {
-            told_unless_missing(&error);
+            warn_unless_missing(&error);
         }
     }
 
@@ -313,7 +313,7 @@ fn is_damage(error: &io::Error) -> bool {
     )
 }
 
-fn told_unless_missing(error: &io::Error) {
+fn warn_unless_missing(error: &io::Error) {
     if error.kind() != io::ErrorKind::NotFound {
         tracing::warn!(error = %error.kind(), "the data of a run could not be removed");
     }

@@ -1,4 +1,4 @@
-//! Who on this machine can get at a file or a folder that holds secrets.
+//! The users of this machine that can access a file or a folder with secrets.
 
 use nix::unistd::{Gid, getegid, geteuid, getgroups};
 use std::fs::Metadata;
@@ -10,13 +10,15 @@ const OTHERS: u32 = 0o077;
 /// The superuser, who gets at everything in any case.
 const SUPERUSER: u32 = 0;
 
-/// What the group of a secret file of the superuser may not do, and nobody else may: all but reading.
+/// What the group of a secret file of the superuser may not do, and no other user may: all but
+/// reading.
 const MORE_THAN_GROUP_READS: u32 = 0o037;
 
-/// How another user of the machine can get at a file or a folder.
+/// How another user of the machine can access a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// It is theirs: they can read it and, where it is a folder, replace what is in it, whatever its mode.
+    /// Another user owns it, and so can read it and, where it is a folder, replace its contents,
+    /// for any mode.
     Owner,
     /// Its mode lets the group or others in.
     Mode {
@@ -25,8 +27,8 @@ pub enum Access {
     },
 }
 
-/// The access that users other than this process's and the superuser have to what `found` describes; `None` where they
-/// have none.
+/// The access that users other than this process's and the superuser have to what `found`
+/// describes; `None` where they have none.
 ///
 /// A superuser may use a file of another user, but then that user may too.
 pub fn access_of_others(found: &Metadata) -> Option<Access> {
@@ -40,10 +42,11 @@ fn access(owner: u32, mode: u32, user: u32) -> Option<Access> {
     (mode & OTHERS != 0).then_some(Access::Mode { mode: mode & 0o777 })
 }
 
-/// The access that users have to the secret file that `found` describes though they should not; `None` where they have
-/// none. It is right if nobody but its owner has rights and the owner is the user of this process, or the superuser. A
-/// superuser may use the file of any user, who needs no more than it to act as its holder. A file of the superuser may also be
-/// read by one group that this process belongs to, as containers get their secrets.
+/// The access that users have to the secret file that `found` describes though they should not;
+/// `None` where they have none. It is right if only its owner has rights and the owner is the user
+/// of this process, or the superuser. A superuser may use the file of any user, who needs no more
+/// than it to act as its holder. A file of the superuser may also be read by one group that this
+/// process belongs to, as containers get their secrets.
 ///
 /// The rule for keys of servers in PostgreSQL, which refuses a superuser the files of others.
 pub fn access_to_secret(found: &Metadata) -> Option<Access> {

@@ -1,4 +1,4 @@
-//! What a handshake gives a session.
+//! The result of a handshake.
 
 use crate::PublicIdentity;
 use rustls::Connection;

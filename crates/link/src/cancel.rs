@@ -10,8 +10,8 @@ type Hook = Box<dyn FnOnce() + Send>;
 
 /// A cancellation flag that all clones share: one thread sets it, all see it.
 ///
-/// [`establish`](crate::establish) watches it while it waits. Once a session is established, register
-/// its end with [`on_cancel`](Self::on_cancel).
+/// [`establish`](crate::establish) watches it while it waits. Once a session is established,
+/// register its end with [`on_cancel`](Self::on_cancel).
 #[derive(Clone, Default)]
 pub struct CancelToken {
     inner: Arc<Inner>,

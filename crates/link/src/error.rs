@@ -36,8 +36,8 @@ pub enum LinkError {
     /// The list of accepted peers is empty.
     #[error("no peer's identity was given")]
     NoPeerGiven,
-    /// The wait is over. `last` is the most informative failure during it: `None` if nobody connected,
-    /// [`LinkError::ConnectFailed`] if nobody listened.
+    /// The waiting time has passed. `last` is the most informative failure during it: `None` if no
+    /// peer connected, [`LinkError::ConnectFailed`] if no process listened.
     #[error(
         "no peer after {waited:?}{}",
         last.as_ref().map_or(String::new(), |error| format!(": {error}"))
@@ -78,8 +78,8 @@ pub enum LinkError {
     /// The [`CancelToken`](crate::CancelToken) ended the wait.
     #[error("the wait was cancelled")]
     Cancelled,
-    /// The other side is still in an earlier run, whose connection was lost, and waits for this side's process of
-    /// that run.
+    /// The other side is still in an earlier run, whose connection was lost, and waits for this
+    /// side's process of that run.
     #[error("the other side is still in an earlier run")]
     EarlierRun,
     /// The other side has begun a new run; this side waits for its process of an earlier one.
@@ -120,7 +120,8 @@ impl LinkError {
         }
     }
 
-    /// How much the failure says about why the expected peer did not connect; higher says more.
+    /// How specific the failure is about why the expected peer did not connect; higher is more
+    /// specific.
     pub(crate) fn weight(&self) -> u8 {
         match self {
             LinkError::EarlierRun => 6,

@@ -35,13 +35,13 @@ const WAITING_EVENT_EVERY: Duration = Duration::from_secs(1);
 /// Which side connects. Independent of the parties' roles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
-    /// Waits for the peer on this `host:port`; port 0 picks a free port, which [`LinkEvent::Listening`]
-    /// reports.
+    /// Waits for the peer on this `host:port`; port 0 picks a free port, which
+    /// [`LinkEvent::Listening`] reports.
     Listen(String),
     /// Connects to the peer at this `host:port`.
     Connect(String),
-    /// Meets the peer in a store of objects, which has this name for people. [`establish`] fails then with
-    /// [`LinkError::BadAddress`].
+    /// Meets the peer in a store of objects, which has this name for people. [`establish`] fails
+    /// then with [`LinkError::BadAddress`].
     Store(String),
 }
 
@@ -52,8 +52,9 @@ pub struct LinkOptions {
     pub endpoint: Endpoint,
     /// How long to wait for the peer.
     pub wait: Duration,
-    /// A peer that sends nothing for this long is considered gone. Both sides send signs of life four
-    /// times as often, also while they compute, so this may be short. The two sides' limits may differ.
+    /// A peer that sends nothing for this long is considered gone. Both sides send signs of life
+    /// four times as often, also while they compute, so this may be short. The two sides' limits
+    /// may differ.
     pub idle: Duration,
     /// How long the session may last, from its start; `None` for no limit.
     pub total: Option<Duration>,
@@ -77,9 +78,9 @@ pub enum LinkEvent {
         /// Why the last attempt to connect failed; always `None` for a listening side.
         last: Option<LinkError>,
     },
-    /// A connection to the open port was rejected. After the first few, only the 32nd, 64th, 128th and
-    /// so on are reported, so that a flood of connections does not flood the log; a [`Listener`]
-    /// reports the first few of each minute.
+    /// A connection to the open port was rejected. After the first few, only the 32nd, 64th, 128th
+    /// and so on are reported, so that a flood of connections does not flood the log; a
+    /// [`Listener`] reports the first few of each minute.
     Rejected {
         /// Where it came from.
         from: SocketAddr,
@@ -90,7 +91,7 @@ pub enum LinkEvent {
     },
     /// The connection of a session that can be mended is lost; the session waits for another one.
     Lost {
-        /// What ended the connection.
+        /// The error that ended the connection.
         error: TransportError,
         /// How long the session waits for another one.
         wait: Duration,
@@ -113,13 +114,13 @@ pub enum LinkEvent {
 
 /// Waits until one of `peers` is at the other end of a session, and returns the session.
 ///
-/// A connecting side tries again until `options.wait` is over, also while nobody listens, and gives up
-/// at once when the other side is provably not the peer. A listening side rejects others and continues
-/// to listen; its number of unfinished connections is bounded, and idle or hostile ones do not block
-/// others. Calls `on_event` on this thread.
+/// A connecting side retries until `options.wait` has passed, even while no process listens, and
+/// gives up at once when the other side is provably not the peer. A listening side rejects others
+/// and continues to listen; its number of unfinished connections is bounded, and idle or hostile
+/// ones do not block others. Calls `on_event` on this thread.
 ///
 /// # Errors
-/// Any [`LinkError`]; when the wait is over, [`LinkError::NoPeer`] with the most informative failure.
+/// Any [`LinkError`]; after the wait, [`LinkError::NoPeer`] with the most informative failure.
 ///
 /// # Examples
 /// Two parties on the loopback interface; each expects the other's public identity:
@@ -174,9 +175,10 @@ pub fn establish(
     establish_as((Intent::Plain, &[]), (identity, peers), options, on_event, None, cancel)
 }
 
-/// Like [`establish`] for a side that connects, and says `first`, at most [`MAX_FIRST_LEN`] bytes, on
-/// [`StreamId::ROOT`](vesica_net::StreamId::ROOT) without waiting until the peer accepts it: a round trip less. The
-/// peer is authenticated before it is sent anything. What is written to the stream later follows `first`.
+/// Like [`establish`] for a side that connects, and says `first`, at most [`MAX_FIRST_LEN`] bytes,
+/// on [`StreamId::ROOT`](vesica_net::StreamId::ROOT) without waiting until the peer accepts it: a
+/// round trip less. The peer is authenticated before it is sent anything. What is written to the
+/// stream later follows `first`.
 ///
 /// # Errors
 /// As [`establish`]; [`LinkError::BadAddress`] for a side that does not connect.
@@ -196,12 +198,13 @@ pub fn establish_saying(
 
 /// Like [`establish`], for a session that outlives its connection if the peer wants that too.
 ///
-/// When the connection is lost (it breaks, ends without a goodbye, or is silent for the idle limit), the side that
-/// connected connects again, and the side that listened, whose port stays open for the session, accepts the same
-/// process of the same peer. What had not arrived is sent again. [`LinkEvent::Lost`] and [`LinkEvent::Mended`] tell
-/// of it, on a thread of the link. If there is no other connection within `mend`, the session ends with the error
-/// of the lost one. If the peer's program was started again, it ends with [`TransportError::PeerRestarted`], and
-/// the peer's new run fails with [`LinkError::EarlierRun`].
+/// When the connection is lost (it breaks, ends without a goodbye, or is silent for the idle
+/// limit), the side that connected connects again, and the side that listened, whose port stays
+/// open for the session, accepts the same process of the same peer. What had not arrived is sent
+/// again. [`LinkEvent::Lost`] and [`LinkEvent::Mended`] tell of it, on a thread of the link. If
+/// there is no other connection within `mend`, the session ends with the error of the lost one. If
+/// the peer's program was started again, it ends with [`TransportError::PeerRestarted`], and the
+/// peer's new run fails with [`LinkError::EarlierRun`].
 ///
 /// # Errors
 /// As [`establish`], and [`LinkError::EarlierRun`].
@@ -248,7 +251,7 @@ fn establish_as(
     caller.start(authenticated, options.idle, options.total, mender)
 }
 
-/// What a side wants of a connection.
+/// The kind of connection that a side requests.
 #[derive(Clone)]
 pub(crate) enum Intent {
     /// A session that ends with it.
@@ -277,7 +280,7 @@ struct Attempt<'a> {
     tls: Tls,
     options: &'a LinkOptions,
     intent: Intent,
-    /// What a connecting side says first, at each attempt.
+    /// The first bytes that a connecting side sends, at each attempt.
     first: &'a [u8],
     caller: Caller<'a>,
 }

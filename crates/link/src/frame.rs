@@ -1,8 +1,8 @@
 //! The frames inside the TLS connection: thirteen bytes of header, and for data its payload.
 //!
-//! `kind u8 ‖ stream u64 ‖ number u32`, little-endian. The number is the payload length of data, the
-//! bytes of credit, the code of a stop, and otherwise zero. In place of the stream, an acknowledgement has
-//! the number of frames that have arrived.
+//! `kind u8 ‖ stream u64 ‖ number u32`, little-endian. The number is the payload length of data,
+//! the bytes of credit, the code of a stop, and otherwise zero. In place of the stream, an
+//! acknowledgement has the number of frames that have arrived.
 
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
@@ -32,7 +32,8 @@ pub(crate) enum Frame {
     Stop(StopReason),
     /// The sender will send no more data in this session.
     Goodbye,
-    /// So many numbered frames of the receiver of this one have arrived, in all connections of the session.
+    /// So many numbered frames of the receiver of this one have arrived, in all connections of the
+    /// session.
     Arrived { frames: u64 },
 }
 

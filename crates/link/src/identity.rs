@@ -12,7 +12,8 @@ pub(crate) const SECRET_HRP: Hrp = Hrp::parse_unchecked("vesica-secret");
 
 /// A party's identity: an Ed25519 public key (RFC 8032), 32 bytes.
 ///
-/// Printed as Bech32m (BIP 350) with the prefix `vesica1`, which detects up to four wrong characters.
+/// Printed as Bech32m (BIP 350) with the prefix `vesica1`, which detects up to four wrong
+/// characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PublicIdentity([u8; PublicIdentity::LEN]);
 
@@ -45,8 +46,8 @@ impl PublicIdentity {
         &self.0
     }
 
-    /// A short form to tell parties apart, such as `vesica1qqzr…x7k2`. Do not base trust on it: a key
-    /// with the same eight characters can be found by search.
+    /// A short form to tell parties apart, such as `vesica1qqzr…x7k2`. Do not base trust on it: a
+    /// key with the same eight characters can be found by search.
     pub fn fingerprint(&self) -> String {
         let full = self.to_string();
         let (head, tail) = (PUBLIC_HRP.len() + 1 + 4, 4);

@@ -74,7 +74,8 @@ pub enum IdentityError {
         /// The requested file.
         path: PathBuf,
     },
-    /// The file belongs to another user of the machine, who is not the superuser, and neither is this one.
+    /// The file belongs to another user of the machine, who is not the superuser, and neither is
+    /// this one.
     #[error("the key file {} belongs to another user ({owner})", path.display())]
     OfAnother {
         /// The requested file.
@@ -91,8 +92,8 @@ pub enum IdentityError {
         mode: u32,
         /// The number of the user whom it belongs to, unless that is this one.
         owner: Option<u32>,
-        /// Whether this user can change the mode: the file is theirs, or they are the superuser, and the file system can be
-        /// written.
+        /// Whether this user can change the mode: the file is theirs, or they are the superuser,
+        /// and the file system can be written.
         can_change: bool,
     },
     /// A file of that name exists; key files are never overwritten.
@@ -147,8 +148,9 @@ impl Identity {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Any [`IdentityError`] about reading; [`IdentityError::OfAnother`] and [`IdentityError::TooOpen`] by the rule of
-    /// [`access_to_secret`](crate::access_to_secret). A link is followed: what counts is the file.
+    /// Any [`IdentityError`] about reading; [`IdentityError::OfAnother`] and
+    /// [`IdentityError::TooOpen`] by the rule of [`access_to_secret`](crate::access_to_secret). A
+    /// link is followed: what counts is the file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, IdentityError> {
         let path = path.as_ref();
         let own_path = || path.to_path_buf();
@@ -169,7 +171,8 @@ impl Identity {
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_FILE_BYTES as usize));
         file.take(MAX_FILE_BYTES).read_to_end(&mut bytes).map_err(unreadable)?;
         let identity = parse(&bytes).map_err(|fault| fault.at(path))?;
-        // Checked after the content, so that a public identity is recognised whatever its owner and mode.
+        // Checked after the content, so that a public identity is recognised for any owner and
+        // mode.
         let owner = metadata.uid();
         match access_to_secret(&metadata) {
             None => Ok(identity),

@@ -1,8 +1,8 @@
 //! Messages between parties through a helper they do not trust.
 //!
 //! The parties of a run know each other's identities and agree on the run's *context*, but have no
-//! connection to each other: a helper carries their messages. It may read, swap, replay, drop, alter
-//! and delay them, and show different bodies to different parties. It colludes with no party.
+//! connection to each other: a helper carries their messages. It may read, swap, replay, drop,
+//! alter and delay them, and show different bodies to different parties. It colludes with no party.
 //!
 //! ```text
 //!   party i                                  helper                              party j
@@ -21,7 +21,7 @@
 //!   today.
 //! * **All parties have the same secret or none**: T is in every key, so letters do not open between
 //!   parties that saw different hellos. The same holds for an old hello, or one of another context.
-//! * **Nobody chooses the secret**: parties seal their shares only after all commitments are seen
+//! * **No party chooses the secret**: parties seal their shares only after all commitments are seen
 //!   (Blum, CRYPTO 1981). A party can stop after it has seen the others' shares, but it cannot replace
 //!   its own.
 //!
@@ -57,8 +57,8 @@ pub(crate) fn sign_hello(
 /// Fewest and most parties of a meeting.
 pub const PARTIES: std::ops::RangeInclusive<usize> = 2..=16;
 
-/// A fault in a message of the parties, or in what the helper delivered of it. `party` is the index in
-/// the order of the parties.
+/// A fault in a message of the parties, or in what the helper delivered of it. `party` is the index
+/// in the order of the parties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LetterError {

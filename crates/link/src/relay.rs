@@ -10,8 +10,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use vesica_net::{Pacer, Shape};
 
-/// Fewest and most bytes read at once. Small on slow links, so that the first byte of a block does not
-/// wait for its last.
+/// Fewest and most bytes read at once. Small on slow links, so that the first byte of a block does
+/// not wait for its last.
 const MIN_PIECE_BYTES: u64 = 2 << 10;
 const MAX_PIECE_BYTES: u64 = 64 << 10;
 
@@ -34,8 +34,8 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 ///
 /// For measurements only: it keeps nothing but the bytes in flight. Both directions are limited
 /// independently; all connections of one relay share the bandwidth. Bytes leave late by at most a
-/// scheduling delay (about 0.1 ms on an idle machine), and a late piece does not delay those after it,
-/// so rates are exact. Dropping the relay ends its connections.
+/// scheduling delay (about 0.1 ms on an idle machine), and a late piece does not delay those after
+/// it, so rates are exact. Dropping the relay ends its connections.
 pub struct ShapedRelay {
     address: SocketAddr,
     shared: Arc<Shared>,

@@ -98,7 +98,8 @@ struct Core {
     wire: Mutex<Arc<Wire>>,
     /// Brings another connection, if the session can be mended.
     mender: Option<Arc<Mender>>,
-    /// The secret that TLS exported when the session began: TLS exports nothing after a damaged record.
+    /// The secret that TLS exported when the session began: TLS exports nothing after a damaged
+    /// record.
     root: Arc<Secret<[u8; 32]>>,
     inbox: Mutex<Inbox>,
     outbox: Mutex<Outbox>,
@@ -140,7 +141,7 @@ impl Session {
         let Authenticated { peer, address, initiator, .. } = authenticated;
         let (sent_bytes, received_bytes) = (authenticated.sent_bytes, authenticated.received_bytes);
         let mut outbox = Outbox::new(mender.is_some());
-        outbox.was_said(StreamId::ROOT, authenticated.said_bytes);
+        outbox.count_early_bytes(StreamId::ROOT, authenticated.said_bytes);
         let core = Arc::new(Core {
             wire: Mutex::new(Arc::new(Wire::new(authenticated).map_err(no_resources)?)),
             mender: mender.clone(),
@@ -186,12 +187,13 @@ impl Session {
         self.core().initiator
     }
 
-    /// 32 bytes that only the two ends of this session can derive, at any time while the handle exists.
+    /// 32 bytes that only the two ends of this session can derive, at any time while the handle
+    /// exists.
     ///
-    /// They come from a secret that TLS exported when the session began (RFC 8446 §7.5). They differ
-    /// for each session, `label` and `context`, so what they bind is bound to this connection. The
-    /// exporter covers the handshake up to the listening side's part; to bind both identities, name
-    /// them in `context`, as an agreement's hash does.
+    /// They come from a secret that TLS exported when the session began (RFC 8446 §7.5). They
+    /// differ for each session, `label` and `context`, so what they bind is bound to this
+    /// connection. The exporter covers the handshake up to the listening side's part; to bind both
+    /// identities, name them in `context`, as an agreement's hash does.
     pub fn export(&self, label: &str, context: &[u8]) -> [u8; 32] {
         hash::derive(EXPORT, &[self.core().root.expose(), label.as_bytes(), context])
     }
@@ -207,9 +209,9 @@ impl Session {
         self.core().ended.get().copied()
     }
 
-    /// From now on, ends the session with [`TransportError::Idle`] when for `limit` no data of a stream
-    /// has been sent, has arrived, or has been read at the other end; `None` for no such limit. The
-    /// link's signs of life do not count: a peer whose program hangs still sends them.
+    /// From now on, ends the session with [`TransportError::Idle`] when for `limit` no data of a
+    /// stream has been sent, has arrived, or has been read at the other end; `None` for no such
+    /// limit. The link's signs of life do not count: a peer whose program hangs still sends them.
     pub fn expect(&self, limit: Option<Duration>) {
         let core = self.core();
         let moved = core.moved.load(Ordering::Relaxed);
@@ -222,20 +224,20 @@ impl Session {
     }
 
     /// Ends the session early and sends the peer the reason. The peer's operations fail with
-    /// [`TransportError::PeerStopped`], ours with [`TransportError::CancelledHere`]. Returns when the
-    /// peer has closed, after 1.5 s at the latest. No effect on a session that has ended.
+    /// [`TransportError::PeerStopped`], ours with [`TransportError::CancelledHere`]. Returns when
+    /// the peer has closed, after 1.5 s at the latest. No effect on a session that has ended.
     pub fn stop(&self, reason: StopReason) {
         self.abort(reason);
         self.core().wait_until(FAREWELL_LIMIT, |outbox| outbox.reader_done);
     }
 
-    /// Ends the session in order: sends all flushed data and a goodbye, and waits until the peer has
-    /// closed too, for at most the idle limit, or 10 s if that is less. No data that either side
-    /// flushed is lost; arrived data can still be read.
+    /// Ends the session in order: sends all flushed data and a goodbye, and waits until the peer
+    /// has closed too, for at most the idle limit, or 10 s if that is less. No data that either
+    /// side flushed is lost; arrived data can still be read.
     ///
     /// # Errors
-    /// [`TransportError::Idle`] if the peer does not close in time; the error that ended the session
-    /// before.
+    /// [`TransportError::Idle`] if the peer does not close in time; the error that ended the
+    /// session before.
     pub fn close(&self) -> Result<(), TransportError> {
         self.close_within(self.core().idle.max(CLOSE_LIMIT))
     }
@@ -255,8 +257,8 @@ impl Session {
         let over = |outbox: &Outbox| {
             (outbox.goodbye_sent && outbox.goodbye_received) || core.ended.get().is_some()
         };
-        // Time without a connection has a limit of its own. Neither begins anew with another connection: a peer could make
-        // as many as it likes.
+        // Time without a connection has its own limit. A new connection resets neither limit: a
+        // peer could make as many as it likes.
         let without = core.mender.as_ref().map_or(Duration::ZERO, |mender| mender.limit());
         let mut left = [limit, without.saturating_add(Duration::from_secs(1))];
         let both = loop {
@@ -369,8 +371,8 @@ impl fmt::Debug for Session {
 }
 
 impl Core {
-    /// Ends the session with `error` unless it has ended already. With a `farewell`, the writer thread
-    /// sends it to the peer before the connection closes.
+    /// Ends the session with `error` unless it has ended already. With a `farewell`, the writer
+    /// thread sends it to the peer before the connection closes.
     fn end(&self, error: TransportError, farewell: Option<StopReason>) {
         // A waiting thread checks `ended` under its lock, so none misses the change.
         {

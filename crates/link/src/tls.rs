@@ -1,9 +1,9 @@
 //! TLS 1.3 (RFC 8446) between two parties that know each other's keys.
 //!
-//! Both sides present a raw Ed25519 public key (RFC 7250) and check the other's against the expected
-//! identities; there are no certificates, names or authorities. No tickets, no resumption, no early
-//! data. The key exchange is X25519MLKEM768 if both sides support it, so that a later quantum computer
-//! cannot open a session recorded today.
+//! Both sides present a raw Ed25519 public key (RFC 7250) and check the other's against the
+//! expected identities; there are no certificates, names or authorities. No tickets, no resumption,
+//! no early data. The key exchange is X25519MLKEM768 if both sides support it, so that a later
+//! quantum computer cannot open a session recorded today.
 
 use crate::{Identity, LinkError, PublicIdentity};
 use aws_lc_rs::signature::Ed25519KeyPair;
@@ -167,8 +167,8 @@ impl std::error::Error for UnexpectedIdentity {}
 
 /// The identities that the other end may have.
 ///
-/// Our own passes here and is refused after the handshake: by then the other side has proved that it
-/// holds our key, and both sides can be told.
+/// Our own passes here and is refused after the handshake: by then the other side has proved that
+/// it holds our key, and both sides can be told.
 #[derive(Debug)]
 struct Pins {
     own: PublicIdentity,

@@ -18,19 +18,20 @@ use vesica_records::{
     survey_keys,
 };
 
-/// The most items that a check compares to count the different ones: 256 MiB.
+/// Upper bound on the items that a check compares to count the different ones: 256 MiB.
 const MAX_COMPARED_ITEMS: usize = 1 << 24;
 
-/// What a caller chooses.
+/// The caller's options.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// For a key or a column of values of the agreement the column of the data that holds it, if the names differ.
+    /// For a key or a column of values of the agreement the column of the data that holds it, if
+    /// the names differ.
     pub columns: BTreeMap<String, String>,
     /// Whether a refused value is a fault rather than a skipped and counted row.
     pub strict: bool,
-    /// Of how many rows the shapes are counted, from the first on, at least one.
+    /// Number of rows, from the first one, whose shapes are counted; at least one.
     pub shape_rows: u64,
-    /// About how many bytes of memory the run may take.
+    /// About how many bytes of memory the run may use.
     pub memory_bytes: u64,
     /// The run's folder for intermediate data; by default the current one.
     pub scratch: Option<PathBuf>,
@@ -108,11 +109,13 @@ pub struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits and no values.
+    /// A check of the rows of `party`, or of rows whose party is not known: these have no limits
+    /// and no values.
     ///
     /// # Errors
-    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name something that is
-    /// neither a key of the agreement nor a column of values that may be this party's.
+    /// [`ConfigFault::UnknownKey`](vesica_engine::ConfigFault::UnknownKey) if the columns name
+    /// something that is neither a key of the agreement nor a column of values that may be this
+    /// party's.
     ///
     /// # Panics
     /// When the agreement has no such party, as [`Agreement::terms_of`].
@@ -127,10 +130,11 @@ impl<'a> Check<'a> {
         Ok(Self { agreement, party, key, values, options: options.clone() })
     }
 
-    /// Reads all rows of `source` once, whatever is wrong with them.
+    /// Reads all rows of `source` once, even if they have faults.
     ///
-    /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24 rows. `progress` is called
-    /// at most some tens of times a second. `Break` ends the pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
+    /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24
+    /// rows. `progress` is called at most some tens of times a second. `Break` ends the pass;
+    /// [`Checked::refused`] then holds [`InputError::Interrupted`].
     ///
     /// # Errors
     /// The file for the list of refused rows cannot be written.
@@ -142,7 +146,8 @@ impl<'a> Check<'a> {
         let terms = self.party.map(|party| self.agreement.terms_of(party));
         let strict = self.options.strict;
         let agreed = terms.map_or(KeyLimits::default(), |terms| key_limits(terms, strict));
-        // A file without keys has counts and shapes too; whether it is refused is decided below.
+        // A file without keys also has counts and shapes; the code below decides whether it is
+        // refused.
         let limits = KeyLimits { strict, may_be_empty: true, ..agreed };
         let list = self.options.refused.as_ref();
         let list = list.map(|file| RefusedList::create(source, file)).transpose()?;
@@ -154,12 +159,12 @@ impl<'a> Check<'a> {
             }
             _ => self.keep(source, &limits, &mut survey, list.as_ref(), progress),
         };
-        // A list of a part of the file would look whole.
+        // A list of only a part of the file would look complete.
         list.filter(|_| pass.is_ok()).map_or(Ok(()), RefusedList::finish)?;
         let (faults, shapes) = survey.finish();
         let has_expired = self.agreement.is_expired(jiff::Timestamp::now());
         let (read, ended) = match pass {
-            // A run with a result reads the other columns too.
+            // A run with a result also reads the other columns.
             Ok(read) => (Some(read), check_columns(source).err()),
             Err(error) => (None, Some(error)),
         };
@@ -186,7 +191,7 @@ impl<'a> Check<'a> {
         Ok(checked)
     }
 
-    /// What a run of so many `rows` takes, if the party is known and the folder can be asked.
+    /// What a run of that many `rows` needs, if the party is known and the folder can be examined.
     fn needs(&self, rows: u64) -> Option<Needs> {
         let Options { memory_bytes, scratch, .. } = &self.options;
         Needs::of(self.agreement, self.party?, rows, *memory_bytes, scratch.clone()).ok()?
@@ -203,7 +208,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// The pass of a run that keeps what it reads.
+    /// The pass of a run that stores what it reads.
     fn keep(
         &self,
         source: &Source,
@@ -232,7 +237,7 @@ impl<'a> Check<'a> {
             if let Some(kept) = &mut items {
                 kept.extend(batch.iter().filter(|item| **item != NO_ITEM));
             }
-            // Too many to compare here. The run compares them.
+            // Too many to compare here; the run compares them.
             if items.as_ref().is_some_and(|kept| kept.len() > MAX_COMPARED_ITEMS) {
                 items = None;
             }

@@ -1,4 +1,4 @@
-//! What a check found.
+//! The findings of a check.
 
 use crate::needs::Needs;
 use jiff::civil::Date;
@@ -7,38 +7,41 @@ use std::path::PathBuf;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile, Source};
 
-/// What a check found. Holds counts, names, places and shapes, never a value of a cell.
+/// The findings of a check. Holds counts, names, places and shapes, never a value of a cell.
 ///
-/// Serialised, it is one table of these fields; those of [`Read`] and its counts stand beside each other and are null where
-/// the data was not read to its end, and what only helps to show them is in words.
+/// Serialised, it is one table of these fields. Those of [`Read`] and its counts are at the same
+/// level, and null where the data was not read to its end. Helpers for display are described in
+/// words.
 #[derive(Clone, Debug)]
 pub struct Checked {
     /// The party whose rows these are, if that is known.
     pub party: Option<String>,
-    /// What became of the rows; `None` if the pass ended before the end of the data, and [`Checked::refused`] says why.
+    /// The outcome of the rows; `None` if the pass ended before the end of the data, and
+    /// [`Checked::refused`] says why.
     pub read: Option<Read>,
     /// The columns of the key, in the agreement's order.
     pub key: Vec<CheckedKey>,
     /// The columns of values that this party brings, as its data names them.
     pub value_columns: Vec<String>,
-    /// What is wrong with rows so that a run would end; if the pass ended early, as far as it came.
+    /// Faults of rows with which a run would end; if the pass ended early, those found so far.
     pub faults: Faults,
-    /// What the agreement asks of the rows, if the party is known.
+    /// The requirements of the agreement, if the party is known.
     pub limits: Option<Limits>,
-    /// The last day of the agreement, if it is over.
+    /// The last day of the agreement, if it has passed.
     pub expired: Option<Date>,
-    /// What a run takes of the machine; `None` if that is not known before, see [`Needs::of`].
+    /// The memory and disk that a run needs; `None` if not known in advance, see [`Needs::of`].
     pub needs: Option<Needs>,
-    /// Why a run would refuse these rows now; `None` if it would take them.
+    /// Why a run would refuse these rows now; `None` if it would accept them.
     pub refused: Option<Refused>,
 }
 
-/// What became of the rows, where all were read.
+/// The outcome of the rows, where all were read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Read {
     /// The counts of the rows; `duplicates` and `distinct` are 0 if `distinct` below is `None`.
     pub counts: KeyCounts,
-    /// Different keys; `None` if there were too many to compare them, which happens only with intersections.
+    /// Different keys; `None` if there were too many to compare them, which happens only with
+    /// intersections.
     pub distinct: Option<u64>,
 }
 
@@ -75,27 +78,27 @@ impl CheckedKey {
         Self { name: key.name.clone(), profile: key.profile, shapes }
     }
 
-    /// How many of the first rows were looked at for the shapes.
+    /// Number of first rows whose shapes were examined.
     pub fn shape_rows(&self) -> u64 {
         self.shapes.shapes.iter().map(|shape| shape.count).sum::<u64>() + self.shapes.other
     }
 }
 
-/// What the agreement asks of a party's rows.
+/// The agreement's requirements on a party's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The fewest different keys.
+    /// Lower bound on the different keys.
     pub min_rows: u64,
-    /// The most rows.
+    /// Upper bound on the rows.
     pub max_rows: u64,
 }
 
-/// Why a run would refuse the rows. Of several reasons the first in this order.
+/// Why a run would refuse the rows. Of several reasons, the first in this order.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The data cannot be read to its end, has more rows than agreed, or has no row with a key; or the caller ended the
-    /// pass.
+    /// The data cannot be read to its end, has more rows than agreed, or has no row with a key; or
+    /// the caller ended the pass.
     #[error(transparent)]
     Data(InputError),
     /// Rows have faults: [`Checked::faults`].
@@ -109,18 +112,18 @@ pub enum Refused {
         /// `min_rows` of this party.
         min: u64,
     },
-    /// The agreement is over.
+    /// The agreement has expired.
     #[error("the agreement expired on {on}")]
     Expired {
         /// Its last day.
         on: Date,
     },
-    /// The run would take more memory than it may.
+    /// The run needs more memory than its limit.
     #[error("a run takes {least} bytes of memory, and may take {given}")]
     Memory {
         /// The least with which it works.
         least: u64,
-        /// What it may take.
+        /// The limit.
         given: u64,
     },
     /// No file for intermediate data can be created.
@@ -131,14 +134,14 @@ pub enum Refused {
         /// What the system says.
         kind: io::ErrorKind,
     },
-    /// There is too little room for intermediate data.
+    /// There is too little disk space for intermediate data.
     #[error("a run takes {needed} bytes in {}, where {free} are free", folder.display())]
     Disk {
         /// The folder.
         folder: PathBuf,
-        /// What the run takes, at most.
+        /// Upper bound on what the run needs.
         needed: u64,
-        /// What is free.
+        /// The free space.
         free: u64,
     },
 }
@@ -168,8 +171,8 @@ impl Refused {
 }
 
 impl Checked {
-    /// Whether there are fewer different keys than agreed, as far as they were counted; `None` if the data was not read to
-    /// its end or there are no limits.
+    /// Whether there are fewer different keys than agreed, as far as they were counted; `None` if
+    /// the data was not read to its end or there are no limits.
     pub fn has_too_few_keys(&self) -> Option<bool> {
         let (read, limits) = (self.read.as_ref()?, self.limits?);
         Some(read.distinct_or_keyed() < limits.min_rows)
@@ -191,8 +194,8 @@ impl Checked {
         matches!(self.refused, Some(Refused::Data(InputError::TooManyRows { .. })))
     }
 
-    /// Why a run would refuse the rows of `source`, which were read to its end, or else the folder for intermediate data:
-    /// `scratch` tries it.
+    /// Why a run would refuse the rows of `source`, which were read to its end, or else the folder
+    /// for intermediate data, which `scratch` tests.
     pub(crate) fn judge(
         &self,
         source: &Source,
@@ -201,7 +204,7 @@ impl Checked {
     ) -> Option<Refused> {
         let read = self.read.as_ref()?;
         let distinct = read.distinct_or_keyed();
-        // Faults tell more than that nothing is left beside them.
+        // Faults say more than the fact that no rows are left without them.
         if !self.faults.is_empty() {
             return Some(Refused::Faults);
         }

@@ -1,4 +1,4 @@
-//! How [`Checked`] is serialised: every field has one form, so that other programs can rely on it.
+//! Serialises [`Checked`]: every field has one form, so that other programs can rely on it.
 
 use crate::checked::{Checked, CheckedKey, Limits, Refused};
 use serde::{Serialize, Serializer};
@@ -38,7 +38,7 @@ struct Figures<'a> {
     is_cut: bool,
     limits: Option<LimitFigures>,
     needs: Option<NeedFigures>,
-    /// The last day of the agreement, if it is over.
+    /// The last day of the agreement, if it has passed.
     expired: Option<String>,
     /// Why a run would refuse the rows.
     refusal: Option<RefusalFigures>,
@@ -60,7 +60,7 @@ struct Rows<'a> {
 struct Fault<'a> {
     kind: &'static str,
     column: Option<&'a str>,
-    /// What there is to say beside the kind.
+    /// Details in addition to the kind.
     detail: Option<String>,
     count: u64,
     first: Vec<PlaceFigures<'a>>,
@@ -68,7 +68,7 @@ struct Fault<'a> {
 
 #[derive(Serialize)]
 struct FrequentFigures<'a> {
-    /// At least so many rows; exactly so many if `is_exact`.
+    /// At least this many rows; exactly this many if `is_exact`.
     count: u64,
     is_exact: bool,
     first: Vec<PlaceFigures<'a>>,
@@ -89,7 +89,7 @@ struct MisfitFigures<'a> {
     refused: u64,
     /// With a value in every column of the key.
     values: u64,
-    /// The profile that takes most of them, or two joined by "or"; null if none is known.
+    /// The profile that accepts most of them, or two joined by "or"; null if none is known.
     better: Option<String>,
 }
 
@@ -98,7 +98,7 @@ struct KeyFigures<'a> {
     name: &'a str,
     column: &'a str,
     profile: String,
-    /// How many of the first rows were looked at for the rest.
+    /// Number of first rows examined for the other fields.
     rows: u64,
     shapes: Vec<ShapeFigures<'a>>,
     /// With another shape.
@@ -140,14 +140,15 @@ struct LimitFigures {
     has_too_many_rows: bool,
 }
 
-/// What a run takes of the machine, in bytes.
+/// The memory and disk that a run needs, in bytes.
 #[derive(Serialize)]
 struct NeedFigures {
-    /// Of disk, at most.
+    /// Disk space, an upper bound.
     disk: u64,
-    /// That are free there.
+    /// Free disk space there.
     free_disk: u64,
-    /// The least memory, against the largest set of the other side; null if no protocol splits sets.
+    /// The minimum memory against the largest set of the other side; null if no protocol splits
+    /// sets.
     least_memory: Option<u64>,
 }
 
@@ -276,7 +277,7 @@ fn fault(rows: &FaultCount) -> Fault<'_> {
     Fault { kind, column, detail, count: rows.count, first: places(&rows.first) }
 }
 
-/// The kind of a fault, its column, and what else all rows with it have in common.
+/// The kind of a fault, its column, and the details that all rows with it share.
 fn parts(error: &InputError) -> (&'static str, Option<&str>, Option<String>) {
     match error {
         InputError::Ragged { expected, .. } => {

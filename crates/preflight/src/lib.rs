@@ -1,8 +1,9 @@
-//! A party's rows before a run: counts, shapes, faults, limits. Nothing leaves the machine, and no result holds a value.
+//! Examines a party's rows before a run: counts, shapes, faults, limits. Nothing leaves the
+//! machine, and no result holds a value.
 //!
-//! * [`Check`] — what to look at, from an agreement; it reads the rows once.
-//! * [`Checked`] — what was found, for a program to show; it can be serialised.
-//! * [`Needs`] — what a run takes of the machine.
+//! * [`Check`] — what to examine, from an agreement; it reads the rows once.
+//! * [`Checked`] — the findings, for a program to show; it can be serialised.
+//! * [`Needs`] — the memory and disk that a run needs.
 //! * [`Refused`] — why a run would refuse these rows.
 
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What a run takes of the machine, as far as the rows alone say it.
+//! The memory and disk that a run needs, as far as they follow from the rows.
 
 use std::path::PathBuf;
 use vesica_agreement::split::{self, Joined};
@@ -9,32 +9,32 @@ use vesica_engine::{ConfigFault, Error};
 use vesica_protocols::Protocol;
 use vesica_scratch::FolderScratch;
 
-/// What an intersection between two parties takes.
+/// The needs of an intersection between two parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// The folder for intermediate data.
     pub folder: PathBuf,
-    /// Bytes in it, at most; 0 if all stays in memory.
+    /// Upper bound on the bytes in it; 0 if all stays in memory.
     pub disk_bytes: u64,
-    /// Bytes that are free there.
+    /// Free bytes in it.
     pub free_bytes: u64,
-    /// The least memory that is enough against the largest set that the other side may bring; `None` if no protocol of the
-    /// agreement splits sets.
+    /// The minimum memory against the largest set that the other side may bring; `None` if no
+    /// protocol of the agreement splits sets.
     pub least_memory_bytes: Option<u64>,
-    /// The same against the smallest set.
+    /// The minimum memory against the smallest set.
     pub least_against_smallest: Option<u64>,
-    /// The memory that was given.
+    /// The memory limit.
     pub memory_bytes: u64,
-    /// Whether this party's set is so large that it is split, whatever the other side brings.
+    /// Whether this party's set is split for any size of the other side's set.
     pub is_large: bool,
 }
 
 impl Needs {
-    /// What a run of `agreement` takes with a file of so many `rows` of `party`, within `memory_bytes`; `None` for
-    /// another operation, and with a helper.
+    /// What a run of `agreement` needs with a file of this many `rows` of `party`, within
+    /// `memory_bytes`; `None` for another operation, and with a helper.
     ///
     /// # Errors
-    /// [`ConfigFault::Scratch`] if nobody can say how much is free in the folder.
+    /// [`ConfigFault::Scratch`] if the free space of the folder cannot be determined.
     pub fn of(
         agreement: &Agreement,
         party: &str,
@@ -82,7 +82,8 @@ impl Needs {
     }
 }
 
-/// The least memory for any protocol that splits the sets of `party` and of the other party, of which these are the sizes.
+/// The minimum memory for any protocol that splits the sets of `party` and of the other party,
+/// which have these sizes.
 fn least_memory(agreement: &Agreement, party: &str, [rows, theirs]: [u64; 2]) -> Option<u64> {
     let [here, there] = match agreement.hide_sizes {
         true => [agreement.terms_of(party), agreement.peer_of(party)].map(|terms| terms.max_rows),

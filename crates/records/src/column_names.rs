@@ -1,7 +1,7 @@
 //! Names of the columns of a result.
 
-/// Makes column names distinct: a name that occurs earlier in the list gets `_` appended until it is
-/// unique. So the first names of the table never change.
+/// Makes column names distinct: a name that occurs earlier in the list gets `_` appended until it
+/// is unique. So the first names of the table never change.
 pub fn distinct_columns<N: AsRef<str>>(names: &[N]) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::with_capacity(names.len());
     for name in names {

@@ -1,4 +1,4 @@
-//! What a pass notices of keys that can be used and may cost matches, or match what they should not.
+//! Findings about keys that can be used but may cost matches, or cause wrong ones.
 //!
 //! * [`float_texts`] — numbers that look like floating-point ones.
 //! * [`frequent`] — keys of many rows, placeholders mostly.

@@ -1,5 +1,5 @@
-//! The encoding of a composite key. It is injective: two keys are equal exactly when all their columns
-//! are.
+//! The encoding of a composite key. It is injective: two keys are equal exactly when all their
+//! columns are.
 //!
 //! A key of *k* columns is the concatenation, in the order of the column names, of *k* parts:
 //!
@@ -7,8 +7,8 @@
 //! part = tag (1 byte) ‖ length (4 bytes, little-endian) ‖ value (length bytes)
 //! ```
 //!
-//! `value` is the output of the column's profile, in UTF-8; `length` is its length in bytes. `tag` is
-//! the kind of value:
+//! `value` is the output of the column's profile, in UTF-8; `length` is its length in bytes. `tag`
+//! is the kind of value:
 //!
 //! | tag | kind | profiles |
 //! |---|---|---|
@@ -23,8 +23,8 @@
 //! | 9 | UUID | `uuid` |
 //!
 //! The parts can be parsed in sequence, so the encoding is injective over all sequences of (tag,
-//! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its row is
-//! skipped and counted. Vectors: `vectors/encoding.json`.
+//! value): ("a,b", "c") and ("a", "b,c") differ. A key with an empty column has no encoding; its
+//! row is skipped and counted. Vectors: `vectors/encoding.json`.
 
 use vesica_profiles::{Normalised, Profile, Refusal};
 

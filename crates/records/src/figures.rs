@@ -11,8 +11,8 @@ use vesica_inputs::error::{OutputError, Place};
 use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
 
-/// A table being written, in the format of the output's name, beside which everything is as for
-/// [`crate::write_rows`]: it appears under its name when it is finished, and after an error nothing is left.
+/// A table being written, in the format of the output's name. As with [`crate::write_rows`], it
+/// appears under its name when it is finished, and an error leaves no file.
 pub struct TableWriter {
     output: TempOutput,
     sink: Sink,
@@ -24,8 +24,8 @@ enum Sink {
 }
 
 impl TableWriter {
-    /// A table with text columns of these names, made from `origin`, which is never overwritten. A table in CSV has the
-    /// delimiter of an origin in CSV.
+    /// A table with text columns of these names, made from `origin`, which is never overwritten. A
+    /// table in CSV has the delimiter of an origin in CSV.
     ///
     /// # Errors
     /// Any error of writing.
@@ -99,14 +99,16 @@ pub fn write_figures<'a>(
     table.finish()
 }
 
-/// The rows that a pass refuses, written one by one: where each is, its column and the reason. A value would be a copy of
-/// personal data in another file, and the place is enough to find it, so there is none.
+/// The rows that a pass refuses, written one by one: where each is, its column and the reason. A
+/// value would be a copy of personal data in another file, and the place is enough to find it, so
+/// the list has no values.
 ///
-/// The columns are `line` (of a text file) or `row` (of a columnar file or a frame), from 1, then `column` and `reason`;
-/// before them `file`, the path within the folder, if the input is a folder. Memory is fixed buffers. The file appears
-/// with [`finish`](Self::finish), whole or not at all, and only its owner can read it.
+/// The columns are `line` (of a text file) or `row` (of a columnar file or a frame), from 1, then
+/// `column` and `reason`; before them `file`, the path within the folder, if the input is a folder.
+/// Memory is fixed buffers. The file appears with [`finish`](Self::finish), whole or not at all,
+/// and only its owner can read it.
 pub struct RefusedList {
-    /// A lock, because a pass and what it hands to others share what is read beside the items.
+    /// A lock, because a pass and its threads share what is read in addition to the items.
     written: Mutex<Listed>,
     has_parts: bool,
 }

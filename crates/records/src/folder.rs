@@ -1,8 +1,9 @@
-//! A folder of files that are one input: which entries are its files, and the columns that names of folders give.
+//! A folder of files that are one input: which entries are its files, and the columns that names of
+//! folders give.
 //!
-//! Programs that write tables in parts agree on the names: `part-0.parquet` or `data_0.csv` is a file of rows,
-//! `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`, and what begins with `_` or `.` is
-//! theirs.
+//! Programs that write tables in parts agree on the names: `part-0.parquet` or `data_0.csv` is a
+//! file of rows, `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`,
+//! and what begins with `_` or `.` is theirs.
 
 use crate::columnar::cells::type_name;
 use crate::source::{Layout, ReadOptions, Source};
@@ -25,11 +26,13 @@ const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 /// Logs of tables: they say which of the files of a folder count.
 const TABLE_LOGS: [&[u8]; 3] = [b"_delta_log", b".hoodie", b"_spark_metadata"];
 
-/// A file of a source: the source itself, or a part of a folder, which is open as long as this lives.
+/// A file of a source: the source itself, or a part of a folder, which is open as long as this
+/// lives.
 pub(crate) struct File<'a> {
     pub(crate) source: Held<'a>,
     pub(crate) at: InFile,
-    /// The cells of all its rows in the columns that names of folders give; `None` for an empty one.
+    /// The cells of all its rows in the columns that names of folders give; `None` for an empty
+    /// one.
     pub(crate) named: Vec<Option<String>>,
     /// The length of all files before it.
     pub(crate) bytes_before: u64,
@@ -67,7 +70,8 @@ struct Part {
     snapshot: Arc<Snapshot>,
 }
 
-/// The files of a folder. None but the first stays open or known in detail: there may be a hundred thousand.
+/// The files of a folder. None but the first stays open or known in detail: there may be a hundred
+/// thousand.
 #[derive(Debug)]
 pub(crate) struct Folder {
     parts: Vec<Part>,
@@ -104,7 +108,7 @@ impl Folder {
         self.rows
     }
 
-    /// The types of the columns of Parquet files, those that names give included.
+    /// The types of the columns of Parquet files, including those from folder names.
     pub(crate) fn schema(&self) -> Option<&SchemaRef> {
         self.schema.as_ref()
     }
@@ -239,7 +243,7 @@ pub(crate) fn open(
         bytes - part.snapshot.len_bytes()
     });
     let before = before.collect();
-    // Whoever may not look into the folder could not read its files.
+    // A user who may not list the folder could not read its files.
     let mode = mode & metadata.permissions().mode();
     let folder = Folder { before, first: Box::new(first), named, options, rows, schema, parts };
     Ok(Source::of_folder(root, folder, mode))
@@ -255,7 +259,7 @@ fn fields_of(source: &Source) -> Vec<Field> {
     }
 }
 
-/// What is found in a folder.
+/// The entries of a folder.
 struct Listing {
     /// In the order of the bytes of their names.
     parts: Vec<Part>,
@@ -289,7 +293,7 @@ fn list(root: &Path) -> Result<Listing, InputError> {
     Ok(listing)
 }
 
-/// What an entry of the folder `root` is, if it is a part of the data.
+/// The kind of an entry of the folder `root`, if it is a part of the data.
 fn look(root: &Path, name: &Path) -> Result<Option<Metadata>, InputError> {
     let path = root.join(name);
     let stray = |kind| {
@@ -361,7 +365,7 @@ fn decoded(text: &[u8]) -> Option<Cow<'_, str>> {
                 bytes.push((high * 16 + low) as u8);
                 at += 3;
             }
-            // What writes these names encodes `%` itself; others may leave it.
+            // Writers of these names encode `%` itself; others may not.
             None => {
                 bytes.push(*byte);
                 at += 1;

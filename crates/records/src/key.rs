@@ -39,11 +39,12 @@ pub struct KeyColumn {
     pub column: String,
     /// The rule that normalises its values.
     pub profile: Profile,
-    /// Values that are refused: cells that equal one without the blanks at their ends, or that have its normal form.
+    /// Values that are refused: cells that equal one without the blanks at their ends, or that have
+    /// its normal form.
     pub never: Vec<String>,
 }
 
-/// What becomes of the cells of one column.
+/// The rule for the cells of one column.
 pub(crate) struct CellRule {
     profile: Profile,
     never: Option<Never>,

@@ -24,8 +24,8 @@ impl KeyItems {
         Self { kind: Kind::Digests(hash) }
     }
 
-    /// Items that are the integers of a key of one column, each larger by `first`, the item of the key 0:
-    /// [`Item::from_integer`]. `None` unless the column's profile gives integers,
+    /// Items that are the integers of a key of one column, each larger by `first`, the item of the
+    /// key 0: [`Item::from_integer`]. `None` unless the column's profile gives integers,
     /// [`Profile::integer_bits`].
     pub fn integers(columns: &[KeyColumn], first: u128) -> Option<Self> {
         let [column] = columns else { return None };

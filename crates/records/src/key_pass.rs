@@ -10,14 +10,15 @@ use vesica_core::hash::ItemHash;
 use vesica_inputs::error::{InFile, Place};
 use vesica_profiles::Refusal;
 
-/// What a row gave. Its item comes later.
+/// The outcome of a row. Its item follows later.
 pub(crate) enum Outcome {
     Item,
     Empty,
     Refused { key: usize, reason: Refusal },
 }
 
-/// Turns rows into items. The items of many rows wait for each other, since hashing several at once is faster.
+/// Turns rows into items. The items of many rows wait for each other, since hashing several at once
+/// is faster.
 pub(crate) struct KeyPass<'a> {
     encoder: KeyEncoder,
     hash: &'a KeyItems,
@@ -27,7 +28,7 @@ pub(crate) struct KeyPass<'a> {
     waiting: Vec<u8>,
     waiting_lens: [u8; ItemHash::BATCH],
     waiting_places: [Place; ItemHash::BATCH],
-    /// Where the rows are, if their places do not say it.
+    /// The file of the rows, if their places alone do not identify them.
     file: Option<InFile>,
     frequent: Frequent,
 }
@@ -194,7 +195,8 @@ mod tests {
 
     #[test]
     fn collected_items_are_those_of_the_rows_one_by_one() {
-        // Empty cells, every length around a block with its header, and long keys at every place in a batch.
+        // Empty cells, every length around a block with its header, and long keys at every place in
+        // a batch.
         for cycle in [1, 2, 59, 60, 61, 62, 83] {
             let [one_by_one, collected] = both((0..7000).map(|i| i % cycle));
             assert!(one_by_one == collected, "lengths below {cycle}");

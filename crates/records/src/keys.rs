@@ -30,7 +30,7 @@ pub(crate) const FIRST_PLACES: usize = 5;
 /// When repeated items are first dropped before the end of the pass: at 64 MiB of items.
 const FIRST_COMPACTION: usize = 1 << 22;
 
-/// What a pass must keep to.
+/// The limits of a pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KeyLimits {
     /// Most rows the file may have.
@@ -41,7 +41,7 @@ pub struct KeyLimits {
     pub may_be_empty: bool,
 }
 
-/// What is read beside the items of keys.
+/// What a pass reads in addition to the items of keys.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
     /// Columns of values.
@@ -50,7 +50,7 @@ pub struct Beside<'a> {
     pub texts: Option<usize>,
     /// Whether the numbers of the rows of each key are wanted.
     pub rows: bool,
-    /// Where refused rows are listed, if that is wanted.
+    /// The list of refused rows, if one is wanted.
     pub refused: Option<&'a RefusedList>,
 }
 
@@ -78,7 +78,7 @@ pub struct SingleQuoted {
     pub first: Vec<Place>,
 }
 
-/// What became of the rows: `rows = empty + refused + duplicates + distinct`.
+/// The outcome of the rows: `rows = empty + refused + duplicates + distinct`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyCounts {
     /// Data rows.
@@ -95,13 +95,16 @@ pub struct KeyCounts {
     pub without_value: u64,
     /// The refused rows by column and reason, in the order they were first met.
     pub refused_by: Vec<RefusedCount>,
-    /// Rows of a text file with a key in single quotes, by column: where they are fewer than half of all.
+    /// Rows of a text file with a key in single quotes, by column: where they are fewer than half
+    /// of all.
     pub single_quoted: Vec<SingleQuoted>,
     /// Columns compared as text in which most keys look like floating-point numbers.
     pub floats: Vec<FloatTexts>,
-    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at most five.
+    /// The keys of the most rows, where one is in more than 1 % of them and in more than 20: at
+    /// most five.
     pub frequent: Vec<FrequentKey>,
-    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is a fault.
+    /// The columns whose profile refuses more than 3 % of the values; none where a refused value is
+    /// a fault.
     pub misfits: Vec<Misfit>,
 }
 
@@ -110,14 +113,14 @@ pub struct KeyCounts {
 pub struct KeySet {
     /// The distinct items, ascending.
     pub items: Vec<Item>,
-    /// The values of each item, where values were asked for: those of one item follow each other, each of 64
-    /// bits, as two's complement where they have a sign.
+    /// The values of each item, where values were asked for: those of one item follow each other,
+    /// each of 64 bits, as two's complement where they have a sign.
     pub values: Option<Vec<u64>>,
     /// The text of each item's key, where texts were asked for.
     pub texts: Option<KeyTexts>,
     /// The rows of each item, where they were asked for.
     pub rows: Option<RowNumbers>,
-    /// What became of the rows.
+    /// The outcome of the rows.
     pub counts: KeyCounts,
 }
 
@@ -125,25 +128,26 @@ pub struct KeySet {
 pub(crate) struct Tally<'a> {
     pub(crate) columns: &'a [KeyColumn],
     limits: &'a KeyLimits,
-    /// Of the whole input.
+    /// The path of the whole input.
     path: &'a Path,
-    /// That the pass is in.
+    /// The file that the pass reads.
     pub(crate) file: InFile,
     format: Format,
     pub(crate) counts: KeyCounts,
-    /// Where faults of rows are counted, unless the first of them ends the pass.
+    /// The counts of faults of rows, unless the first fault ends the pass.
     pub(crate) faults: Option<&'a mut Faults>,
-    /// Where the shapes of the key are counted, if they are wanted.
+    /// The counts of the key's shapes, if they are wanted.
     shaper: Option<&'a mut Shaper>,
-    /// Where refused rows are listed, if that is wanted.
+    /// The list of refused rows, if one is wanted.
     list: Option<&'a RefusedList>,
     floats: FloatWatch,
     samples: Samples,
 }
 
 impl<'a> Tally<'a> {
-    /// For a pass over `source`, unless the file itself says that it has too many rows. With `found` the faults of
-    /// rows are counted there, and the pass continues; and the shapes of the key.
+    /// For a pass over `source`, unless the file itself says that it has too many rows. With
+    /// `found` the faults of rows are counted there, and the pass continues; and the shapes of the
+    /// key.
     pub(crate) fn new(
         source: &'a Source,
         columns: &'a [KeyColumn],
@@ -176,7 +180,7 @@ impl<'a> Tally<'a> {
         Ok(tally)
     }
 
-    /// Whether there may be a row after so many.
+    /// Whether there may be a row after this many.
     #[inline]
     pub(crate) fn check_room(&self, rows: u64) -> Result<(), InputError> {
         match self.limits.max_rows {
@@ -254,7 +258,8 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file is written.
+    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file
+    /// is written.
     fn check_single_quotes(&mut self, rows: u64) -> Result<(), InputError> {
         let filled = rows - self.counts.empty;
         let (usual, few): (Vec<_>, Vec<_>) = std::mem::take(&mut self.counts.single_quoted)
@@ -313,14 +318,14 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// What was counted in a pass over so many rows, `keyed` of which have a key.
+    /// The counts of a pass over this many rows, `keyed` of which have a key.
     pub(crate) fn finish(mut self, rows: u64, keyed: u64) -> Result<KeyCounts, InputError> {
         self.check_single_quotes(rows)?;
         let mut counts = self.counts;
         counts.rows = rows;
         counts.floats = self.floats.finish(rows - counts.empty);
         counts.misfits = self.samples.finish(self.columns, rows - counts.empty);
-        // Faults tell more than that nothing is left beside them.
+        // Faults say more than the fact that no rows are left without them.
         let has_faults = self.faults.as_ref().is_some_and(|faults| !faults.is_empty());
         if !self.limits.may_be_empty && !has_faults {
             let path = || self.path.to_path_buf();
@@ -465,10 +470,11 @@ pub fn read_keys(
     read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to its list.
+/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to
+/// its list.
 ///
-/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and 8, rows 16; while
-/// they are sorted all take as much again.
+/// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and
+/// 8, rows 16; while they are sorted all take as much again.
 ///
 /// # Errors
 /// Those of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
@@ -484,9 +490,9 @@ pub fn read_keys_with(
     read(source, columns, beside, hash, limits, None, progress)
 }
 
-/// The same over a whole file with the key of `survey`, whatever is wrong with its rows: that goes to `survey`, with the
-/// shapes of the key's columns. What a row with a fault would have brought is left out, so that the set is of no use for a
-/// run unless there are none. The file is read once.
+/// Like [`read_keys_with`], over a whole file with the key of `survey`, even if rows have faults:
+/// these are counted in `survey`, with the shapes of the key's columns. Rows with a fault are left
+/// out of the set, so that it is of no use for a run unless there are none. The file is read once.
 ///
 /// # Errors
 /// Those of [`read_keys_with`] that are no row's.

@@ -1,17 +1,18 @@
 //! Values of a key column that an agreement excludes, such as `NULL`, `N/A` or `0000000000`.
 //!
-//! Placeholders of two files would match each other. A cell is excluded if it equals an entry without the blanks at
-//! their ends, or if both have the same normal form.
+//! Placeholders of two files would match each other. A cell is excluded if it equals an entry
+//! without the blanks at their ends, or if both have the same normal form.
 
 use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// The entries for one column, under its profile.
 #[derive(Default)]
 pub(crate) struct Never {
-    /// The normal forms of entries that the profile takes. The form of a cell follows from the cell without blanks at
-    /// its ends, unless the profile is `exact`.
+    /// The normal forms of entries that the profile takes. The form of a cell follows from the cell
+    /// without blanks at its ends, unless the profile is `exact`.
     normal: Entries,
-    /// Entries that the profile refuses; under `exact`, all of them: in form C without blanks at their ends.
+    /// Entries that the profile refuses; under `exact`, all of them: in form C without blanks at
+    /// their ends.
     trimmed: Entries,
     scratch: Vec<u8>,
 }
@@ -35,7 +36,8 @@ impl Never {
         (!entries.is_empty()).then_some(never)
     }
 
-    /// Refuses a `cell` that is excluded, of which the profile has `done` this; `normal` is its normal form.
+    /// Refuses a `cell` that is excluded, of which the profile has `done` this; `normal` is its
+    /// normal form.
     pub(crate) fn judge(
         &mut self,
         cell: &[u8],

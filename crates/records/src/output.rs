@@ -25,12 +25,13 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: every column of a Parquet
-/// file is tried as by [`check_columns`], and columns that may hold what has no text form are read.
+/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: every
+/// column of a Parquet file is tried as by [`check_columns`], and columns that may hold what has no
+/// text form are read.
 ///
 /// # Errors
-/// The format is unknown or cannot hold a column or a cell, the name is taken or is the input itself,
-/// the directory is missing or not writable, or the input cannot be read.
+/// The format is unknown or cannot hold a column or a cell, the name is taken or is the input
+/// itself, the directory is missing or not writable, or the input cannot be read.
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
     let output = TempOutput::create(source, options)?;
     if let Layout::Frame(_) = source.layout() {
@@ -91,8 +92,9 @@ fn check_units(source: &Source, file: &Source, table: &Table) -> Result<(), Inpu
     Ok(())
 }
 
-/// Checks that the columns of a Parquet file can be decoded, those beside the key too: [`crate::write_rows`] reads all of
-/// them. The first rows of each are read; [`check_output`] does the same.
+/// Checks that the columns of a Parquet file can be decoded, not only those of the key:
+/// [`crate::write_rows`] reads all of them. The first rows of each are read; [`check_output`] does
+/// the same.
 ///
 /// # Errors
 /// [`InputError::DamagedColumn`], and errors of reading.
@@ -108,8 +110,8 @@ pub fn check_columns(source: &Source) -> Result<(), InputError> {
 /// Like [`check_output`], for a [`crate::TableWriter`].
 ///
 /// # Errors
-/// The name has an unknown format, is taken or is the input itself, or the directory is missing or not
-/// writable.
+/// The name has an unknown format, is taken or is the input itself, or the directory is missing or
+/// not writable.
 pub fn check_table_output<'a>(
     origin: impl Into<Origin<'a>>,
     options: &OutputOptions,
@@ -120,8 +122,8 @@ pub fn check_table_output<'a>(
 /// Like [`check_output`], for [`write_document`].
 ///
 /// # Errors
-/// The name does not end in `.json`, is taken or is the input itself, or the directory is missing or
-/// not writable.
+/// The name does not end in `.json`, is taken or is the input itself, or the directory is missing
+/// or not writable.
 pub fn check_document_output<'a>(
     origin: impl Into<Origin<'a>>,
     options: &OutputOptions,
@@ -129,7 +131,7 @@ pub fn check_document_output<'a>(
     TempOutput::document(origin.into(), options).map(drop)
 }
 
-/// Writes a JSON document, beside which everything is as for [`crate::write_rows`].
+/// Writes a JSON document, in all other respects like [`crate::write_rows`].
 ///
 /// # Errors
 /// Any error of writing, including that of `write`.
@@ -151,7 +153,7 @@ pub fn write_document<'a>(
 pub enum Origin<'a> {
     /// A file of rows.
     Rows(&'a Source),
-    /// A file of rows, for a result that only its owner may read, whatever the mode of the source.
+    /// A file of rows, for a result that only its owner may read, for any mode of the source.
     OwnersAlone(&'a Source),
     /// Other files; the first one's mode applies.
     Files(&'a [PathBuf]),
@@ -172,7 +174,8 @@ impl<'a> From<&'a [PathBuf]> for Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// The delimiter of a table in a text `format`: that of the rows, if these have the same format.
+    /// The delimiter of a table in a text `format`: that of the rows, if these have the same
+    /// format.
     pub(crate) fn delimiter(&self, format: Format) -> u8 {
         let source = match self {
             Origin::Rows(source) | Origin::OwnersAlone(source) => Some(source),

@@ -1,7 +1,7 @@
 //! The rows of the file that have a key, for results that name keys rather than rows.
 
-/// The numbers of the rows of each key. Rows count from 1; a header, blank lines and invalid rows are
-/// not counted: the number of a row is its position in any table that is read from the file.
+/// The numbers of the rows of each key. Rows count from 1; a header, blank lines and invalid rows
+/// are not counted: the number of a row is its position in any table that is read from the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RowNumbers {
     numbers: Vec<u64>,

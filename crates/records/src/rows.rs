@@ -1,4 +1,4 @@
-//! A pass over the key columns of a file, whatever its format.
+//! A pass over the key columns of a file of any format.
 
 use crate::columnar::{self, KeyBatch};
 use crate::folder::File;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::text::reader::Record;
 
-/// A pass looks at the clock once in so many rows.
+/// A pass reads the clock once in this many rows.
 pub(crate) const ROWS_PER_TICK: u64 = 256;
 
 /// The key cells of one row.
@@ -16,7 +16,7 @@ pub(crate) trait Row {
     /// The text of the key column at position `key` of the key; empty for a null.
     fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8];
 
-    /// Where the row is.
+    /// The position of the row.
     fn place(&self) -> Place;
 
     /// How the column at position `key` is quoted, where that is not the way of its format.
@@ -26,7 +26,7 @@ pub(crate) trait Row {
     }
 }
 
-/// What is done with each row.
+/// The actions of a pass on its rows.
 pub(crate) trait Visit {
     /// The rows that follow are of `file`, and so are their places.
     fn file(&mut self, file: &InFile);
@@ -39,8 +39,8 @@ pub(crate) trait Visit {
         false
     }
 
-    /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the rest of the file is
-    /// hidden by it.
+    /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the
+    /// rest of the file is hidden by it.
     fn fault(&mut self, error: InputError, _is_cut: bool) -> Result<(), InputError> {
         Err(error)
     }
@@ -181,7 +181,7 @@ fn visit_batches(
                 return Ok(End::Cut);
             }
         };
-        // Who makes the batches of a frame may take long for a few rows.
+        // The producer of a frame's batches may take long for a few rows.
         meter.tick(bytes_at(*rows), *rows)?;
         for row in batch.rows() {
             *rows += 1;
@@ -195,9 +195,11 @@ fn visit_batches(
     }
 }
 
-/// Where the cells of a key are, if the names of folders give some of them: the same for all rows of a file.
+/// Where the cells of a key are, if the names of folders give some of them: the same for all rows
+/// of a file.
 struct Named<'a> {
-    /// For each position in the key: its cell, or its position among the columns of the file that are read.
+    /// For each position in the key: its cell, or its position among the columns of the file that
+    /// are read.
     cells: Vec<Result<&'a [u8], usize>>,
 }
 

@@ -1,4 +1,5 @@
-//! The second pass: the rows of a bitmap, or all rows with a mark, whole, in input order; the whole file or nothing.
+//! The second pass: the rows of a bitmap, or all rows with a mark, whole, in input order; the whole
+//! file or nothing.
 
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
@@ -20,7 +21,7 @@ use vesica_inputs::error::{InputError, WriteError};
 use vesica_inputs::format::Format;
 use vesica_inputs::text::reader::Record;
 
-/// What was written.
+/// The counts of what was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
     /// Rows, the header not counted.
@@ -29,24 +30,26 @@ pub struct Written {
     pub wanted: u64,
 }
 
-/// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row r,
-/// from 0, has bit r mod 64 of `wanted[r / 64]`, from the lowest; `rows` is the number of rows that an
-/// earlier pass saw. Keys are not made again.
+/// Writes the rows of `source` whose bit is set, with all columns, in the order of the input. Row
+/// r, from 0, has bit r mod 64 of `wanted[r / 64]`, from the lowest; `rows` is the number of rows
+/// that an earlier pass saw. Keys are not made again.
 ///
 /// The format is that of the output's name. A text file of the same format keeps its delimiter,
-/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of what stands above its header only a line
-/// `sep=;` is copied. Other combinations:
-/// text to Parquet gives string columns; Parquet to Parquet keeps types and metadata; Parquet to
-/// text gives the text forms that keys are compared by. The rows of a folder go to one file; the columns that
-/// names of folders give come last, as text.
+/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of what stands above
+/// its header only a line `sep=;` is copied. Other combinations: text to Parquet gives string
+/// columns; Parquet to Parquet keeps types and metadata; Parquet to text gives the text forms that
+/// keys are compared by. The rows of a folder go to one file; the columns that names of folders
+/// give come last, as text.
 ///
-/// The file appears under its name when it is complete and on disk; after an error nothing is
-/// left. Its length, the number of its rows, and a digest where its attributes changed tell whether the file is what the
-/// earlier pass read: a caller that lost the [`Source`] of that pass must know by other means.
+/// The file appears under its name when it is complete and on disk; after an error nothing is left.
+/// Its length, the number of its rows, and a digest where its attributes changed tell whether the
+/// file is what the earlier pass read: a caller that lost the [`Source`] of that pass must know by
+/// other means.
 ///
 /// # Errors
-/// [`InputError::AlreadyRead`] for a frame. [`InputError::Changed`] if the file changed since `source` was opened, or has another number of rows; any
-/// other error of reading, and any error of writing.
+/// [`InputError::AlreadyRead`] for a frame. [`InputError::Changed`] if the file changed since
+/// `source` was opened, or has another number of rows; any other error of reading, and any error of
+/// writing.
 ///
 /// # Panics
 /// If `wanted` has not ⌈`rows`/64⌉ words.
@@ -61,8 +64,8 @@ pub fn write_rows(
     write(source, wanted, None, options, progress)
 }
 
-/// Like [`write_rows`], but writes every row of `source`, with one more column at the end, which is named `mark` and says
-/// whether the row's bit is set: `1` or `0` in text, a boolean in Parquet.
+/// Like [`write_rows`], but writes every row of `source`, with one more column at the end, which is
+/// named `mark` and says whether the row's bit is set: `1` or `0` in text, a boolean in Parquet.
 ///
 /// # Errors
 /// Those of [`write_rows`], and [`OutputError::ColumnTaken`](crate::OutputError::ColumnTaken).
@@ -123,8 +126,8 @@ fn write(
     Ok(written)
 }
 
-/// The types of the columns of a result out of Parquet: those that read every value unchanged, of all files the same; and
-/// last that of the mark.
+/// The types of the columns of a result from Parquet: the types that read every value unchanged,
+/// the same for all files; and last that of the mark.
 fn written_schema(
     source: &Source,
     table: &Table,
@@ -213,7 +216,8 @@ struct Rows<'b> {
 }
 
 impl Pass<'_, '_> {
-    /// Gives every record to be written to `write`, with its file, and with whether it is wanted if all are written.
+    /// Gives every record to be written to `write`, with its file, and with whether it is wanted if
+    /// all are written.
     fn text(
         &mut self,
         mut write: impl FnMut(Record<'_>, &InputFile<'_>, Option<bool>) -> Result<(), WriteError>,
@@ -258,7 +262,8 @@ impl Pass<'_, '_> {
                 sink.write(&sep.raw)?;
             }
             let mut line_end = b"\n".to_vec();
-            // With `keeps_last` the last byte before the line end is a delimiter after the last cell, and stays there.
+            // With `keeps_last` the last byte before the line end is a delimiter after the last
+            // cell, and stays there.
             let mut copy = |body: &[u8],
                             whole: &[u8],
                             end: &[u8],
@@ -450,7 +455,8 @@ fn digit(mark: bool) -> &'static str {
     if mark { "1" } else { "0" }
 }
 
-/// Rows of `file` with all columns of `schema`, whose last are those that names of folders give, and the mark.
+/// Rows of `file` with all columns of `schema`, whose last ones are the columns from folder names,
+/// and the mark.
 fn whole_rows(
     Rows { batch, marks, .. }: Rows<'_>,
     file: &InputFile<'_>,

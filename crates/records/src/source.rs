@@ -22,22 +22,22 @@ use vesica_inputs::text::stream::ByteStream;
 use vesica_inputs::text::top::{Lines, Skip, Top};
 use vesica_inputs::workbook::{self, Workbook};
 
-/// What stands in errors about a frame where the path of a file would.
+/// The text that errors about a frame have in place of a path.
 pub const FRAME: &str = "the frame";
 
-/// Who may read results that are written beside a frame.
+/// Mode of results that are written from a frame.
 const OWNERS_MODE: u32 = 0o600;
 
-/// How a file is to be read.
+/// The options for reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one of `,` `;` tab `|`
-    /// (a tab for TSV).
+    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one
+    /// of `,` `;` tab `|` (a tab for TSV).
     pub delimiter: Option<u8>,
     /// Lines to skip at the top of a text file, before its header or its first row.
     pub skip_rows: u64,
-    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to the first one that
-    /// does not. Later ones are rows.
+    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to
+    /// the first one that does not. Later ones are rows.
     pub comment: Option<u8>,
     /// Whether the first record of a text file holds the column names. Without it the columns
     /// are named `1`, `2`, … Parquet always has names.
@@ -52,7 +52,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// How a text file is written.
+/// The format of a text file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextLayout {
     pub(crate) delimiter: u8,
@@ -69,7 +69,7 @@ impl TextLayout {
     }
 }
 
-/// What is known of a file's inside.
+/// The structure of a file.
 #[derive(Debug)]
 pub(crate) enum Layout {
     Text(TextLayout),
@@ -78,8 +78,8 @@ pub(crate) enum Layout {
     Folder(Folder),
 }
 
-/// Rows with named columns: a regular file or a folder of such files, which can be read again, or a frame, which is read
-/// once.
+/// Rows with named columns: a regular file or a folder of such files, which can be read again, or a
+/// frame, which is read once.
 #[derive(Debug)]
 pub struct Source {
     path: PathBuf,
@@ -96,14 +96,15 @@ pub struct Source {
 impl Source {
     /// Opens a file, or a folder of files, and reads its column names.
     ///
-    /// The files of a folder are CSV, TSV or Parquet, all in the same format and with the same columns; their rows
-    /// follow each other in the order of the bytes of the files' paths within the folder. Folders in it are named
-    /// `column=value`: these columns come last. Empty files, and names that begin with `_` or `.`, are left out.
+    /// The files of a folder are CSV, TSV or Parquet, all in the same format and with the same
+    /// columns; their rows follow each other in the order of the bytes of the files' paths within
+    /// the folder. Folders in it are named `column=value`: these columns come last. Empty files,
+    /// and names that begin with `_` or `.`, are left out.
     ///
     /// # Errors
     /// The file is missing, unreadable, no regular file, empty, of an unknown or another format,
-    /// not UTF-8, damaged, or shorter than what is to be skipped. A folder has no files, others beside them, or files that
-    /// do not fit together.
+    /// not UTF-8, damaged, or shorter than what is to be skipped. A folder has no files, has other
+    /// entries too, or has files that do not fit together.
     pub fn open(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Self, InputError> {
         let path = path.as_ref().to_path_buf();
         if let Some(delimiter) = options.delimiter
@@ -175,7 +176,8 @@ impl Source {
         Ok(source)
     }
 
-    /// The rows of a folder, like its first file, with the columns that names give and the permissions `mode`.
+    /// The rows of a folder, like its first file, with the columns that names give and the
+    /// permissions `mode`.
     pub(crate) fn of_folder(path: PathBuf, folder: Folder, mode: u32) -> Self {
         let first = folder.first();
         let columns = first.columns.iter().chain(folder.named()).cloned().collect();
@@ -184,12 +186,12 @@ impl Source {
         Self { path, format, columns, snapshot: None, layout, guessed, mode }
     }
 
-    /// The rows of record batches, with their column names. `rows` is their number, if it is known beforehand. In
-    /// errors [`FRAME`] stands where the path of a file would.
+    /// The rows of record batches, with their column names. `rows` is their number, if it is known
+    /// beforehand. In errors [`FRAME`] stands where the path of a file would.
     ///
-    /// The keys are those of a Parquet file with the same columns. Batches are read when the first pass asks for them,
-    /// and no column is copied that has a text form already; a second pass is an error
-    /// ([`InputError::AlreadyRead`]).
+    /// The keys are those of a Parquet file with the same columns. Batches are read when the first
+    /// pass asks for them, and no column is copied that has a text form already; a second pass is
+    /// an error ([`InputError::AlreadyRead`]).
     pub fn of_batches(batches: Batches, rows: Option<u64>) -> Self {
         let frame = Frame::new(batches, rows);
         Self {
@@ -316,7 +318,7 @@ impl Source {
         }
     }
 
-    /// Who may do what with the file.
+    /// The permission bits of the file.
     pub(crate) fn mode(&self) -> u32 {
         self.mode
     }
@@ -399,7 +401,7 @@ impl Source {
         Ok(reader)
     }
 
-    /// How far in the file a row of a Parquet file is, about.
+    /// The approximate position in the file of a row of a Parquet file.
     pub(crate) fn bytes_at_row(&self, row: u64, table: &Table) -> u64 {
         let part = row as f64 / table.rows().max(1) as f64;
         (part * self.len_bytes() as f64) as u64
@@ -522,7 +524,7 @@ pub(crate) struct Header {
     pub(crate) body_len: usize,
 }
 
-/// What a file is, if not a regular one.
+/// The kind of a file that is not regular.
 pub(crate) fn kind_of(file_type: FileType) -> Option<FileKind> {
     if file_type.is_file() {
         None

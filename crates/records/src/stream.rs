@@ -42,17 +42,18 @@ pub enum StreamError<E> {
     Sink(#[source] E),
 }
 
-/// Streams the item of every row, in the order of the rows: `sink` receives some thousands at a time. A
-/// row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and has
-/// [`NO_ITEM`].
+/// Streams the item of every row, in the order of the rows: `sink` receives some thousands at a
+/// time. A row without a usable key, empty or refused, is counted as in [`crate::read_keys`] and
+/// has [`NO_ITEM`].
 ///
-/// Memory is fixed buffers, whatever the size of the file. `hash` should return digests: the integer 0
-/// without a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second; `Break`
-/// ends the pass with [`InputError::Interrupted`]. After an error `sink` may have received the items of
-/// some rows.
+/// Memory is fixed buffers, for any size of the file. `hash` should return digests: the integer 0
+/// without a mark is [`NO_ITEM`] too. `progress` is called at most some tens of times a second;
+/// `Break` ends the pass with [`InputError::Interrupted`]. After an error `sink` may have received
+/// the items of some rows.
 ///
 /// # Errors
-/// Any error of the file, an exceeded limit, no rows, or no row with a key; and the error of `sink`.
+/// Any error of the file, an exceeded limit, no rows, or no row with a key; and the error of
+/// `sink`.
 pub fn stream_items<E>(
     source: &Source,
     columns: &[KeyColumn],
@@ -82,8 +83,9 @@ pub fn stream_items_with<E>(
     stream(source, &cells, hash, tally, sink, progress)
 }
 
-/// Like [`stream_items`], over a whole file with the key of `survey`, whatever the faults in its rows, which are counted
-/// in `survey` with the shapes of the key's columns; refused rows go to `list`. The file is read once.
+/// Like [`stream_items`], over a whole file with the key of `survey`, even if its rows have faults,
+/// which are counted in `survey` with the shapes of the key's columns; refused rows go to `list`.
+/// The file is read once.
 ///
 /// # Errors
 /// Errors of [`stream_items`] that do not concern a row.

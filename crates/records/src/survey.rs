@@ -1,4 +1,4 @@
-//! What a pass over a whole file finds beside its counts.
+//! The findings of a pass over a whole file, in addition to its counts.
 
 use crate::faults::Faults;
 use crate::key::KeyColumn;
@@ -6,8 +6,9 @@ use crate::shapes::{ColumnShapes, Shaper};
 
 /// The faults of a file and the shapes of its key columns, found in the same pass as its keys.
 ///
-/// It is filled by [`crate::survey_keys`] or [`crate::survey_items`], and holds what was found so far if the pass ends
-/// early. It does not show itself (`Debug`): it holds the cell that was looked at last.
+/// It is filled by [`crate::survey_keys`] or [`crate::survey_items`], and holds what was found so
+/// far if the pass ends early. It does not show itself (`Debug`): it holds the cell that was looked
+/// at last.
 pub struct Survey {
     columns: Vec<KeyColumn>,
     faults: Faults,
@@ -15,7 +16,8 @@ pub struct Survey {
 }
 
 impl Survey {
-    /// For a pass over the key in `columns`, with the shapes of the first `rows` rows, at least one.
+    /// For a pass over the key in `columns`, with the shapes of the first `rows` rows, at least
+    /// one.
     pub fn new(columns: Vec<KeyColumn>, rows: u64) -> Self {
         let shaper = Shaper::new(&columns, rows);
         Self { columns, faults: Faults::default(), shaper }
@@ -38,7 +40,7 @@ impl Survey {
     }
 }
 
-/// Where a pass counts what it finds.
+/// The counters of a pass.
 pub(crate) struct Found<'a> {
     pub(crate) faults: &'a mut Faults,
     pub(crate) shaper: &'a mut Shaper,

@@ -1,8 +1,8 @@
 //! The texts of keys, for results with keys that are in no row of the own file.
 //!
 //! The text of a key of one column is the output of its profile. With several columns, each but the
-//! last has its length before it, two bytes, little-endian: both parties compute the same text for the
-//! same key, and it can be parsed into its columns.
+//! last has its length before it, two bytes, little-endian: both parties compute the same text for
+//! the same key, and it can be parsed into its columns.
 
 use crate::encoding::PART_HEADER_LEN;
 use crate::key::KeyColumn;
@@ -58,8 +58,8 @@ impl KeyTexts {
     }
 }
 
-/// Parses the text of a key of `columns` columns; `None` if it is too short for its parts, has an empty
-/// part, or is not UTF-8.
+/// Parses the text of a key of `columns` columns; `None` if it is too short for its parts, has an
+/// empty part, or is not UTF-8.
 pub fn key_values(text: &[u8], columns: usize) -> Option<Vec<&str>> {
     let mut values = Vec::with_capacity(columns);
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The values of columns beside the keys, for sums and shares of the common ones.
+//! The values of columns, which are read with the keys for sums and shares of the common ones.
 
 use crate::rows::Row;
 use std::fmt;
@@ -37,8 +37,8 @@ impl fmt::Display for Duplicates {
     }
 }
 
-/// Groups of rows, by the text of a column. Blanks around it are ignored; a row with an empty cell is in no group.
-/// Another text than those of the groups is an error, never skipped.
+/// Groups of rows, by the text of a column. Blanks around it are ignored; a row with an empty cell
+/// is in no group. Another text than those of the groups is an error, never skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// The column's name in this party's file.
@@ -51,14 +51,17 @@ pub struct Groups {
 ///
 /// A value is a whole number in decimal digits; blanks around it are ignored, and a minus sign is
 /// allowed where values are signed. An empty cell counts as 0. The combined value of a key must fit
-/// `bits` too. Anything else is an error, never skipped: a sum over the rest would be silently wrong.
+/// `bits` too. Anything else is an error, never skipped: a sum over the rest would be silently
+/// wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueColumns {
-    /// Their names in this party's file. At least one, or none with `groups`: then a row has the value 1.
+    /// Their names in this party's file. At least one, or none with `groups`: then a row has the
+    /// value 1.
     pub columns: Vec<String>,
     /// Groups of rows: a row has its values in its own group, and 0 in all others.
     pub groups: Option<Groups>,
-    /// The value of a key is below 2^`bits`, 1 to 64; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1.
+    /// The value of a key is below 2^`bits`, 1 to 64; with a sign from −2^(`bits`−1) to
+    /// 2^(`bits`−1) − 1.
     pub bits: u32,
     /// Whether values may be negative.
     pub signed: bool,
@@ -124,7 +127,8 @@ impl<'a> Values<'a> {
         Self { columns, at, kept, scratch, row, empty: 0 }
     }
 
-    /// Adds the values of a row that has a key. A value of a column whose fault `bad` accepts counts as 0.
+    /// Adds the values of a row that has a key. A value of a column whose fault `bad` accepts
+    /// counts as 0.
     pub(crate) fn take(
         &mut self,
         row: &impl Row,
@@ -165,9 +169,9 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Sorts the values into the order in which `groups` lists the rows, those of one key together, and
-    /// combines each group. `places` are those of the rows; `is_last` means that no more rows follow.
-    /// If `fault` accepts the error of a group, its value is that of its first row, or 0.
+    /// Sorts the values into the order in which `groups` lists the rows, those of one key together,
+    /// and combines each group. `places` are those of the rows; `is_last` means that no more rows
+    /// follow. If `fault` accepts the error of a group, its value is that of its first row, or 0.
     pub(crate) fn merge<'g>(
         &mut self,
         groups: impl Iterator<Item = &'g [u32]> + Clone,
@@ -220,9 +224,10 @@ impl<'a> Values<'a> {
         InputError::TotalTooLarge { path, place, column, bits, signed }
     }
 
-    /// The sum of the values of `rows`, or the row at which it leaves the range. Intermediate sums may be out of it.
+    /// The sum of the values of `rows`, or the row at which it leaves the range. Intermediate sums
+    /// may be out of it.
     fn total(&self, rows: &[u32], of: impl Fn(u32) -> u64, is_last: bool) -> Result<u64, u32> {
-        // Values kept between two parts of a large file have 64 bits, whatever the agreement says.
+        // Values stored between two parts of a large file have 64 bits under any agreement.
         let bits = if is_last { self.columns.bits } else { u64::BITS };
         let (min, max) = range(bits, self.columns.signed);
         let mut total = 0;

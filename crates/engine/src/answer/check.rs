@@ -1,4 +1,4 @@
-//! Whether an output is possible, and its self-check items. Nothing here runs before the session is over.
+//! Checks that an output is possible, and removes its self-check items, after the last message.
 
 use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
@@ -28,20 +28,20 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Most keys that a peer can have brought. A peer that deviates can bring keys in place of its own self-check
-    /// items.
+    /// Upper bound on the peer's real keys. A peer that deviates can replace its own self-check
+    /// items by keys.
     fn most_theirs(&self) -> u64 {
         self.there.saturating_add(self.agreement.self_check.into())
     }
 
-    /// How many of the items that the peer enters must be self-check items of its own, in partitions its padding
-    /// included.
+    /// How many of the items that the peer enters must be self-check items of its own; in
+    /// partitions this includes its padding.
     pub(super) fn their_check_items(&self) -> u64 {
         self.entered[1].saturating_sub(self.there.saturating_add(self.agreement.self_check.into()))
     }
 
-    /// Most keys that can be common. No peer can exceed this, so no peer can make this party fail by what both have in
-    /// common.
+    /// Upper bound on the common keys. No peer can exceed it, so no peer can make this party fail
+    /// by its choice of common keys.
     pub(crate) fn most(&self) -> u64 {
         self.here.min(self.most_theirs())
     }
@@ -84,7 +84,9 @@ pub(super) fn answer(
             RunResult::OutsideBounds
         }
         (_, Output::Nothing) if !asked.learns => RunResult::Nothing,
-        _ if !asked.learns => return Err(Error::Bug("a party learned what was not for it")),
+        _ if !asked.learns => {
+            return Err(Error::Bug("a party learned an answer that it must not receive"));
+        }
         (Question::Intersection, Output::Positions(positions)) => {
             possible(set.check(&positions)?)?;
             let (rows, matched) = (own.items, set.own_items(&positions));
@@ -130,14 +132,15 @@ pub(super) fn answer(
             require(given.values.len() == values.columns.len() * given.len)?;
             shares(given, own)?
         }
-        _ => return Err(Error::Bug("a party learned something else than was asked")),
+        _ => return Err(Error::Bug("the output is of another kind than the question")),
     })
 }
 
 /// The keys in the texts `given` of a union that only the peer has.
 ///
 /// # Errors
-/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can bring.
+/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can
+/// bring.
 fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let agreement = asked.agreement;
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
@@ -165,14 +168,14 @@ fn sums(given: &[i128], set: &CheckedSet, asked: &Asked<'_>, most: u64) -> Resul
     let checked = agreement.checked_values().ok_or(Error::Bug("a sum has no values"))?;
     let sums = checked.of_sums(given).ok_or(Misbehaviour::SelfCheckFailed)?;
     let (least, largest) = checked.range();
-    // Whatever the other side has multiplied with.
+    // For any factor of the other side.
     let factor = agreement.question.factors().map_or(1, |terms| (1_i128 << terms.bits) - 1);
     let times = |value: i128, count: i128| value.saturating_mul(factor).saturating_mul(count);
     let most = i128::from(most);
     require(sums.iter().all(|sum| (times(least, most)..=times(largest, most)).contains(sum)))?;
     let reach = set.reach().unwrap_or_default();
     match (agreement.question.factors(), reach) {
-        // This side has multiplied the other's values with its own, whose sum is known.
+        // This side multiplied the other's values by its own, whose sum it knows.
         (Some(_), [(_, total)]) if asked.role == Role::Receiver => {
             require(sums.iter().all(|sum| {
                 (least.saturating_mul(*total)..=largest.saturating_mul(*total)).contains(sum)
@@ -240,7 +243,8 @@ mod tests {
         Unchecked::new(output).answer(set, asked, own())
     }
 
-    /// Whether `output` passes if the smaller set has five keys, and what the closing message said of it.
+    /// Whether `output` passes if the smaller set has five keys, and what the closing message
+    /// reveals.
     fn told(agreement: &Agreement, set: &CheckedSet, output: Output) -> Option<Told> {
         let unchecked = Unchecked::new(output);
         let told = unchecked.told(set, agreement);

@@ -1,4 +1,5 @@
-//! Identifiers of the union: what can be checked, and self-check items that only their owner knows.
+//! Identifiers of the union: checks on them, and removal of self-check items that only their owner
+//! knows.
 
 use super::check::{Asked, require};
 use crate::output::{self, KeyRows};
@@ -9,10 +10,10 @@ use vesica_self_check::CheckedSet;
 
 type Id = [u8; Item::LEN];
 
-/// Most identifiers in a message: those of the padding of many partitions do not fit into one.
+/// Most identifiers in a message: those of the padding of many partitions exceed one message.
 const IDS_PER_MESSAGE: usize = 1 << 20;
 
-/// Checks that every own item has an identifier of its own among all, and that there are as many as can be.
+/// Checks that every own item has its own identifier in the union, and the size of the union.
 fn check(ids: &Ids, set: &CheckedSet, asked: &Asked<'_>) -> Result<()> {
     let [here, there] = asked.entered;
     let all = ids.all.len() as u64;
@@ -30,7 +31,8 @@ fn are_in(some: &[Id], all: &[Id]) -> bool {
     some.iter().all(|id| rest.any(|other| other == id))
 }
 
-/// Exchanges with the peer the identifiers of both parties' own self-check items, of which the peer has `theirs`.
+/// Exchanges with the peer the identifiers of both parties' own self-check items; the peer has
+/// `theirs` of them.
 pub(super) fn exchange_check_items(
     ctx: &mut Context,
     ids: &Ids,
@@ -50,7 +52,7 @@ pub(super) fn exchange_check_items(
     Ok(ids)
 }
 
-/// `ids` without those of self-check items. `theirs` are those of the peer's own ones.
+/// `ids` without those of self-check items. `theirs` are the ids of the peer's own ones.
 pub(super) fn checked(
     ids: &Ids,
     theirs: &[Id],
@@ -62,7 +64,7 @@ pub(super) fn checked(
     Ok(without(ids, &[&ids.own[shared], &ids.own[own]].concat(), theirs)?)
 }
 
-/// `ids` without `ours`, and without `theirs`, which must be of none of our items.
+/// `ids` without `ours` and `theirs`; refuses `theirs` if one is the identifier of an own item.
 fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
     let mut own = ids.own.clone();
     own.sort_unstable();
@@ -78,7 +80,7 @@ fn without(ids: &Ids, ours: &[Id], theirs: &[Id]) -> Result<Ids, Misbehaviour> {
     Ok(Ids { own: ids.own.clone(), all: ids.all.iter().filter(is_key).copied().collect() })
 }
 
-/// `ids` with this party's keys beside them.
+/// `ids` with the keys of this party that have them.
 pub(super) fn named(ids: Ids, set: &CheckedSet, own: KeyRows) -> output::Ids {
     let mut positions = vec![None; ids.all.len()];
     for (position, id) in (0..).zip(&ids.own[..set.own_len()]) {

@@ -1,4 +1,4 @@
-//! A party that talks to a helper, on items that are made as they are needed.
+//! A party that talks to a helper, with items generated on demand.
 
 use super::BenchFigures;
 use crate::{Error, Phase};
@@ -17,7 +17,7 @@ use vesica_report::Stopwatch;
 use vesica_scratch::FolderScratch;
 use vesica_simd::aes::Aes128;
 
-/// Items made at once.
+/// Items generated at once.
 const BATCH: usize = 1 << 12;
 
 /// The part of a party that talks to a helper.
@@ -30,7 +30,7 @@ pub struct WithHelper {
     pub party: u8,
     /// Its rows, all different.
     pub rows: u64,
-    /// How many items all parties have.
+    /// Number of items that all parties have.
     pub common: u64,
     /// The helper's identity.
     pub helper: PublicIdentity,
@@ -40,7 +40,7 @@ pub struct WithHelper {
     pub folder: PathBuf,
 }
 
-/// Rows whose first are those of all parties.
+/// Rows that begin with the ones all parties have.
 struct MadeUp {
     rows: u64,
     common: u64,
@@ -130,7 +130,8 @@ pub(super) fn run(
     });
     let (secrets, own_secret) = state.secrets().map_err(kept)?;
     let mut board = remote.open().map_err(at)?;
-    // Connecting does not count, as between two parties. Waiting for the others does, and all that the parties say.
+    // As between two parties, connecting does not count. Waiting for the other parties counts, and
+    // so do all bytes that the parties send.
     let stopwatch = Stopwatch::start();
     let scale = bench.spec.scale(bench.rows) as u8;
     let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, (&secrets, scale));
@@ -139,7 +140,7 @@ pub(super) fn run(
         MeetingError::Storage(error) => kept(error),
         MeetingError::Letter(kind) => Error::Letter { party: None, kind },
     })?;
-    // The run takes over the connection of the meeting.
+    // The run reuses the connection of the meeting.
     drop(board);
     let scratch = FolderScratch::new(folder.to_path_buf());
     let means = Means {

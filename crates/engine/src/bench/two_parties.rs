@@ -39,7 +39,7 @@ pub struct TwoParties {
     pub learns: Learns,
     /// The question.
     pub query: Query,
-    /// How many common items there must be for an answer.
+    /// The threshold: common items needed for an answer.
     pub bounds: Bounds,
     /// When both parties learn the matches, if the protocol can reveal them early.
     pub early_reveal: EarlyReveal,
@@ -50,7 +50,7 @@ pub struct TwoParties {
     pub peer: PublicIdentity,
     /// About how much memory a run in partitions may take.
     pub memory_bytes: u64,
-    /// A folder for what does not fit.
+    /// A folder for data that exceeds the memory.
     pub folder: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! A run through a store: its folder, and what must stay the same in it.
+//! A run through a store: its folder, and the inputs that must not change during it.
 
 use super::Run;
 use crate::Error;
@@ -12,7 +12,7 @@ use vesica_records::{KeySet, KeyTexts};
 use vesica_store_session::{RetryingStore, State};
 
 const OWNER_LABEL: &str = "vesica engine 2026 party of a run through a store v1";
-/// Of the digest of the rows that take part.
+/// Label of the digest of the rows.
 pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a store v1";
 
 /// The link of the run. Opens the folder of the run, if there is a store or the job names one.
@@ -61,7 +61,7 @@ pub(super) fn open(run: &Run<'_>) -> Result<Box<dyn PeerLink>, Error> {
     })
 }
 
-/// The digest of keys with what belongs to each.
+/// The digest of keys with their values and texts.
 pub(super) fn digest_of(keys: &KeySet) -> [u8; 32] {
     let mut digest = Transcript::new(ROWS_LABEL, &[]);
     keys.items.iter().for_each(|item| digest.update(item.as_bytes()));

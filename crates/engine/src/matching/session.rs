@@ -48,7 +48,7 @@ pub(crate) struct SessionRun<'a> {
     spilling: Spilling,
 }
 
-/// When rows leave the memory and where to, and when sets are split. Tests do all this with small sets.
+/// When rows leave the memory and where to, and when sets are split. Tests use small limits.
 struct Spilling {
     files: Arc<dyn Scratch>,
     memory_bytes: u64,
@@ -63,7 +63,7 @@ pub(crate) enum OwnSet {
     Whole(Box<Whole>),
     /// Rows with more keys than that.
     Large(Box<Large>),
-    /// Rows that programs elsewhere have.
+    /// Detached rows, which the workers have.
     Detached,
 }
 
@@ -81,19 +81,19 @@ pub(crate) struct Sizes {
     pub(crate) there: u64,
 }
 
-/// What a finished run knows of its session.
+/// Facts of a finished run over its session.
 pub(crate) struct OfSession {
     /// This side's role.
     pub(crate) role: Role,
     pub(crate) choice: Choice,
     pub(crate) sizes: Sizes,
     pub(crate) direction_changes: u64,
-    /// Sent and received.
+    /// Payload bytes sent and received.
     pub(crate) wire_bytes: (u64, u64),
 }
 
-/// The outcome of the matching, after both sides have said that they have finished. Nothing of the result is checked
-/// yet.
+/// The outcome of the matching, after both sides have sent the message that they finished. Nothing
+/// of the result is checked yet.
 pub(crate) struct Done {
     got: Got,
     counts: KeyCounts,
@@ -101,19 +101,19 @@ pub(crate) struct Done {
     of: OfSession,
 }
 
-/// What the protocol gave.
+/// The unchecked outcome of the protocol.
 enum Got {
-    /// In one run.
+    /// Of one run.
     Whole { unchecked: Unchecked, set: CheckedSet, rows: OwnRows },
-    /// In a run for each partition.
+    /// Of a run for each partition.
     Split { pieces: Pieces, found: Found },
-    /// Likewise, by programs elsewhere, which have the rows.
+    /// Of a run for each partition, by the workers, which have the rows.
     Detached(DetachedMatches),
 }
 
 impl Got {
-    /// The same once the parties have exchanged what both need to remove self-check items, and what the closing message
-    /// reveals of it.
+    /// Exchanges with the peer what both parties need to remove self-check items; also returns what
+    /// the closing message reveals.
     fn told(self, ctx: &mut Context, asked: &Asked<'_>) -> vesica_core::Result<(Self, Told)> {
         Ok(match self {
             Got::Whole { unchecked, set, rows } => {
@@ -140,7 +140,7 @@ enum Grouped {
     Not(Box<Whole>),
     /// By partitions.
     Pieces(Pieces, KeyCounts),
-    /// By partitions, elsewhere.
+    /// By partitions, detached.
     Detached(KeyCounts),
 }
 
@@ -204,7 +204,7 @@ impl<'a> SessionRun<'a> {
             let candidates = Candidates::new(self.agreement, &allowed);
             let measure = |least| vesica_network_probe::measure(ctx, seat, least);
             let measured = match self.peer.link().is_repeatable() {
-                // A measurement would not give the same figures again.
+                // Another measurement would not give the same figures.
                 true => candidates.worth_measuring().map(|_| Network::STORE),
                 false => candidates.worth_measuring().map(measure).transpose()?,
             };
@@ -304,7 +304,7 @@ impl<'a> SessionRun<'a> {
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
-                // Sorted again in each partition: otherwise their order depends on the memory that there is.
+                // Sorted again in each partition: otherwise their order follows from the memory limit.
                 pieces.has_repeats |= self.peer.link().is_repeatable();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }
@@ -312,7 +312,8 @@ impl<'a> SessionRun<'a> {
         }
     }
 
-    /// Matches a set in memory: in one run, or, if it is large and the result is no intersection, in partitions.
+    /// Matches a set in memory: in one run, or, if it is large and the result is no intersection,
+    /// in partitions.
     fn match_whole(
         &self,
         ctx: &mut Context,
@@ -360,7 +361,7 @@ impl<'a> SessionRun<'a> {
         self.run.event(&Event::Step { label: PARTITIONS, done, total });
     }
 
-    /// The counts of a file's rows, of which so many keys are distinct.
+    /// The counts of a file's rows, which have this many distinct keys.
     fn count(&self, streamed: Streamed, distinct: u64) -> Result<KeyCounts, Error> {
         let mut counts = streamed.counts;
         counts.distinct = distinct;
@@ -373,8 +374,8 @@ impl<'a> SessionRun<'a> {
         Ok(counts)
     }
 
-    /// Compares the free disk with what the whole file will take. The estimate follows from the `rows` that have been
-    /// read, and from how much of the file that is: `seen`.
+    /// Compares the free disk space with the needs of the whole file. The estimate follows from the
+    /// `rows` read so far, and from the fraction of the file that they are: `seen`.
     ///
     /// # Errors
     /// [`ConfigFault::ScratchTooSmall`].
@@ -502,7 +503,7 @@ impl Match for SessionRun<'_> {
         met: Result<(Arc<dyn Connection>, Context), Error>,
     ) -> Result<(OwnSet, (Arc<dyn Connection>, Context)), Error> {
         match (set, met) {
-            // A reader that was interrupted because the link failed is not the cause.
+            // The failed link interrupted the reader, so it is the cause.
             (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
             (Err(error), _) => Err(self.peer.left(error)),
             (set, met) => Ok((set?, met?)),
@@ -544,7 +545,7 @@ impl Match for SessionRun<'_> {
             }),
         });
         let output = output.map_err(at).or_else(|error| match error {
-            // A refused result is as final as a good one. After a full disk the run can go on.
+            // A refused result is as final as a good one. After a full disk the run can continue.
             Error::PeerMisbehaved { .. } => self.peer.link().finish().and(Err(error)),
             error => Err(error),
         })?;
@@ -569,8 +570,8 @@ impl Match for SessionRun<'_> {
     }
 }
 
-/// The parameters of a run over a connection or through a store, where a party that runs again must send the same, and
-/// each flight takes long.
+/// The parameters of a run over a connection or through a store, where a restarted party must send
+/// the same messages, and each flight takes long.
 fn of_link(params: PsiParams, is_through_a_store: bool) -> PsiParams {
     match params.early_reveal() {
         EarlyReveal::Paced if is_through_a_store => params.with_early_reveal(EarlyReveal::Never),

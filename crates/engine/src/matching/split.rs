@@ -1,4 +1,4 @@
-//! Matching in partitions: sets that are larger than one run of a protocol should hold.
+//! Matching in partitions, for sets larger than one run of a protocol should hold.
 //!
 //! ```text
 //!  items, row by row ──▶ grouped by partition, in memory or on disk
@@ -9,10 +9,12 @@
 //!  …              several in flight           ┘
 //! ```
 //!
-//! A protocol against parties that deviate makes each of its steps in all partitions before the next one in any
-//! ([`Steps`](vesica_protocols::Steps)): its parties fix whole sets before either reveals anything.
+//! A protocol against parties that deviate makes each of its steps in all partitions before the
+//! next one in any ([`Steps`](vesica_protocols::Steps)): its parties fix whole sets before either
+//! reveals anything.
 //!
-//! The self-check is one of the whole run: its items fall into partitions like all others, and are counted at the end.
+//! One self-check covers the whole run: its items fall into partitions like all others, and are
+//! counted at the end.
 
 mod in_memory;
 
@@ -38,13 +40,14 @@ use vesica_scratch::Scratch;
 
 const EXPORT_PARTITIONS: &str = "EXPORTER-vesica-partitions";
 
-/// How many partitions are matched at a time, if there is memory for them, where a party writes its messages into a store.
+/// Partitions matched at a time, if there is memory for them, where a party writes its messages to
+/// a store.
 const RUNS_OF_A_STORE: usize = 16;
 
-/// Items that are read before repeated ones are dropped.
+/// Items read before repeated ones are dropped.
 const LEAST_ROOM: usize = 1 << 20;
 
-/// The rows of a file with more keys than one partition holds.
+/// The rows of a file that has more keys than one partition holds.
 pub(crate) struct Large {
     pub(super) items: RowItems,
     pub(super) streamed: Streamed,
@@ -72,7 +75,7 @@ impl Pieces {
         Ok(distinct)
     }
 
-    /// What a partition enters: its items, each once.
+    /// The items that a partition enters, each once.
     fn entered(&self, index: u64) -> Result<Vec<Item>> {
         if self.has_repeats {
             return self.distinct(index);
@@ -82,7 +85,8 @@ impl Pieces {
         Ok(entries)
     }
 
-    /// The distinct items of a partition, ascending. Memory follows their number alone, however often one repeats.
+    /// The distinct items of a partition, ascending. Memory follows their count alone, even if one
+    /// repeats often.
     fn distinct(&self, index: u64) -> Result<Vec<Item>> {
         let (mut items, mut room) = (Vec::new(), LEAST_ROOM);
         let read = self.grouped.each(index, &mut |some| {
@@ -98,7 +102,8 @@ impl Pieces {
         Ok(items)
     }
 
-    /// Puts the value of each item in its place; `items` are those of a partition as [`entered`](Self::entered) gives them.
+    /// Replaces each item by its value; `items` are those of a partition as
+    /// [`entered`](Self::entered) returns them.
     fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()> {
         let item_of = |value: Block| Item::from_bytes(value.to_le_bytes());
         let mut next = values.iter().copied();
@@ -120,10 +125,10 @@ impl Pieces {
     }
 }
 
-/// What the runs of all partitions gave, unchecked.
+/// The unchecked outcome of the runs of all partitions.
 pub(crate) struct Found {
     bits: PartitionBits,
-    /// Common items of this party's own; `None` if it learns nothing.
+    /// Number of this party's items that are common; `None` if it learns nothing.
     matched: Option<u64>,
     /// Why the result is refused.
     refused: Option<Misbehaviour>,
@@ -155,7 +160,7 @@ impl Found {
         Ok(Some(RowSet::new(words, rows, matched)))
     }
 
-    /// Takes what one partition gave, but for the bits.
+    /// Adds the outcome of one partition, except its bits.
     fn add(&mut self, given: &PartitionOutput) {
         self.refused = self.refused.or(given.refused);
         if let Some(own) = &given.own {
@@ -168,7 +173,8 @@ fn count(common: &[bool]) -> u64 {
     common.iter().filter(|common| **common).count() as u64
 }
 
-/// Adds what the partition `index` of `pieces` gave; `repeated` are its items, if several rows may have the same.
+/// Adds the outcome of partition `index` of `pieces`; `repeated` are its items, if several rows may
+/// have the same.
 fn add(
     found: &Mutex<Found>,
     (pieces, index): (&Pieces, u64),
@@ -192,7 +198,7 @@ fn add(
     read.map_err(storage)
 }
 
-/// The rows of a run in steps, and what was found of them.
+/// The rows of a run in steps, and the outcome so far.
 struct Rows<'a> {
     pieces: &'a Pieces,
     found: &'a Mutex<Found>,
@@ -213,7 +219,7 @@ impl PartRows for Rows<'_> {
     }
 }
 
-/// What a run in partitions takes of the machine.
+/// The machine's resources for a run in partitions.
 pub(crate) struct Splitting<'a> {
     session: &'a dyn Connection,
     secret: Secret<[u8; 32]>,
@@ -253,7 +259,7 @@ impl<'a> Splitting<'a> {
         Self { session, secret, splitter, scratch, memory_bytes, threads }
     }
 
-    /// What partitions follow from.
+    /// The facts from which partitions are derived.
     pub(crate) fn secret(&self) -> &[u8; 32] {
         self.secret.expose()
     }
@@ -278,8 +284,9 @@ impl<'a> Splitting<'a> {
         Ok(Pieces { grouped, has_repeats: false })
     }
 
-    /// Runs the protocol on each partition; returns what was found, and the most changes of direction of a run. The
-    /// items of `shared` are in both sets. All is counted under `label`; `progress` takes how many partitions are done.
+    /// Runs the protocol on each partition; returns the outcome, and the most changes of direction
+    /// of a run. The items of `shared` are in both sets. Bytes and times count under `label`;
+    /// `progress` receives the number of finished partitions.
     ///
     /// # Errors
     /// The first error of a run, which stops the session.
@@ -352,8 +359,8 @@ impl<'a> Splitting<'a> {
         of
     }
 
-    /// How many partitions are matched at a time: one more than threads, so that one can wait for the peer, or more where
-    /// each message takes long; as far as there is memory for them.
+    /// How many partitions are matched at a time, as far as memory allows: one more than threads,
+    /// so that one can wait for the peer, or more where each message takes long.
     fn runs_in_flight(&self, matched: Matched<'_>) -> NonZeroUsize {
         let room = self.memory_bytes / 2 / split::memory_in_flight(matched.plan, matched.params);
         let wanted = self.threads.get() + 1;
@@ -364,13 +371,13 @@ impl<'a> Splitting<'a> {
     }
 }
 
-/// What the run of a partition took that was counted under `label`.
+/// The bytes and times of a partition's run, counted under `label`.
 fn cost(ctx: &Context, label: &str) -> Cost {
     let (payload, direction_changes) = (ctx.meter().bytes_under(label), ctx.direction_changes());
     Cost { payload, direction_changes }
 }
 
-/// What was kept of a partition is not of that one.
+/// The stored outcome belongs to another partition.
 const DAMAGED: Error = Error::Storage(io::ErrorKind::InvalidData);
 
 fn storage(error: io::Error) -> Error {

@@ -36,19 +36,20 @@ pub(crate) struct HelperRun<'a> {
     folder: PathBuf,
     state: State,
     scratch: Arc<FolderScratch>,
-    /// Whether an earlier process has said `done`, so that a file where the result goes may be its own.
+    /// Whether an earlier process has sent `done`, so that a file at the result's path may be its
+    /// own.
     had_written: bool,
     pool: Pool,
 }
 
-/// This party's items, a row each.
+/// This party's items, one per row.
 pub(crate) struct OwnRows {
     items: RowItems,
     streamed: Streamed,
     digest: [u8; 32],
 }
 
-/// What a finished run knows of its board.
+/// Facts of a finished run over its board.
 pub(crate) struct OfBoard {
     /// Rows of this party with a key.
     pub(crate) keyed: u64,
@@ -56,11 +57,11 @@ pub(crate) struct OfBoard {
     pub(crate) scales: Vec<u32>,
     /// Labels of each party's list.
     pub(crate) list_lens: Vec<u64>,
-    /// Sent and received.
+    /// Payload bytes sent and received.
     pub(crate) wire_bytes: (u64, u64),
 }
 
-/// What the helper gave, or an earlier process has kept of it.
+/// The answer, from the helper or from the state of an earlier process.
 pub(crate) struct Learnt {
     answer: Answer,
     wire_bytes: (u64, u64),
@@ -93,7 +94,7 @@ impl<'a> HelperRun<'a> {
         Ok(Self { run, agreement, party, terms, folder, state, scratch, had_written, pool })
     }
 
-    /// A way to the helper, and a first connection to it.
+    /// A client of the helper, and its first connection.
     fn connect(&self) -> Result<(Remote, Box<dyn Board>), Error> {
         let (job, agreement) = (self.run.job, self.agreement);
         let helper = agreement.helper();
@@ -122,13 +123,14 @@ impl<'a> HelperRun<'a> {
         Ok((remote, board))
     }
 
-    /// Stores the number of the run at the helper, before this party sends anything that belongs to the run.
+    /// Stores the number of the run at the helper, before this party sends anything that belongs to
+    /// the run.
     fn keep_instance(&self, remote: &Remote) -> Result<(), Error> {
         let instance = remote.instance().ok_or(Error::Bug("a connected run has no instance"))?;
         self.state.keep_instance(&instance).map_err(|error| self.storage(error))
     }
 
-    /// The answer that an earlier process has kept.
+    /// The answer that an earlier process stored.
     fn kept_answer(&self, own: &OwnRows) -> Result<Option<Answer>, Error> {
         let parties = self.agreement.parties.len();
         let answer = self.state.answer(parties, own.streamed.rows);
@@ -146,8 +148,8 @@ impl<'a> HelperRun<'a> {
         }
     }
 
-    /// Takes part in the run up to its last message; returns the answer, and the bytes on the connections, which are
-    /// closed.
+    /// Takes part in the run up to its last message; returns the answer, and the bytes on the
+    /// connections, which are then closed.
     fn learn(&self, own: &OwnRows) -> Result<(Answer, (u64, u64)), Error> {
         let (job, state) = (self.run.job, &self.state);
         let (remote, board) = match self.connect() {
@@ -157,7 +159,7 @@ impl<'a> HelperRun<'a> {
                 drop(remote);
                 self.connect()?
             }
-            // The helper has ended or forgotten the old run already.
+            // The helper has already ended or forgotten the old run.
             Err(error) if job.state.restart && is_over(&error) => {
                 state.give_up().map_err(|error| self.storage(error))?;
                 self.connect()?
@@ -169,8 +171,9 @@ impl<'a> HelperRun<'a> {
         match self.take_part((&remote, board), own) {
             Ok(answer) => Ok((answer, remote.wire_bytes())),
             Err(error) => {
-                // What cannot go well any more, nobody should wait for. It is forgotten first: a helper that was
-                // caught, and lets the end of the run hang, must not see the same labels and dummies again.
+                // Do not let the others wait for a run that can no longer succeed. The state is
+                // deleted first: a helper that was caught, and delays the end of the run, must not
+                // see the same labels and dummies again.
                 if self.is_final(&error) {
                     let forgotten = state.forget();
                     let _ = remote.end();
@@ -198,10 +201,10 @@ impl<'a> HelperRun<'a> {
         let common =
             meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
                 .map_err(|error| self.meeting_error(error))?;
-        // The run takes over the connection of the meeting.
+        // The run reuses the connection of the meeting.
         drop(board);
         self.run.event(&Event::Agreed);
-        // What was said when the connection was made belongs to it.
+        // Bytes exchanged since the connection was made belong to the meeting phase.
         let met = meter.bytes_under("");
         clock.add_with_bytes(Phase::Meeting, start.elapsed(), met);
 
@@ -225,57 +228,61 @@ impl<'a> HelperRun<'a> {
         };
         let outcome = kmrs14::run(&facts, items, &means, remote).map_err(at)?;
         let answer = Answer::new(common.scales, outcome);
-        // What was learned is on the disk before anybody hears that it was: the helper may forget the run then.
+        // The answer is on disk before the helper receives `done`, since it may then forget the
+        // run.
         self.state.keep_answer(&answer, streamed.rows).map_err(kept)?;
-        self.say_done(remote)?;
+        self.send_done(remote)?;
         clock.add_with_bytes(Phase::Matching, start.elapsed(), since(met, meter.bytes_under("")));
         Ok(answer)
     }
 
-    /// Tells the helper that this party needs nothing more. It does so after an answer that it refuses as well: a
-    /// helper, or another party, that caused the refusal would learn from a different message whether it hit something.
-    fn say_done(&self, remote: &Remote) -> Result<(), Error> {
+    /// Tells the helper that this party needs nothing more, even after an answer that this party
+    /// refuses: a helper, or another party, that caused the refusal would learn from a different
+    /// message whether it hit something.
+    fn send_done(&self, remote: &Remote) -> Result<(), Error> {
         match remote.done().map_err(|error| self.error(error, Phase::Checking)) {
-            // What is known here stays known.
+            // The answer here remains valid.
             Err(error) if !is_over(&error) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// As [`say_done`](Self::say_done), after an interruption; returns the bytes on the connection.
-    fn say_done_again(&self) -> Result<(u64, u64), Error> {
+    /// As [`send_done`](Self::send_done), after an interruption; returns the bytes on the
+    /// connection.
+    fn send_done_again(&self) -> Result<(u64, u64), Error> {
         if self.state.has_said().map_err(|error| self.storage(error))? {
             return Ok((0, 0));
         }
         match self.connect() {
             Ok((remote, board)) => {
                 drop(board);
-                self.say_done(&remote)?;
+                self.send_done(&remote)?;
                 Ok(remote.wire_bytes())
             }
-            // It had heard this party, or somebody else has ended the run.
+            // The helper had received `done`, or another party has ended the run.
             Err(error) if is_over(&error) => Ok((0, 0)),
             Err(error) => Err(error),
         }
     }
 
-    /// Ends an interrupted run for all parties, and deletes it.
+    /// Ends an interrupted run for all parties, and deletes its state.
     ///
-    /// It is deleted only after the helper has confirmed the end: until then an answer may wait there, and only the
-    /// secrets in the folder give access to it.
+    /// The state is deleted only after the helper has confirmed the end: until then an answer may
+    /// wait there, and only the secrets in the folder give access to it.
     ///
     /// # Errors
-    /// As [`HelperRun::error`]. The folder then still holds the run: the same command continues it, with
-    /// or without a restart.
+    /// As [`HelperRun::error`]. The folder then still holds the run: the same command continues it,
+    /// with or without a restart.
     fn restart(&self, remote: &Remote) -> Result<(), Error> {
         let kept = |error| self.storage(error);
         match remote.end().map_err(|error| self.error(error, Phase::Connecting)) {
             Ok(()) => {}
-            // Another party has ended it already.
+            // Another party has already ended it.
             Err(error) if is_over(&error) => {}
             Err(error @ Error::Refused { refusal: Refusal::TooLate, .. }) => {
                 if self.state.is_damaged() {
-                    // All parties have put their lists into the run that the helper has: it is the one in the folder.
+                    // All parties have put their lists into the run at the helper: it is the one in
+                    // the folder.
                     self.state.repair().map_err(kept)?;
                     self.keep_instance(remote)?;
                 }
@@ -292,8 +299,8 @@ impl<'a> HelperRun<'a> {
             || matches!(error, Error::Input(InputFault::TooFewDifferent { .. }))
     }
 
-    /// What `error` means to a party that comes back: of a run that is over at the helper nothing is kept, so that
-    /// the next is a new one.
+    /// The error for the caller. Deletes the state of a run that the helper has ended or forgotten,
+    /// so that the next run is a new one.
     fn ended(&self, error: Error) -> Error {
         if !is_over(&error) {
             return error;
@@ -356,7 +363,7 @@ impl Match for HelperRun<'_> {
     }
 
     fn read(&self, reader: &Reader<'_>) -> Result<OwnRows, Error> {
-        // A quarter: the rest is for sorting, while these are still there.
+        // A quarter of the memory: sorting needs the rest while these are still there.
         let memory_bytes = self.run.job.memory_bytes / 4;
         let mut items = RowItems::new(memory_bytes, Arc::clone(&self.scratch) as _);
         let mut digest = Transcript::new(ROWS_LABEL, &[]);
@@ -364,13 +371,13 @@ impl Match for HelperRun<'_> {
             batch.iter().for_each(|item| digest.update(item.as_bytes()));
             items.push(batch).map_err(|error| self.storage(error))
         };
-        // A list is refused later when repeated keys leave too few different ones.
+        // A list is refused later if repeated keys leave too few different ones.
         let streamed = reader.items(&mut sink, |_| self.go_on())?;
         self.run.event(&Event::KeysRead(&streamed.counts));
         Ok(OwnRows { items, streamed, digest: digest.finish() })
     }
 
-    /// The parties meet at the helper, with sets that have been read.
+    /// Reports that the parties meet at the helper, after the sets have been read.
     fn meet(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -381,7 +388,7 @@ impl Match for HelperRun<'_> {
             false => self.kept_answer(&own)?,
         };
         let (answer, wire_bytes) = match kept_answer {
-            Some(answer) => (answer, self.say_done_again()?),
+            Some(answer) => (answer, self.send_done_again()?),
             None => self.learn(&own)?,
         };
         Ok(Learnt { answer, wire_bytes, streamed: own.streamed })

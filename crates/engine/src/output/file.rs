@@ -1,4 +1,4 @@
-//! A result as a file.
+//! Writes a result to a file.
 
 use super::{Ids, OrderLine, RunResult, SharesOrder, Union};
 use crate::event::writing;
@@ -30,7 +30,7 @@ pub(crate) struct Results<'a> {
     pub(crate) order: Option<OutputOptions>,
 }
 
-/// Checks, before any data moves, that the result can be written; with a `mark` all rows.
+/// Checks, before any data moves, that the result can be written; with a `mark`, that all rows can.
 pub(crate) fn check(
     agreement: &Agreement,
     source: &Source,
@@ -62,27 +62,29 @@ pub(crate) fn check_order(source: &Source, output: &OutputOptions) -> Result<(),
 }
 
 impl RunResult {
-    /// Writes this output to a file, whole or not at all. Returns what was written if it is rows of `source`, the file
-    /// that the job has read.
+    /// Writes this output to a file, whole or not at all. Returns the counts of what was written if
+    /// it is rows of `source`, the file that the job read.
     ///
-    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns: a
-    /// change of the file since it was opened is noticed, one before only by the number of rows.
-    /// Totals are a table of one row, a union and ids a table, shares a JSON document
+    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns. A
+    /// change of the file since it was opened is detected; an earlier one only by the number of
+    /// rows. Totals are a table of one row, a union and ids a table, shares a JSON document
     /// ([`SharesFile`](crate::shares::SharesFile)). For [`RunResult::Nothing`],
-    /// [`RunResult::OutsideBounds`] and [`RunResult::Detached`] no file is written. `progress` is called at most some tens of
-    /// times a second while `source` is read; [`Break`](ControlFlow::Break) ends the writing.
+    /// [`RunResult::OutsideBounds`] and [`RunResult::Detached`] no file is written. `progress` is
+    /// called at most some tens of times a second while `source` is read;
+    /// [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors
-    /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened or cannot be read;
-    /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written;
-    /// [`Error::Interrupted`] after a `Break`.
+    /// [`InputFault::Data`](crate::InputFault::Data) when `source` has changed since it was opened
+    /// or cannot be read; [`InputFault::Output`](crate::InputFault::Output) when the file cannot be
+    /// written; [`Error::Interrupted`] after a `Break`.
     pub fn write(
         &self,
         source: &Source,
         options: &OutputOptions,
         progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Option<Written>, Error> {
-        // Keys of the other party, identifiers and shares can be more sensitive than the input, which others may read.
+        // Keys of the other party, identifiers and shares can be more sensitive than the input,
+        // which others may read.
         let owners_alone = Origin::OwnersAlone(source);
         match self {
             Self::Nothing | Self::OutsideBounds | Self::Detached { .. } => {}
@@ -114,11 +116,13 @@ impl RunResult {
         Ok(None)
     }
 
-    /// Like [`write`](Self::write), but [`RunResult::Rows`] gives all rows of `source`, with one more column named `mark`
-    /// that says which of them are in the set: `1` or `0`, or a boolean in Parquet.
+    /// Like [`write`](Self::write), but [`RunResult::Rows`] writes all rows of `source`, with an
+    /// additional column named `mark` that says which of them are in the set: `1` or `0`, or a
+    /// boolean in Parquet.
     ///
     /// # Errors
-    /// Those of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a column of that name.
+    /// Those of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a
+    /// column of that name.
     pub fn write_marked(
         &self,
         source: &Source,
@@ -131,9 +135,9 @@ impl RunResult {
         Ok(Some(written))
     }
 
-    /// Writes what this party knows of the order of its shares to a table, whole or not at all, which only its owner can
-    /// read. Numbers are from 1. For other results than shares no file is written. `source` is the file that the job has
-    /// read.
+    /// Writes what this party knows of the order of its shares to a table, whole or not at all,
+    /// which only its owner can read. Numbers start at 1. For results other than shares no file is
+    /// written. `source` is the file that the job read.
     ///
     /// # Errors
     /// [`InputFault::Output`](crate::InputFault::Output) when the file cannot be written.
@@ -160,7 +164,7 @@ impl RunResult {
             observer.event(&writing(progress));
             go_on()
         };
-        // The order alone is of no use, so a failure leaves no file of it.
+        // The order is useless without the result, so a failure leaves no file of it.
         let written = match (output, mark) {
             (Some(options), Some(mark)) => {
                 self.write_marked(source, mark, options, &mut progress)?
@@ -180,7 +184,7 @@ fn write_totals(
     options: &OutputOptions,
 ) -> Result<(), Error> {
     let names: Vec<&str> = totals.iter().map(|(name, _)| *name).collect();
-    // A column of values may have the name of one of ours.
+    // A column of values may have the same name as one of ours.
     let names = distinct_columns(&names);
     let cells = totals.iter().map(|(_, cell)| cell.clone());
     let named: Vec<_> = names.iter().map(String::as_str).zip(cells).collect();
@@ -232,7 +236,7 @@ fn write_order(
     Ok(table.finish()?)
 }
 
-/// The names of the key columns, and last `more`, all different.
+/// The names of the key columns, then `more`, all different.
 fn with_columns(keys: &[String], more: [&str; 2]) -> Vec<String> {
     distinct_columns(&keys.iter().map(String::as_str).chain(more).collect::<Vec<_>>())
 }

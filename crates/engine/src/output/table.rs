@@ -3,7 +3,7 @@
 use vesica_core::Item;
 use vesica_records::{KeyTexts, RowNumbers, key_values};
 
-/// The parts of this party's file that a result naming keys needs.
+/// The parts of this party's file that a result with keys needs.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub(crate) struct KeyRows {
     /// The columns of the key in the file.
@@ -24,11 +24,12 @@ impl KeyRows {
     }
 }
 
-/// The keys that either party has, ascending by their text.
+/// The keys that at least one party has, ascending by their text.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Union {
     pub(crate) own: KeyRows,
-    /// The text of each key, and its position among the own keys; `None` if only the other party has it.
+    /// The text of each key, and its position among the own keys; `None` if only the other party
+    /// has it.
     pub(crate) keys: Vec<(Vec<u8>, Option<u32>)>,
     pub(crate) new: u64,
 }
@@ -38,7 +39,8 @@ pub struct Union {
 pub struct UnionEntry<'a> {
     /// The normalised value of each key column, in the order of [`Union::columns`].
     pub values: Vec<&'a str>,
-    /// The own rows with this key, ascending, from 0; `None` for a key that only the other party has.
+    /// The own rows with this key, ascending, from 0; `None` for a key that only the other party
+    /// has.
     pub rows: Option<Vec<u64>>,
 }
 
@@ -53,7 +55,7 @@ impl Union {
         self.keys.len()
     }
 
-    /// Whether neither party has a key.
+    /// Whether the union has no keys.
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
@@ -63,7 +65,7 @@ impl Union {
         self.new
     }
 
-    /// The keys, in an order that does not reveal who has them.
+    /// The keys, in an order that does not reveal which party has them.
     pub fn entries(&self) -> impl Iterator<Item = UnionEntry<'_>> {
         self.keys.iter().map(|(text, own)| UnionEntry {
             values: self.own.values(text),
@@ -72,8 +74,8 @@ impl Union {
     }
 }
 
-/// Identifiers of the keys that either party has: both parties have the same list, and a common key has the same
-/// identifier at both.
+/// Identifiers of the keys that at least one party has. Both parties have the same list, and a
+/// common key has the same identifier at both.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Ids {
     pub(crate) own: KeyRows,
@@ -89,8 +91,8 @@ pub struct Ids {
 pub struct IdEntry<'a> {
     /// The identifier, 16 bytes, pseudorandom.
     pub id: &'a [u8; Item::LEN],
-    /// The own key that has it, one normalised value for each of [`Ids::columns`]; `None` for a key of the other party
-    /// alone, and for padding if sizes are hidden.
+    /// The own key that has it, one normalised value for each of [`Ids::columns`]; `None` for a key
+    /// that only the other party has, and for padding if sizes are hidden.
     pub values: Option<Vec<&'a str>>,
     /// The own rows with that key, ascending, from 0; empty without an own key.
     pub rows: Vec<u64>,
@@ -102,7 +104,7 @@ impl Ids {
         &self.own.columns
     }
 
-    /// Number of identifiers, with those of padding if sizes are hidden.
+    /// Number of identifiers, including those of padding if sizes are hidden.
     pub fn len(&self) -> usize {
         self.all.len()
     }
@@ -121,8 +123,8 @@ impl Ids {
         })
     }
 
-    /// A column beside the own rows: the identifier of each row, in the order of the file; `None` for a row without a
-    /// usable key.
+    /// A column for the own rows: the identifier of each row, in the order of the file; `None` for
+    /// a row without a usable key.
     pub fn by_row(&self) -> Vec<Option<[u8; Item::LEN]>> {
         let mut column = vec![None; usize::try_from(self.own.rows).unwrap_or(usize::MAX)];
         for (id, position) in self.all.iter().zip(&self.positions) {

@@ -1,4 +1,4 @@
-//! A peer with the right key that does the wrong thing: each deviation has a name.
+//! A peer with the right key that deviates from the protocol: each deviation has a name.
 
 use crate::support::{Listening, Pair, TERMS, Terms, run, small_files};
 use std::num::NonZeroUsize;
@@ -23,25 +23,26 @@ enum Deviation {
     HelloLen,
     /// It claims another agreement, whose text is built to exhaust the reader's stack.
     DeepAgreement,
-    /// The agreement leaves the protocol open, and its software would choose from other ones.
+    /// The agreement leaves the protocol open, and the peer's software would choose from different
+    /// candidates.
     Candidates,
     /// Its hello names candidates where the agreement names the protocol.
     NeedlessCandidates,
-    /// It announces so many items.
+    /// It announces this many items.
     Announces(u64),
-    /// It announces so many items that the run is split, and runs the protocol on its set as a whole.
+    /// It announces enough items for a split run, and runs the protocol on its set as a whole.
     NotSplit,
-    /// It announces what it has, and runs the protocol on its set as on one of two partitions.
+    /// It announces its true size, and runs the protocol as on one of two partitions.
     Split,
     /// It runs the protocol without the shared self-check items.
     NoCheckItems,
-    /// It says at the end that it counted other bytes.
+    /// Its closing has other byte counts.
     Counts,
-    /// It runs everything as it should.
+    /// It follows the protocol.
     None,
 }
 
-/// What the honest receiver `one` makes of a sender `two` with this deviation.
+/// The outcome of the honest receiver `one` with a sender `two` that deviates like this.
 fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
     let pair = Pair::new();
     small_files(&pair);
@@ -53,7 +54,7 @@ fn meet(deviation: Deviation) -> Result<vesica_engine::Report, Error> {
             run(job, observer, &CancelToken::new())
         });
         let address = address.recv_timeout(Duration::from_secs(20)).unwrap();
-        // The scripted peer may fail once the honest one has seen enough.
+        // The scripted peer may fail once the honest one has detected the deviation.
         let _ = script(&pair, address, deviation);
         honest.join().unwrap()
     })
@@ -106,7 +107,8 @@ fn script(pair: &Pair, address: String, deviation: Deviation) -> vesica_core::Re
         let text = format!("[{dotted}]\n{dotted}={opening}1{}\n", "}".repeat(70));
         ctx.peer()?.send(&(text.len() as u32).to_le_bytes())?;
         ctx.peer()?.send(text.as_bytes())?;
-        // Hanging up at once could overtake the text: take the honest one's, then wait for its end.
+        // Closing at once could overtake the text: receive the honest one's, then wait until it
+        // closes.
         let mut len = [0; 4];
         ctx.peer()?.recv_into(&mut len)?;
         ctx.peer()?.recv(u32::from_le_bytes(len) as usize)?;
@@ -209,10 +211,11 @@ fn a_peer_that_announces_too_many_items_has_misbehaved() {
     }
 }
 
-/// The number of partitions follows from the announced sizes. A peer that takes another one makes no result.
+/// The number of partitions follows from the announced sizes. A peer that uses another number gets
+/// no result.
 #[test]
 fn a_peer_that_splits_its_set_otherwise_makes_no_result() {
-    // Their messages have other lengths, which the peer, whose protocol is a good one, finds first.
+    // Their messages have other lengths, which the peer, whose protocol is correct, detects first.
     let result = meet(Deviation::NotSplit);
     let ended = matches!(
         result,

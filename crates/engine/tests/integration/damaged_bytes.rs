@@ -1,5 +1,6 @@
-//! A byte that the network changes, anywhere and in any protocol, is an error of the network: nobody is
-//! accused, nothing is called a defect, and nothing of a result stays with a side that failed.
+//! A byte that the network changes, anywhere and in any protocol, is an error of the network: no
+//! party is accused, nothing is reported as a defect, and no part of a result remains with a side
+//! that failed.
 
 use crate::support::{Pair, TERMS, run};
 use std::collections::BTreeSet;
@@ -15,11 +16,11 @@ use vesica_link::{CancelToken, Endpoint, LinkEvent};
 use vesica_protocols::{Operation, catalogue};
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
-/// A wire that changes one byte, counted from the moment at which both sides have met.
+/// A wire that changes one byte, counted from the moment when both sides have met.
 struct Wire {
-    /// Sides that have met.
+    /// Number of sides that have met.
     met: AtomicU64,
-    /// Which way, and at which of its bytes.
+    /// Which direction, and the position of the byte.
     place: (usize, u64),
     passed: [AtomicU64; 2],
     damaged: AtomicBool,
@@ -44,7 +45,7 @@ impl Wire {
         let _ = to.shutdown(Shutdown::Write);
     }
 
-    /// A port whose connections are passed on to `target`.
+    /// A port whose connections are forwarded to `target`.
     fn to(self: &Arc<Self>, target: String) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -61,7 +62,7 @@ impl Wire {
     }
 }
 
-/// Tells the address of the open port, and the wire that its side has met the other.
+/// Reports the address of the open port, and tells the wire that its side has met the other.
 struct Watch {
     wire: Arc<Wire>,
     address: Mutex<mpsc::Sender<String>>,
@@ -81,7 +82,7 @@ impl Observer for Watch {
     }
 }
 
-/// An agreement on `protocol` for the first of its operations, and the ending of a result's name.
+/// An agreement on `protocol` for the first of its operations, and the extension of a result file.
 fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &'static str) {
     use Operation::{
         InnerProduct, Intersection, PrivateId, SharedValues, Shares, Sum, Threshold, Union,
@@ -121,7 +122,8 @@ fn agreement(pair: &Pair, protocol: &str, operation: Operation) -> (Agreement, &
     (agreement, ending)
 }
 
-/// What both sides make of a run in which the byte at `place` is changed, and the bytes that passed each way.
+/// Both sides' outcomes of a run in which the byte at `place` is changed, and the bytes that passed
+/// each way.
 fn damaged(
     protocol: &str,
     operation: Operation,
@@ -146,9 +148,9 @@ fn damaged(
         job.agreement = agreement.clone();
         job.source =
             Source::open(pair.path(&format!("{name}.csv")), &ReadOptions::default()).unwrap();
-        // Where a length was damaged, the bytes that it tells of never come; where a greeting was,
-        // its side may wait for another while the first peer is done. A run that is to succeed has
-        // time.
+        // After a damaged length, the announced bytes never arrive; after a damaged greeting, its
+        // side may wait for another while the first peer has finished. A run that should succeed
+        // gets more time.
         let (wait, idle) = if place.1 == u64::MAX { (120, 30) } else { (20, 3) };
         job.link.wait = Duration::from_secs(wait);
         job.link.idle = Duration::from_secs(idle);
@@ -201,10 +203,10 @@ fn protocols() -> impl Iterator<Item = (&'static str, Operation)> {
     })
 }
 
-/// Runs side by side, more than there are cores: where a length was damaged, a run waits some seconds.
+/// Runs in parallel, more than cores: after a damaged length, a run waits some seconds.
 const AT_ONCE: usize = 20;
 
-/// Calls `run` with each of `cases`, some at the same time.
+/// Calls `run` with each of `cases`, several in parallel.
 fn side_by_side<T: Send>(cases: impl Iterator<Item = T> + Send, run: impl Fn(T) + Sync) {
     let cases = Mutex::new(cases);
     let next = || cases.lock().unwrap().next();
@@ -219,7 +221,7 @@ fn side_by_side<T: Send>(cases: impl Iterator<Item = T> + Send, run: impl Fn(T) 
     });
 }
 
-/// The `n`-th of some numbers below `len`, the same in each run of the tests.
+/// The `n`-th of a fixed sequence of numbers below `len`.
 fn random_below(name: &str, n: u64, len: u64) -> u64 {
     const LABEL: &str = "vesica engine tests damaged offset";
     let digest = vesica_core::hash::derive(LABEL, &[name.as_bytes(), &n.to_le_bytes()]);
@@ -227,7 +229,7 @@ fn random_below(name: &str, n: u64, len: u64) -> u64 {
     u64::from_le_bytes(*first) % len
 }
 
-/// The bytes that pass each way in a run of `protocol` in which nothing is damaged.
+/// The bytes that pass each way in an undamaged run of `protocol`.
 fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
     let (results, passed) = damaged(protocol, operation, (0, u64::MAX));
     assert!(results.iter().all(Result::is_ok), "{protocol}: {results:?}");
@@ -246,7 +248,7 @@ fn damage_in_any_protocol_is_an_error_of_the_network() {
             let (results, _) = damaged(protocol, operation, place);
             errors += u64::from(results.iter().any(Result::is_err));
         }
-        // A side that has all it needs may end before the last words of the other.
+        // A side that has all it needs may end before it receives the other's last messages.
         assert!(errors > PLACES / 2, "{protocol}: damage had an effect {errors} times");
     });
 }
@@ -262,11 +264,11 @@ fn damage_from_the_first_words_to_the_goodbye_is_an_error_of_the_network() {
     side_by_side(places, |place| drop(damaged("dh", Operation::Intersection, place)));
 }
 
-/// Up to so many bytes each way, each of them is damaged.
+/// In runs with up to this many bytes each way, each byte is damaged.
 const SHORT_LEN: u64 = 3000;
 
-/// Of a run that sends more, so many of the first and of the last bytes, and as many others: a run of some protocols
-/// sends a megabyte.
+/// In longer runs, this many of the first and of the last bytes, and as many others: a run of some
+/// protocols sends a megabyte.
 const OFFSETS: u64 = 100;
 
 #[test]

@@ -1,4 +1,4 @@
-//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+//! The crate's integration tests, in one program: `cargo test --workspace --test integration`.
 
 mod bad_peers;
 mod damaged_bytes;

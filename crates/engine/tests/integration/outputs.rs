@@ -10,11 +10,11 @@ use vesica_engine::{Finished, OrderLine, RowSet, RunResult, SharesOrder};
 use vesica_protocols::Operation;
 use vesica_records::{OutputOptions, ReadOptions, Source};
 
-/// The keys of each party's rows; one has a key twice, and a row without a key.
+/// The keys of each party's rows; one party has a key twice, and a row without a key.
 const KEYS: [&[&str]; 2] =
     [&["1", "2", "", "3", "4", "5", "3", "6"], &["9", "3", "8", "4", "5", "7"]];
 
-/// The own rows of `party` whose key the other one has, from 0.
+/// The own rows of `party` whose key is common, from 0.
 fn common_rows(party: usize) -> Vec<u64> {
     let is_common = |key: &&str| !key.is_empty() && KEYS[1 - party].contains(key);
     (0..).zip(KEYS[party]).filter(|(_, key)| is_common(key)).map(|(row, _)| row).collect()
@@ -132,7 +132,7 @@ fn compare(party: usize, output: &RunResult, text: Option<&str>) {
     }
 }
 
-/// Puts the rows beside the entries by what both parties know of the order.
+/// Joins the rows to the entries by the order that both parties know.
 fn joined_by_their_order(combined: &Combined, orders: [&SharesOrder; 2]) {
     let known = orders.map(|order| (order.columns(), order.lines().collect::<Vec<_>>()));
     let of = |party: usize| (known[party].0, &known[party].1[..]);
@@ -198,7 +198,7 @@ fn check(operation: Operation, receives: &str) {
             let path = pair.path(&format!("{name}.out.{ending}"));
             let text = with_files.then(|| fs::read_to_string(&path).unwrap());
             compare(party, output, text.as_deref());
-            // Written again, it is the same file.
+            // Writing it again gives the same file.
             let source = pair.path(&format!("{name}.csv"));
             let source = Source::open(source, &ReadOptions::default()).unwrap();
             let again = OutputOptions { path: pair.path(&format!("again.{ending}")), force: true };

@@ -15,7 +15,7 @@ use vesica_link::Endpoint;
 /// Keys of the larger file: two partitions.
 const KEYS: u64 = 2_400_000;
 
-/// The least memory for them, a quarter of which they exceed.
+/// The minimum memory limit; the keys exceed a quarter of it.
 const LITTLE: u64 = 150 << 20;
 
 /// The keys with these numbers, a row each, and a row without a key for every `empty`-th.
@@ -117,7 +117,7 @@ fn two_large_files_have_the_rows_of_a_plain_join() {
     }
 }
 
-/// The smaller set has fewer items than there would be room for in each partition, or none that match.
+/// The smaller set does not fill the partitions, or has no common items.
 #[test]
 fn a_small_file_is_split_as_the_larger_one() {
     let pair = Pair::new();
@@ -139,7 +139,8 @@ fn a_small_file_is_split_as_the_larger_one() {
     }
 }
 
-/// With hidden sizes, the sets are padded to `max_rows`, and the partitions to what follows from these.
+/// With hidden sizes, the sets are padded to `max_rows`, and the partitions to the size that
+/// follows.
 #[test]
 fn hidden_sizes_are_split_by_the_agreed_ones() {
     let pair = Pair::new();
@@ -154,7 +155,7 @@ fn hidden_sizes_are_split_by_the_agreed_ones() {
     assert_rows(done[0].output.rows().unwrap(), 0..1000, 100, |number| number >= 500);
 }
 
-/// Also where the sets fit in memory, and before anybody is met.
+/// Also where the sets fit in memory, and before a party contacts the other.
 #[test]
 fn a_folder_for_intermediate_data_that_cannot_be_written_ends_the_run() {
     let pair = Pair::new();
@@ -173,7 +174,8 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
     rows(&pair.path("one.csv"), 0..KEYS, 1000);
     rows(&pair.path("two.csv"), 0..9, 1000);
     let agreement = agreement(&pair, "rr22", "all", "");
-    // Both have too little. The other side of the first one to notice hears that the run has stopped.
+    // Both have too little. The other side of the first one to detect it is told that the run has
+    // stopped.
     let ended = run(&pair, &agreement, 64 << 20);
     let least = ended.iter().find_map(|ended| match ended {
         Err(Error::Config(ConfigFault::MemoryTooSmall { least, .. })) => Some(*least),
@@ -184,7 +186,7 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
     assert!(least <= LITTLE && run(&pair, &agreement, least).iter().all(Result::is_ok));
 }
 
-/// An agreement on a number, with values of `two`'s where it is a sum.
+/// An agreement on a count or sum, with values of `two`'s for a sum.
 fn of_number(pair: &Pair, head: &str, sums: bool) -> Agreement {
     let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
     let mut tables = "[[key]]\nname = \"email\"\nprofile = \"email\"\n".to_owned();
@@ -195,7 +197,7 @@ fn of_number(pair: &Pair, head: &str, sums: bool) -> Agreement {
     pair.agreement_of(&head, &tables, [&limits, &limits])
 }
 
-/// Of a number the total alone is opened: each partition gives shares.
+/// Only the total is opened, of shares from each partition.
 #[test]
 fn numbers_about_large_sets_are_opened_once() {
     let pair = Pair::new();
@@ -220,7 +222,8 @@ fn numbers_about_large_sets_are_opened_once() {
     }
 }
 
-/// Half of the rows have one key. In the first file so few keys are different that the set is not split after all.
+/// Half of the rows have one key. The first file has so few different keys that the set is not
+/// split after all.
 #[test]
 fn one_key_in_half_of_the_rows_is_one_key() {
     let pair = Pair::new();

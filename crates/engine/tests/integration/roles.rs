@@ -1,4 +1,5 @@
-//! Where both parties receive and nobody has values, sizes decide who is the receiver, not names.
+//! Where both parties receive and neither has values, sizes decide which one is the receiver, not
+//! names.
 
 use crate::support::Pair;
 use std::fs;
@@ -9,7 +10,7 @@ const LARGE: u64 = 10_000;
 
 const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
 
-/// The reports of the party with few keys and of the one with many, which are called by `names`.
+/// The reports of the party with few keys and of the one with many, under these `names`.
 fn run(operation: &str, names: [&str; 2]) -> [Report; 2] {
     let pair = Pair::new();
     for (file, keys) in [("one.csv", 0..SMALL), ("two.csv", SMALL - 2..SMALL - 2 + LARGE)] {

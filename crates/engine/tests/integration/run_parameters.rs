@@ -1,4 +1,4 @@
-//! What a report says of the length of what was compared is that of the protocol that ran.
+//! The report gives the length of the compared values for the protocol that ran.
 
 use crate::support::{Pair, small_files};
 

@@ -1,4 +1,5 @@
-//! Keys of a small domain whose number is hidden: they stay integers, and padding is never a key, nor common.
+//! Keys of a small domain with hidden counts: they stay integers, and padding is never a key, nor
+//! common.
 
 use crate::support::Pair;
 use std::fs;
@@ -17,7 +18,7 @@ fn hidden_sizes_keep_a_small_domain() {
         ("ot_phasing", "intersection", "one"),
     ] {
         let pair = Pair::new();
-        // All keys of one, from the first to the last of the domain, and some of them at the other.
+        // One side has all keys from the first to the last of the domain, the other some of them.
         for (file, keys) in [("one.csv", (0..256).step_by(5)), ("two.csv", (0..256).step_by(3))] {
             let rows: String = keys.map(|key| format!("{key}\n")).collect();
             fs::write(pair.path(file), format!("id\n{rows}")).unwrap();
@@ -28,7 +29,7 @@ fn hidden_sizes_keep_a_small_domain() {
         );
         let limits = ["max_rows = 100", "max_rows = 120"];
         let agreement = pair.agreement_of(&head, KEY, limits);
-        // 2·(120 + 16) + 16 numbers besides keys.
+        // 2·(120 + 16) + 16 numbers in addition to the keys.
         let bits = agreement.integer_items().map(|integers| integers.item_bits());
         assert_eq!(bits, Some(10), "{protocol}");
         let [one, two] = pair.complete(&agreement);
@@ -76,9 +77,10 @@ fn self_check_items_cost_bit_vectors_as_many_places_as_there_are_of_them() {
         assert_eq!(one.result.matched_keys, Some(4096_u64.div_ceil(15)));
         one.network.formula_sent + one.network.formula_received
     };
-    // 8 of both sides and 8 of each; a place costs a gate, two bits of an input and of a result, and a transfer.
+    // 8 of both sides and 8 of each; a place costs a gate, two bits of an input and of a result,
+    // and a transfer.
     let (few, many) = (bytes(8), bytes(40));
-    // Some 21 bytes a place; a bit more for each item would double them.
+    // About 21 bytes a place; one more bit for each item would double them.
     assert!(few < 4096 * 24, "{few} bytes");
     assert!(many - few <= 3 * 32 * 40, "{} bytes more", many - few);
 }

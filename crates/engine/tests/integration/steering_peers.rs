@@ -1,5 +1,6 @@
-//! A sender that chooses its input so that a check of the receiver's result depends on whether the receiver has one
-//! key. It must see the same either way, and the receiver must do the same until it has said its last message.
+//! A sender that chooses its input so that a check of the receiver's result depends on whether the
+//! receiver has one key. The sender must see the same either way, and the receiver must behave the
+//! same until it has sent its last message.
 
 use crate::support::{Pair, run};
 use std::fs;
@@ -24,16 +25,16 @@ const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";
 const TARGET: &str = "target";
 const KNOWN: &str = "known";
 
-/// What the sender deviates in.
+/// How the sender deviates.
 #[derive(Clone, Copy, PartialEq)]
 enum Way {
-    /// It announces one key and brings two in the place of self-check items of its own.
+    /// It announces one key and enters two in place of its own self-check items.
     More,
-    /// It leaves the shared self-check items out.
+    /// It omits the shared self-check items.
     NoCheckItems,
     /// The target's value counts as a self-check item.
     Value,
-    /// The target's text is none.
+    /// The target's text is not a text.
     Text,
     /// It names the target's identifier as one of a self-check item of its own.
     CheckItem,
@@ -46,7 +47,8 @@ struct Attack {
     way: Way,
 }
 
-/// All that the sender sees but random bytes: how many bytes came, the last message, and how the session ended.
+/// Everything the sender sees except random bytes: how many bytes arrived, the last message, and
+/// how the session ended.
 #[derive(Debug, PartialEq)]
 struct Seen {
     bytes: (u64, u64),
@@ -54,17 +56,17 @@ struct Seen {
     end: Result<(), String>,
 }
 
-/// What the receiver has done when its last message is out.
+/// What the receiver has done when its last message has been sent.
 #[derive(Debug, PartialEq)]
 struct Before {
     /// Phases, and checks of the result.
     events: Vec<String>,
-    /// Bytes read from files, bytes written to files, calls that read, calls that write, as the system counts them for
-    /// the thread that has the result.
+    /// Bytes read from files, bytes written to files, read calls, write calls, as the system counts
+    /// them for the thread that has the result.
     files: [u64; 4],
 }
 
-/// Watches the receiver.
+/// Observes the receiver.
 struct Watched {
     address: Mutex<Sender<String>>,
     output: PathBuf,
@@ -73,7 +75,7 @@ struct Watched {
     before: Mutex<Option<Before>>,
 }
 
-/// What this thread has read from files and written to them.
+/// Bytes and calls of this thread's reads and writes of files.
 fn file_calls() -> [u64; 4] {
     let io = fs::read_to_string("/proc/thread-self/io").unwrap();
     ["rchar", "wchar", "syscr", "syscw"].map(|name| {
@@ -87,7 +89,7 @@ impl Watched {
         self.events.lock().unwrap().push(event.to_owned());
     }
 
-    /// Called when the sender has the closing and holds its goodbye back.
+    /// Called when the sender has the closing and withholds its goodbye.
     fn assert_waits(&self) {
         assert!(self.before.lock().unwrap().is_none() && !self.output.exists());
         assert_eq!(self.events.lock().unwrap().last().unwrap(), "checking");
@@ -122,7 +124,8 @@ impl Observer for Watched {
     }
 }
 
-/// What the sender sees of a receiver with `keys`, what that does before its last message, and what it makes of it.
+/// What the sender sees of a receiver with `keys`, what the receiver does before its last message,
+/// and the receiver's outcome.
 fn attack(attack: &Attack, keys: [&str; 3]) -> (Seen, Before, Result<Report, Error>) {
     let pair = Pair::new();
     fs::write(pair.path("one.csv"), format!("id\n{}\n", keys.join("\n"))).unwrap();
@@ -177,7 +180,7 @@ fn mark(mark: u8, len: usize) -> Vec<u8> {
     text
 }
 
-/// The sender's set, of one key and self-check items but for the deviation, with values or texts.
+/// The sender's set: one key and self-check items, with values or texts, changed by the deviation.
 fn input(agreement: &Agreement, items: [Item; 2], secret: &[u8], way: Way) -> Input {
     let announced = if way == Way::Text { 2 } else { 1 };
     let mut set = items.to_vec();
@@ -281,7 +284,8 @@ fn watch(
     let mut bytes = ctx.meter().bytes_under("matching");
     let mut closing = last_words(&mut ctx, &output, bytes);
     if learns == Learns::Both && agreement.candidates()[0].bytes_depend_on_result {
-        // They differ between two runs of the same sets: a match ends comparisons, in a random order.
+        // They differ between two runs of the same sets: a match ends comparisons, in a random
+        // order.
         bytes = (0, 0);
         closing.iter_mut().for_each(|closing| closing[1..17].fill(0));
     }
@@ -294,15 +298,15 @@ fn end(session: &Session) -> Result<(), String> {
     session.close_within(Duration::from_secs(60)).map_err(|error| error.to_string())
 }
 
-/// What the receiver says last.
+/// The receiver's last message.
 fn last_words(
     ctx: &mut Context,
     output: &Output,
     (sent, received): (u64, u64),
 ) -> vesica_core::Result<Vec<u8>> {
     if let Output::Ids(ids) = output {
-        // The first is of a key, the second of the target; the others up to the shared ones are its own self-check
-        // items.
+        // The first is of a key, the second of the target; the others before the shared ones are
+        // its own self-check items.
         let own = &ids.own[1..=CHECK_ITEMS];
         ctx.peer()?.send(own.as_flattened())?;
         ctx.peer()?.recv(16 * CHECK_ITEMS)?;
@@ -313,7 +317,7 @@ fn last_words(
     ctx.peer()?.send(&closing)?;
     let mut theirs = ctx.peer()?.recv(33)?;
     if matches!(output, Output::Ids(_)) {
-        // A hash of identifiers that are random.
+        // A hash of identifiers, which are random.
         theirs.truncate(17);
     }
     Ok(theirs)
@@ -322,7 +326,8 @@ fn last_words(
 const WITH: [&str; 3] = [KNOWN, TARGET, "other"];
 const WITHOUT: [&str; 3] = [KNOWN, "another", "other"];
 
-/// Checks that the sender sees the same and a good end whether or not the receiver has the target.
+/// Checks that the sender sees the same, and a successful end, whether or not the receiver has the
+/// target.
 fn sees_nothing(case: &Attack, keys: [[&str; 3]; 2]) -> [Result<Report, Error>; 2] {
     let [with, without] = keys.map(|keys| attack(case, keys));
     assert_eq!(with.0, without.0, "{}", case.protocol);
@@ -345,8 +350,9 @@ const COUNT: &str = "operation = \"cardinality\"\nreceives = \"one\"";
 const SUM: &str = "operation = \"sum\"\nreceives = \"one\"";
 const SUM_TABLE: &str = "[sum]\nof = \"two\"\ncolumn = \"v\"\nbits = 8\n";
 
-// With `rr22_malicious` there is no such place: the sets hold no self-check items that one side alone knows, and either
-// side is refused without the shared ones, see the tests of the protocol and of `sorted_tags`.
+// `rr22_malicious` has no such case: its sets hold no self-check items that only one side knows,
+// and either side is refused without the shared ones; see the tests of the protocol and of
+// `sorted_tags`.
 #[test]
 fn keys_in_place_of_self_check_items_reveal_nothing() {
     for (protocol, head, tables) in [
@@ -363,7 +369,8 @@ fn keys_in_place_of_self_check_items_reveal_nothing() {
     ] {
         let case = Attack { protocol, head, tables, way: Way::More };
         let results = sees_nothing(&case, [WITH, WITHOUT]);
-        // Nothing is wrong with the result itself, and one that is larger than was announced is none either.
+        // Nothing is wrong with the result itself, and one that is larger than was announced is
+        // none either.
         for (result, keys) in results.iter().zip([2, 1]) {
             let result = result.as_ref().unwrap_or_else(|error| panic!("{protocol}: {error}"));
             let counts = protocol != "psty19";
@@ -401,7 +408,7 @@ fn missing_self_check_items_reveal_nothing_where_both_learn() {
     }
 }
 
-/// Rows of all kinds of results are written, or refused, after the last message alone.
+/// Rows of all kinds of results are written, or refused, only after the last message.
 #[test]
 fn what_is_done_before_the_last_message_does_not_depend_on_the_result() {
     for protocol in ["rr22", "scs_wn", "pwc_gmw"] {
@@ -446,7 +453,7 @@ fn an_invalid_text_reveals_nothing() {
 fn an_invalid_self_check_identifier_reveals_nothing() {
     let head = "operation = \"private-id\"\nreceives = \"all\"";
     let case = Attack { protocol: "private_id_oprf", head, tables: "", way: Way::CheckItem };
-    // One key in common in either case, which the sender learns; not which.
+    // One key in common in either case; the sender learns that, but not which.
     let keys = [[TARGET, "another", "other"], [KNOWN, "another", "other"]];
     let [with, without] = sees_nothing(&case, keys);
     assert_fails_alone(&with);

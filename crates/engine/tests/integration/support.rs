@@ -81,8 +81,8 @@ max_rows = {}
         self.job_of(party, self.agreement(terms), endpoint)
     }
 
-    /// An agreement of `one` and `two`, who may be called otherwise, with these lines at its head, these tables after
-    /// it, and the limits of each.
+    /// An agreement of `one` and `two`, possibly under other names, with these lines at its head,
+    /// these tables after it, and the limits of each.
     pub fn agreement_of(&self, head: &str, tables: &str, limits: [&str; 2]) -> Agreement {
         self.agreement_named(["one", "two"], head, tables, limits)
     }
@@ -101,7 +101,7 @@ max_rows = {}
         Agreement::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// The job of the party with key file number `party`, whatever its name in the agreement.
+    /// The job of the party with key file number `party`, under any name in the agreement.
     pub fn job_of(&self, party: usize, agreement: Agreement, endpoint: Endpoint) -> Job {
         let name = ["one", "two"][party];
         let identity = self.identities[party].parse().unwrap();
@@ -159,7 +159,7 @@ max_rows = {}
     }
 }
 
-/// Runs a job, and keeps its report alone.
+/// Runs a job and returns only its report.
 pub fn run(job: Job, observer: Arc<dyn Observer>, cancel: &CancelToken) -> Result<Report, Error> {
     vesica_engine::run(job, observer, cancel).map(|finished| finished.report)
 }
@@ -174,7 +174,7 @@ pub fn both_finish(job: impl Fn(usize, Endpoint) -> Job + Sync) -> [Result<Finis
             vesica_engine::run(job, observer, &CancelToken::new())
         });
         let address = address.recv_timeout(Duration::from_secs(20));
-        // Without an address the listener ended early and the other has nobody to meet.
+        // Without an address the listener ended early and the other has no party to meet.
         let address = address.unwrap_or_else(|_| "127.0.0.1:1".into());
         let job = job(1, Endpoint::Connect(address));
         let connecting = vesica_engine::run(job, Arc::new(Silent), &CancelToken::new());

@@ -95,7 +95,7 @@ fn a_set_below_the_minimum_ends_both_sides() {
     let [one, two] = pair.run(&terms, &terms);
     assert!(matches!(one, Err(Error::Input(InputFault::TooFewKeys { distinct: 3, min: 4 }))));
     assert_peer_stopped(&two, StopReason::Input);
-    // A side that fails before the other has come leaves it waiting for its own limit.
+    // A side that fails before the other has connected leaves it waiting for its own limit.
     assert!(start.elapsed() < Duration::from_secs(20));
     no_leftovers(&pair);
 }
@@ -143,7 +143,7 @@ fn a_cancelled_wait_ends_at_once() {
 
 fn assert_peer_stopped(result: &Result<Report, Error>, reason: StopReason) {
     let Err(Error::Transport { kind: TransportFault::Stream(kind), .. }) = result else {
-        // A side that fails before the other has come leaves the other waiting in vain.
+        // A side that fails before the other has connected leaves it waiting in vain.
         let nobody = matches!(result, Err(Error::Transport { kind: TransportFault::Link(_), .. }));
         assert!(nobody, "{result:?}");
         return;

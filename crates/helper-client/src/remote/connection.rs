@@ -206,7 +206,7 @@ impl Connections {
         let mut seed = [0; 32];
         rand::rngs::SysRng
             .try_fill_bytes(&mut seed)
-            .map_err(|_| Error::Bug("the system gives no random numbers"))?;
+            .map_err(|_| Error::Bug("the system has no random numbers"))?;
         let peers: Vec<(Role, Arc<dyn Streams>)> = vec![(Role::Helper, Arc::new(session.clone()))];
         let mut context = Context::new(peers, seed, options.pool.clone(), options.meter.clone())?;
         let channel = context.with(Role::Helper)?;
@@ -231,8 +231,8 @@ impl Connections {
             LinkError::NoPeer { waited, .. } => TransportError::Deadline(*waited),
             LinkError::ConnectFailed(kind) => TransportError::Io(*kind),
             LinkError::Silent(time) => TransportError::Idle(*time),
-            // The machine's lack of resources is not the helper's fault, and another attempt would lack
-            // them too.
+            // The machine's lack of resources is not the helper's fault, and another attempt would
+            // lack them too.
             LinkError::NoResources(kind) => {
                 let lack = match *kind {
                     ErrorKind::OutOfMemory => ParameterError::OutOfMemory,
@@ -270,7 +270,7 @@ pub(super) struct Connection {
     number: u64,
     /// Requests without a reply so far.
     pending_replies: usize,
-    /// Whether the helper reported that other parties must act first: its outage is over.
+    /// Whether the helper reported that other parties must act first: its outage has ended.
     has_resumed: bool,
 }
 
@@ -288,8 +288,8 @@ impl Connection {
         })
     }
 
-    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle limit:
-    /// one that hangs still sends the link's signs of life.
+    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle
+    /// limit: one that hangs still sends the link's signs of life.
     fn expecting<R>(
         &mut self,
         connections: &Connections,

@@ -14,14 +14,16 @@ use vesica_server_aided::kmrs14::{Board, Kind, Slot, Wanted};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which a sync asks whether the helper has stored them: it syncs a segment while the next one arrives.
+/// Bytes after which a sync asks whether the helper has stored them: it syncs a segment while the
+/// next one arrives.
 const SYNC_EVERY_BYTES: usize = 2 << 20;
 
 /// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
 
-/// Requests, and expected bytes of their replies, that are asked for ahead of the one that is received: what a distant
-/// helper sends in a round trip. However long the replies are, the link's window bounds what waits in memory here.
+/// Requests, and expected bytes of their replies, that are asked for ahead of the one that is
+/// received: what a distant helper sends in a round trip. However long the replies are, the link's
+/// window bounds what waits in memory here.
 const AHEAD: usize = 64;
 const AHEAD_BYTES: usize = 8 << 20;
 
@@ -29,13 +31,14 @@ const AHEAD_BYTES: usize = 8 << 20;
 pub(super) struct Lane {
     connections: Arc<Connections>,
     connection: Option<Connection>,
-    /// Puts since the last sync that was sent, and then for each sync without a reply, oldest first.
+    /// Puts since the last sync that was sent, and then for each sync without a reply, oldest
+    /// first.
     unsynced: Batch,
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
 }
 
-/// A request, the most bytes of its reply, and those that it is expected to have.
+/// A request, the upper bound on its reply's bytes, and their expected count.
 type Question = (Request, usize, usize);
 
 #[derive(Default)]
@@ -76,8 +79,9 @@ impl Lane {
         Ok(reply)
     }
 
-    /// Sends requests, several ahead of the replies, and calls `take` with the number and the reply of each, in order. What
-    /// was put before is confirmed first, in the same flight: the helper replies in order too.
+    /// Sends requests, several ahead of the replies, and calls `take` with the number and the reply
+    /// of each, in order. What was put before is confirmed first, in the same flight: the helper
+    /// replies in order too.
     fn request_each(
         &mut self,
         requests: &[Question],
@@ -103,7 +107,8 @@ impl Lane {
         Ok(())
     }
 
-    /// The reply to the request with the number `received`, of which `sent` are on their way on the current connection.
+    /// The reply to the request with the number `received`, of which `sent` are on their way on the
+    /// current connection.
     fn next_reply(
         &mut self,
         requests: &[Question],
@@ -116,7 +121,7 @@ impl Lane {
         let connections = Arc::clone(&self.connections);
         self.ready()?;
         let Some(connection) = self.connection.as_mut() else {
-            return Err(Error::Bug("a connection is there"));
+            return Err(Error::Bug("a lane has no connection"));
         };
         if !self.unsynced.puts.is_empty() {
             connection.send(Request::Sync, &[])?;
@@ -172,7 +177,8 @@ impl Lane {
     fn ready(&mut self) -> Result<&mut Connection> {
         if self.connection.is_none() {
             let mut connection = self.connections.take()?;
-            // All of it, with one sync for all, so that the order holds before anything else is sent.
+            // All of it, with one sync for all, so that the order holds before anything else is
+            // sent.
             let batches = self.syncing.drain(..).chain([std::mem::take(&mut self.unsynced)]);
             let mut all = Batch::default();
             for mut batch in batches {
@@ -189,7 +195,7 @@ impl Lane {
             }
             self.connection = Some(connection);
         }
-        self.connection.as_mut().ok_or(Error::Bug("a connection is there"))
+        self.connection.as_mut().ok_or(Error::Bug("a lane has no connection"))
     }
 
     /// Closes the connection and waits before the next attempt; fails if there is none.
@@ -226,8 +232,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits for the reply to the oldest sync. If the connection is lost meanwhile, everything is in
-    /// `unsynced` again.
+    /// Waits for the reply to the oldest sync. If the connection is lost meanwhile, everything is
+    /// in `unsynced` again.
     fn receive_sync(&mut self) -> Result<()> {
         let connections = Arc::clone(&self.connections);
         let Some(connection) = self.connection.as_mut() else { return self.connect() };

@@ -243,8 +243,8 @@ impl<'a> Connection<'a> {
         core.check(run, || drop(self.sign(&Welcome::not_yet())))
     }
 
-    /// Sends `sign` if the party has had nothing for a while: it takes a helper that gives neither a
-    /// reply nor a sign for one that hangs. Only the thread that gives the reply sends it.
+    /// Sends `sign` if the party has had nothing for a while: it takes a helper that gives neither
+    /// a reply nor a sign for one that hangs. Only the thread that gives the reply sends it.
     fn sign(&mut self, sign: &[u8]) -> Result<()> {
         if self.signed.elapsed() >= self.session.sign_every() {
             // Under a lock of its run: so few bytes never wait.
@@ -324,7 +324,8 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Stores durably everything filled so far, before any party learns of it or of its consequences.
+    /// Stores durably everything filled so far, before any party learns of it or of its
+    /// consequences.
     fn settle(&self, participant: &Participant) -> Result<(), Refusal> {
         participant
             .run
@@ -372,8 +373,8 @@ impl<'a> Connection<'a> {
         &self.limits.name
     }
 
-    /// Memory for a slot of `len` bytes being received or sent; `None` if its party has gone, or the
-    /// service stops.
+    /// Memory for a slot of `len` bytes being received or sent; `None` if its party has gone, or
+    /// the service stops.
     fn memory(&mut self, len: usize) -> Option<Lease<'a>> {
         let (core, session, member) = (self.core, self.session, self.member);
         let is_idle = || {

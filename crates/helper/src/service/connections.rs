@@ -37,8 +37,8 @@ impl Connections {
         self.open().insert(number, OpenConnection { session, member, is_busy: true });
     }
 
-    /// Closes the connections of the parties for which `is_gone` returns true, and waits for a limited
-    /// time until they have ended.
+    /// Closes the connections of the parties for which `is_gone` returns true, and waits for a
+    /// limited time until they have ended.
     pub(super) fn close_those(&self, is_gone: impl Fn(usize) -> bool) {
         let started = Instant::now();
         let mut open = self.open();
@@ -66,8 +66,8 @@ impl Connections {
         self.changed.notify_all();
     }
 
-    /// Closes the connections: at once if the party waits for no reply, the others after their reply,
-    /// at the latest after `grace`. Returns whether all are gone.
+    /// Closes the connections: at once if the party waits for no reply, the others after their
+    /// reply, at the latest after `grace`. Returns whether all are gone.
     pub(super) fn close_all(&self, grace: Duration) -> bool {
         let started = Instant::now();
         let mut open = self.open();

@@ -102,9 +102,9 @@ impl Core {
         }
     }
 
-    /// Resumes the runs of an earlier process. Runs with a party that is no longer served are ended,
-    /// except those that nobody may end: if one party has learned its answer, the other must be able to
-    /// learn it too.
+    /// Resumes the runs of an earlier process. Runs with a party that is no longer served are
+    /// ended, except runs that no party may end: if one party has learned its answer, the other
+    /// must be able to learn it too.
     pub(super) fn adopt(&self, found: Vec<Found>) {
         for (id, record, store) in found {
             // The earlier process ended after all had sent done, or after one had ended the run.
@@ -137,7 +137,8 @@ impl Core {
         self.ledger.take_on(&self.members, &self.store, run, &RunSlots::new(self, run))
     }
 
-    /// Ends `run` if one of its parties is not served and it may be ended; returns whether it is over.
+    /// Ends `run` if one of its parties is not served and it may be ended; returns whether it has
+    /// ended.
     pub(super) fn end_if_revoked(&self, run: &Arc<Run>) -> bool {
         let is_served = |number: &usize| self.members.get(*number).is_served();
         let Some(party) = run.members.iter().position(|number| !is_served(number)) else {
@@ -237,7 +238,7 @@ impl Core {
         left?;
         run.store.set_checked();
         run.set_checked();
-        // Work may be due that nobody requests any more.
+        // Work may be due that no party requests any more.
         run.set_dirty();
         Ok(())
     }
@@ -287,7 +288,8 @@ impl Core {
         self.end_if(run, over, counted, notified, || true);
     }
 
-    /// Like [`end`](Self::end), if `may` permits it at the moment of the end; returns whether it did.
+    /// Like [`end`](Self::end), if `may` permits it at the moment of the end; returns whether it
+    /// did.
     pub(super) fn end_if(
         &self,
         run: &Arc<Run>,
@@ -339,7 +341,7 @@ impl Core {
 
     fn hand_over(&self, rest: Remains) {
         if let Some(sweeper) = &*self.sweeper() {
-            // If nobody sweeps it, the next start does.
+            // If it is not swept now, the next start does it.
             let _ = sweeper.send(rest);
         }
     }
@@ -377,7 +379,8 @@ impl Core {
         for run in self.runs.open() {
             let slots = RunSlots::new(self, &run);
             let may_be_ended = || may_be_ended(&run.record.spec, &slots);
-            // A party may have read its answer by now: the other has the whole time to read its own.
+            // A party may have read its answer by now: the other has the whole time to read its
+            // own.
             let bound = run.bound_since(|| !may_be_ended()).map(|since| since.elapsed());
             // Setting the clock back makes no run old.
             let age = || now.duration_since(run.record.created).unwrap_or_default();
@@ -394,11 +397,11 @@ impl Core {
     }
 }
 
-/// How long an empty run is kept: a party whose connection was just lost, or for which the disk had no
-/// space, returns.
+/// How long an empty run is kept: a party whose connection was just lost, or for which the disk had
+/// no space, returns.
 const KEEP_EMPTY: Duration = Duration::from_secs(120);
 
-/// How often a connection looks whether another has checked the files of their run.
+/// How often a connection checks whether another one has verified the files of their run.
 const CHECKING_POLL: Duration = Duration::from_millis(50);
 
 /// How long the directory counts as failing after a failure.

@@ -59,9 +59,9 @@ impl Member {
     }
 }
 
-/// How often something happens: what is allowed in a minute comes back evenly, and does not add up.
+/// A rate limit: the allowance of a minute returns evenly, and does not accumulate.
 struct Pace {
-    /// How much of it is used.
+    /// The used part of the allowance.
     used: f64,
     at: Instant,
 }

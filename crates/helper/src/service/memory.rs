@@ -1,5 +1,5 @@
-//! Memory for slots being received and sent: all connections share a limit, and no party can have all
-//! of it.
+//! Memory for slots being received and sent: all connections share a limit, and no party can have
+//! all of it.
 
 use crate::locks::{self, Guard, Lock, Rank};
 use std::collections::HashMap;
@@ -34,7 +34,8 @@ pub(super) struct Lease<'a> {
 }
 
 impl Memory {
-    /// The connections' part of `memory_bytes`: a quarter, and at least the size of the longest slot.
+    /// The connections' part of `memory_bytes`: a quarter, and at least the size of the longest
+    /// slot.
     pub(super) fn part_of(memory_bytes: u64) -> u64 {
         (memory_bytes / 4).max(2 * Slot::MAX_LEN as u64)
     }
@@ -45,8 +46,8 @@ impl Memory {
 
     /// Takes `bytes` for `party` when they are free; `None` if `give_up` returns true first.
     ///
-    /// A party may have as much as remains for others, so one that never releases memory holds half, two of
-    /// them a third each, and a new one always finds some.
+    /// A party may have as much as remains for others, so one that never releases memory holds
+    /// half, two of them a third each, and a new one always finds some.
     pub(super) fn take(
         &self,
         party: usize,

@@ -13,8 +13,8 @@ use prometheus_client::registry::{Registry, Unit};
 use std::sync::atomic::AtomicU64;
 use vesica_core::Refusal;
 
-/// Upper bound of the first bucket for comparison times, in seconds; each next bucket is twice as wide,
-/// up to about twenty minutes.
+/// Upper bound of the first bucket for comparison times, in seconds; each next bucket is twice as
+/// wide, up to about twenty minutes.
 const FIRST_BUCKET: f64 = 0.005;
 const BUCKETS: u16 = 18;
 

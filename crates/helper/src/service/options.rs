@@ -19,13 +19,13 @@ pub struct PartyLimits {
     pub max_rows: u64,
     /// Most runs it may take part in at once.
     pub max_runs: u32,
-    /// Most runs that it may begin and end in a minute, together. It may do as many at once after a time
-    /// without any.
+    /// Most runs that it may begin and end in a minute, together. It may do as many at once after a
+    /// time without any.
     pub max_runs_a_minute: u32,
     /// Most connections it may have at once.
     pub max_connections: u32,
-    /// Most bytes reserved for it, in all runs together: what it puts, and what the helper writes for
-    /// it.
+    /// Most bytes reserved for it, in all runs together: what it puts, and what the helper writes
+    /// for it.
     pub max_stored_bytes: u64,
 }
 
@@ -84,7 +84,7 @@ pub struct ServiceOptions {
     pub max_stored_percent: u8,
     /// Bytes of the disk to leave free.
     pub keep_free_bytes: u64,
-    /// Where health and metrics are served over HTTP; `None` for nowhere.
+    /// Where health and metrics are served over HTTP; `None` if they are not.
     pub metrics: Option<MetricsOptions>,
 }
 

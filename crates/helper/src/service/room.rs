@@ -76,8 +76,8 @@ impl Holding {
         self.reserved.clone()
     }
 
-    /// Counts `bytes` that `party` is about to put; returns whether it may, and `None` before its limit
-    /// is known.
+    /// Counts `bytes` that `party` is about to put; returns whether it may, and `None` before its
+    /// limit is known.
     pub(super) fn put(&mut self, party: usize, bytes: u64) -> Option<bool> {
         let most = self.reserved.most.as_ref()?.get(party)?;
         let used = self.used.get_mut(party)?;
@@ -110,7 +110,8 @@ impl Holding {
 /// Why there is no space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// The run alone exceeds a limit: that of a party, by its position and its name, or of the helper.
+    /// The run alone exceeds a limit: that of a party, by its position and its name, or of the
+    /// helper.
     Above { party: Option<(u8, String)>, asked: u64, most: u64 },
     /// Other runs occupy what it needs.
     Taken { party: Option<String>, asked: u64, free: u64 },
@@ -161,8 +162,8 @@ impl Ledger {
         *self.sum()
     }
 
-    /// Reserves `wanted` for `run` in place of its reservation, which stays if there is no space. With
-    /// `in_any_case` there always is: the data exists already.
+    /// Reserves `wanted` for `run` in place of its reservation, which stays if there is no space.
+    /// With `in_any_case` there always is: the data exists already.
     fn reserve(
         &self,
         members: &Members,
@@ -191,7 +192,8 @@ impl Ledger {
                     let party = Some((party as u8, limits.name.clone()));
                     return Err(NoRoom::Above { party, asked, most });
                 }
-                // A party that already exceeds its limit may shrink its reservation, but not grow it.
+                // A party that already exceeds its limit may shrink its reservation, but not grow
+                // it.
                 if after(party) > most.max(now(party)) {
                     let free = most.saturating_sub(after(party) - asked);
                     return Err(NoRoom::Taken { party: Some(limits.name.clone()), asked, free });
@@ -220,7 +222,7 @@ impl Ledger {
             let free = most.saturating_sub(total - asked);
             return Err(NoRoom::Taken { party: None, asked, free });
         }
-        // What runs will use of the disk beyond what they use now.
+        // The additional disk space that runs will use.
         let on_disk = total.saturating_sub(self.in_memory_bytes);
         let to_come = on_disk.saturating_sub(used);
         if to_come.saturating_add(limits.keep_free_bytes) > free {
@@ -307,7 +309,8 @@ impl Ledger {
     }
 }
 
-/// The needs of the whole run if all hellos are known, including `coming`; `None` while one is missing.
+/// The needs of the whole run if all hellos are known, including `coming`; `None` while one is
+/// missing.
 fn whole(
     run: &Run,
     slots: &dyn HelperStore,
@@ -385,7 +388,7 @@ mod tests {
         assert_eq!(check(limits(None, 60), 0, 600, 600), Ok(()));
         assert_eq!(check(limits(None, 60), 0, 601, 601), above(601, 600));
         assert_eq!(check(limits(None, 60), 0, 200, 601), taken(200, 199));
-        // What stays in memory takes no disk.
+        // Slots in memory use no disk.
         assert_eq!(check(limits(None, 60), 50, 650, 650), Ok(()));
         // The number of bytes counts in place of the share, either way.
         assert_eq!(check(limits(Some(700), 60), 0, 700, 700), Ok(()));

@@ -64,7 +64,7 @@ struct State {
     turn: Turn,
     joined: u16,
     connections: usize,
-    /// When it was first known that nobody may end it any more.
+    /// When it was first known that no party may end it any more.
     bound_since: Option<Instant>,
     /// Since when it has been without connections and data.
     empty_since: Option<Instant>,
@@ -142,8 +142,8 @@ impl Run {
         }
     }
 
-    /// Starts its end if `may` permits it; false if it does not, or if it has already started. Nothing
-    /// of the run is sent until [`end`](Self::end), and [`over`](Self::over) waits for it.
+    /// Starts its end if `may` permits it; false if it does not, or if it has already started.
+    /// Nothing of the run is sent until [`end`](Self::end), and [`over`](Self::over) waits for it.
     pub(super) fn begin_end(&self, may: impl FnOnce() -> bool) -> bool {
         let mut state = self.state();
         let begins = state.over.is_none() && !state.is_ending && may();
@@ -170,8 +170,8 @@ impl Run {
         self.changed.notify_all();
     }
 
-    /// Since when it is known that nobody may end it any more: from now on, if `is_bound` returns true
-    /// for the first time.
+    /// Since when it is known that no party may end it any more: from now on, if `is_bound` returns
+    /// true for the first time.
     pub(super) fn bound_since(&self, is_bound: impl FnOnce() -> bool) -> Option<Instant> {
         let mut state = self.state();
         if state.bound_since.is_none() && is_bound() {

@@ -22,7 +22,7 @@ pub(super) struct RunSlots<'a> {
     core: &'a Core,
     run: &'a Run,
     mark: Mark,
-    /// In the size-hiding protocol: labels were made anew.
+    /// In the size-hiding protocol: labels were made again.
     has_relabelled: AtomicBool,
 }
 
@@ -72,7 +72,7 @@ impl HelperStore for RunSlots<'_> {
     fn scratch(&self) -> &dyn Scratch {
         match self.core.keeping {
             crate::Keeping::Files => self.core.store.scratch(),
-            // What is small stays small.
+            // The intermediate data of a small run stays in memory.
             crate::Keeping::Memory { limit_bytes } if self.core.store.bytes() < limit_bytes / 2 => {
                 &MemoryScratch
             }
@@ -129,8 +129,8 @@ pub(super) fn work(core: &Core) {
 }
 
 fn take_steps(core: &Core, run: &Arc<Run>) {
-    // A connection's thread checks the files when one of the run's parties connects: that takes minutes
-    // for a large run, and others have steps to execute.
+    // A connection's thread checks the files when one of the run's parties connects: that takes
+    // minutes for a large run, and others have steps to execute.
     if !run.is_checked() {
         return;
     }
@@ -172,7 +172,8 @@ fn take_steps(core: &Core, run: &Arc<Run>) {
             run.set_hindrance(Some(hindrance));
         }
         Err(refusal) => {
-            // This run cannot continue, whereas a connection with a defect may be followed by others.
+            // This run cannot continue, whereas a connection with a defect may be followed by
+            // others.
             let refusal = if refusal == Refusal::Internal { Refusal::Broken } else { refusal };
             core.end(run, Over::Refused(refusal), Counted::Failed, 0);
         }

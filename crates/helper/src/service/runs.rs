@@ -55,8 +55,8 @@ type Known = (Arc<Run>, Option<Over>);
 /// All runs of a service.
 pub(super) struct Runs {
     table: Lock<Table>,
-    /// Held while the file of how a run ended changes; by the first byte of the run's id, so that a slow
-    /// disk delays few others.
+    /// Held while the file of how a run ended changes; by the first byte of the run's id, so that a
+    /// slow disk delays few others.
     ended_files: [Lock<()>; ENDED_LOCKS],
 }
 
@@ -115,7 +115,8 @@ impl Runs {
         }
     }
 
-    /// Whether this very run has ended: the earlier process was killed before it had removed the rest.
+    /// Whether this very run has ended: the earlier process was killed before it had removed the
+    /// rest.
     pub(super) fn has_ended(&self, id: &RunId, instance: &Instance) -> bool {
         self.table().ended.get(id).is_some_and(|ended| ended.instance == *instance)
     }
@@ -125,8 +126,8 @@ impl Runs {
         self.table().open.values().cloned().collect()
     }
 
-    /// Accepts a party into a run, which is started if missing, or refuses it. A party that only looks
-    /// enters nothing.
+    /// Accepts a party into a run, which is started if missing, or refuses it. A party that only
+    /// looks enters nothing.
     pub(super) fn enter(
         &self,
         entering: Entering<'_>,
@@ -214,10 +215,11 @@ impl Runs {
         Remains::of(run, gone)
     }
 
-    /// Ends a run if `may` permits it, and removes it; returns what remains to sweep. `None` if it may
-    /// not be ended, or has ended. `notified` are the parties that know.
+    /// Ends a run if `may` permits it, and removes it; returns what remains to sweep. `None` if it
+    /// may not be ended, or has ended. `notified` are the parties that know.
     ///
-    /// The run is off the disk before any party is notified: it must not return after a power failure.
+    /// The run is off the disk before any party is notified: it must not return after a power
+    /// failure.
     pub(super) fn close(
         &self,
         run: &Arc<Run>,
@@ -283,8 +285,8 @@ impl Runs {
         old.iter().for_each(|id| self.settle_ended(id, store));
     }
 
-    /// Stores how the run `id` ended, or removes that, as the table has it now: a run of the same name
-    /// may end meanwhile.
+    /// Stores how the run `id` ended, or removes that, as the table has it now: a run of the same
+    /// name may end meanwhile.
     fn settle_ended(&self, id: &RunId, store: &Store) {
         let _file = self.ended_file(id);
         let ended = self.table().ended.get(id).map(Ended::record);
@@ -303,8 +305,8 @@ impl Runs {
         self.table().other_agreement(&run.record, party)
     }
 
-    /// The table, the run of this name, if there is one, and how it ended. A run that is about to end is
-    /// waited for, and never under the lock: its end takes the table.
+    /// The table, the run of this name, if there is one, and how it ended. A run that is about to
+    /// end is waited for, and never under the lock: its end takes the table.
     fn table_and_run(&self, id: RunId) -> (Guard<'_, Table>, Option<Known>) {
         loop {
             let table = self.table();
@@ -329,7 +331,8 @@ impl Table {
         self.open.get(&run.id).is_some_and(|open| Arc::ptr_eq(open, run))
     }
 
-    /// The empty run that makes room for one more of the party, if one must, to be [forgotten](Runs::forget).
+    /// The empty run that makes room for one more of the party, if one must, to be
+    /// [forgotten](Runs::forget).
     fn make_room(&self, entering: &Entering<'_>) -> Result<Option<Arc<Run>>, Refusal> {
         let Some(member) = entering.members.get(usize::from(entering.party)) else {
             return Err(Refusal::NotAParty);
@@ -357,8 +360,8 @@ impl Table {
         empty.map(Some).ok_or(Refusal::OverLimit(over))
     }
 
-    /// The agreement of another run of exactly the same parties in which another of them waits now, and
-    /// this one does not take part; zeros without one.
+    /// The agreement of another run of exactly the same parties in which another of them waits now,
+    /// and this one does not take part; zeros without one.
     fn other_agreement(&self, record: &Record, party: u8) -> [u8; 32] {
         let own = record.spec.parties.get(usize::from(party)).map(|party| party.identity);
         let identities = |record: &Record| -> BTreeSet<[u8; 32]> {

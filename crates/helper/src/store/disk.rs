@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Changes files, and reports the changes to a test that simulates a power failure after one of them.
+/// Changes files, and reports the changes to a test that simulates a power failure after one of
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Disk {
     #[cfg(test)]
@@ -31,8 +32,8 @@ impl Disk {
         super::file::make_dir(dir)
     }
 
-    /// Writes `body` and its digest to the new file `path`, which must not exist. Leaves nothing behind
-    /// after an error. The file survives a power failure once it and the directory are
+    /// Writes `body` and its digest to the new file `path`, which must not exist. Leaves nothing
+    /// behind after an error. The file survives a power failure once it and the directory are
     /// [synced](Self::sync).
     pub(super) fn create(&self, path: &Path, body: &[u8], digest: &Digest) -> io::Result<()> {
         note!(self, create(path, &[body, digest].concat()));

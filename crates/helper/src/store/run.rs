@@ -66,13 +66,15 @@ struct Slots {
     is_removed: bool,
 }
 
-/// The stored data that a connection or a step knows: it may rely on nothing after something was lost.
+/// The stored data that a connection or a step knows: it may rely on nothing after something was
+/// lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Mark(u64);
 
 /// The slots of one run, the helper's secret, and the parties that are done.
 ///
-/// `slots` is never held during file operations: it would block all parties, also those of other runs.
+/// `slots` is never held during file operations: it would block all parties, also those of other
+/// runs.
 pub(crate) struct RunStore {
     store: Arc<Store>,
     dir: PathBuf,
@@ -92,8 +94,8 @@ impl RunStore {
         Self { store, dir, slots, files, syncing }
     }
 
-    /// Stores the run's description, if runs survive a restart, so that no party is accepted into a run
-    /// that could be lost; returns whether it is new.
+    /// Stores the run's description, if runs survive a restart, so that no party is accepted into a
+    /// run that could be lost; returns whether it is new.
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::NotFound`] if the run was removed.
@@ -116,8 +118,8 @@ impl RunStore {
     }
 
     /// Returns when everything filled so far survives a power failure, if runs survive a restart at
-    /// all. Slots that cannot be synced are emptied: their parties have no confirmation, and put them
-    /// again.
+    /// all. Slots that cannot be synced are emptied: their parties have no confirmation, and put
+    /// them again.
     ///
     /// # Errors
     /// Those of the file system, also if something was lost since `mark`.
@@ -167,8 +169,8 @@ impl RunStore {
         Some(digest == Some(file::digest(&file_name(slot), body)))
     }
 
-    /// Fills an empty slot; a filled one is unchanged. `record` is written with the first slot if it
-    /// does not exist yet.
+    /// Fills an empty slot; a filled one is unchanged. `record` is written with the first slot if
+    /// it does not exist yet.
     ///
     /// # Errors
     /// Those of the file system; nothing is stored then.
@@ -284,7 +286,7 @@ impl RunStore {
         }
         let made = disk.make_dir(&self.dir).and_then(|()| self.write_record(record));
         if made.is_err() {
-            // Without the record the rest is useless, and nobody would sweep it.
+            // Without the record the rest is useless, and would never be swept.
             let _ = disk.remove_dir_all(&self.dir);
         }
         self.slots().has_dir = made.is_ok();
@@ -313,7 +315,8 @@ impl RunStore {
     /// The bytes of a slot.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] for an empty one, [`io::ErrorKind::InvalidData`] for a damaged one.
+    /// [`io::ErrorKind::NotFound`] for an empty one, [`io::ErrorKind::InvalidData`] for a damaged
+    /// one.
     pub(crate) fn read(&self, slot: Slot) -> io::Result<Vec<u8>> {
         {
             let slots = self.slots();
@@ -418,8 +421,8 @@ impl RunStore {
         Ok(**self.slots().secret.insert(secret))
     }
 
-    /// Records that `party` has everything it needs; returns the bits of all that have. On return it is
-    /// on the disk.
+    /// Records that `party` has everything it needs; returns the bits of all that have. On return
+    /// it is on the disk.
     ///
     /// # Errors
     /// Those of the file system.

@@ -188,8 +188,8 @@ impl Power {
         Ok((dir, path.file_name().map(OsStr::to_os_string).expect("a name")))
     }
 
-    /// Writes the state of the disk after the failure to the empty directory `to`. `draw` decides what
-    /// is lost.
+    /// Writes the state of the disk after the failure to the empty directory `to`. `draw` decides
+    /// what is lost.
     pub(crate) fn leave(&self, to: &Path, loss: Loss, draw: &mut dyn FnMut() -> u64) {
         assert!(self.is_off(), "the power has not failed");
         fs::write(to.join("lock"), b"").unwrap();

@@ -1,7 +1,7 @@
-//! The law of power failures: whenever the power fails, and whatever unsynced data is lost, the helper
-//! continues where it was. Each party ends with the right answer, whether it stayed connected, was
-//! killed, or has its answer already and never returns. Nobody is blamed, and nobody sees other data
-//! than before.
+//! The law of power failures: at any time of the failure, and with any loss of unsynced data, the
+//! helper continues where it was. Each party ends with the right answer, whether it stayed
+//! connected, was killed, or has its answer already and never returns. No party is blamed, and no
+//! party sees other data than before.
 
 #[path = "../../tests/integration/aided.rs"]
 mod aided;
@@ -65,8 +65,8 @@ struct Case {
 /// The address of the current helper, and its power.
 type Target = Arc<Mutex<Option<(SocketAddr, Arc<Power>)>>>;
 
-/// The network between parties and helper, which connects to one service after the other; nothing that
-/// a helper sends after its power failed arrives.
+/// The network between parties and helper, which connects to one service after the other; nothing
+/// that a helper sends after its power failed arrives.
 struct Wire {
     address: SocketAddr,
     target: Target,

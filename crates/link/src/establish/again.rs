@@ -17,7 +17,8 @@ use vesica_core::Secret;
 /// Receives the events of a session that can be mended, on any thread.
 pub type OnEvent = Arc<dyn Fn(LinkEvent) + Send + Sync>;
 
-/// Pause before a side connects again: a line that breaks each connection at once must not keep both sides busy.
+/// Pause before a side connects again: a line that breaks each connection at once must not keep
+/// both sides busy.
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// Brings a session to another connection, for as long as the session lasts.
@@ -93,8 +94,8 @@ impl Mender {
         self.has_arrival.load(Ordering::Acquire)
     }
 
-    /// The session has lost its connection and waits for another one until then. A peer that was started again is found out
-    /// from now on.
+    /// The session has lost its connection and waits for another one until then. A peer that was
+    /// started again is found out from now on.
     pub(crate) fn wait_until(&self, until: Deadline) {
         *lock(&self.waiting) = Some(until);
     }

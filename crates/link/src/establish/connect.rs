@@ -54,8 +54,9 @@ struct Waiting<'a, 'b> {
 }
 
 impl Attempt<'_> {
-    /// Whether an error that the same peer would answer again ends the attempt. A session to mend may find
-    /// another program at the address while its peer is away; only a new run of the peer is final.
+    /// Whether an error that the same peer would answer again ends the attempt. A session to mend
+    /// may find another program at the address while its peer is away; only a new run of the peer
+    /// is final.
     fn gives_up_at(&self, error: &LinkError) -> bool {
         !matches!(self.intent, Intent::Again(_))
             || matches!(error, LinkError::NewRun | LinkError::Cancelled | LinkError::NoPeer { .. })
@@ -108,7 +109,7 @@ fn try_once(
     let (idle, intent) = (attempt.options.idle, attempt.intent.clone());
     let mut handshake = Handshake::new(socket, address, tls, idle, intent)
         .map_err(|error| LinkError::ConnectFailed(error.kind()))?
-        .saying(attempt.first);
+        .with_first_bytes(attempt.first);
     loop {
         match handshake.advance(&attempt.tls) {
             Ok(true) => {
@@ -140,7 +141,7 @@ fn open_socket(waiting: &mut Waiting<'_, '_>, host: &str, port: u16) -> Result<O
     std::thread::Builder::new()
         .name("vesica-connect".into())
         .spawn(move || {
-            // Nobody receives after the end of the wait.
+            // No thread receives after the end of the wait.
             let _ = sender.send(match proxy {
                 Some(proxy) => through(&proxy, &host, port),
                 None => tcp::open(&host, port, HANDSHAKE_LIMIT),

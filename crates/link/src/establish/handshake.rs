@@ -16,9 +16,9 @@ use std::time::Duration;
 use vesica_core::{Secret, hash};
 use vesica_net::StreamId;
 
-/// First bytes inside TLS, from each side: a magic, the idle limit in milliseconds, the intent, and a proof
-/// that the sender is in the session to mend. A side that receives them knows that the other accepted its
-/// identity.
+/// First bytes inside TLS, from each side: a magic, the idle limit in milliseconds, the intent, and
+/// a proof that the sender is in the session to mend. A side that receives them knows that the
+/// other accepted its identity.
 const MAGIC: [u8; 8] = *b"vesica/2";
 const INTENT_AT: usize = 12;
 const PROOF_AT: usize = 13;
@@ -46,7 +46,7 @@ pub(super) struct Handshake {
     peer: Option<PublicIdentity>,
     greeting: [u8; GREETING_LEN],
     greeting_len: usize,
-    /// What this side says on the first stream without waiting for the other's greeting.
+    /// The bytes that this side sends on the first stream without waiting for the other's greeting.
     first: Vec<u8>,
     sent_bytes: u64,
     received_bytes: u64,
@@ -79,9 +79,9 @@ impl Handshake {
         })
     }
 
-    /// Sends `first`, at most [`MAX_DATA_LEN`] bytes, on the first stream right behind the greeting: then the other side
-    /// is authenticated, and need not have accepted this one yet.
-    pub(super) fn saying(self, first: &[u8]) -> Self {
+    /// Sends `first`, at most [`MAX_DATA_LEN`] bytes, on the first stream right behind the
+    /// greeting: then the other side is authenticated, and need not have accepted this one yet.
+    pub(super) fn with_first_bytes(self, first: &[u8]) -> Self {
         debug_assert!(first.len() <= MAX_DATA_LEN);
         Self { first: first.to_vec(), ..self }
     }
@@ -193,8 +193,8 @@ impl Handshake {
         self.tls.writer().write_all(&message).map_err(|_| LinkError::Disconnected)
     }
 
-    /// Reads the part of the other side's greeting that has arrived; returns whether it is complete.
-    /// What follows it stays inside the TLS connection.
+    /// Reads the part of the other side's greeting that has arrived; returns whether it is
+    /// complete. What follows it stays inside the TLS connection.
     fn read_greeting(&mut self) -> Result<bool, LinkError> {
         while self.greeting_len < GREETING_LEN {
             match self.tls.reader().read(&mut self.greeting[self.greeting_len..]) {
@@ -228,8 +228,8 @@ impl Handshake {
         }
     }
 
-    /// Proves on this connection that a side knows the session's root secret. The proof is worthless on another connection,
-    /// and when it is sent back to its sender.
+    /// Proves on this connection that a side knows the session's root secret. The proof is
+    /// worthless on another connection, and when it is sent back to its sender.
     fn proof(&self, root: &Secret<[u8; 32]>, initiator: bool) -> Result<[u8; 32], LinkError> {
         let mut exported = Secret::new([0; 32]);
         self.tls

@@ -12,7 +12,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::time::{Duration, Instant};
 use vesica_addresses::split_address;
 
-/// Waits on `address` for the one session of a run. Returns the open port too; dropping it closes the port.
+/// Waits on `address` for the one session of a run. Returns the open port too; dropping it closes
+/// the port.
 pub(super) fn listen(
     attempt: &Attempt<'_>,
     address: &str,
@@ -47,7 +48,8 @@ pub(super) fn listen(
     }
 }
 
-/// Like [`bind`]. The port may still belong to a run of this process that has just ended: its thread closes it soon.
+/// Like [`bind`]. The port may still belong to a run of this process that has just ended: its
+/// thread closes it soon.
 fn bind_soon(address: &str) -> Result<Vec<TcpListener>, LinkError> {
     let until = Deadline::after(3 * CANCEL_TICK);
     loop {
@@ -72,8 +74,8 @@ pub(super) fn bind(address: &str) -> Result<Vec<TcpListener>, LinkError> {
                 free_port = listener.local_addr().ok().map(|address| address.port());
                 listeners.push(listener);
             }
-            // A port that is free on the first address may be taken on another. That is not the user's
-            // fault.
+            // A port that is free on the first address may be taken on another. That is not the
+            // user's fault.
             Err(error) if port == 0 && !listeners.is_empty() => last = LinkError::listening(&error),
             Err(error) => match LinkError::listening(&error) {
                 error @ (LinkError::PortInUse | LinkError::PortForbidden) => return Err(error),

@@ -8,8 +8,8 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// Time after which single rejections are reported again: a wrong key must not go unseen because of a
-/// burst last week.
+/// Time after which single rejections are reported again: a wrong key must not go unseen because of
+/// a burst last week.
 const CROWD: Duration = Duration::from_secs(60);
 
 /// Limits of the sessions of a [`Listener`].
@@ -25,9 +25,9 @@ pub struct ListenOptions {
 /// An open port that accepts any number of sessions, in sequence or at once, also from one peer.
 ///
 /// Handshakes advance only inside [`accept`](Listener::accept), so call it repeatedly on its own
-/// thread. The number of unfinished connections is bounded, and silent ones are dropped first, so idle
-/// or hostile connections do not block others. Dropping the listener closes the port; its sessions stay
-/// open.
+/// thread. The number of unfinished connections is bounded, and silent ones are dropped first, so
+/// idle or hostile connections do not block others. Dropping the listener closes the port; its
+/// sessions stay open.
 pub struct Listener {
     identity: Identity,
     peers: Vec<PublicIdentity>,
@@ -61,7 +61,8 @@ impl Listener {
         self.pending.listeners().iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 
-    /// Accepts only `peers` from now on. Existing sessions continue. An empty list rejects everybody.
+    /// Accepts only `peers` from now on. Existing sessions continue. An empty list rejects
+    /// everybody.
     pub fn set_peers(&mut self, peers: &[PublicIdentity]) {
         self.peers = peers.to_vec();
         self.tls = Tls::new(&self.identity, peers);

@@ -1,4 +1,5 @@
-//! The pending connections of an open port: accepts the expected peers, and nobody blocks them.
+//! The pending connections of an open port: accepts the expected peers, and no connection blocks
+//! them.
 
 use super::handshake::{Closing, Handshake};
 use super::poll::{Interest, wait_ready};
@@ -63,7 +64,7 @@ impl PendingConnections {
 
     /// From now on, only a peer that is in the session to mend is expected.
     pub(super) fn expect_again(&mut self, intent: Intent) {
-        // What is pending was greeted otherwise.
+        // Pending connections got another greeting.
         self.pending.clear();
         self.intent = intent;
     }
@@ -78,8 +79,8 @@ impl PendingConnections {
         self.last
     }
 
-    /// Waits at most `timeout` for events and handles them. Returns the oldest finished handshake; all
-    /// others stay for the next turn.
+    /// Waits at most `timeout` for events and handles them. Returns the oldest finished handshake;
+    /// all others stay for the next turn.
     pub(super) fn turn(
         &mut self,
         tls: &Tls,
@@ -122,7 +123,8 @@ impl PendingConnections {
         arrival
     }
 
-    /// Keeps the connection if its handshake is unfinished. Otherwise returns who is at its other end, or rejects it.
+    /// Keeps the connection if its handshake is unfinished. Otherwise returns who is at its other
+    /// end, or rejects it.
     fn settle(
         &mut self,
         handshake: Handshake,
@@ -174,9 +176,9 @@ impl PendingConnections {
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(_) => {
-                        // Out of file descriptors or memory. Dropping a connection makes room for the
-                        // next in the queue, where the expected peer may wait behind many silent
-                        // connections.
+                        // Out of file descriptors or memory. Dropping a connection makes room for
+                        // the next in the queue, where the expected peer may wait behind many
+                        // silent connections.
                         self.closing.clear();
                         if !self.evict(caller) {
                             caller.cancel.wait(CANCEL_TICK);
@@ -202,8 +204,8 @@ impl PendingConnections {
         let connection = tls.listening().ok()?;
         let intent = self.intent.clone();
         let mut handshake = Handshake::new(socket, address, connection, self.idle, intent).ok()?;
-        // Bytes that arrived while it was in the queue count: silent connections are dropped first. A fast peer on a busy
-        // machine can even complete its handshake here.
+        // Bytes that arrived while it was in the queue count: silent connections are dropped first.
+        // A fast peer on a busy machine can even complete its handshake here.
         let result = handshake.advance(tls);
         self.settle(handshake, result, caller)
     }

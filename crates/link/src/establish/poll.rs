@@ -11,8 +11,8 @@ pub(super) struct Interest<'fd> {
     pub(super) write: bool,
 }
 
-/// Waits at most `timeout` until a socket can be read (or written, if requested) or has failed. Returns
-/// for each whether it is ready.
+/// Waits at most `timeout` until a socket can be read (or written, if requested) or has failed.
+/// Returns for each whether it is ready.
 pub(super) fn wait_ready(sockets: &[Interest<'_>], timeout: Duration) -> Vec<bool> {
     let mut polled: Vec<PollFd<'_>> = sockets
         .iter()

@@ -8,8 +8,8 @@ const SIGNED_LABEL: &str = "vesica link 2026 signed hello";
 const SHARE_LABEL: &str = "vesica link 2026 commitment to a share";
 const TRANSCRIPT_LABEL: &str = "vesica link 2026 transcript of hellos";
 
-/// Precedes the signed digest. The identity's key also signs TLS handshakes; those begin with 64 spaces
-/// (RFC 8446 §4.4.3).
+/// Precedes the signed digest. The identity's key also signs TLS handshakes; those begin with 64
+/// spaces (RFC 8446 §4.4.3).
 const SIGNED_PREFIX: &[u8; 32] = b"vesica letters v1, signed hello.";
 
 /// Largest length of a note in bytes.
@@ -32,8 +32,8 @@ pub(super) struct Signer<'a> {
 }
 
 impl Signer<'_> {
-    /// A hiding and binding commitment to the 32 random bytes `share`; valid for this party and this
-    /// run only.
+    /// A hiding and binding commitment to the 32 random bytes `share`; valid for this party and
+    /// this run only.
     pub(super) fn commitment(&self, share: &[u8; 32]) -> [u8; COMMITMENT_LEN] {
         derive(SHARE_LABEL, &[self.context, self.identity.as_bytes(), share])
     }

@@ -18,13 +18,14 @@ use zeroize::Zeroizing;
 const FILE_LABEL: &str = "vesica link 2026 meeting in a file";
 
 const DECAPSULATION_KEY_LEN: usize = 2400;
-/// Offset of the encapsulation key in the decapsulation key (FIPS 203, Algorithm 16: 384·k bytes with k
-/// = 3 precede it).
+/// Offset of the encapsulation key in the decapsulation key (FIPS 203, Algorithm 16: 384·k bytes
+/// with k = 3 precede it).
 const ENCAPSULATION_KEY_AT: usize = 1152;
 const SHARE_LEN: usize = 32;
 const CHECKSUM_LEN: usize = 32;
 
-/// The secret half of one run's meeting: an X25519 key, an ML-KEM-768 key and a share of the secret.
+/// The secret half of one run's meeting: an X25519 key, an ML-KEM-768 key and a share of the
+/// secret.
 ///
 /// For one run only: anyone who holds it can read that run's letters, so delete it after the run. A
 /// party that may be killed keeps it in a file; a meeting that was read back sends the same hello
@@ -84,8 +85,8 @@ impl Meeting {
         bytes
     }
 
-    /// The meeting from the output of [`to_bytes`](Meeting::to_bytes); `None` if the bytes are damaged,
-    /// cut off, or something else.
+    /// The meeting from the output of [`to_bytes`](Meeting::to_bytes); `None` if the bytes are
+    /// damaged, cut off, or something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         if bytes.len() != Self::FILE_LEN {
             return None;
@@ -101,11 +102,11 @@ impl Meeting {
         Self::from_parts(secret(seed)?, decapsulation, secret(share)?)
     }
 
-    /// The hello of `identity` in the run of `context`: public, signed, [`HELLO_LEN`] bytes plus the
-    /// note. Equal at every call.
+    /// The hello of `identity` in the run of `context`: public, signed, [`HELLO_LEN`] bytes plus
+    /// the note. Equal at every call.
     ///
-    /// `note` is public, has up to [`NOTE_MAX_LEN`] bytes, and has the same length at all parties of
-    /// the run.
+    /// `note` is public, has up to [`NOTE_MAX_LEN`] bytes, and has the same length at all parties
+    /// of the run.
     ///
     /// # Panics
     /// If the note is longer.
@@ -125,8 +126,9 @@ impl Meeting {
 
     /// Checks all hellos of a run, and seals our share for the others.
     ///
-    /// `hellos[i]` comes from `parties[i]`, with a note of `note_len` bytes; our own is `hellos[own]`.
-    /// All parties list the parties in the same order. Sealing is randomised: see [`Met::shares`].
+    /// `hellos[i]` comes from `parties[i]`, with a note of `note_len` bytes; our own is
+    /// `hellos[own]`. All parties list the parties in the same order. Sealing is randomised: see
+    /// [`Met::shares`].
     ///
     /// # Errors
     /// [`LetterError::WrongParties`], [`LetterError::Malformed`], [`LetterError::BadSignature`],

@@ -32,7 +32,7 @@ pub struct Met {
     shares: Vec<u8>,
 }
 
-/// What this party knows of a party, itself included.
+/// This party's knowledge of a party, itself included.
 struct PartyState {
     identity: PublicIdentity,
     note: Vec<u8>,
@@ -110,8 +110,8 @@ impl Met {
     /// Our share, sealed for each other party in order: [`LETTER_LEN`] bytes for each.
     ///
     /// Equal at every call on this value, but another [`Meeting::meet`](super::Meeting::meet) seals
-    /// anew, with other bytes. A party that may be killed stores these bytes before it sends them, so
-    /// that it sends the same after a restart. All sealings open to the same share.
+    /// again, with other bytes. A party that may be killed stores these bytes before it sends them,
+    /// so that it sends the same after a restart. All sealings open to the same share.
     pub fn shares(&self) -> Vec<u8> {
         self.shares.clone()
     }

@@ -11,18 +11,18 @@ pub const SEAL_LEN: usize = TAG_LEN;
 
 /// Seals the messages of one party to the others under the secret of their run, or opens them.
 ///
-/// AES-256-GCM-SIV (RFC 8452) under a key of the label and the sending party; the number of the part is
-/// the nonce. The same body under the same number seals to the same bytes. Two bodies under one number
-/// reveal only that they differ. A body that was moved to another number, label or party does not open;
-/// the caller checks that none is missing.
+/// AES-256-GCM-SIV (RFC 8452) under a key of the label and the sending party; the number of the
+/// part is the nonce. The same body under the same number seals to the same bytes. Two bodies under
+/// one number reveal only that they differ. A body that was moved to another number, label or party
+/// does not open; the caller checks that none is missing.
 pub struct Sealer {
     aead: Aead,
     from: u8,
 }
 
 impl Sealer {
-    /// For the bodies of party `from` under `label`, a constant of the calling file. All holders of the
-    /// run's `secret` can open and create them.
+    /// For the bodies of party `from` under `label`, a constant of the calling file. All holders of
+    /// the run's `secret` can open and create them.
     pub fn new(secret: &[u8; 32], label: &'static str, from: u8) -> Self {
         let key = Secret::new(derive(label, &[secret, &[from]]));
         Self { aead: Aead::new(&key), from }

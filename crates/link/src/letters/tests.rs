@@ -6,8 +6,8 @@ use crate::Identity;
 
 const CONTEXT: [u8; 32] = [3; 32];
 
-/// The result for the first party when the second changes its X25519 key, its encapsulation key and its
-/// commitment with `cheat` before it signs them.
+/// The result for the first party when the second changes its X25519 key, its encapsulation key and
+/// its commitment with `cheat` before it signs them.
 fn meet_a_cheat(cheat: impl Fn([&mut Vec<u8>; 3])) -> Result<(), LetterError> {
     let identities = [Identity::generate().unwrap(), Identity::generate().unwrap()];
     let meetings = [Meeting::new().unwrap(), Meeting::new().unwrap()];

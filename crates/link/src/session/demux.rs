@@ -18,11 +18,11 @@ pub(super) struct Demux {
     data: Option<Payload>,
     /// Numbered frames that have arrived, in all connections of the session.
     frames: u64,
-    /// What has arrived since the last acknowledgement.
+    /// Bytes received since the last acknowledgement.
     unacknowledged: usize,
-    /// On a new connection of the session: the peer has not said yet what has arrived there.
+    /// On a new connection of the session: the peer has not yet reported what arrived.
     begins: bool,
-    /// That was said just now.
+    /// The peer has just reported it after a reconnection.
     pub(super) mended: bool,
 }
 
@@ -38,7 +38,7 @@ impl Demux {
         self.frames
     }
 
-    /// What follows comes from another connection of the session.
+    /// The following bytes come from another connection of the session.
     pub(super) fn begin_again(&mut self) {
         (self.header_len, self.data) = (0, None);
         (self.unacknowledged, self.begins) = (0, true);
@@ -98,7 +98,7 @@ impl Demux {
             Frame::Stop(_) => {}
             _ if self.begins => return Err(TransportError::PeerBrokeFraming),
             Frame::Goodbye => {
-                // Before anybody hears of the goodbye: the connection may end then.
+                // Before another thread learns of the goodbye, since the connection may then end.
                 self.unacknowledged = 0;
                 lock(&core.outbox).tell_arrived(self.frames + 1);
             }

@@ -19,8 +19,8 @@ pub fn frame(header: &[u8; HEADER_LEN]) -> Option<[u8; HEADER_LEN]> {
 pub struct FrameFeed {
     inbox: Inbox,
     outbox: Outbox,
-    /// What the sending thread has in its hands.
-    hands: Vec<Packet>,
+    /// The packets that the sending thread has taken.
+    taken: Vec<Packet>,
 }
 
 impl std::fmt::Debug for FrameFeed {
@@ -48,7 +48,7 @@ impl FrameFeed {
     }
 
     fn put_back(&mut self) {
-        for packet in self.hands.drain(..) {
+        for packet in self.taken.drain(..) {
             self.outbox.take_back(packet);
         }
     }
@@ -108,8 +108,8 @@ impl FrameFeed {
     /// The headers of the frames that this end would send now.
     pub fn sent(&mut self) -> Vec<[u8; HEADER_LEN]> {
         self.put_back();
-        self.outbox.next_packets(&mut self.hands);
-        self.hands.iter().map(|(header, _)| *header).collect()
+        self.outbox.next_packets(&mut self.taken);
+        self.taken.iter().map(|(header, _)| *header).collect()
     }
 
     /// Bytes that wait to be read.

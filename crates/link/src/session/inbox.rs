@@ -71,8 +71,8 @@ impl Inbox {
         Ok(Arc::clone(&stream.arrived))
     }
 
-    /// Stores a block of data, at most a frame's payload. Returns the credit to return at once, for a
-    /// stream whose reader is gone.
+    /// Stores a block of data, at most a frame's payload. Returns the credit to return at once, for
+    /// a stream whose reader is gone.
     pub(super) fn deliver(
         &mut self,
         id: StreamId,

@@ -9,11 +9,11 @@ use crate::frame::{Frame, MAX_DATA_LEN, Packet};
 use std::collections::VecDeque;
 use vesica_core::TransportError;
 
-/// What a frame costs besides its payload, at most.
+/// Upper bound on the cost of a frame in addition to its payload.
 pub(super) const FRAME_COST: usize = 64;
 
-/// No new frame is sent while the peer has not acknowledged so many bytes. Enough for 1.6 Gbit/s at 80 ms round trip;
-/// the peer acknowledges what has arrived, whatever its program reads.
+/// No new frame is sent while this many bytes are unacknowledged. Enough for 1.6 Gbit/s at 80 ms
+/// round trip; the peer acknowledges what has arrived, even if its program does not read.
 const MAX_KEPT_BYTES: usize = 16 << 20;
 
 /// Most bytes of a batch of frames that are sent again.
@@ -32,11 +32,11 @@ pub(super) struct Log {
     kept_from: u64,
     /// Frames to send again, which follow the kept ones.
     again: VecDeque<Packet>,
-    /// What the frames cost that have not arrived.
+    /// The cost of the frames that have not arrived.
     bytes: usize,
-    /// The connection is lost, or the peer has not yet said on the new one what has arrived.
+    /// The connection is lost, or the peer has not yet reported on the new one what arrived.
     holds: bool,
-    /// The number of the peer's frames that have arrived, if it is to be told.
+    /// The number of the peer's frames that have arrived, if they must be acknowledged.
     told: Option<u64>,
 }
 
@@ -58,13 +58,13 @@ impl Log {
         self.bytes
     }
 
-    /// The connection is lost: nothing may be sent until the peer has said what arrived.
+    /// The connection is lost: nothing may be sent until the peer has reported what arrived.
     pub(super) fn hold(&mut self) {
         self.holds = true;
         self.told = None;
     }
 
-    /// Tells the peer that so many of its frames have arrived.
+    /// Tells the peer how many of its frames have arrived.
     pub(super) fn tell(&mut self, frames: u64) {
         self.told = Some(frames);
     }
@@ -105,7 +105,8 @@ impl Log {
     /// So many frames have arrived at the peer.
     ///
     /// # Errors
-    /// [`TransportError::PeerBrokeFraming`] if these are more than were made, or fewer than it said before.
+    /// [`TransportError::PeerBrokeFraming`] if these are more than were made, or fewer than it said
+    /// before.
     pub(super) fn arrived(&mut self, frames: u64, spare: &mut Spare) -> Result<(), TransportError> {
         if frames < self.arrived || frames > self.made {
             return Err(TransportError::PeerBrokeFraming);

@@ -1,9 +1,11 @@
 //! Another connection in place of a lost one.
 //!
-//! The peer's process proves first that it is in this session. Then each side says how many frames of the other have
-//! arrived in all connections together, and sends again what did not arrive, in order. So each frame counts once.
+//! The peer's process proves first that it is in this session. Then each side says how many frames
+//! of the other have arrived in all connections together, and sends again what did not arrive, in
+//! order. So each frame counts once.
 //!
-//! A record that TLS rejects is no reason to mend: something on the way changes the data, and people should know.
+//! A record that TLS rejects is no reason to mend: something on the way changes the data, and
+//! people should know.
 
 use super::demux::Demux;
 use super::reader::End;
@@ -17,12 +19,12 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
 
-/// How long a side that has the peer's goodbye waits for another connection: the peer may have ended already, and
-/// all that its program sent is here.
+/// How long a side that has the peer's goodbye waits for another connection: the peer may have
+/// ended already, and all that its program sent is here.
 const LAST_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long a session waits for other connections. Those over which nothing arrives, either way, do not lengthen it: a line
-/// that breaks each of them would keep both sides busy for ever.
+/// How long a session waits for other connections. Those over which nothing arrives, either way, do
+/// not lengthen it: a line that breaks each of them would keep both sides busy for ever.
 #[derive(Default)]
 pub(super) struct Patience {
     until: Option<Deadline>,
@@ -107,7 +109,7 @@ impl Core {
     /// Checks what ends a session with and without a connection.
     ///
     /// # Errors
-    /// Why the session is over.
+    /// Why the session has ended.
     pub(super) fn check_limits(&self, deadline: Option<Deadline>) -> Result<(), End> {
         if self.ended.get().is_some() {
             return Err(End::over(self.ended_error(), None));

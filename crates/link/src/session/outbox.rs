@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
 
-/// Bytes a stream may queue before its writer waits, and the level at which it continues: far apart, so
-/// that the threads do not wake each other for every block.
+/// Bytes a stream may queue before its writer waits, and the level at which it continues: far
+/// apart, so that the threads do not wake each other for every block.
 const MAX_QUEUED_BYTES: usize = 512 << 10;
 const ROOM_AGAIN_BYTES: usize = 256 << 10;
 
@@ -51,9 +51,9 @@ pub(super) struct Outbox {
     pub(super) reader_done: bool,
     pub(super) writer_done: bool,
     pub(super) spare: Spare,
-    /// The sending thread has no connection, and nothing in its hands.
+    /// The sending thread has no connection, and has taken no packets.
     pub(super) parked: bool,
-    /// What the peer may not have, if the session can be mended.
+    /// The frames that the peer may lack, if the session can be mended.
     log: Option<Log>,
 }
 
@@ -75,8 +75,9 @@ impl Outbox {
         Self { log: mendable.then(Log::default), ..Self::default() }
     }
 
-    /// So many bytes, fewer than the first window, were sent on the stream before the session began.
-    pub(super) fn was_said(&mut self, id: StreamId, bytes: usize) {
+    /// Records that `bytes`, fewer than the first window, were sent on the stream before the
+    /// session began.
+    pub(super) fn count_early_bytes(&mut self, id: StreamId, bytes: usize) {
         if bytes > 0 {
             let stream = Outgoing::new();
             let credit = stream.credit.saturating_sub(bytes);
@@ -118,7 +119,8 @@ impl Outbox {
         self.goodbye_queued && !self.goodbye_sent
     }
 
-    /// Whether to send the goodbye now: the session is closing and everything else is sent. True once.
+    /// Whether to send the goodbye now: the session is closing and everything else is sent. True
+    /// once.
     fn goodbye_is_due(&mut self) -> bool {
         let due = self.closing && !self.goodbye_queued && self.is_empty();
         self.goodbye_queued |= due;
@@ -172,8 +174,8 @@ impl Outbox {
         }
     }
 
-    /// Adds credit that the peer granted on a stream. Returns whether the peer has opened a stream that was opened here
-    /// before.
+    /// Adds credit that the peer granted on a stream. Returns whether the peer has opened a stream
+    /// that was opened here before.
     pub(super) fn credit(&mut self, id: StreamId, bytes: u32) -> Result<bool, TransportError> {
         let has_followed = self.ahead.remove(&id);
         if self.finished.contains(&id) {
@@ -226,7 +228,7 @@ impl Outbox {
         }
     }
 
-    /// Tells the peer that so many of its frames have arrived.
+    /// Tells the peer how many of its frames have arrived.
     pub(super) fn tell_arrived(&mut self, frames: u64) {
         if let Some(log) = &mut self.log {
             log.tell(frames);
@@ -266,8 +268,8 @@ impl Outbox {
         }
     }
 
-    /// Removes what to send next. Returns whether it is the goodbye, which counts as sent when it is written; in a
-    /// session that can be mended, when the peer has it.
+    /// Removes what to send next. Returns whether it is the goodbye, which counts as sent when it
+    /// is written; in a session that can be mended, when the peer has it.
     pub(super) fn next_packets(&mut self, batch: &mut Vec<Packet>) -> bool {
         if let Some(log) = &mut self.log
             && !log.first(batch)
@@ -354,7 +356,8 @@ impl Outgoing {
         if block.len() > self.credit {
             let rest = block.split_off(self.credit);
             self.blocks.push_front(rest);
-            // It may be kept until the peer has it: a peer that grants byte by byte must not have us keep whole blocks.
+            // It may be kept until the peer has it: a peer that grants byte by byte must not have
+            // us keep whole blocks.
             block.shrink_to_fit();
         }
         self.credit -= block.len();

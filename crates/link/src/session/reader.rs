@@ -100,8 +100,8 @@ fn receive(
                         core.progress.notify_all();
                     }
                 } else {
-                    // A peer that closes in order has our goodbye, even if the sending thread has not yet
-                    // recorded it.
+                    // A peer that closes in order has our goodbye, even if the sending thread has
+                    // not yet recorded it.
                     core.wait_until(DISCONNECT_LIMIT, |outbox| {
                         !outbox.is_saying_goodbye() || core.ended.get().is_some()
                     });
@@ -167,7 +167,8 @@ impl Core {
         demux: &mut Demux,
         mut records: &[u8],
     ) -> Result<(), (TransportError, Option<StopReason>)> {
-        // In a session that can be mended, the peer is to hear of it: it would wait for us otherwise.
+        // In a session that can be mended, the peer is to hear of it: it would wait for us
+        // otherwise.
         let damaged = (TransportError::Tls, self.mender.as_ref().map(|_| StopReason::Internal));
         let mut tls = lock(&wire.tls);
         loop {
@@ -215,7 +216,7 @@ fn farewell_for(error: TransportError) -> Option<StopReason> {
     }
 }
 
-/// However the thread ends, nobody may wait for it afterwards.
+/// When the thread ends for any reason, no thread may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {

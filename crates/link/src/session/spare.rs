@@ -1,4 +1,4 @@
-//! Used blocks for reuse, so that memory is not mapped anew for every megabyte.
+//! Used blocks for reuse, so that memory is not mapped again for every megabyte.
 
 use crate::frame::MAX_DATA_LEN;
 

@@ -26,8 +26,8 @@ impl Reader {
     fn advance(&mut self) -> Result<(), TransportError> {
         let mut inbox = lock(&self.core.inbox);
         loop {
-            // After an orderly end, data that arrived before it can still be read; an error is returned
-            // at once.
+            // After an orderly end, data that arrived before it can still be read; an error is
+            // returned at once.
             let ended = self.core.ended.get();
             if let Some(error) = ended.filter(|error| **error != TransportError::Closed) {
                 return Err(*error);

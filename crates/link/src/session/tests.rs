@@ -435,7 +435,7 @@ fn the_right_identity_without_the_root_is_another_run() {
     let deadline = Deadline::after(SOON);
     while mending.honest.ended().is_none() && !deadline.is_over() {
         let refused = mending.again(&other).err();
-        // It may have ended meanwhile, and then nobody answers.
+        // It may have ended meanwhile, and then no reply comes.
         assert!(refused == Some(LinkError::NewRun) || mending.honest.ended().is_some());
     }
     assert_eq!(mending.honest.ended(), Some(TransportError::PeerRestarted));

@@ -1,4 +1,4 @@
-//! What belongs to one TCP connection of a session.
+//! The state of one TCP connection of a session.
 
 use crate::authenticated::Authenticated;
 use std::io;
@@ -15,7 +15,7 @@ pub(super) struct Wire {
     pub(super) socket: TcpStream,
     pub(super) tls: Mutex<rustls::Connection>,
     pub(super) address: SocketAddr,
-    /// What ended it, in a session that can be mended.
+    /// The error that ended it, in a session that can be mended.
     lost: OnceLock<TransportError>,
     /// The peer has ended TLS in order.
     closed: AtomicBool,
@@ -37,7 +37,7 @@ impl Wire {
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 
-    /// What ended the connection; the first error counts.
+    /// The error that ended the connection; the first one counts.
     pub(super) fn lost(&self) -> Option<TransportError> {
         self.lost.get().copied()
     }

@@ -27,8 +27,8 @@ pub(super) fn run(core: &Core) {
         has_data: false,
     };
     while let Err(error) = sender.run() {
-        // A peer that ends the session sends a reason and closes; our next write may fail before the
-        // reason is read, which is the better error.
+        // A peer that ends the session sends a reason and closes; our next write may fail before
+        // the reason is read, which is the better error.
         core.wait_until(PEER_REASON_LIMIT, |_| {
             core.ended.get().is_some() || sender.wire.lost().is_some()
         });
@@ -39,7 +39,7 @@ pub(super) fn run(core: &Core) {
     }
 }
 
-/// What to do next.
+/// The next action.
 enum Task {
     Send { goodbye: bool },
     Disconnect,
@@ -210,7 +210,7 @@ impl Sender<'_> {
     }
 }
 
-/// However the thread ends, nobody may wait for it afterwards.
+/// When the thread ends for any reason, no thread may wait for it afterwards.
 struct Done<'a>(&'a Core);
 
 impl Drop for Done<'_> {

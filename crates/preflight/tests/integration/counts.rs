@@ -91,7 +91,7 @@ fn rows_of_nobody_in_particular_have_no_limits() {
     assert_eq!((counts.rows, counts.duplicates, distinct), (200, 199, Some(1)));
 }
 
-/// The file is gone when its last row was read: shapes and counts are there without a second pass.
+/// The file is deleted when its last row has been read: shapes and counts need no second pass.
 #[test]
 fn the_data_is_read_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The form in which other programs get a check.
+//! The serialised form of a check, for other programs.
 
 use crate::support::{SUM, TERMS, Terms};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! What a check says about small tables.
+//! Checks of small tables.
 
 mod counts;
 mod figures;

@@ -50,7 +50,7 @@ impl Terms {
         Agreement::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }
 
-    /// What a check of `table` says for party `one`.
+    /// The findings of a check of `table` for party `one`.
     pub(crate) fn check(&self, table: &str, options: &Options) -> Checked {
         self.check_with(table, Some("one"), options, &mut |_| ControlFlow::Continue(()))
     }

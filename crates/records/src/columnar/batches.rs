@@ -22,13 +22,13 @@ pub(super) const BATCH_ROWS: usize = 4096;
 /// The key columns of a table in text form.
 pub(crate) struct KeyBatches {
     reader: ParquetRecordBatchReader,
-    /// Of each position in the key.
+    /// For each position in the key.
     columns: Vec<KeyCells>,
     next_row: u64,
     path: PathBuf,
 }
 
-/// Where the cells of a position in the key are, and how they become text.
+/// The place of the cells of a position in the key, and how they become text.
 pub(super) struct KeyCells {
     /// The column of a batch.
     pub(super) at: usize,

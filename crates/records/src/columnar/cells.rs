@@ -181,7 +181,7 @@ fn text(array: &ArrayRef, drops_zeros: bool) -> Option<StringArray> {
             Some(format!("{:?}", time64ns_to_time(value)?))
         }),
         DataType::Timestamp(unit, zone) => {
-            // Whatever the time zone, the value counts from 1970 in UTC.
+            // In any time zone, the value counts from 1970 in UTC.
             let zone = if zone.is_some() { "Z" } else { "" };
             match unit {
                 TimeUnit::Second => moments::<TimestampSecondType>(array, zone),
@@ -314,8 +314,9 @@ pub(crate) fn may_lack_text(data_type: &DataType) -> bool {
     }
 }
 
-/// The type's name for a message: without what nested types carry, which can be values. The fields of a struct that was
-/// made of dictionaries are named by their keys, and a list of categories has them all in its metadata.
+/// The type's name for a message: without what nested types carry, which can be values. The fields
+/// of a struct that was made of dictionaries are named by their keys, and a list of categories has
+/// them all in its metadata.
 pub(crate) fn type_name(data_type: &DataType) -> String {
     match data_type {
         DataType::List(_) | DataType::LargeList(_) | DataType::FixedSizeList(..) => "list".into(),
@@ -331,8 +332,8 @@ pub(crate) fn type_name(data_type: &DataType) -> String {
     }
 }
 
-/// Whether cells of the type can be compared as text. Floating-point numbers cannot: equal numbers may
-/// have different texts after another export.
+/// Whether cells of the type can be compared as text. Floating-point numbers cannot: equal numbers
+/// may have different texts after another export.
 pub(crate) fn can_be_key(data_type: &DataType) -> bool {
     match data_type {
         DataType::Dictionary(_, values) => {

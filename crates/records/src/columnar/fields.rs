@@ -21,8 +21,8 @@ impl CellPath {
         Self { column, fields: Vec::new() }
     }
 
-    /// The cell that `name` names among columns of structs. Where a point could belong to a name or stand between two,
-    /// the longest first name counts.
+    /// The cell that `name` names among columns of structs. Where a point could belong to a name or
+    /// stand between two, the longest first name counts.
     pub(crate) fn find(columns: &Fields, name: &str) -> Option<Self> {
         let path = find(columns, name)?;
         let (first, rest) = path.split_first()?;
@@ -39,7 +39,8 @@ impl CellPath {
         })
     }
 
-    /// The cells in an array of the column, or of a projection of it: null where a struct around them is.
+    /// The cells in an array of the column, or of a projection of it: null where a struct around
+    /// them is.
     pub(crate) fn cells(&self, column: &ArrayRef) -> Option<ArrayRef> {
         self.fields.iter().try_fold(ArrayRef::clone(column), |outer, name| {
             let outer = outer.as_struct_opt()?;

@@ -7,9 +7,9 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 /// A file whose end is an error to a reader that expects more.
 ///
-/// The decoder skips unknown fields of a page header. Such a field may be a list of 2^31 numbers, each
-/// of which takes a system call and no byte once the file is at its end: hours that nothing can
-/// interrupt.
+/// The decoder skips unknown fields of a page header. Such a field may be a list of 2^31 numbers,
+/// each of which takes a system call and no byte once the file is at its end: hours that nothing
+/// can interrupt.
 pub(super) struct TableFile(pub(super) File);
 
 impl Length for TableFile {

@@ -69,7 +69,7 @@ impl Frame {
 pub(crate) struct FrameBatches {
     batches: Batches,
     schema: SchemaRef,
-    /// Of each position in the key.
+    /// For each position in the key.
     columns: Vec<KeyCells>,
     /// The key columns of a batch, and how many of its rows were given already.
     batch: Option<(Vec<ArrayRef>, usize)>,
@@ -91,7 +91,8 @@ impl FrameBatches {
                 && let Some(left) = arrays.first().map(|array| array.len() - *done)
                 && left > 0
             {
-                // A whole frame may be one batch: the text form of all its rows would take as much memory again.
+                // A whole frame may be one batch: the text form of all its rows would take as much
+                // memory again.
                 let len = left.min(BATCH_ROWS);
                 let (first_row, path) = (self.next_row, &self.path);
                 let text = |(array, cells): (&ArrayRef, &KeyCells)| {
@@ -109,7 +110,8 @@ impl FrameBatches {
             }
             let Some(batch) = self.batches.next() else { return Ok(None) };
             let batch = batch.map_err(|_| unusable())?;
-            // The offsets of an empty array that is a slice may lie outside the values that come with it.
+            // The offsets of an empty array that is a slice may lie outside the values that come
+            // with it.
             if batch.num_rows() == 0 {
                 return Ok(Some(KeyBatch::new(Vec::new(), self.next_row, 0)));
             }
@@ -118,7 +120,7 @@ impl FrameBatches {
         }
     }
 
-    /// The key columns of a batch, if they are what the schema says. Nobody has checked them yet.
+    /// The key columns of a batch, if they match the schema, which has not been checked yet.
     fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
         let array = |cells: &KeyCells| {
             let array = batch.columns().get(cells.at)?;

@@ -18,8 +18,8 @@ pub fn panic_is_caught() -> bool {
 
 /// Runs `decode`; a panic means that the file is damaged or uses a feature the decoder lacks.
 ///
-/// Do not use what `decode` borrows after an error: it may be half changed. The readers of this module
-/// are dropped then.
+/// Do not use what `decode` borrows after an error: it may be half changed. The readers of this
+/// module are dropped then.
 pub(crate) fn guarded<T>(
     path: &Path,
     decode: impl FnOnce() -> Result<T, InputError>,
@@ -28,7 +28,7 @@ pub(crate) fn guarded<T>(
     unless_it_panics(decode).unwrap_or_else(damaged)
 }
 
-/// What `work` gives; `None` if it panics. What it borrows may then be half changed.
+/// The value of `work`; `None` if it panics. Values that it borrows may then be half changed.
 pub(super) fn unless_it_panics<T>(work: impl FnOnce() -> T) -> Option<T> {
     let outer = FENCED.replace(true);
     let result = catch_unwind(AssertUnwindSafe(work));

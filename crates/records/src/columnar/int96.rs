@@ -1,8 +1,8 @@
 //! The unit of timestamps in 96 bits, the old type of Spark, Hive and Impala.
 //!
-//! Such a value is a day and the nanoseconds in it, which no integer of 64 bits can hold: in nanoseconds these
-//! reach from 1677 to 2262, and the decoder wraps around beyond. So each column is read in a unit that holds all of
-//! its values unchanged.
+//! Such a value is a day and the nanoseconds in it, which no integer of 64 bits can hold: in
+//! nanoseconds these reach from 1677 to 2262, and the decoder wraps around beyond. So each column
+//! is read in a unit that holds all of its values unchanged.
 
 use super::file::TableFile;
 use super::table::parquet_error;
@@ -26,7 +26,8 @@ const DAY_NANOS: i128 = 86_400_000_000_000;
 /// Values decoded at a time.
 const BATCH_VALUES: usize = 1 << 13;
 
-/// The units in the order in which they are tried, unless the file names one: readers of today take microseconds.
+/// The units in the order in which they are tried, unless the file names one: readers of today take
+/// microseconds.
 const UNITS: [TimeUnit; 4] =
     [TimeUnit::Microsecond, TimeUnit::Nanosecond, TimeUnit::Millisecond, TimeUnit::Second];
 
@@ -39,8 +40,8 @@ pub(super) fn is_in(file: &ParquetMetaData, root: usize) -> bool {
     })
 }
 
-/// The schema of `source` with such a unit for every column of timestamps in 96 bits; `None` if there are none. Reads
-/// all their values.
+/// The schema of `source` with such a unit for every column of timestamps in 96 bits; `None` if
+/// there are none. Reads all their values.
 ///
 /// # Errors
 /// [`InputError::TimestampRange`] if no unit holds all values of a column; damage of the file.
@@ -139,7 +140,7 @@ fn unit_nanos(unit: TimeUnit) -> i128 {
 /// Gives units to the leaves of types, in the order of the file.
 struct Units {
     held: BTreeMap<usize, Held>,
-    /// Whether the units of the types are those that the file names.
+    /// Whether the units of the types are the ones that the file names.
     names_units: bool,
     next_leaf: usize,
 }

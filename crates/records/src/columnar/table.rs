@@ -58,7 +58,8 @@ impl Table {
         Ok(Self { declared: Readers::new(whole), exact: OnceLock::new() })
     }
 
-    /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96 bits.
+    /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96
+    /// bits.
     fn exact(&self, source: &Source) -> Result<&Readers, InputError> {
         if let Some(known) = self.exact.get() {
             return Ok(known);
@@ -91,12 +92,12 @@ impl Table {
         self.declared.whole.metadata()
     }
 
-    /// What reads all columns with the types that the file declares.
+    /// The reader of all columns with the types that the file declares.
     pub(crate) fn declared(&self) -> &ArrowReaderMetadata {
         &self.declared.whole
     }
 
-    /// What reads all columns unchanged.
+    /// The reader of all columns with unchanged values.
     ///
     /// # Errors
     /// [`InputError::TimestampRange`], or damage of the file.
@@ -104,7 +105,7 @@ impl Table {
         Ok(&self.exact(source)?.whole)
     }
 
-    /// Where the bytes of these columns are in the file, and the metadata at its end.
+    /// The positions of the bytes of these columns in the file, and of the metadata at its end.
     pub(crate) fn bytes_of(&self, columns: &[usize]) -> Vec<Range<u64>> {
         let schema = self.file().file_metadata().schema_descr();
         let mut ranges = Vec::new();
@@ -123,7 +124,7 @@ impl Table {
         ranges
     }
 
-    /// What reads the columns at `indices`, as keys.
+    /// The reader of the columns at `indices`, as keys.
     ///
     /// # Errors
     /// Those of [`Table::whole`], if one of them holds timestamps in 96 bits.

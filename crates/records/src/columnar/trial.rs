@@ -1,4 +1,4 @@
-//! A trial of what the second pass needs of a Parquet file, before anybody is met.
+//! Tries what the second pass needs of a Parquet file, before the parties meet.
 
 use super::batches::BATCH_ROWS;
 use super::file::TableFile;
@@ -10,11 +10,11 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use vesica_inputs::error::InputError;
 
-/// Rows that are tried: writers put about so many into a page at most.
+/// Number of rows tried: writers put at most about this many into a page.
 const ROWS_TRIED: usize = 20_000;
 
-/// Decodes the first rows of every column: in an encrypted column, one with a codec that is not supported, and one with
-/// a damaged first page that fails.
+/// Decodes the first rows of every column: in an encrypted column, one with a codec that is not
+/// supported, and one with a damaged first page that fails.
 ///
 /// # Errors
 /// [`InputError::DamagedColumn`], and errors of reading.

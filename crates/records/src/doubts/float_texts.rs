@@ -1,7 +1,7 @@
 //! Numbers in text as programs write floating-point numbers: `123.0`, `1.5e+10`.
 //!
-//! Spreadsheets and data frames make such numbers of whole ones, for example where a column has gaps. As text they
-//! equal no whole number of the other side.
+//! Spreadsheets and data frames make such numbers of whole ones, for example where a column has
+//! gaps. As text they equal no whole number of the other side.
 
 use crate::key::KeyColumn;
 use crate::keys::FIRST_PLACES;

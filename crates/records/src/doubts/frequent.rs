@@ -1,4 +1,4 @@
-//! Keys that stand in many rows: placeholders, mostly, that match whatever the other side has in their place.
+//! Keys of many rows: mostly placeholders, which match the other side's placeholders.
 
 use crate::encoding::PART_HEADER_LEN;
 use crate::key::KeyColumn;
@@ -13,25 +13,25 @@ const COUNTERS: usize = 1024;
 /// Slots of the table that finds the counter of a key: a quarter full at most.
 const SLOTS: usize = 4 * COUNTERS;
 
-/// A frequent key stands in more rows than this.
+/// A frequent key has more rows than this.
 const ROWS_LEAST: u64 = 20;
 
-/// And in more than one of so many rows.
+/// And more than one row in this many.
 const ONE_OF: u64 = 100;
 
-/// The shape is recorded when so many rows of a key were counted. A key that is given has more, since at most a fifth of its
-/// rows is missed.
+/// The shape is recorded when this many rows of a key were counted. A reported key has more, since
+/// at most a fifth of its rows is missed.
 const SHAPE_AT: u64 = 16;
 
-/// Keys that are given.
+/// Upper bound on the reported keys.
 const GIVEN: usize = 5;
 
-/// A key that stands in more than 20 rows, and in more than 1 % of all.
+/// A key of more than 20 rows, and of more than 1 % of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequentKey {
     /// How many rows have it, at least.
     pub count: u64,
-    /// Whether exactly so many rows have it.
+    /// Whether the count is exact.
     pub is_exact: bool,
     /// The first of the rows that were counted; if the count is exact, the first row that has it.
     pub first: Place,
@@ -61,15 +61,18 @@ struct Counter {
     patterns: Vec<String>,
 }
 
-/// Counts keys with 1024 counters, after Misra and Gries (1982), with the median subtracted at once.
+/// Counts keys with 1024 counters, after Misra and Gries (1982), with the median subtracted at
+/// once.
 ///
-/// When all counters are in use their median is subtracted from each, and those that reach zero are free again. That takes
-/// the median from half of them, so that all that was subtracted is at most n/512 after n rows with a key. Hence a key is
-/// missed in at most n/512 of its rows, and **every key in more than 1 % of the rows has a counter at the end**; a key in
-/// fewer than 0.8 % of the rows is not given. A key that had a counter since the first subtraction is counted exactly. Time is
-/// constant for a row on average, memory about 100 kB.
+/// When all counters are in use their median is subtracted from each, and counters that reach zero
+/// are free again. That takes the median from half of them, so that all that was subtracted is at
+/// most n/512 after n rows with a key. Hence a key is missed in at most n/512 of its rows, and
+/// **every key in more than 1 % of the rows has a counter at the end**; a key in fewer than 0.8 %
+/// of the rows is not reported. A key that had a counter since the first subtraction is counted
+/// exactly. Time is constant for a row on average, memory about 100 kB.
 pub(crate) struct Frequent {
-    /// The position of a counter, and one more; 0 where there is none. Later ones of the same hash follow.
+    /// The position of a counter, and one more; 0 where there is none. Later ones of the same hash
+    /// follow.
     slots: Box<[u16; SLOTS]>,
     counters: Vec<Counter>,
     subtracted: u64,
@@ -131,7 +134,8 @@ impl Frequent {
         }
     }
 
-    /// The most frequent keys in `columns` after a pass over so many rows, most frequent first, at most five.
+    /// The most frequent keys in `columns` after a pass over this many rows, most frequent first,
+    /// at most five.
     pub(crate) fn finish(&mut self, columns: &[KeyColumn], rows: u64) -> Vec<FrequentKey> {
         let mut counters = take(&mut self.counters);
         counters.retain(|counter| {
@@ -189,7 +193,7 @@ mod tests {
         vec![KeyColumn { name, column, profile: Profile::TRIM, never: Vec::new() }]
     }
 
-    /// What is found in rows with these numbers as keys.
+    /// The frequent keys of rows with these numbers as keys.
     fn found(keys: impl Iterator<Item = u64>) -> Vec<FrequentKey> {
         let (mut frequent, mut rows) = (Frequent::new(), 0);
         for key in keys {

@@ -1,4 +1,4 @@
-//! Columns whose profile refuses many of their values, and the profile that would take them.
+//! Columns whose profile refuses many of their values, and the profile that would accept them.
 
 use crate::key::KeyColumn;
 use crate::rows::Row;
@@ -23,12 +23,13 @@ pub struct Misfit {
     pub column: String,
     /// Its profile in the agreement.
     pub profile: Profile,
-    /// How many rows have a value there that the profile refuses. Values that the agreement excludes do not count.
+    /// How many rows have a value there that the profile refuses. Values that the agreement
+    /// excludes do not count.
     pub refused: u64,
     /// How many rows have a value in every column of the key.
     pub values: u64,
-    /// Profiles that would take at least half of the refused values, as far as the first 64 of them show. Several only
-    /// for dates, where nothing shows whether day or month comes first.
+    /// Profiles that would take at least half of the refused values, as far as the first 64 of them
+    /// show. Several only for dates, where nothing shows whether day or month comes first.
     pub better: Vec<Profile>,
 }
 
@@ -40,7 +41,7 @@ impl Misfit {
     }
 }
 
-/// What a pass keeps of one column.
+/// The state of a pass for one column.
 #[derive(Default)]
 struct Sample {
     refused: u64,
@@ -53,7 +54,7 @@ struct Sample {
 pub(crate) struct Samples {
     samples: Vec<Sample>,
     scratch: Vec<u8>,
-    /// For how many rows orders are still looked for.
+    /// Number of rows in which orders are still searched for.
     order_rows: u64,
 }
 
@@ -101,7 +102,7 @@ impl Samples {
         }
     }
 
-    /// The misfits in `columns` after a pass with so many values in each.
+    /// The misfits in `columns` after a pass with this many values in each.
     pub(crate) fn finish(self, columns: &[KeyColumn], values: u64) -> Vec<Misfit> {
         let is_many = |refused: u64| refused.saturating_mul(100) > values.saturating_mul(PERCENT);
         let many = columns.iter().zip(self.samples).filter(|(_, sample)| is_many(sample.refused));
@@ -117,7 +118,7 @@ impl Samples {
 }
 
 impl Sample {
-    /// The profiles beside `profile` that take the most of these cells, and at least half.
+    /// The profiles other than `profile` that accept the most of these cells, and at least half.
     fn better(&self, profile: Profile) -> Vec<Profile> {
         let siblings = self.best(&profile.siblings());
         let mut better = match siblings.is_empty() {
@@ -132,7 +133,7 @@ impl Sample {
         better
     }
 
-    /// Those of `profiles` that take the most cells, and at least half.
+    /// The members of `profiles` that accept the most cells, and at least half.
     fn best(&self, profiles: &[Profile]) -> Vec<Profile> {
         let taken: Vec<usize> = profiles.iter().map(|profile| self.taken(*profile)).collect();
         let most = taken.iter().copied().max().unwrap_or(0);
@@ -143,7 +144,7 @@ impl Sample {
         best.map(|(profile, _)| *profile).collect()
     }
 
-    /// How many cells `profile` takes.
+    /// How many cells `profile` accepts.
     fn taken(&self, profile: Profile) -> usize {
         let mut normal = Vec::new();
         let is_taken = |cell: &&Vec<u8>| {

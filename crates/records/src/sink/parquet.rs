@@ -82,8 +82,8 @@ impl<W: Write + Send> ParquetSink<W> {
         Ok(Self { writer, target })
     }
 
-    /// A file with columns of the types in `schema`, and with the metadata of `table` and the compression of its first
-    /// column.
+    /// A file with columns of the types in `schema`, and with the metadata of `table` and the
+    /// compression of its first column.
     pub(crate) fn like(
         out: W,
         table: &Table,
@@ -122,7 +122,8 @@ impl<W: Write + Send> ParquetSink<W> {
     }
 }
 
-/// Writes text cells to a Parquet file of string columns, after which a column of truth values may come.
+/// Writes text cells to a Parquet file of string columns, after which a column of truth values may
+/// come.
 pub(crate) struct TextTable<W: Write + Send> {
     sink: ParquetSink<W>,
     schema: SchemaRef,
@@ -202,8 +203,8 @@ impl<W: Write + Send> TextTable<W> {
     }
 }
 
-/// Columns of a Parquet file must have names; unnamed ones get `column_<position>`. Other readers refuse a name that stands
-/// twice, so a later one gets `_` appended.
+/// Columns of a Parquet file must have names; unnamed ones get `column_<position>`. Other readers
+/// refuse a name that stands twice, so a later one gets `_` appended.
 fn distinct_names(names: &[String]) -> Vec<String> {
     let taken: HashSet<&str> = names.iter().map(String::as_str).collect();
     let mut named = Vec::with_capacity(names.len());

@@ -12,7 +12,7 @@ use vesica_profiles::TypedForm;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CellColumn {
     pub(crate) path: CellPath,
-    /// How its cells become text, if it is typed.
+    /// The text form of its cells, if it is typed.
     pub(crate) form: TypedForm,
 }
 
@@ -20,7 +20,8 @@ impl Source {
     /// Position of a column, from 0.
     ///
     /// # Errors
-    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two columns have the name.
+    /// [`InputError::ColumnMissing`] with the nearest names, [`InputError::DuplicateColumn`] if two
+    /// columns have the name.
     pub fn column_index(&self, name: &str) -> Result<usize, InputError> {
         let is_named = |column: &String| column == name;
         let Some(index) = self.columns.iter().position(is_named) else {
@@ -37,7 +38,7 @@ impl Source {
         }
     }
 
-    /// Where the key columns are; checks that each can be a key under its profile.
+    /// The positions of the key columns; checks that each can be a key under its profile.
     pub(crate) fn key_columns(&self, columns: &[KeyColumn]) -> Result<Vec<CellColumn>, InputError> {
         let mut found = Vec::with_capacity(columns.len());
         for KeyColumn { column, profile, .. } in columns {
@@ -49,13 +50,14 @@ impl Source {
         Ok(found)
     }
 
-    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a whole number.
+    /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a
+    /// whole number.
     pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
         Ok(CellColumn { form, ..self.group_column(column)? })
     }
 
-    /// Where the column of groups is; checks that it can hold their names.
+    /// The position of the column of groups; checks that it can hold their names.
     pub(crate) fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let path = self.cell_path(column)?;
         if let Some(field) = self.field(&path)
@@ -68,7 +70,7 @@ impl Source {
         Ok(CellColumn { path, form: TypedForm::default() })
     }
 
-    /// Where the cells of a column are, or of a field of a struct (`contact.email`).
+    /// The positions of the cells of a column, or of a field of a struct (`contact.email`).
     fn cell_path(&self, name: &str) -> Result<CellPath, InputError> {
         match (self.column_index(name), self.file_schema()) {
             (Err(missing @ InputError::ColumnMissing { .. }), Some(schema)) => {

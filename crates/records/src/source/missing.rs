@@ -13,7 +13,7 @@ const TOP_LINES: u64 = 20;
 /// Rows that are compared with the header.
 const FIRST_ROWS: usize = 1000;
 
-/// Delimiters by which a line may name a column, beside that of the file.
+/// Delimiters tried for a line of column names, in addition to that of the file.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 impl Source {
@@ -40,7 +40,8 @@ impl Source {
         }
     }
 
-    /// Whether one of the first rows has the same cell in a column as the header: then that is a row, probably.
+    /// Whether one of the first rows has the same cell in a column as the header: then that is a
+    /// row, probably.
     fn repeats_its_header(&self) -> Result<bool, InputError> {
         let (mut reader, _) = self.records()?;
         let mut scratch = Vec::new();
@@ -103,8 +104,9 @@ fn has_field(line: &[u8], delimiter: u8, name: &str) -> bool {
 
 /// At most three of `names` that are like `name`, nearest first.
 ///
-/// In a file without a header they are values, which no message may hold: so they are the same letters and digits, have
-/// one mistake, or are a few words of which the name is one, and tell next to nothing that was not asked for.
+/// In a file without a header they are values, which no message may hold: so they are the same
+/// letters and digits, have one mistake, or are a few words of which the name is one, and tell next
+/// to nothing that was not asked for.
 fn nearest(name: &str, names: &[String]) -> Vec<String> {
     let bare = |text: &str| -> String {
         text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()

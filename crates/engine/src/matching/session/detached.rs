@@ -1,4 +1,4 @@
-//! Rows that programs elsewhere have.
+//! Runs whose rows are detached: workers have them, not this process.
 
 use super::{EXPORT_SESSION, Got, Grouped, InputFault, Matched, SessionRun, Splitting};
 use crate::matching::exchange::ROWS_LABEL;
@@ -11,7 +11,7 @@ use vesica_net::{Connection, Context};
 use vesica_records::{InputError, KeyCounts, Streamed};
 
 impl SessionRun<'_> {
-    /// Who does the work of partitions, if this process does not.
+    /// Workers for detached partitions, if any.
     pub(super) fn workers(&self) -> Option<&dyn Workers> {
         let can = self.agreement.operation() == Operation::Intersection
             && split::splits_large_sets(self.agreement)
@@ -19,7 +19,7 @@ impl SessionRun<'_> {
         self.run.job.workers.as_deref().filter(|_| can)
     }
 
-    /// Refuses more rows than agreed before anybody is met.
+    /// Refuses more rows than agreed before this party contacts the peer.
     pub(super) fn check_detached(&self) -> Result<(), Error> {
         let (source, limit) = (&self.run.job.source, self.run.terms().max_rows);
         match source.rows() {
@@ -31,21 +31,21 @@ impl SessionRun<'_> {
         }
     }
 
-    fn hands_or_bug(&self) -> Result<&dyn Workers, Error> {
-        self.workers().ok_or(Error::Bug("rows are elsewhere, and nobody has them"))
+    fn workers_or_bug(&self) -> Result<&dyn Workers, Error> {
+        self.workers().ok_or(Error::Bug("detached rows have no workers"))
     }
 
-    /// Has the rows grouped and counted.
+    /// Lets the workers group and count the rows.
     pub(super) fn group_detached(&self, splitting: &Splitting<'_>) -> Result<Grouped, Error> {
         let at = self.at(Phase::Reading);
         let source = &self.run.job.source;
         let (terms, party) = (self.run.terms(), &self.peer.participants().party);
         let rows = source.rows().unwrap_or(terms.max_rows);
         let most = split::most_partitions(self.agreement, party, rows);
-        let bucketed = self.hands_or_bug()?.group(splitting.secret(), most);
+        let bucketed = self.workers_or_bug()?.group(splitting.secret(), most);
         let bucketed = bucketed.map_err(|WorkersFault| at(TransportError::CancelledHere.into()))?;
         if bucketed.distinct.len() as u64 != most {
-            return Err(Error::Bug("rows were grouped into another number of buckets"));
+            return Err(Error::Bug("workers grouped rows into another number of buckets"));
         }
         let (rows, limit) = (bucketed.rows, terms.max_rows);
         let path = || source.path().to_path_buf();
@@ -70,14 +70,14 @@ impl SessionRun<'_> {
             };
             return Err(InputFault::from(error).into());
         }
-        // Another version might say something else.
+        // Another version might send other messages.
         let kept = derive(ROWS_LABEL, &[&bucketed.digest, RunSpec::VERSION.as_bytes()]);
         self.peer.link().keep_rows(kept)?;
         let distinct = bucketed.distinct.iter().sum();
         Ok(Grouped::Detached(self.count(Streamed { counts, rows, keyed }, distinct)?))
     }
 
-    /// Has the protocol run on all partitions.
+    /// Lets the workers run the protocol on all partitions.
     pub(super) fn match_detached(
         &self,
         ctx: &mut Context,
@@ -89,7 +89,7 @@ impl SessionRun<'_> {
         let at = self.at(Phase::Matching);
         let bug = |what| at(vesica_core::Error::Bug(what));
         let hash = self.agreement.hash();
-        let detached = session.detached().ok_or_else(|| bug("a store has parts elsewhere"))?;
+        let detached = session.detached().ok_or_else(|| bug("a store has no detached streams"))?;
         let announced = |len: usize| (len as u64).saturating_sub(self.agreement.self_check_items());
         let orders = RunSpec {
             version: RunSpec::VERSION.to_owned(),
@@ -102,12 +102,12 @@ impl SessionRun<'_> {
             partitions: plan.partitions(),
             splitter: *splitting.secret(),
             check_secret: *check_secret,
-            seed: session.seed().ok_or_else(|| bug("a store gives a seed"))?,
+            seed: session.seed().ok_or_else(|| bug("a store session has no seed"))?,
             desk: detached.desk(),
             label: Phase::Matching.name().to_owned(),
         };
         let step = |done| self.step(done, plan);
-        let workers = self.hands_or_bug()?;
+        let workers = self.workers_or_bug()?;
         let found = run_detached(ctx, session, workers, &orders, &step).map_err(at)?;
         Ok((Got::Detached(found), found.direction_changes))
     }

@@ -9,8 +9,8 @@ use vesica_records::KeySet;
 use vesica_self_check::CheckedSet;
 
 impl SessionRun<'_> {
-    /// `keys` with self-check items and padding; `len` of them are announced. In partitions all padding is self-check
-    /// items of this party's own.
+    /// `keys` with self-check items and padding; `len` of them are announced. In partitions all
+    /// padding consists of this party's own self-check items.
     pub(super) fn checked_set(
         &self,
         ctx: &mut Context,

@@ -1,5 +1,5 @@
-//! Runs in partitions on bad disks and with files that change. Sets are small: they are split, and leave the memory, long
-//! before those of a real run.
+//! Runs in partitions on bad disks and with files that change. Sets are small: they are split, and
+//! leave the memory, long before those of a real run.
 
 use super::*;
 use crate::job::follow;
@@ -22,16 +22,16 @@ mod kills;
 mod support;
 use support::{Listening, Pair, no_leftovers};
 
-/// Rows of either file: more than one run of a [`vesica_partitions::Buckets`].
+/// Rows of each file: more than one run of a [`vesica_partitions::Buckets`].
 const ROWS: u64 = 70_000;
 
-/// Different keys of either file, half of which the other one has too.
+/// Different keys of each file, half of which are common.
 const KEYS: u64 = 3_000;
 
-/// No end of a run takes so long.
+/// Upper bound on the time from an error to the end of both runs.
 const SOON: Duration = Duration::from_secs(15);
 
-/// What a disk is asked to do.
+/// Operations of a disk.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
     Create,
@@ -39,7 +39,7 @@ enum Call {
     Read,
 }
 
-/// A disk that is full from the call of one kind with this number on, 0 being the first.
+/// A disk that is full for all calls of one operation from this number on; 0 is the first.
 #[derive(Clone)]
 struct Disk {
     full: Option<(Call, usize)>,
@@ -62,7 +62,7 @@ impl Disk {
         }
     }
 
-    /// Calls of each kind so far.
+    /// Calls of each operation so far.
     fn calls(&self) -> [usize; 3] {
         [0, 1, 2].map(|kind| self.calls[kind].load(Ordering::Relaxed))
     }
@@ -138,7 +138,7 @@ fn pair(protocol: &str) -> (Pair, Agreement) {
     (pair, agreement)
 }
 
-/// A run in four partitions with next to no memory.
+/// A run in four partitions with a minimal memory limit.
 fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished, Error> {
     let cancel = CancelToken::new();
     let run = Run::new(job, observer, &cancel)?;
@@ -153,7 +153,7 @@ fn run(job: &Job, disk: &Disk, observer: &Arc<dyn Observer>) -> Result<Finished,
     follow(&run, way, ControlFlow::Continue)
 }
 
-/// What a test does at each event of a party.
+/// A test's callback for each event of a party.
 type OnEvent = Arc<dyn Fn(usize, &Event<'_>) + Send + Sync>;
 
 struct Watching {
@@ -169,7 +169,7 @@ impl Observer for Watching {
     }
 }
 
-/// How the runs of both parties end, each with its disk.
+/// The outcomes of both parties' runs, each with its disk.
 fn both(
     (pair, agreement): &(Pair, Agreement),
     disks: &[Disk; 2],
@@ -199,7 +199,8 @@ fn silent() -> OnEvent {
     Arc::new(|_, _| {})
 }
 
-/// Whether `party` has the complete result, in memory and in its file, which is removed; otherwise it has none.
+/// Whether `party` has the complete result, in memory and in its file, which is then removed;
+/// otherwise checks that it has none.
 fn has_result(pair: &Pair, party: usize, ended: &Result<Finished, Error>) -> bool {
     let path = pair.path(["one.out.csv", "two.out.csv"][party]);
     let Ok(finished) = ended else {
@@ -225,7 +226,7 @@ fn has_result(pair: &Pair, party: usize, ended: &Result<Finished, Error>) -> boo
     true
 }
 
-/// Whether the peer has only said that the run ends for this reason.
+/// Whether the only error is that the peer ended the run for this reason.
 fn is_told(ended: &Result<Finished, Error>, reason: StopReason) -> bool {
     let Err(Error::Transport { kind: TransportFault::Stream(kind), .. }) = ended else {
         return false;
@@ -233,7 +234,7 @@ fn is_told(ended: &Result<Finished, Error>, reason: StopReason) -> bool {
     *kind == TransportError::PeerStopped(reason)
 }
 
-/// The disk of party `bad` is full from one call on, whichever it is.
+/// Fills the disk of party `bad` from each call on, in turn.
 fn full_disk(bad: usize, protocol: &str) {
     let place = pair(protocol);
     let good = || Disk::new(None);
@@ -256,7 +257,8 @@ fn full_disk(bad: usize, protocol: &str) {
             assert_eq!(error.to_string(), Error::from(full).to_string(), "{which}");
             assert!(!has_result(&place.0, bad, &ended[bad]));
             let other = &ended[1 - bad];
-            // The last read comes after the last message: nobody else learns that it fails.
+            // The last read comes after the last message, so the other party does not learn that it
+            // fails.
             match (call, number == last) {
                 (Call::Read, true) => assert!(has_result(&place.0, 1 - bad, other), "{which}"),
                 _ => assert!(is_told(other, StopReason::Config), "{which}"),
@@ -278,7 +280,7 @@ fn a_full_disk_at_any_time_ends_the_run_of_the_sender() {
     full_disk(1, "rr22_malicious");
 }
 
-/// When the file of party `one` loses all but its first rows.
+/// When the file of party `one` loses all rows but the first ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shrinks {
     Reading,
@@ -315,7 +317,7 @@ fn a_file_that_shrinks_gives_no_result() {
         assert!(!has_result(&place.0, 0, &ended[0]));
         match shrinks {
             Shrinks::Reading => assert!(is_told(&ended[1], StopReason::Input), "{ended:?}"),
-            // The other side's result is right, and in place.
+            // The other side's result is correct, and in place.
             _ => assert!(has_result(&place.0, 1, &ended[1]), "{ended:?}"),
         }
         no_leftovers(&place.0);

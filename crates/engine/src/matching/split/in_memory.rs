@@ -1,4 +1,5 @@
-//! Sets in memory, matched one partition after the other: numbers by their shares, unions and private ids by their lists.
+//! Sets in memory, matched one partition after the other: counts and sums by their shares, unions
+//! and private ids by their lists.
 
 use super::{DAMAGED, Matched, Splitting, cost, counted};
 use crate::matching::run_alone;
@@ -11,8 +12,8 @@ use vesica_protocols::{Input, Output};
 use vesica_self_check::CheckedSet;
 
 impl Splitting<'_> {
-    /// Runs the protocol on each partition of `set`, and opens the total of what they gave; returns the output of the
-    /// whole run, and the most changes of direction of a run.
+    /// Runs the protocol on each partition of `set`, and opens the total of the shares; returns the
+    /// output of the whole run, and the most changes of direction of a run.
     ///
     /// # Errors
     /// Those of the runs.
@@ -32,8 +33,8 @@ impl Splitting<'_> {
         Ok((output, changes + of_opening))
     }
 
-    /// Runs the protocol on each partition of `set` and puts the lists together that they gave; returns the output of
-    /// the whole run, and the most changes of direction of a run.
+    /// Runs the protocol on each partition of `set` and joins the lists; returns the output of the
+    /// whole run, and the most changes of direction of a run.
     ///
     /// # Errors
     /// Those of the runs.
@@ -51,8 +52,8 @@ impl Splitting<'_> {
         Ok((listing.output(), changes))
     }
 
-    /// Makes a party for each partition of `set`, runs it unless an earlier process did, and lets `parts` take what it
-    /// gave. Returns the most changes of direction of a run.
+    /// Makes a party for each partition of `set`, runs it unless an earlier process did, and passes
+    /// its outcome to `parts`. Returns the most changes of direction of a run.
     fn each_part(
         &self,
         (ctx, label): (&mut Context, &str),
@@ -87,7 +88,8 @@ impl Splitting<'_> {
         Ok(changes)
     }
 
-    /// What the partition `index` gave and took: as an earlier process kept it, or by a run with what is `entered`.
+    /// The outcome and cost of partition `index`: as an earlier process stored them, or by a run on
+    /// `entered`.
     fn part(
         &self,
         (ctx, label): (&mut Context, &str),
@@ -96,7 +98,8 @@ impl Splitting<'_> {
         parts: &dyn Parts,
     ) -> Result<(Output, Cost)> {
         let meter = ctx.meter().clone();
-        // Also for a partition that does not run: the following ones have the same streams and randomness as before.
+        // Also for a partition that does not run, so that the following ones have the same streams
+        // and randomness.
         let (mut own, opened) = ctx.fork_detached()?;
         if let Some(kept) = self.session.kept_part(index)? {
             let (output, cost) = parts.recall(params, &kept).ok_or(DAMAGED)?;
@@ -111,7 +114,7 @@ impl Splitting<'_> {
         })?;
         let cost = cost(&own, label);
         meter.add(&own.meter().report());
-        // Where a run is not gone on with later, lists need not be in memory twice.
+        // A run that cannot be resumed need not have its lists in memory twice.
         if self.session.seed().is_some() {
             let kept = parts.keep(params, &output, cost)?;
             self.session.keep_part(index, &opened.ids(), &kept)?;
@@ -119,7 +122,7 @@ impl Splitting<'_> {
         Ok((output, cost))
     }
 
-    /// Of the items of `set` in `range`, the positions of those in each partition.
+    /// The positions of the items of `set` in `range`, by partition.
     fn positions_of(&self, plan: Plan, set: &CheckedSet, range: Range<usize>) -> Vec<Vec<usize>> {
         let (mut of, mut prefixes) = (vec![Vec::new(); plan.partitions() as usize], Vec::new());
         self.splitter.prefixes(&set.items()[range.clone()], &mut prefixes);

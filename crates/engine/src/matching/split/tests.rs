@@ -7,7 +7,7 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, estab
 use vesica_net::Meter;
 use vesica_scratch::MemoryScratch;
 
-/// Rows in two partitions, and what of them was found: nothing yet.
+/// Rows in two partitions, and an empty outcome.
 fn rows(items: &[Item]) -> (Pieces, Found) {
     let splitter = Splitter::new(&[1; 32]);
     let mut prefixes = Vec::new();
@@ -20,7 +20,8 @@ fn rows(items: &[Item]) -> (Pieces, Found) {
     (Pieces { grouped, has_repeats: true }, found)
 }
 
-/// Adds what each partition gave: which of its own items are common, as `change` has it, and why it is refused.
+/// Adds the outcome of each partition: which of its own items are common, after `change`, and why
+/// it is refused.
 fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result<Option<RowSet>> {
     let items: Vec<Item> = (0..60).map(|i| Item::from_integer(i % 40)).collect();
     let (pieces, found) = rows(&items);
@@ -39,7 +40,7 @@ fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result
 fn all_rows_of_a_repeated_key_get_its_bit() {
     let rows = found(|_, _| None).unwrap().unwrap();
     assert_eq!((rows.len(), rows.keys(), rows.words()), (60, 40, &[(1 << 60) - 1][..]));
-    // Without the first key of each partition: it stands in one row or in two.
+    // Without the first key of each partition, which is in one row or in two.
     let without = |_, own: &mut Vec<bool>| {
         own[0] = false;
         None
@@ -73,7 +74,7 @@ fn more_common_keys_than_either_set_has_are_refused() {
     assert!(found.rows(pieces, 0).is_err());
 }
 
-/// Both ends of a session call `work` with each number, so many at a time.
+/// Both ends of a session call `work` with each number, this many in parallel.
 fn both(
     at_once: [usize; 2],
     work: impl Fn(usize, u64, &mut Context) -> Result<()> + Sync,
@@ -147,7 +148,7 @@ fn sides_with_different_numbers_in_flight_meet_in_each_partition() {
     }
 }
 
-/// A side that only sends does not run away from a peer that reads one partition after the other.
+/// A side that only sends stays close to a peer that reads one partition after the other.
 #[test]
 fn no_partition_is_begun_far_ahead_of_those_that_are_not_done() {
     const COUNT: u64 = 100;

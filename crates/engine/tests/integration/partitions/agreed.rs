@@ -1,4 +1,4 @@
-//! Partitions as small as the agreement says: small sets are split too.
+//! Partitions as small as the agreement allows: small sets are split too.
 
 use super::lists::named;
 use super::{assert_rows, rows};
@@ -16,13 +16,13 @@ use vesica_protocols::{Partitions, Protocol};
 /// Different keys of the two files.
 const KEYS: [u64; 2] = [20_000, 15_000];
 
-/// The first key of the second file, so that it and all that follow it in the first file are common.
+/// The first key of the second file; this key and all later ones of the first file are common.
 const FIRST: u64 = 12_345;
 
 /// Partitions of at most 1,000 of the 20,000 keys with the self-check items: 32 of 625 and of 469.
 const PARTITIONS: u64 = 32;
 
-/// The numbers of the keys of each file, some of which are in two rows.
+/// The key numbers of each file, some of which are in two rows.
 fn numbers(party: usize) -> impl Iterator<Item = u64> {
     let first = [0, FIRST][party];
     (first..first + KEYS[party]).chain(first + 700..first + 700 + 50 * party as u64)
@@ -34,7 +34,7 @@ fn agreement(pair: &Pair, more: &str, tables: &str) -> Agreement {
     pair.agreement_of(&head, &tables, ["max_rows = 30000", "max_rows = 40000"])
 }
 
-/// Listens or connects, and keeps how many partitions were done of how many.
+/// Listens or connects, and records how many partitions were done, and of how many.
 struct Watching {
     listening: Option<Listening>,
     steps: Mutex<BTreeSet<(u64, u64)>>,
@@ -55,7 +55,7 @@ impl Observer for Watching {
     }
 }
 
-/// Runs both parties, and checks that both matched so many partitions.
+/// Runs both parties, and checks that both matched this many partitions.
 fn run(pair: &Pair, agreement: &Agreement, partitions: u64) -> [Finished; 2] {
     let (told, address) = mpsc::channel();
     let watching = [Watching::new(Some(Listening(Mutex::new(told)))), Watching::new(None)];
@@ -74,7 +74,7 @@ fn run(pair: &Pair, agreement: &Agreement, partitions: u64) -> [Finished; 2] {
     let expected: BTreeSet<(u64, u64)> = (0..=partitions).map(|done| (done, partitions)).collect();
     for watching in watching {
         let steps = watching.steps.lock().unwrap();
-        // A side whose set is not grouped does not count the one partition.
+        // A side whose set is not grouped does not count the single partition.
         assert!(*steps == expected || partitions == 1 && steps.is_empty(), "{steps:?}");
     }
     done
@@ -180,7 +180,7 @@ fn unions_and_private_ids_of_small_partitions_are_those_of_the_sets() {
         run(&pair, &agreement(&pair, &head, ""), partitions).map(|finished| finished.output)
     };
     let all: BTreeSet<String> = (0..FIRST + KEYS[1]).map(|n| format!("{n}@a.org")).collect();
-    // Smaller partitions alone do not allow what each of them reveals.
+    // Small partitions are not enough: the agreement must also allow what each of them reveals.
     for partitions in [PARTITIONS, 1] {
         for (party, output) in outputs("union", partitions).into_iter().enumerate() {
             let RunResult::Union(union) = output else { panic!("{output:?}") };

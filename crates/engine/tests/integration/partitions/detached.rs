@@ -1,4 +1,4 @@
-//! Partitions whose work a party's programs elsewhere do, which here are threads of this process.
+//! Detached partitions, whose workers are threads of this process here.
 
 mod adaptive;
 mod liar;
@@ -25,14 +25,14 @@ use vesica_store_session::{FolderStore, Store};
 
 const NAMES: [&str; 2] = ["one", "two"];
 
-/// Threads that take tasks at a time.
+/// Threads that run tasks in parallel.
 const WORKERS: usize = 3;
 
-/// The rows of a party, bucket by bucket, as they were grouped last.
+/// The rows of a party, bucket by bucket, as last grouped.
 #[derive(Default)]
 struct Grouped {
     rows: u64,
-    /// Of each bucket the numbers of its rows, and their items.
+    /// For each bucket the numbers of its rows, and their items.
     buckets: Vec<Vec<(u64, Item)>>,
 }
 
@@ -48,20 +48,20 @@ impl Grouped {
 /// The rows of a partition, ascending, and whether each is common.
 type Bits = Vec<(u64, bool)>;
 
-/// When a team does not do what it is asked.
+/// When a team of workers fails.
 #[derive(Clone, Copy, PartialEq)]
 enum Fails {
     BeforeAll,
-    /// A few tasks are taken, and what came of them is stored.
+    /// It runs a few tasks and stores their outcomes.
     Between,
-    /// All are, and nobody hears of it.
+    /// It runs all tasks, but returns no outcome.
     AfterAll,
 }
 
-/// Says of each call whether it fails.
+/// Decides for each call whether it fails.
 type Luck = Box<dyn FnMut() -> Option<Fails> + Send>;
 
-/// The programs of one party. They outlive the processes that give them tasks.
+/// The workers of one party. They outlive the processes that give them tasks.
 struct Team {
     agreement: Agreement,
     name: &'static str,
@@ -71,11 +71,11 @@ struct Team {
     store: Arc<dyn Store>,
     grouped: Mutex<Grouped>,
     kept: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// Of each partition that has ended, if the party learns them.
+    /// Of each finished partition, if the party learns them.
     common: Mutex<BTreeMap<u64, Option<Bits>>>,
     luck: Mutex<Luck>,
     takes: AtomicUsize,
-    /// Whether each task is taken twice.
+    /// Whether each task is run twice.
     twice: bool,
     /// Why a task failed.
     failed: Mutex<Option<vesica_core::Error>>,
@@ -120,7 +120,8 @@ impl Team {
         (items, streamed.counts)
     }
 
-    /// Takes a task as two programs do that have heard neither of each other nor in which order the other has its rows.
+    /// Runs a task like two workers that know neither of each other nor the order in which the
+    /// other has its rows.
     fn take_twice(&self, orders: &RunSpec, task: &Task) -> vesica_core::Result<TaskResult> {
         let orders = RunSpec::from_json(&orders.to_json()).unwrap();
         let task = Task::from_json(&task.to_json()).unwrap();
@@ -302,7 +303,8 @@ fn both(
     })
 }
 
-/// The rows of two files with so many keys, the last of the first file being the first of the second one.
+/// The rows of two files with this many keys; the last keys of the first file are the first of the
+/// second.
 #[derive(Clone, Copy)]
 struct Files {
     keys: [u64; 2],
@@ -356,7 +358,7 @@ impl Files {
         pair.agreement_of(&head, key, limits.each_ref().map(String::as_str))
     }
 
-    /// Checks that both parties have found what they should, and nothing else is left of the run.
+    /// Checks that both parties have the right results, and that nothing else remains of the run.
     fn check(
         self,
         pair: &Pair,
@@ -406,7 +408,7 @@ impl Files {
         assert_eq!(one.direction_changes, two.direction_changes, "{case}");
     }
 
-    /// The three rows at the end are not common, nor is any other row without a key.
+    /// The three rows at the end are not common, and no other row without a key is.
     fn assert_rows(self, party: usize, found: &RowSet) {
         let rows = found.len() - 3;
         assert!((rows..found.len()).all(|row| !found.contains(row)));
@@ -421,13 +423,14 @@ const AT_ONE: [bool; 2] = [true, false];
 const AT_TWO: [bool; 2] = [false, true];
 const AT_BOTH: [bool; 2] = [true, true];
 
-/// Runs the protocol without interruptions. Each of the `ways` says who receives, and which parties have hands.
+/// Runs the protocol without interruptions. Each of the `ways` says who receives, and which parties
+/// have workers.
 fn run_with_hands(files: Files, protocol: &str, more: &str, ways: &[(&str, [bool; 2])]) {
     let pair = files.write();
     for (receives, has_hands) in ways {
         let case = format!("{protocol}, {receives} receives, hands: {has_hands:?}");
         let agreement = files.agreement(&pair, protocol, receives, more);
-        // Of an earlier run under the same agreement.
+        // Files of an earlier run under the same agreement.
         fs::remove_dir_all(pair.path("shared")).ok();
         let team = |party| Arc::new(Team::new(&pair, &agreement, party, never()));
         let teams = [0, 1].map(|party| has_hands[party].then(|| team(party)));
@@ -465,7 +468,7 @@ fn sets_of_unequal_and_of_hidden_sizes_are_matched_by_hands() {
     }
 }
 
-/// So many calls fail, the first half of them before one goes well, and the other half after it.
+/// This many calls fail, the first half before one succeeds, and the other half after it.
 fn fails(seed: u64, wanted: usize) -> Luck {
     let (mut state, mut calls, mut failed) = (seed, 0, 0);
     Box::new(move || {
@@ -474,7 +477,7 @@ fn fails(seed: u64, wanted: usize) -> Luck {
             return None;
         }
         failed += 1;
-        // Splitmix, so that a failure of the test comes again.
+        // Splitmix, so that a failure of the test is reproducible.
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 16;
@@ -486,7 +489,8 @@ fn fails(seed: u64, wanted: usize) -> Luck {
     })
 }
 
-/// Runs 64 partitions with processes that lose their hands and start again, so many at each side that has some.
+/// Runs 64 partitions with processes that lose their workers and restart, this many times at each
+/// side that has some.
 fn interrupt(seed: u64, protocol: &str, receives: &str, has_hands: [bool; 2], wanted: usize) {
     let files = Files { keys: [33_000, 12_000], common: 5_000, repeated: [30, 20], empty: 1000 };
     let pair = files.write();

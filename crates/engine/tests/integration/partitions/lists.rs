@@ -1,4 +1,5 @@
-//! Unions and private ids of large sets: in partitions if the agreement reveals how many keys of each are common.
+//! Unions and private ids of large sets: in partitions if the agreement allows revealing how many
+//! keys of each are common.
 
 use super::{rows, run};
 use crate::support::Pair;
@@ -10,7 +11,7 @@ use vesica_engine::{Ids, RunResult};
 /// Keys of the larger file: two partitions.
 const KEYS: u64 = WHOLE_SET_LEN + 1000;
 
-/// Keys that `one` does not have, and that it has.
+/// Keys that `one` lacks, and keys that it has.
 const SMALL: [u64; 6] = [KEYS + 5, 1, 2, KEYS - 1, KEYS, 3];
 
 fn agreement(pair: &Pair, head: &str) -> Agreement {

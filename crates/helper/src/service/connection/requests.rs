@@ -81,8 +81,8 @@ impl<'a> Connection<'a> {
             None => {}
         }
         let slots = RunSlots::new(self.core, run);
-        // Data that does not fit because the run has just ended is not malformed. Nor is data that does
-        // not fit because something before it could not be synced: the party puts it again.
+        // Data that does not fit because the run has just ended is not malformed. Nor is data that
+        // does not fit because something before it could not be synced: the party puts it again.
         check_put(&run.record.spec, &slots, slot, body).map_err(|refusal| match run.over() {
             Some(over) => over.refusal(),
             None if run.store.mark() != participant.mark => Refusal::Storage,
@@ -209,7 +209,7 @@ impl<'a> Connection<'a> {
             }
             let waiting = run.missing_for(slot, other_agreement);
             if waiting.parties & run.store.done() != 0 {
-                // What it has put is lost, and it sends nothing more.
+                // That party's slots are lost, and it sends nothing more.
                 let over = Over::Refused(Refusal::Expired);
                 core.end(run, over, Counted::Failed, 1 << participant.party);
                 return Ok(Err(run.over().unwrap_or(over).refusal()));
@@ -251,8 +251,8 @@ impl<'a> Connection<'a> {
 
     fn done(&self, participant: &Participant) -> Result<Vec<u8>, Refusal> {
         let run = &participant.run;
-        // Every party has a list before it can be done. Where it may have been lost since, the party may
-        // have its answer, and the helper takes its word: it speaks only for itself.
+        // Every party has a list before it can be done. Where it may have been lost since, the
+        // party may have its answer, and the helper takes its word: it speaks only for itself.
         let has_list = run.store.is_filled(Slot::new(Kind::Size, participant.party));
         if !has_list && !run.store.may_have_lost() {
             // No slot is filled in a run that has just ended.
@@ -278,7 +278,7 @@ impl<'a> Connection<'a> {
         match run.over() {
             Some(over) => over.refusal(),
             None => {
-                // What the helper had computed may be lost with it, and is computed again.
+                // The helper's intermediate data may be lost with it, and is computed again.
                 self.core.recount(run);
                 run.set_dirty();
                 self.core.storage(error)

@@ -1,4 +1,4 @@
-//! Processes that are killed in the middle of a run in partitions, through a folder and over connections.
+//! Processes killed in the middle of a run in partitions, through a folder and over connections.
 
 use super::{KEYS, ROWS, key, pair, text};
 use crate::job::follow;
@@ -23,12 +23,14 @@ use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
 use vesica_store_session::{FolderStore, Store};
 
-/// The variable that tells a party's process its number, the port or the word `folder`, and the directory of all files.
+/// The variable that tells a party's process its number, the port or the word `folder`, and the
+/// directory of all files.
 const TOLD: &str = "VESICA_TEST_PARTY";
 
 const NAMES: [&str; 2] = ["one", "two"];
 
-/// A run takes some tenths of a second, all kills of one case some seconds, and on a busy machine a minute.
+/// A run takes some tenths of a second, all kills of one case some seconds, or a minute on a busy
+/// machine.
 const LONGEST: Duration = Duration::from_secs(300);
 
 fn job(party: usize, way: &str, place: &Path) -> Job {
@@ -68,7 +70,7 @@ fn job(party: usize, way: &str, place: &Path) -> Job {
 #[test]
 #[ignore = "the process of a party, which other tests start"]
 fn a_party() {
-    // It is no test: run with all that are ignored, it does nothing.
+    // The entry point of a party's process. It does nothing when it is run with all ignored tests.
     let Ok(told) = env::var(TOLD) else { return };
     let told: Vec<&str> = told.splitn(3, ' ').collect();
     let party: usize = told[0].parse().unwrap();
@@ -76,7 +78,7 @@ fn a_party() {
     let (observer, cancel) = (Arc::new(Silent) as Arc<dyn Observer>, CancelToken::new());
     let run = Run::new(&job, &observer, &cancel).unwrap();
     let mut way = match SessionRun::open(&run) {
-        // A process that was killed after that had given the result.
+        // A process that is killed after that has already returned the result.
         Err(Error::AlreadyFinished) if job.output.iter().all(|output| output.path.exists()) => {
             return;
         }
@@ -97,7 +99,7 @@ fn a_party() {
         .unwrap();
 }
 
-/// What the parties ask.
+/// The operation of a case.
 #[derive(Clone, Copy, PartialEq)]
 enum Asked {
     Rows,
@@ -124,7 +126,7 @@ impl Asked {
         }
     }
 
-    /// Each key once, with an amount where amounts are added.
+    /// Each key once, with an amount where amounts are summed.
     fn text(self, party: usize) -> String {
         let mut text = "email".to_owned();
         let with_amounts = self == Asked::Sum && party == 1;
@@ -137,7 +139,7 @@ impl Asked {
         text
     }
 
-    /// The files that both get.
+    /// The expected files of both parties.
     fn expected(self) -> [String; 2] {
         let common = KEYS / 2..KEYS;
         let all = 0..KEYS + KEYS / 2;
@@ -167,7 +169,7 @@ impl Asked {
         }
     }
 
-    /// A result file as [`expected`](Self::expected) has it: the order of a union says nothing.
+    /// A result file as [`expected`](Self::expected) has it, without the order of a union.
     fn read(self, path: &Path) -> String {
         let text = fs::read_to_string(path).unwrap();
         if self != Asked::Union {
@@ -200,7 +202,7 @@ impl Scene {
                 fs::write(place.path(&format!("{name}.csv")), asked.text(party)).unwrap();
             }
         }
-        // Grouped as finely as files of so many rows may have to be.
+        // Grouped into as many buckets as files of that size may need.
         let terms = agreement.canonical().replace("6000000", "96000000");
         assert!(terms.contains("96000000"));
         fs::write(place.path("agreement.toml"), terms).unwrap();
@@ -231,16 +233,16 @@ impl Scene {
             .unwrap()
     }
 
-    /// Whether a party that was killed had removed its state and written its result. If it had not yet removed all, the
-    /// next process says that the run is finished.
+    /// Whether a killed party had removed its state and written its result. If it had not yet
+    /// removed all, the next process reports that the run is finished.
     fn has_finished(&self, party: usize) -> bool {
         let state = self.path(party, "state");
         let kept = ["meeting", "finished"].iter().any(|name| state.join(name).exists());
         !kept && self.path(party, "out.csv").exists()
     }
 
-    /// A run in which `due` says when to kill which party; returns how often one was killed, how long the run took, and
-    /// the messages that each party sent in its last process.
+    /// A run in which `due` says when to kill which party; returns how often each was killed, how
+    /// long the run took, and the messages that each party sent in its last process.
     fn run(&self, due: &[(Duration, usize)]) -> (usize, Duration, [u64; 2]) {
         let start = Instant::now();
         let mut processes = [0, 1].map(|party| Some(self.start(party)));
@@ -290,7 +292,7 @@ impl Scene {
         let (_, time, all) = self.run(&[]);
         let (mut kills, mut tries, mut fewer) = (0, 0_u32, 0);
         while kills < wanted {
-            // The first digits of multiples of the golden ratio are spread like random ones.
+            // The first digits of multiples of the golden ratio are spread evenly.
             let mut due: Vec<(Duration, usize)> = (0..4)
                 .map(|_| {
                     tries += 1;

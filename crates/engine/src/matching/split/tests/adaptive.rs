@@ -1,7 +1,7 @@
-//! A party that deviates chooses what it enters into later partitions by the result of an earlier one.
+//! A party that deviates chooses its items for later partitions by the result of an earlier one.
 //!
-//! The keys of the honest party are all those of one block, of twenty. A set that is fixed before finds one in twenty of
-//! its guesses; one that follows the first result finds nearly all keys.
+//! The keys of the honest party are all keys of one block out of twenty. A set fixed in advance
+//! contains one in twenty of its guesses; one that follows the first result finds nearly all keys.
 
 use super::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -22,10 +22,11 @@ const SECRET_BLOCK: u64 = 13;
 const SHARED: usize = 4;
 const PARTITION_LEN: u64 = 300;
 
-/// How long the party that deviates waits for a first result. An honest one would send it in milliseconds.
+/// How long the deviating party waits for a first result. An honest one would send it in
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_millis(1500);
 
-/// When the party that deviates leaves.
+/// When the deviating party leaves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     /// After the last partition.
@@ -56,7 +57,7 @@ struct Deviating<'a> {
 }
 
 impl Deviating<'_> {
-    /// Guesses in a partition: those of a block, or as many of each.
+    /// Guesses in a partition: those of a block, or equally many of each block.
     fn guesses(&self, index: u64, block: Option<u64>) -> Vec<Item> {
         let here = |item: &Item| {
             let mut prefixes = Vec::new();
@@ -82,7 +83,8 @@ impl Deviating<'_> {
         (0..BLOCKS).max_by_key(|block| of[*block as usize]).filter(|block| of[*block as usize] > 1)
     }
 
-    /// What the receiver finds, who waits for the result of the first partition before it fixes the others.
+    /// The findings of the receiver, which waits for the result of the first partition before it
+    /// fixes the others.
     fn receive(&self, ctx: &mut Context, end: End) -> Result<Found> {
         let steps = rr22_malicious::STEPS;
         let [mut committing, mut comparing, _] = self.forks(ctx)?;
@@ -124,7 +126,8 @@ impl Deviating<'_> {
         })
     }
 
-    /// What the sender finds, who waits for the proofs of the first partition before it sends the tags of others.
+    /// The findings of the sender, which waits for the proofs of the first partition before it
+    /// sends the tags of others.
     fn send(&self, ctx: &mut Context, end: End) -> Result<Found> {
         let steps = rr22_malicious::STEPS;
         let [mut committing, mut comparing, mut answering] = self.forks(ctx)?;
@@ -189,7 +192,7 @@ impl Deviating<'_> {
         Ok([step()?, step()?, if both { step()? } else { Vec::new() }])
     }
 
-    /// What the first partition gives, if it is there in time.
+    /// The result of the first partition, if it arrives in time.
     fn first_result(result: &Receiver<Result<Vec<bool>>>) -> Result<Option<Vec<bool>>> {
         match result.recv_timeout(PATIENCE) {
             Ok(common) => common.map(Some),
@@ -199,7 +202,7 @@ impl Deviating<'_> {
     }
 }
 
-/// What a party that deviates has found.
+/// The findings of a deviating party.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Found {
     /// Whether it had a result before it had fixed its set.
@@ -214,7 +217,7 @@ impl Found {
     }
 }
 
-/// What the party that deviates finds in the `role`, and how the honest party's run ends.
+/// The findings of the deviating party in the `role`, and how the honest party's run ends.
 fn attack(role: Role, end: End) -> (Found, Result<()>) {
     let learns = if role == Role::Sender { Learns::Both } else { Learns::Receiver };
     let (row, params) = (&rr22_malicious::ROW, params(learns));
@@ -250,7 +253,8 @@ fn attack(role: Role, end: End) -> (Found, Result<()>) {
     (found.into_inner().unwrap(), honest)
 }
 
-/// A set that is fixed finds one in twenty of its guesses, of which padding allows up to twice as many as keys.
+/// A fixed set finds one in twenty of its guesses; padding allows up to twice as many guesses as
+/// keys.
 fn is_of_a_fixed_set(found: Found) -> bool {
     !found.early && found.keys <= 2 * KEYS / BLOCKS
 }

@@ -1,4 +1,5 @@
-//! A party whose programs elsewhere wait for the result of one partition before they choose the items of others.
+//! A party whose workers wait for the result of one partition before they choose the items of
+//! others.
 
 use super::{NAMES, Team, WorkersFault, job, never};
 use crate::support::Pair;
@@ -26,15 +27,15 @@ const CHECK_ITEMS: u64 = 16;
 
 const PARTITION_ROWS: u64 = 1_000;
 
-/// How long the party that deviates waits for the result of the first partition.
+/// How long the deviating party waits for the result of the first partition.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What it does.
+/// The phase of the deviating party.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
-    /// It takes turns in the first partition alone.
+    /// It advances the first partition alone.
     Waits,
-    /// It takes turns in all: this is the block of the first result, if there was one.
+    /// It advances all: this is the block of the first result, if there was one.
     Enters(Option<u64>),
 }
 
@@ -119,7 +120,7 @@ impl Workers for Adaptive {
         self.team.kept.lock().unwrap().extend(kept);
         let waited = *self.stage.lock().unwrap() == Stage::Waits;
         let taken = tasks.iter().map(|task| self.turn(orders, task)).collect();
-        // With the first result it begins again, in all partitions.
+        // With the first result it restarts, in all partitions.
         match waited && *self.stage.lock().unwrap() != Stage::Waits {
             true => Err(WorkersFault),
             false => Ok(taken),
@@ -133,7 +134,7 @@ fn write(path: &Path, numbers: impl Iterator<Item = u64>) {
     fs::write(path, text).unwrap();
 }
 
-/// What party `bad`, which deviates, finds against an honest party with programs elsewhere or without.
+/// The findings of party `bad`, which deviates, against an honest party with workers or without.
 fn attack(receives: &str, bad: usize, has_hands: bool) -> (Stage, usize) {
     let pair = Pair::new();
     let file = |party: usize| pair.path(&format!("{}.csv", NAMES[party]));
@@ -174,7 +175,7 @@ fn attack(receives: &str, bad: usize, has_hands: bool) -> (Stage, usize) {
                 Err(Error::Exchange { kind, .. })
                     if waits && matches!(*kind, ExchangeError::NotYet { .. }) =>
                 {
-                    // As patient as it is, it now enters a set that is fixed.
+                    // Its waiting time is spent, so it now enters a fixed set.
                     let mut stage = adaptive.stage.lock().unwrap();
                     if *stage == Stage::Waits {
                         *stage = Stage::Enters(None);
@@ -191,7 +192,8 @@ fn attack(receives: &str, bad: usize, has_hands: bool) -> (Stage, usize) {
     (stage, found.iter().flatten().sum())
 }
 
-/// A set that is fixed finds one in twenty of its guesses; padding allows up to twice as many as keys.
+/// A fixed set finds one in twenty of its guesses; padding allows up to twice as many guesses as
+/// keys.
 fn finds_what_a_fixed_set_finds(receives: &str, bad: usize) {
     for has_hands in [false, true] {
         let (stage, found) = attack(receives, bad, has_hands);

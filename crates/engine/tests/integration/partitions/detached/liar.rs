@@ -1,4 +1,4 @@
-//! A party whose programs elsewhere say what is not so.
+//! A party whose workers return false outcomes.
 
 use super::{NAMES, SMALL, Team, job, never};
 use crate::support::Pair;
@@ -16,22 +16,22 @@ use vesica_link::CancelToken;
 use vesica_net::{Flight, StreamId};
 use vesica_store_session::{DetachedKeys, ExchangeError};
 
-/// How a party that deviates changes what one of its tasks says.
+/// How a deviating party changes the outcome of one of its tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
-    /// It names an object that is not there.
+    /// It names an object that does not exist.
     Missing,
     /// It names the object of another partition.
     OfAnother,
-    /// It says that the object has more bytes.
+    /// It gives the object a larger size.
     Longer,
     /// It names an object of one byte twice, the second time as one of many bytes.
     Twice,
-    /// Its object is not sealed.
+    /// Its object is not encrypted.
     NotSealed,
     /// Its object has bytes for another partition too.
     ForTwo,
-    /// Its object has bytes of a stream that nobody opens, and no others.
+    /// Its object only has bytes of a stream that is never opened.
     ForNobody,
 }
 
@@ -41,7 +41,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// Says what the first two tasks, of which these are `said`, did not say.
+    /// Changes the outcomes of the first two tasks, which are `said`.
     fn change(&self, orders: &RunSpec, tasks: &[Task], said: [&mut Vec<ParcelRecord>; 2]) {
         let [all, second] = said;
         let (Some(first), Some(second)) = (all.first_mut(), second.first_mut()) else { return };
@@ -96,7 +96,7 @@ impl Liar {
     }
 }
 
-/// More than any message of the first turns has.
+/// More bytes than any message of the first turns has.
 const MANY_BYTES: u64 = 1 << 19;
 
 /// What the liar seals its own objects under.
@@ -129,13 +129,13 @@ impl Workers for Liar {
     }
 }
 
-/// What `one` makes of the lie of `two`.
+/// The outcome of `one` after the lie of `two`.
 fn hear(pair: &Pair, lie: Lie, has_hands: bool) -> (Error, Option<vesica_core::Error>) {
     let (error, failed, _) = hear_in_jobs(pair, lie, has_hands);
     (error, failed)
 }
 
-/// The same, and how many jobs `one` has given out.
+/// The same, and how many jobs `one` submitted.
 fn hear_in_jobs(
     pair: &Pair,
     lie: Lie,
@@ -167,7 +167,7 @@ fn hear_in_jobs(
     })
 }
 
-/// The error says what is wrong, and nobody waits for longer than agreed.
+/// The error says what is wrong, and no party waits longer than agreed.
 #[test]
 fn a_peer_whose_objects_detached_are_others_is_found_out() {
     let pair = SMALL.write();
@@ -177,7 +177,7 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
         let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if is_it(*kind));
         assert!(is_it, "{lie:?}: {error:?}");
     }
-    // Anyone who can write to the store may have cut the object.
+    // Anyone with write access to the store may have cut the object.
     let (error, _) = hear(&pair, Lie::Longer, false);
     let is_it = |kind| matches!(kind, ExchangeError::NotAnObject(_));
     let is_it = matches!(&error, Error::Exchange { kind, .. } if is_it(**kind));
@@ -185,7 +185,7 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
     for lie in [Lie::OfAnother, Lie::NotSealed, Lie::ForTwo] {
         let (error, failed) = hear(&pair, lie, true);
         let is_it = |kind| match lie {
-            // Each partition hears it as what the peer says to that one, and that is not what it should say.
+            // Each partition receives it as the peer's message, and refuses it.
             Lie::ForTwo => true,
             _ => kind == Misbehaviour::BrokenFraming,
         };
@@ -199,7 +199,7 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
         let is_it = matches!(&error, Error::Exchange { kind, .. } if is_it(**kind));
         assert!(is_it, "{lie:?}: {error:?}");
     }
-    // The task fails, and can be taken again.
+    // The task fails, and can be retried.
     let [missing, longer] = [std::io::ErrorKind::NotFound, std::io::ErrorKind::InvalidData];
     for (lie, kind) in [(Lie::Missing, missing), (Lie::Longer, longer)] {
         let (error, failed) = hear(&pair, lie, true);
@@ -208,11 +208,12 @@ fn a_peer_whose_objects_detached_are_others_is_found_out() {
     }
 }
 
-/// The second name counts for nothing: a party that believed it would give out jobs for as long as the peer likes.
+/// The second name is ignored: a party that accepted it would submit jobs for as long as the peer
+/// likes.
 #[test]
 fn a_peer_that_names_an_object_twice_gets_no_jobs_of_it() {
     let pair = SMALL.write();
-    // One job for each message of the protocol, and the first, which waits for nothing.
+    // One job for each message of the protocol, and the first one, which waits for nothing.
     let params = PsiParams::new(SessionId::from_bytes([1; 32]), 5, 5, Learns::Both).unwrap();
     let flights = (vesica_protocols::find("kkrt16").unwrap().flights)(&params) as usize;
     for has_hands in [false, true] {
