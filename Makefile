@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel release test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -27,6 +27,9 @@ dist: ## Build the command as it is published, for speed: link-time optimisation
 
 wheel: ## Build the Python package for publication: wheels for x86-64 and aarch64 and the source distribution, in `dist`.
 	@scripts/wheel
+
+release: ## Make all that a release consists of, in `dist`: static command, archive, wheels, list of crates, checksums.
+	@scripts/release
 
 # More tests at a time than there are cores, since many wait for a peer. Not the examples, which `cargo test` alone
 # would build too: they measure, and `make clippy` sees that they compile.

@@ -22,6 +22,7 @@ mod protocol_pages;
 mod proxies;
 mod published;
 mod questions;
+mod release;
 mod scheduled;
 mod secrets;
 mod set_back;
