@@ -20,13 +20,26 @@ use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 use vesica_diagnostics::{Message, Who};
+use vesica_simd::Backend;
 
 const STYLES: Styles = Styles::styled()
     .header(AnsiColor::Green.on_default().bold())
     .usage(AnsiColor::Green.on_default().bold())
     .literal(AnsiColor::Cyan.on_default().bold())
     .placeholder(AnsiColor::Cyan.on_default());
+
+/// The version, and the vector kernels that this machine has.
+fn long_version() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let fastest = Backend::detect();
+        let is_slow = fastest == Backend::Portable;
+        let slow = if is_slow { ", 10 to 20 times slower than avx2 or avx512" } else { "" };
+        format!("{}\nkernels {}{slow}", env!("CARGO_PKG_VERSION"), fastest.name())
+    });
+    &TEXT
+}
 
 /// Match data with another organisation and learn only what both agreed on.
 ///
@@ -36,7 +49,7 @@ const STYLES: Styles = Styles::styled()
 /// computation. With a helper, up to sixteen organisations find the rows that all of them have.
 /// Start with `vesica demo`.
 #[derive(Debug, Parser)]
-#[command(name = "vesica", version, styles = STYLES, max_term_width = 100)]
+#[command(name = "vesica", version, long_version = long_version(), styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 success, 1 no answer (outside the agreed bounds), 2 wrong usage, 3 a problem
 with your data or settings, 4 with the peer or helper, 5 with the network, 70 a bug in Vesica,

@@ -159,6 +159,8 @@ fn aided() -> String {
 fn help_texts() {
     let mut session = Session::new();
     session.redactions.push((format!("vesica {}", env!("CARGO_PKG_VERSION")), "vesica [VERSION]"));
+    let kernels = vesica_simd::Backend::detect().name();
+    session.redactions.push((format!("kernels {kernels}"), "kernels [NAME]"));
     session.vesica("--version");
     for command in [
         "",

@@ -37,7 +37,7 @@ fn debug_information_moves_to_a_file_of_its_own() {
         assert_eq!(moved.contains(name), before.contains(name), "{name}: {moved}");
     }
     assert!(fs::metadata(&program).unwrap().len() < len);
-    let says = Command::new(&program).arg("--version").output().unwrap();
+    let says = Command::new(&program).arg("-V").output().unwrap();
     assert_eq!(says.stdout, format!("vesica {}\n", env!("CARGO_PKG_VERSION")).into_bytes());
     // A second time there is nothing to move.
     let once = fs::read(&debug).unwrap();
