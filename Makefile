@@ -36,7 +36,8 @@ release: ## Make all that a release consists of, in `dist`: static command, arch
 test: ## Run all tests but the slow ones.
 	@scripts/need objcopy
 	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
-	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" scripts/rust-tests || failed=1; \
+	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
+		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
 	scripts/python-tests || failed=1; \
 	scripts/spark-tests || failed=1; \

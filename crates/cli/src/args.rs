@@ -49,7 +49,8 @@ fn long_version() -> &'static str {
 /// computation. With a helper, up to sixteen organisations find the rows that all of them have.
 /// Start with `vesica demo`.
 #[derive(Debug, Parser)]
-#[command(name = "vesica", version, long_version = long_version(), styles = STYLES, max_term_width = 100)]
+#[command(name = "vesica", version, long_version = long_version())]
+#[command(styles = STYLES, max_term_width = 100)]
 #[command(after_help = "\
 Exit codes: 0 success, 1 no answer (outside the agreed bounds), 2 wrong usage, 3 a problem
 with your data or settings, 4 with the peer or helper, 5 with the network, 70 a bug in Vesica,

@@ -26,7 +26,7 @@ const CRATE_MAX_LINES: usize = 6000;
 
 /// Crates that are larger still, each with a limit that may only fall.
 const LARGER_CRATES: [(&str, usize); 5] =
-    [("cli", 7200), ("engine", 6500), ("helper", 7000), ("records", 7150), ("simd", 7100)];
+    [("cli", 7200), ("engine", 6500), ("link", 6100), ("records", 7150), ("simd", 7100)];
 
 /// Crates of one module per protocol.
 const CRATES_OF_PROTOCOLS: [&str; 5] =
