@@ -17,7 +17,7 @@ const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 /// With these orders and the party's rows, anybody can take the party's place in this run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The [version](Orders::VERSION) of the process that wrote these orders.
+    /// The [version](RunSpec::VERSION) of the process that wrote these orders.
     pub version: String,
     /// The agreement's canonical form.
     pub agreement: String,

@@ -21,7 +21,7 @@ const LANE_BYTES: u64 = 4 << 20;
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
 /// A lost connection is made again, with growing pauses, until the helper has been unreachable for
-/// [`LinkOptions::wait`]. So is one on which the helper reports that it is temporarily unable to
+/// [`LinkOptions::wait`](vesica_link::LinkOptions::wait). So is one on which the helper reports that it is temporarily unable to
 /// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a
 /// party waits.
 pub struct Remote {

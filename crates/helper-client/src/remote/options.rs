@@ -8,7 +8,7 @@ use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity}
 use vesica_net::{Meter, Pool};
 use vesica_server_aided::kmrs14::Spec;
 
-/// The options of a [`Remote`].
+/// The options of a [`Remote`](crate::Remote).
 pub struct RemoteOptions {
     /// The party's identity.
     pub identity: Identity,
@@ -25,7 +25,7 @@ pub struct RemoteOptions {
     /// Most connections to use at once, at least 1.
     pub lanes: usize,
     /// The instance of the run of which this party has stored data; `None` if there is none. If the
-    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`]) instead of starting
+    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`](vesica_core::Refusal::Expired)) instead of starting
     /// another.
     pub instance: Option<Instance>,
     /// The party's threads.
