@@ -47,7 +47,7 @@ impl Outcome {
             RunResult::Nothing => "nothing",
             RunResult::OutsideBounds => "outside-bounds",
             RunResult::Rows(_) => "rows",
-            RunResult::Detached { .. } => "elsewhere",
+            RunResult::Detached { .. } => "detached",
             RunResult::Cardinality(_) => "cardinality",
             RunResult::Threshold { .. } => "threshold",
             RunResult::Sums { .. } => "sums",

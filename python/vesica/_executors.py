@@ -399,7 +399,7 @@ class Executors:
     ) -> None:
         self.rows, self.agreement, self.party, self.columns = rows, agreement, party, columns
         self.place, self.strict = place, strict
-        self.hands = _vesica.Hands()
+        self.workers = _vesica.Workers()
         self.buckets: list[Bucket | None] = []
         self.counts = (0, 0)
         #: Whether a job has failed, which says nothing of the rows.
@@ -407,7 +407,7 @@ class Executors:
 
     def serve(self) -> None:
         """Do what the run asks for, if it does."""
-        request = self.hands.request(0)
+        request = self.workers.request(0)
         if request is None:
             return
         if request[0] == "group":
@@ -472,7 +472,7 @@ class Executors:
             )
         distinct = [0 if one is None else one.distinct for one in self.buckets]
         keyed = sum(one.entries for one in self.buckets if one is not None)
-        self.hands.grouped(total, *self.counts, keyed, distinct, digest.digest())
+        self.workers.grouped(total, *self.counts, keyed, distinct, digest.digest())
 
     def take(self, orders: str, tasks: list[str], kept: list[tuple[str, bytes]]) -> None:
         """Have all these turns taken."""
@@ -507,7 +507,7 @@ class Executors:
                 return {part: sealed.unseal(part, bytes(taken)) for part, taken in found}
 
         by_part = self.job(f"take the turns of {len(tasks)} partitions", turns)
-        self.hands.taken([by_part[json.loads(task)["part"]] for task in tasks])
+        self.workers.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
     def write_common(self) -> int:
         """Have bits written that say which rows are common. Returns how many are."""

@@ -93,7 +93,7 @@ class Frame:
     def keep(self, result: Result) -> None:
         """Put the result where it belongs, before the run forgets it."""
 
-    def elsewhere(self) -> Any:
+    def detached(self) -> Any:
         """The rows that are common, if `executors` know them."""
         raise DataError("nobody has the rows of this result", "see its `kind`")
 

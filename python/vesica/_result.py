@@ -74,7 +74,7 @@ class Result:
         of common keys is outside the agreed bounds.
         """
         kind = self._outcome.kind
-        return "rows" if kind == ELSEWHERE else kind
+        return "rows" if kind == DETACHED else kind
 
     @property
     def report(self) -> Report:
@@ -166,8 +166,8 @@ class Result:
         identifiers, with the key and the rows of those that are one's own; otherwise one row with
         the figures.
         """
-        if self._is_elsewhere:
-            return self._frame.elsewhere()
+        if self._is_detached:
+            return self._frame.detached()
         mask = self._outcome.mask()
         if mask is not None:
             if self._mark is not None:
@@ -272,9 +272,9 @@ class Result:
         return self._outcome.rows
 
     @property
-    def _is_elsewhere(self) -> bool:
+    def _is_detached(self) -> bool:
         """Whether executors of Spark know the rows, and this process does not: `mask` and `positions` are None."""
-        return self._outcome.kind == ELSEWHERE
+        return self._outcome.kind == DETACHED
 
     @property
     def _has_rows(self) -> bool:
@@ -337,7 +337,7 @@ class Result:
 
 
 #: The kind of a result whose rows other programs have.
-ELSEWHERE = "elsewhere"
+DETACHED = "detached"
 #: Kinds of results without rows.
 NO_ROWS = ("nothing", "outside-bounds", "shares")
 

@@ -301,7 +301,7 @@ class Rows(Frame):
 
     def keep(self, result: Result) -> None:
         """Write what the DataFrames of the result need, if executors have not written it."""
-        if result._is_elsewhere:
+        if result._is_detached:
             # If this fails, the same call can be made again: the run still has its state.
             self.check_common(result)
             return
@@ -335,7 +335,7 @@ class Rows(Frame):
     def close(self, result: Result) -> None:
         """Delete what the result does not need, after the state: a process that finds both goes on."""
         self.forget_stale()
-        if result._is_elsewhere:
+        if result._is_detached:
             assert self.executors is not None
             self.executors.clean()
         elif result.kind not in ("rows", "ids"):
@@ -385,9 +385,9 @@ class Rows(Frame):
             raise InternalError(*OTHER_ROWS)
 
     def filter(self, mask: _vesica.Column) -> Any:
-        return self.elsewhere()
+        return self.detached()
 
-    def elsewhere(self) -> Any:
+    def detached(self) -> Any:
         from pyspark.sql import functions  # pyright: ignore[reportMissingImports]
 
         if not self.has_bits:

@@ -292,7 +292,7 @@ class Started:
             refused=None if refused is None else os.fspath(refused),
             force=force,
             again=again(self.frame),
-            hands=None if self.frame.executors is None else self.frame.executors.hands,
+            workers=None if self.frame.executors is None else self.frame.executors.workers,
         )
         peers = [one.name for one in self.agreement.parties if one.name != self.party]
         self.follower = Follower(display(progress), self.agreement.helper or ", ".join(peers))

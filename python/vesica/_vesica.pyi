@@ -50,7 +50,7 @@ class Place:
     def check(self, name: str) -> None: ...
 
 @final
-class Hands:
+class Workers:
     def __init__(self) -> None: ...
     def request(self, seconds: float) -> tuple[Any, ...] | None: ...
     def grouped(
@@ -196,7 +196,7 @@ class Running:
         refused: str | None = None,
         force: bool,
         again: FileOptions | None,
-        hands: Hands | None,
+        workers: Workers | None,
     ) -> Running: ...
     @staticmethod
     def check(

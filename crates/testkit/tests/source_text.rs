@@ -107,3 +107,39 @@ fn faults_of_the_text_are_found() {
         assert_eq!(faults(right), [], "{right}");
     }
 }
+
+/// A crate without examples is not searched for them, which takes time. One that has some must be.
+#[test]
+fn no_crate_without_doc_tests_has_examples() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crates = fs::read_dir(root.join("crates")).expect("a folder of crates");
+    let mut without = 0;
+    for folder in crates.map(|entry| entry.expect("an entry").path()) {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        if !manifest.contains("doctest = false") {
+            continue;
+        }
+        without += 1;
+        let mut files = Vec::new();
+        sources(&folder.join("src"), &mut files);
+        for path in files {
+            let text = fs::read_to_string(&path).expect("a source");
+            assert!(!has_example(&text), "{} has an example", path.display());
+        }
+    }
+    assert!(without > 10, "{without}");
+    assert!(has_example("/// ```\n/// let a = 1;\n/// ```\n"));
+    assert!(!has_example("/// ```text\n/// a\n/// ```\n"));
+}
+
+/// Whether a comment of `code` opens a block of Rust.
+fn has_example(code: &str) -> bool {
+    let fences = code.lines().filter_map(|line| {
+        let line = line.trim_start();
+        let comment = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        comment.trim_start().strip_prefix("```")
+    });
+    fences.step_by(2).any(|language| {
+        ["", "rust", "no_run", "should_panic"].contains(&language.split(',').next().unwrap_or(""))
+    })
+}
