@@ -42,7 +42,7 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Blocks until the peer is there.
     ///
     /// # Errors
-    /// Whatever prevents it.
+    /// Those of the link and of the store, in words of this job.
     fn connect(&self, way: &Way<'_>) -> Result<Arc<dyn Connection>, Error>;
 
     /// Whether a later process can repeat the run. Then it must send the same bytes, and each flight takes long.
