@@ -1,4 +1,4 @@
-//! Errors, and what happens while a party waits.
+//! Errors, and events while a party waits.
 
 use std::fmt;
 use std::io;
@@ -10,50 +10,51 @@ use vesica_state_folder::FolderError;
 /// What a party waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// The other side has not begun this run.
+    /// The other side has not started this run.
     Hello,
-    /// Its coins, sealed for us.
+    /// The other side's coins, sealed for this party.
     Shares,
-    /// Its object with this number.
+    /// The other side's object with this number.
     Object(u32),
 }
 
-/// How many runs before one were given up, since the last one that came to its end.
+/// How many runs before one were abandoned since the last run that finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeats {
-    /// So many, or one more than the most.
+    /// The number of runs, at most `max` + 1.
     pub count: u32,
     /// The most that the agreement allows.
     pub max: u32,
 }
 
-/// What happens in a run through a store.
+/// An event in a run through a store.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
-    /// The run is known.
+    /// This party knows which run it starts or resumes.
     Run {
-        /// The number, from 1 on.
+        /// The number of the run, from 1.
         number: u32,
-        /// Whether an earlier process has begun it.
+        /// Whether an earlier process started it.
         has_begun: bool,
-        /// How many runs before it were given up, since the last one that came to its end, as this party knows.
+        /// How many runs before it were abandoned since the last run that finished, as far as this
+        /// party knows.
         repeats: Repeats,
     },
-    /// The other side knows of more runs that were given up.
+    /// The other side knows of more abandoned runs.
     Repeats {
         /// The number of the run.
         number: u32,
-        /// How many there were.
+        /// How many were abandoned.
         repeats: Repeats,
     },
-    /// Nothing of the other side is there. Told after a second, and then ever more rarely.
+    /// Nothing has come from the other side. Reported after a second, then less and less often.
     Waiting {
         /// What this party waits for.
         waiting: Waiting,
-        /// Since when.
+        /// How long it has waited.
         after: Duration,
     },
-    /// It has come.
+    /// What this party waited for has come.
     Arrived,
     /// The connection is lost. The run waits for the next one.
     Lost(TransportError),
@@ -66,11 +67,11 @@ pub struct ObjectName {
     len: u8,
 }
 
-/// Most bytes of a name: 16 digits and the number of a run, a party, and an id of 32 digits.
+/// Maximum bytes of a name: 16 digits and the number of a run, a party, and an id of 32 digits.
 const NAME_MAX_LEN: usize = 64;
 
 impl ObjectName {
-    /// The name of at most 64 bytes. What follows those is left out: no object has a longer one.
+    /// The first 64 bytes of `name`. The rest is dropped: no object has a longer name.
     pub(crate) fn new(name: &str) -> Self {
         let mut bytes = [0; NAME_MAX_LEN];
         let len = name.floor_char_boundary(NAME_MAX_LEN);
@@ -100,32 +101,32 @@ impl fmt::Debug for ObjectName {
 pub enum ActualKind {
     /// A link, a folder, a pipe, a socket or a device.
     NotAFile,
-    /// A link, a file or something else, in the place of the folder of a run.
+    /// A link, a file or something else in the place of a run's folder.
     NotAFolder,
-    /// Something of a length that such an object does not have.
+    /// Something whose length no such object has.
     Length {
         /// Its length.
         bytes: u64,
     },
 }
 
-/// Something has the name of an object, and is none. It was not read.
+/// Something has the name of an object but is not one. It was not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} is not an object")]
 pub struct NotAnObject {
     /// The name.
     pub name: ObjectName,
-    /// What has it.
+    /// What has the name.
     pub is: ActualKind,
 }
 
 impl NotAnObject {
-    /// In the place of the object, or of the folder of a run, with this name.
+    /// An error for what is in the place of the object, or of the run's folder, with this name.
     pub fn new(name: &str, is: ActualKind) -> Self {
         Self { name: ObjectName::new(name), is }
     }
 
-    /// What such an error holds.
+    /// The `NotAnObject` that `error` holds, if any.
     pub fn of(error: &io::Error) -> Option<Self> {
         error.get_ref()?.downcast_ref().copied()
     }
@@ -137,7 +138,8 @@ impl From<NotAnObject> for io::Error {
     }
 }
 
-/// The other side has an object of this party that this party's state does not know: the state was set back.
+/// The other side has an object of this party that this party's state does not have: the state was
+/// restored from an older copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the other side has {name}, which is not in the state")]
 pub(crate) struct SetBack {
@@ -150,11 +152,11 @@ impl From<SetBack> for io::Error {
     }
 }
 
-/// Why a run through a store does not go on.
+/// Why a run through a store stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExchangeError {
-    /// The other side's object was not there in time: the same run can go on later.
+    /// The other side's object did not come in time. The same run can resume later.
     #[error("nothing came within {after:?}")]
     NotYet {
         /// What is missing.
@@ -165,68 +167,69 @@ pub enum ExchangeError {
     /// The store failed.
     #[error("the store: {0}")]
     Store(io::ErrorKind),
-    /// The folder of the run.
+    /// The folder of the run cannot be used.
     #[error("the folder of the run cannot be used")]
     Folder(FolderError),
-    /// It holds a run of another agreement or of another party.
+    /// The folder holds a run of another agreement or of another party.
     #[error("the folder holds another run")]
     OfAnother,
-    /// This party has begun the run with another folder, which is not here: somebody may have lost it.
+    /// This party started the run with another folder, which is not here and may be lost.
     #[error("run {number} was begun with another folder")]
     BegunDetached {
         /// The number of the run.
         number: u32,
     },
-    /// More runs were given up than the agreement allows.
+    /// More runs were abandoned than the agreement allows.
     #[error("{} runs were given up, and the agreement allows {}", .0.count, .0.max)]
     TooManyRepeats(Repeats),
-    /// What the folder holds is damaged.
+    /// The contents of the folder are damaged.
     #[error("the folder is damaged")]
     Damaged,
-    /// A message of the meeting is not right.
+    /// A message of the meeting is wrong.
     #[error(transparent)]
     Letter(#[from] LetterError),
-    /// The other side's object does not open, or is another one than before.
+    /// The other side's object does not open, or is not the one seen before.
     #[error("object {number} of the other side is not the one that belongs there")]
     WrongObject {
         /// Its number.
         number: u32,
     },
-    /// The other side has sealed an object that no party sends, or it sends more than this party keeps unread.
+    /// The other side sealed an object that no party sends, or sends more than this party keeps
+    /// unread.
     #[error("the other side does not follow the protocol: {0}")]
     PeerMisbehaved(Misbehaviour),
-    /// There is an object of this party's in the store that it has not written.
+    /// The store has an object of this party that this party did not write.
     #[error("somebody else has written object {number} of this party")]
     ForeignObject {
         /// Its number.
         number: u32,
     },
-    /// In the place of an object there is something else.
+    /// Something else is in the place of an object.
     #[error(transparent)]
     NotAnObject(#[from] NotAnObject),
-    /// The other side has an object of this party that this party's state does not know: the state is older than what this
-    /// party has sent.
+    /// The other side has an object of this party that this party's state does not have: the state
+    /// is older than what this party has sent.
     #[error("the other side has {name} of this party, and the state does not")]
     SetBack {
         /// The object.
         name: ObjectName,
     },
-    /// An object that this party has written is not in the store any more.
+    /// An object that this party wrote is no longer in the store.
     #[error("object {number} of this party is not there any more")]
     Gone {
         /// Its number.
         number: u32,
     },
-    /// The other side has given the run up, or ended it.
+    /// The other side abandoned the run or ended it.
     #[error("the other side has stopped")]
     Stopped {
-        /// Why.
+        /// Its reason.
         reason: StopReason,
     },
-    /// This run of the program gives other bytes than the one before it.
+    /// The program, run again from the start, produced other bytes than before.
     #[error("a run from the start gives other bytes")]
     OtherBytes,
-    /// Somebody has asked to stop.
+    /// A caller asked to stop.
     #[error("cancelled")]
     Cancelled,
 }

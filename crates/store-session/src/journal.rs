@@ -1,4 +1,4 @@
-//! The objects of a run so far, and the file that lists them.
+//! The objects of a run so far, and the file that records them.
 
 use crate::error::ExchangeError;
 use std::collections::{BTreeMap, HashSet, VecDeque};
@@ -15,65 +15,67 @@ const DETACHED: u8 = 4;
 /// A point of a stream: how many bytes come before it, and their digest.
 pub(crate) type Point = (u64, [u8; DIGEST_LEN]);
 
-/// A part of a run that is over.
+/// A part of a run that has finished.
 pub(crate) struct FinishedPart {
     pub(crate) number: u64,
     pub(crate) streams: Vec<StreamId>,
-    /// Of its result.
+    /// The digest of its result.
     pub(crate) digest: [u8; DIGEST_LEN],
 }
 
-/// What a part has said in an object apart.
+/// What a part has sent in a detached object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachedEntry {
     pub(crate) part: u64,
-    /// Of the object.
+    /// The id of the object.
     pub(crate) id: [u8; 16],
-    /// Where each of its streams was then.
+    /// The point that each of the part's streams had reached then.
     pub(crate) points: Vec<(StreamId, Point)>,
 }
 
 /// The objects of a run so far.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Objects {
-    /// The digests of this party's.
+    /// The digests of this party's objects.
     pub(crate) sent: Vec<[u8; DIGEST_LEN]>,
-    /// Where each stream was at the end of each of them that has bytes of it.
+    /// The point that each stream had reached at the end of each of those objects that has bytes of
+    /// it.
     pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
-    /// The digests of the peer's.
+    /// The digests of the peer's objects.
     pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
-    /// The digests of the results of parts that are over.
+    /// The digests of the results of finished parts.
     pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
-    /// What parts have said in objects apart, in order.
+    /// What parts have sent in detached objects, in order.
     pub(crate) detached: Vec<DetachedEntry>,
-    /// The streams of these parts.
+    /// The streams of the finished parts.
     pub(crate) closed: HashSet<StreamId>,
 }
 
-/// The file to which the digests of objects are added, each durable before the object is used.
+/// The file to which digests of objects are appended, each durably before its object is used.
 ///
 /// | bytes | of an entry |
 /// |---|---|
 /// | 4 | the length of the rest |
-/// | 1 | 1 for this party's object, 2 for the peer's, 3 for the result of a part, 4 for an object apart |
-/// | 32 | its digest; of an object apart the number of its part, its id, and zeros |
-/// | 48 each | of this party's, and those apart: a stream, how many bytes of it all objects have so far, their digest |
-/// | 8 each | of a part: its number; its streams |
+/// | 1 | 1: this party's object; 2: the peer's; 3: the result of a part; 4: a detached object |
+/// | 32 | the digest; for a detached object the number of its part, its id, and zeros |
+/// | 48 each | for kinds 1 and 4: a stream, its bytes in all objects so far, and their digest |
+/// | 8 each | for kind 3: the part's number, and its streams |
 ///
-/// Objects apart come before the object that names them, and count with it.
+/// The entries of detached objects precede the entry of the object that names them, and count only
+/// with it.
 pub(crate) struct Journal {
     pub(crate) file: File,
-    /// After an error the end of the file is not known.
+    /// After a failed write the end of the file is unknown.
     pub(crate) has_failed: bool,
 }
 
 impl Journal {
-    /// Adds an object of the peer's.
+    /// Appends an object of the peer's.
     pub(crate) fn see(&mut self, digest: &[u8; DIGEST_LEN]) -> Result<(), ExchangeError> {
         self.append(entry_of(SEEN, digest, &[]))
     }
 
-    /// Adds an object of this party's, and those apart that it names.
+    /// Appends an object of this party's, and the detached objects that it names.
     pub(crate) fn send(
         &mut self,
         digest: &[u8; DIGEST_LEN],
@@ -85,7 +87,7 @@ impl Journal {
         self.append(entries)
     }
 
-    /// Adds a part whose result is kept, and whose bytes objects have.
+    /// Appends a part whose result is kept and whose bytes are in objects.
     pub(crate) fn close(&mut self, part: &FinishedPart) -> Result<(), ExchangeError> {
         let mut entry = entry_of(PART, &part.digest, &[]);
         entry.extend_from_slice(&part.number.to_le_bytes());
@@ -143,16 +145,18 @@ fn with_len(mut entry: Vec<u8>) -> Vec<u8> {
     entry
 }
 
-/// A journal of an object of this party's, which names one apart, and one of the peer's.
+/// A journal with an object of this party's, which names a detached one, and an object of the
+/// peer's.
 pub(crate) fn journal_of(digest: &[u8; DIGEST_LEN], points: &[(StreamId, Point)]) -> Vec<u8> {
     let said = DetachedEntry { part: 3, id: [4; 16], points: points.to_vec() };
     [entry_of_said(&said), entry_of(SENT, digest, points), entry_of(SEEN, digest, &[])].concat()
 }
 
-/// The objects in the bytes of a journal, and how many of its bytes are whole entries; `None` if it is no journal.
+/// The objects in the bytes of a journal, and how many of the bytes are whole entries; `None` if it
+/// is not a journal.
 pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
     let (mut objects, mut rest) = (Objects::default(), bytes);
-    // Those that no object names yet, and where the whole entries before them end.
+    // Detached objects that no object names yet, and where the last whole entry before them ends.
     let (mut detached, mut whole) = (Vec::new(), 0);
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
         let len = u32::from_le_bytes(*len) as usize;
@@ -160,7 +164,7 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
         let (kind, entry) = entry.split_first()?;
         let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
         let (points, none) = points.as_chunks::<48>();
-        // They are written at once with the object that names them.
+        // They are written together with the object that names them.
         if !detached.is_empty() && ![SENT, DETACHED].contains(kind) {
             return None;
         }

@@ -13,16 +13,17 @@ use vesica_core::hash::derive;
 use vesica_link::letters::LetterError;
 use vesica_link::{Identity, PublicIdentity};
 
-/// The largest gap between the numbers of two runs, whose folders and marks may have been removed. Anybody who can write to
-/// the store can make up a run with the largest number there is. If it counted, no run could follow it.
+/// The largest gap that may be between the numbers of two runs, as the folders and marks of runs in
+/// between may have been removed. Anyone who can write to the store can make up a run with the
+/// largest number there is; if it counted, no run could follow it.
 const GAP_MAX: u32 = 1000;
 
 const CONTEXT_LABEL: &str = "vesica exchange 2026 run v1";
 const COUNT_LABEL: &str = "vesica exchange 2026 whose runs are counted v1";
 const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
 
-/// Begins the run of the agreement with this hash between two `parties`, in the agreement's order, of which `own` is this
-/// one, or goes on with the run in `state`. Both parties then share a secret.
+/// Starts the run of the agreement with this hash, or resumes the run in `state`. The two `parties`
+/// are in the agreement's order, and this party is number `own`. Both parties then share a secret.
 ///
 /// # Errors
 /// Any [`ExchangeError`].
@@ -45,7 +46,7 @@ pub fn meet(
         }
     };
     let max = options.max_repeats;
-    // One more than allowed is enough to know.
+    // One more than allowed is enough to know that there were too many.
     let most = max.saturating_add(1);
     let count = count.min(most);
     let repeats = Repeats { count, max };
@@ -57,13 +58,14 @@ pub fn meet(
     let never = || false;
 
     let hello = meeting.hello(identity, &context, &count.to_le_bytes());
-    // This run counts from here on: nobody has heard of it before.
+    // Count this run now: no other party can know of it before its hello is in the store.
     state.keep_begun(&counted, most.min(count.saturating_add(1)))?;
     put(&*poller.options.store, &object::name(&run, own, HELLO), &hello)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
     let their_hello = object::name(&run, peer, HELLO);
     let refuse = |repeats| {
-        // In a store that ends with this process, the other side must learn the number first. It may refuse without.
+        // In a store that ends with this process, the other side must first learn the count. If it
+        // does not, this party refuses all the same.
         let _ = poller.options.store.settle(&their_hello, poller.options.wait);
         Err(ExchangeError::TooManyRepeats(repeats))
     };
@@ -72,7 +74,8 @@ pub fn meet(
     }
     let wanted = (&*their_hello, lengths_of(&their_hello));
     let theirs = poller.get(wanted, Waiting::Hello, &never, &never)?;
-    // Who has begun this run has no need of what was said in others.
+    // The peer has started this run, so it no longer needs what this party published in earlier
+    // runs.
     if !state.has_seen_hello() {
         remove_earlier(&*poller.options.store, &prefix, (number, own))?;
     }
@@ -82,7 +85,8 @@ pub fn meet(
         hellos.reverse();
     }
     let met = meeting.meet(own.into(), parties, &context, &hellos, NOTE_LEN)?;
-    // Kept once it is known to be the peer's, and before anything is said that depends on it.
+    // Keep it once it is known to be the peer's, and before anything that depends on it is
+    // published.
     if !state.see_hello(&seen)? {
         return Err(LetterError::BadSignature { party: peer.into() }.into());
     }
@@ -117,8 +121,9 @@ pub fn meet(
     Conversation::start(run, Arc::clone(state))
 }
 
-/// The number of the next run, after all that are over; and how many of those were given up since this party has come to
-/// the end of one. Numbers far above the others do not count: parties count by one.
+/// The number of the next run, after all runs that have ended, and how many of those were abandoned
+/// since the last one that this party finished. Numbers far above the others do not count: parties
+/// increase the number by one.
 fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), ExchangeError> {
     let store = &*options.store;
     let (mut next, mut given_up) = (1, 0_u32);
@@ -161,7 +166,8 @@ fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     Ok(runs.filter(|run| run.prefix() == prefix).map(|run| run.number()).collect())
 }
 
-/// The same in a store that cannot list: the runs from the first on, up to a number that nobody has used.
+/// The same in a store that cannot list: the runs from the first up to a number that no party has
+/// used.
 fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     let mut numbers = Vec::new();
     for number in 1..MAX_RUNS {
@@ -181,8 +187,8 @@ fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, E
     Ok(numbers)
 }
 
-/// Removes what this party has said in runs before this one, but for the word that each is over. A store that cannot list,
-/// or cannot remove, keeps everything.
+/// Removes what this party published in runs before this one, except the marks that it finished or
+/// abandoned them. A store that cannot list or remove keeps everything.
 fn remove_earlier(
     store: &dyn Store,
     prefix: &str,
@@ -192,7 +198,7 @@ fn remove_earlier(
         let run = format!("{prefix}-{earlier:04}");
         let objects = if_supported(store.list(&run))?.unwrap_or_default();
         for Listed { name, .. } in objects {
-            // Other files may have a name that begins like ours.
+            // Other files may have a name that starts like one of ours.
             if parse_object(&name).is_some_and(|(party, kind)| party == own && !kind.is_mark()) {
                 if_supported(store.remove(&format!("{run}/{name}")))?;
             }

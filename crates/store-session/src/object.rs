@@ -1,25 +1,25 @@
-//! The names of objects, and what is in one: pieces of streams, sealed.
+//! The names of objects, and their contents: sealed pieces of streams.
 //!
 //! | bytes | of a piece |
 //! |---|---|
 //! | 8 | the stream |
 //! | 4 | the length n |
-//! | n | bytes of the stream, those of an earlier piece coming before them |
+//! | n | bytes of the stream, which follow those of the pieces before it |
 
 use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;
 
-/// In place of the name of a stream.
+/// Takes the place of a stream's name in a piece that names a detached object.
 pub(crate) const DETACHED: StreamId = StreamId::from_u64(0);
 
 const HEAD_LEN: usize = 12;
 
-/// What an object of a meeting is.
+/// The kinds of objects of a meeting, as names give them.
 pub(crate) const HELLO: &str = "hello";
 pub(crate) const SHARES: &str = "shares";
-/// The party has said and heard all.
+/// The party has sent and received everything.
 pub(crate) const END: &str = "end";
-/// The party has given the run up.
+/// The party has abandoned the run.
 pub(crate) const GIVEN_UP: &str = "given-up";
 
 /// The name of an object of `party` in the folder `run`.
@@ -35,7 +35,7 @@ pub(crate) fn numbered(run: &str, party: u8, number: u32) -> String {
 /// Pieces of streams, in the order in which they were written.
 pub(crate) type Pieces = Vec<(StreamId, Vec<u8>)>;
 
-/// The object of these pieces.
+/// The sealed object with these pieces.
 pub(crate) fn seal(sealer: &Sealer, number: u32, pieces: &Pieces) -> Vec<u8> {
     sealer.seal(number, body_of(pieces))
 }
@@ -54,14 +54,15 @@ pub(crate) fn body_of(pieces: &Pieces) -> Vec<u8> {
 /// A piece of a stream in an object.
 pub(crate) type Piece<'a> = (StreamId, &'a [u8]);
 
-/// An opened object. Its pieces are slices of its bytes, so that small ones take no memory of their own.
+/// An opened object. Its pieces are slices of its body, so that small pieces need no memory of
+/// their own.
 pub(crate) struct Opened {
     body: Vec<u8>,
 }
 
 impl Opened {
-    /// The object with this `body`; `None` if it is malformed. A party joins neighbouring pieces of a stream, and writes
-    /// neither an empty piece nor an object without pieces.
+    /// The object with this `body`; `None` if it is malformed. A party joins neighbouring pieces of
+    /// a stream, and writes neither empty pieces nor objects without pieces.
     pub(crate) fn of(body: Vec<u8>) -> Option<Self> {
         let (mut rest, mut last) = (&body[..], None);
         while !rest.is_empty() {
@@ -93,7 +94,8 @@ fn first_piece(body: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     Some(((StreamId::from_u64(u64::from_le_bytes(*stream)), bytes), rest))
 }
 
-/// The length of a sealed object that has one piece of each of these streams, with the number of its bytes.
+/// The length of a sealed object that has one piece of each of these streams, with that piece's
+/// length.
 pub(crate) fn sealed_len(streams: &[(StreamId, u64)]) -> u64 {
     let of_piece = |(_, len): &(StreamId, u64)| HEAD_LEN as u64 + len;
     streams.iter().map(of_piece).sum::<u64>() + SEAL_LEN as u64
@@ -128,7 +130,7 @@ mod tests {
             Opened::of(body_of(&pieces.iter().map(piece).collect()))
         };
         assert!(of(&[(1, &[1]), (2, &[1]), (1, &[1])]).is_some());
-        // Two names of objects stored apart are neighbours.
+        // The names of two detached objects may be neighbours.
         assert!(of(&[(0, &[1]), (0, &[1])]).is_some());
         assert!(of(&[]).is_none(), "no piece");
         assert!(of(&[(1, &[1]), (2, &[])]).is_none(), "an empty piece");

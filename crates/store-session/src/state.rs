@@ -25,15 +25,16 @@ const NEXT: &str = "next";
 /// The folder of a mirror.
 const MIRROR: &str = "mirror";
 
-/// Where the result goes, once this party has said its last word.
+/// Where the result goes; written after this party has sent everything.
 const SAID: &str = "said";
-/// Whoever wanted the result has it.
+/// The result has been delivered.
 const FINISHED: &str = "finished";
 
-/// How many runs before this one were given up, as this party says in its hello.
+/// How many runs before this one were abandoned, as this party's hello says.
 const REPEATS: &str = "repeats";
 
-/// All that is kept of a run. Without the first file the run cannot go on. The last says that it need not.
+/// All that is kept of a run. Without the first file the run cannot resume. The last one says that
+/// it need not.
 const KEPT: [&str; 12] = [
     MEETING,
     NEXT,
@@ -49,8 +50,8 @@ const KEPT: [&str; 12] = [
     FINISHED,
 ];
 
-/// How many runs were begun since the last one that came to its end, and of which agreement and party. It outlives runs
-/// that are given up.
+/// How many runs were started since the last one that finished, and of which agreement and party.
+/// It outlives abandoned runs.
 const BEGUN: &str = "begun";
 
 /// The folder of the results of parts.
@@ -62,12 +63,12 @@ pub struct State {
     folder: Folder,
     owner: [u8; 32],
     was_finished: bool,
-    /// The folder may be another process's by now.
+    /// Another process may own the folder by now.
     is_forgotten: AtomicBool,
 }
 
 impl Drop for State {
-    /// Removes a folder in which no run has begun.
+    /// Removes a folder in which no run has started.
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
             let _ = self.remove_folders();
@@ -77,7 +78,8 @@ impl Drop for State {
 }
 
 impl State {
-    /// Opens the folder of `owner`, a party of an agreement, and creates it if it does not exist. One process at a time.
+    /// Opens the folder of `owner`, a party of an agreement, and creates it if it does not exist.
+    /// Only one process at a time can have it open.
     ///
     /// # Errors
     /// [`ExchangeError::Folder`], [`ExchangeError::OfAnother`].
@@ -101,7 +103,8 @@ impl State {
         }
     }
 
-    /// Whether the last run here was over, but its process ended before it had removed everything.
+    /// Whether the last run here had finished, but its process ended before it had removed
+    /// everything.
     pub fn was_finished(&self) -> bool {
         self.was_finished
     }
@@ -122,7 +125,7 @@ impl State {
         self.folder.is_path(SAID, output)
     }
 
-    /// Keeps that the run need not go on.
+    /// Records that the run has finished and need not resume.
     ///
     /// # Errors
     /// Those of the file system.
@@ -130,7 +133,7 @@ impl State {
         self.folder.write(FINISHED, &self.owner)
     }
 
-    /// Whether it need not.
+    /// Whether [`finish`](Self::finish) was called.
     fn is_finished(&self) -> io::Result<bool> {
         Ok(self.folder.read(FINISHED)?.is_some_and(|kept| kept[..] == self.owner))
     }
@@ -144,7 +147,7 @@ impl State {
         Ok(())
     }
 
-    /// Whether the folder holds a run that can go on.
+    /// Whether the folder holds a run that can resume.
     pub fn has_begun(&self) -> bool {
         self.folder.has(MEETING)
     }
@@ -154,20 +157,20 @@ impl State {
         self.folder.path()
     }
 
-    /// The folder for the objects of a run without a store.
+    /// The folder for a mirror's copy of the objects.
     pub fn mirror(&self) -> PathBuf {
         self.folder.path().join(MIRROR)
     }
 
-    /// Removes all that is kept of a run. It cannot go on as soon as this begins, and that it was finished is known until
-    /// the end.
+    /// Removes all that is kept of a run. The run can no longer resume once this has started; the
+    /// record that it finished is removed last.
     fn take_away(&self) -> io::Result<()> {
         self.folder.take_away([MEETING])?;
         self.remove_folders()?;
         self.folder.take_away(KEPT)
     }
 
-    /// Removes what is in folders: the objects of a run without a store, and the results of parts.
+    /// Removes what is in subfolders: a mirror's copy of the objects, and the results of parts.
     fn remove_folders(&self) -> io::Result<()> {
         [MIRROR, PARTS].iter().try_for_each(|folder| self.folder.directory().remove_all(folder))
     }
@@ -180,14 +183,14 @@ impl State {
         self.folder.keep_first(ROWS, digest)
     }
 
-    /// Deletes the run: the next run here is a new one. Deletes the folder too if the run is [finished](Self::finish), and
-    /// else keeps how many were begun.
+    /// Deletes the run, so that the next run here is a new one. Also deletes the folder if the run
+    /// has [finished](Self::finish); otherwise keeps the number of runs started.
     ///
     /// # Errors
     /// Those of the file system.
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
-        // While the run is known to be finished.
+        // While the record that it finished is still there.
         if self.is_finished()? {
             self.folder.take_away([BEGUN])?;
         }
@@ -195,7 +198,8 @@ impl State {
         self.remove_run()
     }
 
-    /// How many runs `of` an agreement and party were begun here since the last one that came to its end.
+    /// How many runs `of` an agreement and party were started here since the last one that
+    /// finished.
     pub(crate) fn begun(&self, of: &[u8; 32]) -> Result<u32, ExchangeError> {
         let Some(kept) = self.read(BEGUN)? else { return Ok(0) };
         match kept.split_first_chunk::<4>() {
@@ -205,7 +209,7 @@ impl State {
         }
     }
 
-    /// Keeps that at least so many were.
+    /// Records that at least `count` were started.
     pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
         match self.begun(of)? < count {
             true => self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat()),
@@ -213,14 +217,14 @@ impl State {
         }
     }
 
-    /// How many runs before this one were given up, as this party says in its hello.
+    /// How many runs before this one were abandoned, as this party's hello says.
     pub(crate) fn repeats(&self) -> Result<u32, ExchangeError> {
         let kept = self.read(REPEATS)?.ok_or(ExchangeError::Damaged)?;
         let count = kept.as_slice().try_into().map_err(|_| ExchangeError::Damaged)?;
         Ok(u32::from_le_bytes(count))
     }
 
-    /// The number of the run, if it has begun.
+    /// The number of the run, if it has started.
     pub(crate) fn number(&self) -> Result<Option<u32>, ExchangeError> {
         if !self.has_begun() {
             return Ok(None);
@@ -230,8 +234,8 @@ impl State {
         Ok(Some(u32::from_le_bytes(number)))
     }
 
-    /// Begins the run with this number, after so many that were given up, if none has begun; returns the party's secrets
-    /// of it.
+    /// Starts the run with this number, after `repeats` abandoned ones, unless one has started;
+    /// returns the party's secrets of the run.
     pub(crate) fn secrets(
         &self,
         (number, repeats): (u32, u32),
@@ -253,13 +257,14 @@ impl State {
         self.write(REPEATS, &repeats.to_le_bytes())?;
         self.write(OWNER, &self.owner)?;
         self.write(OBJECTS, &[])?;
-        // The next line makes it durable.
+        // The next write makes the folder durable.
         self.folder.directory().create_folder(PARTS, 0o700).map_err(ExchangeError::kept)?;
         self.write(MEETING, &bytes)?;
         Ok((meeting, secret))
     }
 
-    /// What this party says in the coin toss: what it has said before, or else what `make` gives.
+    /// What this party sends in the coin toss: what it has sent before, or else what `make`
+    /// returns.
     pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
         if let Some(bytes) = self.read(SHARES)? {
             return Ok(bytes.to_vec());
@@ -274,17 +279,17 @@ impl State {
         self.folder.has(SEEN_HELLO)
     }
 
-    /// Keeps the digest of the peer's hello; `false` if another one was seen before.
+    /// Stores the digest of the peer's hello; `false` if another one was seen before.
     pub(crate) fn see_hello(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
         self.folder.keep_first(SEEN_HELLO, digest).map_err(ExchangeError::kept)
     }
 
-    /// Keeps the digest of the peer's coins; `false` if others were seen before.
+    /// Stores the digest of the peer's coins; `false` if others were seen before.
     pub(crate) fn see_shares(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
         self.folder.keep_first(SEEN_SHARES, digest).map_err(ExchangeError::kept)
     }
 
-    /// The objects so far, and the journal to which the next ones are added.
+    /// The objects so far, and the journal to which the next ones are appended.
     pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
         let read = self.folder.file(OBJECTS).map_err(ExchangeError::kept)?;
         let mut bytes = Vec::new();
@@ -292,7 +297,7 @@ impl State {
         read.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
         let file = self.folder.directory().append(OBJECTS).map_err(ExchangeError::kept)?;
         let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
-        // A process that was killed while it wrote the last entry has not used it.
+        // A process killed while it wrote the last entry has not used that object.
         file.set_len(whole).map_err(ExchangeError::kept)?;
         Ok((objects, Journal { file, has_failed: false }))
     }
@@ -335,7 +340,7 @@ impl State {
         Ok(derive(PART_LABEL, &[result]))
     }
 
-    /// The result of a part, which has this digest.
+    /// The result of a part, which must have this digest.
     pub(crate) fn part(
         &self,
         number: u64,
@@ -351,7 +356,7 @@ impl State {
             Ok(result)
         };
         let result = read().map_err(|error| match error.kind() {
-            // The journal has it.
+            // The journal has the part, so its result must be there.
             io::ErrorKind::NotFound => ExchangeError::Damaged,
             _ => ExchangeError::kept(error),
         })?;
@@ -415,7 +420,7 @@ mod tests {
         assert_eq!(state.objects().unwrap().0, expected());
         let file = path.join(OBJECTS);
         let whole = std::fs::read(&file).unwrap();
-        // Also what was said apart is forgotten with the object that names it.
+        // Detached objects are dropped together with the object that names them.
         for cut in 1..3 * (37 + 48) {
             std::fs::write(&file, &whole[..whole.len() - cut]).unwrap();
             let (objects, mut journal) = state.objects().unwrap();
@@ -423,7 +428,7 @@ mod tests {
             journal.send(&[3; 32], &[(stream, (6, [8; 32]))], &detached).unwrap();
             assert_eq!(state.objects().unwrap().0, expected(), "{cut}");
         }
-        // Nothing comes between an object apart and the object that names it.
+        // No entry comes between a detached object and the object that names it.
         let (sent, seen) = (37 + 48, 37);
         let cut = [&whole[..whole.len() - sent], &whole[sent..sent + seen]].concat();
         for damaged in [&cut[..], &[0; 100]] {
@@ -469,7 +474,7 @@ mod tests {
             assert_eq!(state.begun(&of).unwrap(), count);
             state.secrets((1 + count, count)).unwrap();
             state.keep_begun(&of, count + 1).unwrap();
-            // It never falls.
+            // The count never falls.
             state.keep_begun(&of, count).unwrap();
             drop(state);
             let state = open();
@@ -477,7 +482,7 @@ mod tests {
             state.forget().unwrap();
             drop(state);
         }
-        // A process that does not begin a run changes nothing.
+        // A process that does not start a run changes nothing.
         drop(open());
         let state = open();
         assert_eq!(state.begun(&of).unwrap(), 3);
@@ -485,7 +490,7 @@ mod tests {
         state.secrets((4, 3)).unwrap();
         state.finish().unwrap();
         drop(state);
-        // Its process has ended before it had removed anything.
+        // Its process ended before it had removed anything.
         let state = open();
         assert!(state.was_finished());
         assert_eq!(state.begun(&of).unwrap(), 0);

@@ -1,4 +1,4 @@
-//! What a place for objects must be able to do.
+//! What a store of objects must be able to do.
 
 use crate::error::{ActualKind, NotAnObject};
 use std::io;
@@ -6,11 +6,12 @@ use std::time::{Duration, SystemTime};
 use vesica_core::{StopReason, TransportError};
 use vesica_link::CancelToken;
 
-/// Most bytes of an object. Usually it has some 8 MiB, or what a few threads write at once.
+/// Maximum bytes of an object. Most have about 8 MiB, or what a few threads write at once.
 pub const OBJECT_MAX_BYTES: u64 = 1 << 30;
 
-/// The lengths that an object of some kind may have. Anything else in its place is refused before it is read: whoever can write
-/// to a store must not choose how much memory a reader takes.
+/// The lengths that an object of some kind may have. A reader refuses anything else in its place
+/// before it reads it: a party that can write to a store must not choose how much memory a reader
+/// takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lengths {
     least: u64,
@@ -18,10 +19,10 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Up to the [most](OBJECT_MAX_BYTES) of all objects.
+    /// Up to the [maximum](OBJECT_MAX_BYTES) for any object.
     pub const ANY: Self = Self::up_to(OBJECT_MAX_BYTES);
 
-    /// This length alone.
+    /// Only this length.
     pub const fn exactly(bytes: u64) -> Self {
         Self { least: bytes, most: bytes }
     }
@@ -36,7 +37,7 @@ impl Lengths {
         self.most
     }
 
-    /// Checks the length of what is in the place of the object `name`.
+    /// Checks the length of what is stored under the object name `name`.
     ///
     /// # Errors
     /// An [`io::Error`] that holds [`NotAnObject`].
@@ -55,30 +56,31 @@ pub struct Listed {
     pub name: String,
     /// Its length.
     pub bytes: u64,
-    /// When it was written, by the clock of the store; `None` if the store does not say.
+    /// When it was written, by the store's clock; `None` if the store does not say.
     pub written: Option<SystemTime>,
 }
 
-/// A place for write-once objects that two parties can reach. Names are relative, with `/` between their parts; each
-/// part is of `a-z`, `0-9`, `-` and `_`.
+/// A place for write-once objects that two parties can reach. Names are relative, with `/` between
+/// their parts; each part consists of `a-z`, `0-9`, `-` and `_`.
 pub trait Store: Send + Sync {
-    /// Stores `bytes` under `name`, whole or not at all, and durably; `false` if there is an object of this name.
+    /// Stores `bytes` under `name`, whole or not at all, and durably; `false` if this name is
+    /// taken.
     ///
     /// # Errors
-    /// Those of the store; it may then have stored the object or not.
+    /// The store's errors; the object may have been stored despite one.
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool>;
 
-    /// The object under `name`, whole; `None` if there is none. What has another length than `lengths` is not read.
+    /// The whole object under `name`; `None` if there is none. Nothing outside `lengths` is read.
     ///
     /// # Errors
-    /// Those of the store. One that holds [`NotAnObject`] if something else has the name: another length, a link, a folder, or
-    /// what is no regular file.
+    /// The store's errors. One holds [`NotAnObject`] if something else has the name: an object of
+    /// another length, a link, a folder, or anything that is not a regular file.
     fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>>;
 
-    /// All objects in the folder `folder`, in any order; none if it does not exist.
+    /// All objects in the folder `folder`, in any order; none if the folder does not exist.
     ///
     /// # Errors
-    /// Those of the store; [`io::ErrorKind::Unsupported`] if it cannot list.
+    /// The store's errors; [`io::ErrorKind::Unsupported`] if it cannot list.
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>>;
 
     /// The names of the folders at the top, in any order.
@@ -90,11 +92,11 @@ pub trait Store: Send + Sync {
     /// Removes the object, if there is one.
     ///
     /// # Errors
-    /// Those of the store; [`io::ErrorKind::Unsupported`] if it cannot remove.
+    /// The store's errors; [`io::ErrorKind::Unsupported`] if it cannot remove.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// What writers that were stopped have left of objects in the folder `folder`, in any order, under names that
-    /// [`remove`](Self::remove) takes; none in a store that keeps no such rests.
+    /// What interrupted writers have left of objects in the folder `folder`, in any order, under
+    /// names that [`remove`](Self::remove) takes; none in a store that keeps no such leftovers.
     ///
     /// # Errors
     /// As [`list`](Self::list).
@@ -102,18 +104,19 @@ pub trait Store: Send + Sync {
         Ok(Vec::new())
     }
 
-    /// Where it is, for people.
+    /// Where the store is, as text for people.
     fn place(&self) -> String;
 
-    /// Waits for the object `name`, for at most `pause` and until `cancel`. Returns whether objects moved between the two sides
-    /// meanwhile. That the other side is connected is not enough: it may wait, too.
+    /// Waits for the object `name`, until `pause` has passed or `cancel` is set. Returns whether
+    /// objects moved between the two sides in that time. A connected other side is not enough: it
+    /// may be waiting too.
     fn wait(&self, _name: &str, pause: Duration, cancel: &CancelToken) -> bool {
         cancel.wait(pause);
         false
     }
 
-    /// Waits until this process may end: in a store that ends with it, the other side must have all objects first. `last` is
-    /// the last object of the other side.
+    /// Waits until this process may end: in a store that ends with the process, the other side must
+    /// first have all objects. `last` is the last object of the other side.
     ///
     /// # Errors
     /// [`TransportError::Idle`] if the other side is away for `limit`.
@@ -121,6 +124,6 @@ pub trait Store: Send + Sync {
         Ok(())
     }
 
-    /// This process ends before the run does.
+    /// Ends this process's use of the store before the run has finished.
     fn stop(&self, _reason: StopReason) {}
 }
