@@ -1,4 +1,4 @@
-//! The streams of one run, written as objects and read from those of the peer.
+//! The streams of one run, written as objects and read from the peer's objects.
 
 mod detached;
 mod ending;
@@ -29,24 +29,25 @@ const OBJECT_LABEL: &str = "vesica exchange 2026 sealed object v1";
 const EXPORT_LABEL: &str = "vesica exchange 2026 export";
 const STREAM_LABEL: &str = "vesica exchange 2026 bytes of a stream v1";
 
-/// Bytes of streams that make an object full.
+/// An object with this many bytes of streams is full.
 const OBJECT_BYTES: usize = 8 << 20;
 
-/// How long a thread waits for bytes that another thread is looking for.
+/// How long a thread waits before it checks again for bytes that another thread is looking for.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How long what is written must rest before it is published, so that one flight is one object.
+/// How long nothing more must be written before bytes are published, so that one flight is one
+/// object.
 const REST: Duration = Duration::from_millis(1);
 
-/// A run that has met its peer.
+/// A run whose party has met its peer.
 pub(crate) struct Run {
     pub(crate) poller: ObjectPoller,
     pub(crate) own: u8,
-    /// How many runs before it were given up.
+    /// How many runs before it were abandoned.
     pub(crate) repeats: u32,
-    /// Of both parties.
+    /// The secret that both parties share.
     pub(crate) secret: Secret<[u8; 32]>,
-    /// Of this party's randomness.
+    /// The seed of this party's randomness.
     pub(crate) seed: Secret<[u8; 32]>,
 }
 
@@ -59,19 +60,19 @@ pub struct Conversation {
 struct Core {
     run: Run,
     state: Arc<State>,
-    /// The digests of the results of parts that were over before this process.
+    /// The digests of the results of parts that had finished before this process started.
     parts: BTreeMap<u64, [u8; 32]>,
     ours: Sealer,
     theirs: Sealer,
     desk: DetachedKeys,
     inbox: Mutex<Inbox>,
     arrived: Condvar,
-    /// Parts of this party that do not wait for the peer.
+    /// How many concurrent parts of this party are not waiting for the peer.
     working: AtomicIsize,
     /// Held by the thread that looks for the peer's next object.
     poller: Mutex<()>,
     outbox: Mutex<Outbox>,
-    /// Held while an object is published, so that they are in order.
+    /// Held while an object is published, so that objects are published in order.
     publishing: Mutex<()>,
     ended: OnceLock<TransportError>,
     fault: Mutex<Option<ExchangeError>>,
@@ -81,19 +82,19 @@ struct Core {
 
 struct Outbox {
     streams: HashMap<StreamId, Written>,
-    /// What no object has yet.
+    /// Pieces that are in no object yet.
     pieces: Pieces,
     bytes: usize,
     /// The number of the next object.
     next: u32,
     journal: Journal,
-    /// Parts that are over, of whose bytes no object has the last.
+    /// Finished parts whose last bytes are in no object yet.
     over: Vec<FinishedPart>,
-    /// What parts have said in objects apart, by part, and the streams that they had opened then.
+    /// What each part has sent in detached objects, and the streams that it had opened then.
     detached: BTreeMap<u64, (SentDigests, Vec<StreamId>)>,
     /// The ids of those objects.
     ids: Vec<[u8; 16]>,
-    /// That of which no object has the names.
+    /// Detached objects that no object names yet.
     named: Vec<DetachedEntry>,
 }
 
@@ -101,9 +102,9 @@ struct Outbox {
 struct Written {
     len: u64,
     transcript: Transcript,
-    /// Where objects of earlier processes ended, ahead of `len`.
+    /// The points beyond `len` at which objects of earlier processes ended.
     points: VecDeque<Point>,
-    /// What all objects have of the stream.
+    /// How many bytes of the stream are in objects.
     published: u64,
 }
 
@@ -113,7 +114,7 @@ impl Written {
         Self { len: 0, transcript: Transcript::new(STREAM_LABEL, &[]), points, published }
     }
 
-    /// Adds `bytes`; returns how many of them objects have already, or `None` if those were others.
+    /// Adds `bytes`; returns how many of them are in objects already, or `None` if those differ.
     fn add(&mut self, mut bytes: &[u8]) -> Option<usize> {
         let old = self.published.saturating_sub(self.len).min(bytes.len() as u64) as usize;
         while let Some((end, digest)) = self.points.front().copied() {
@@ -147,7 +148,7 @@ impl Conversation {
         let (ours, theirs) = (sealer(run.own), sealer(1 - run.own));
         let next = objects.sent.len() as u32;
         match (state.next()?, objects.sent.last()) {
-            // It was never told to anybody.
+            // No other party has seen this object.
             (Some((number, _)), _) if number == next => {}
             (Some((number, object)), Some(last)) if number + 1 == next => {
                 if digest(&object) != *last {
@@ -202,28 +203,28 @@ impl Conversation {
         Ok(Self { core: Arc::new(core) })
     }
 
-    /// How many runs under this agreement were given up before this one, since the last one that came to its end. Both
-    /// sides have the same number.
+    /// How many runs under this agreement were abandoned before this one since the last run that
+    /// finished. Both sides have the same number.
     pub fn repeats(&self) -> u32 {
         self.core.run.repeats
     }
 
-    /// An object of this party with this number and any body.
+    /// The sealed object of this party with this number and any body.
     pub(crate) fn sealed(&self, number: u32, body: Vec<u8>) -> Vec<u8> {
         self.core.ours.seal(number, body)
     }
 
-    /// What ended the run, where it is more than the error of a stream says.
+    /// What ended the run, if it is more than the error of a stream tells.
     pub fn fault(&self) -> Option<ExchangeError> {
         *lock(&self.core.fault)
     }
 }
 
-/// Checks that the peer can read all that this party has said: its hello, its coins, `count` objects, and those apart with
-/// these `ids`.
+/// Checks that the peer can read everything that this party has published: its hello, its coins,
+/// `count` objects, and the detached objects with these `ids`.
 fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeError> {
     let store = &*run.poller.options.store;
-    // Without a list the peer finds out.
+    // If the store cannot list, it is the peer that notices a missing object.
     let Some(there) = if_supported(store.list(&run.poller.run))? else { return Ok(()) };
     let there: HashSet<&str> = there.iter().map(|object| &*object.name).collect();
     let own = run.own;
@@ -233,7 +234,7 @@ fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeErro
         _ if !has(HELLO) || !has(SHARES) => Err(ExchangeError::Gone { number: 0 }),
         Some(number) => Err(ExchangeError::Gone { number }),
         None if ids.iter().all(|id| has(&what_of(id))) => Ok(()),
-        // It belongs to one of them.
+        // A detached object is missing, which one of the numbered objects names.
         None => Err(ExchangeError::Gone { number: count }),
     }
 }
@@ -300,10 +301,10 @@ impl Core {
         }
     }
 
-    /// Publishes what no object has yet. After a failure nothing more is published: the next object would take the place
-    /// of one that is kept for the next process.
+    /// Publishes the bytes that are in no object yet. After a failure nothing more is published:
+    /// the next object would replace the one that is kept for the next process.
     fn publish(&self) -> Result<(), TransportError> {
-        // The upload may take long: meanwhile this party does not wait for the peer alone.
+        // The upload may take long. During it this party is not merely waiting for the peer.
         self.working.fetch_add(1, Ordering::Relaxed);
         let published = {
             let _in_order = lock(&self.publishing);
@@ -337,7 +338,8 @@ impl Core {
         };
         let object = object::seal(&self.ours, number, &pieces);
         drop(pieces);
-        // Both are on the disk before anybody sees the object: after a restart this party says the same.
+        // Both are on the disk before the peer can see the object, so that this party sends the
+        // same bytes after a restart.
         self.state.keep_next(number, &object)?;
         {
             let mut outbox = lock(&self.outbox);
@@ -349,7 +351,7 @@ impl Core {
         Ok(())
     }
 
-    /// Keeps the result of a part: at once, or with the next object if that has bytes of it.
+    /// Keeps the result of a part: at once, or with the next object if that has bytes of the part.
     fn keep_part(
         &self,
         number: u64,
@@ -374,7 +376,7 @@ impl Core {
         }
     }
 
-    /// Publishes what was written once nothing more comes for a moment.
+    /// Publishes what was written once nothing more has been written for [`REST`].
     fn publish_at_rest(&self) -> Result<(), TransportError> {
         loop {
             let before = lock(&self.outbox).bytes;
@@ -388,8 +390,8 @@ impl Core {
         }
     }
 
-    /// Takes the peer's next object into the inbox, once it is there; `None` if it is of no use to wait any more. Does not
-    /// wait if `wait` is false.
+    /// Takes the peer's next object into the inbox once it is there; `None` if there is no more
+    /// reason to wait for it. Does not wait if `wait` is false.
     fn fetch(&self, wait: bool) -> Result<Option<()>, ExchangeError> {
         let (number, seen) = {
             let inbox = lock(&self.inbox);
@@ -407,14 +409,14 @@ impl Core {
         if seen.is_some_and(|seen| seen != found) {
             return Err(ExchangeError::WrongObject { number });
         }
-        // What does not open is not kept: it is not the peer's.
+        // An object that does not open is not the peer's, so it is not recorded.
         let body = self.theirs.open(number, object);
         let body = body.map_err(|_| ExchangeError::WrongObject { number })?;
         if seen.is_none() {
             lock(&self.outbox).journal.see(&found)?;
         }
         self.received_bytes.fetch_add(len, Ordering::Relaxed);
-        // Only the peer can have sealed it.
+        // Only the peer can have sealed this object.
         let opened = Opened::of(body).ok_or(Misbehaviour::BrokenFraming);
         let added = opened.and_then(|opened| lock(&self.inbox).add(&opened));
         added.map_err(ExchangeError::PeerMisbehaved)?;
@@ -422,12 +424,14 @@ impl Core {
         Ok(Some(()))
     }
 
-    /// Takes what the peer has stored apart into the inbox. Its digest was in an object, and so it is on the disk.
+    /// Takes a detached object of the peer's into the inbox. The object that names it has its
+    /// digest and is recorded on the disk.
     fn fetch_detached(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number, .. } = &**named;
         let name = self.desk.name_of(parcel);
         let wanted = (&*name, Lengths::exactly(parcel.len));
-        // Honest peers store it before they name it. While it is transferred, the peer is not late for the others.
+        // An honest peer stores it before it names it. While it is transferred, threads that wait
+        // for other objects do not count the time against the peer.
         self.working.fetch_add(1, Ordering::Relaxed);
         let there = self.run.poller.options.store.get(wanted.0, wanted.1);
         self.working.fetch_sub(1, Ordering::Relaxed);
@@ -446,9 +450,10 @@ impl Core {
         Ok(())
     }
 
-    /// Waits for an object of the peer's: that with this number, or one that it names.
+    /// Waits for an object of the peer's: the one with this number, or a detached one that it
+    /// names.
     fn look(&self, wanted: (&str, Lengths), number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
-        // What another thread writes meanwhile, the peer may wait for.
+        // The peer may be waiting for what another thread writes in the meantime.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
         match self.run.poller.get(wanted, Waiting::Object(number), &is_over, &works) {
@@ -484,13 +489,14 @@ impl Core {
         }
     }
 
-    /// Fetches what the next bytes of `stream` are in: an object stored apart, whatever the thread that looks for the next
-    /// numbered object waits for, or else that object. Returns whether no other thread does so already.
+    /// Fetches the object with the next bytes of `stream`: a detached one, at once, even if another
+    /// thread is waiting for the next numbered object; otherwise that numbered object. Returns
+    /// `false` if another thread is already doing so.
     fn fetch_for(&self, stream: StreamId) -> Result<bool, ExchangeError> {
         let next = || lock(&self.inbox).next_detached(stream);
         if let Some(named) = next() {
             let Ok(_guard) = named.fetching.try_lock() else { return Ok(false) };
-            // Another thread may have fetched it in between.
+            // Another thread may have fetched it in the meantime.
             if next().is_some_and(|next| Arc::ptr_eq(&next, &named)) {
                 self.fetch_detached(&named)?;
             }
@@ -529,7 +535,7 @@ impl Connection for Conversation {
         lock(&self.core.inbox).expect(bytes);
     }
 
-    /// The peer waits then, because the run can continue later.
+    /// The peer keeps waiting, because the run can resume later.
     fn stop(&self, reason: StopReason) {
         self.abort(reason);
         self.core.run.poller.options.store.stop(reason);

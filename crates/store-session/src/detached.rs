@@ -1,16 +1,17 @@
-//! Bytes of streams in objects of their own, which somebody else than the party's process writes and reads.
+//! Detached objects: bytes of streams that programs other than the party's process write and read.
 //!
-//! An object of the run names each of them: a piece of the stream [`DETACHED`] has
+//! A numbered object of the run names each detached one. It has a piece of the stream [`DETACHED`]
+//! with
 //!
 //! | bytes | |
 //! |---|---|
 //! | 16 | its id |
-//! | 32 | what it is sealed under, beside secrets of the run |
+//! | 32 | what it is sealed under, along with secrets of the run |
 //! | 32 | its digest |
 //! | 8 | its length |
 //! | 16 each | a stream, and how many bytes of it the object has |
 //!
-//! The object itself has pieces as all objects do. Nobody can open it before it is named.
+//! The object itself consists of pieces as all objects do. No party can open it before it is named.
 
 use crate::error::ExchangeError;
 use crate::name::what_of;
@@ -26,16 +27,18 @@ const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
 const KEY_LABEL: &str = "vesica exchange 2026 object apart v1";
 const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
 
-/// Most bytes of streams in an object. A party cuts what is longer.
+/// Maximum bytes of streams in an object. A party splits what is longer.
 pub const DETACHED_MAX_BYTES: u64 = 64 << 20;
 
-/// Most streams of which an object has bytes. A task writes the streams of one partition, which are five at most. A reader keeps the
-/// whole name with each stream, so that long names would take memory with the square of their length.
+/// Maximum number of streams of which an object has bytes. A task writes the streams of one
+/// partition, which are five at most. A reader keeps the whole name with each stream, so memory for
+/// a name grows with the square of the number of its streams.
 const STREAMS_MAX: usize = 32;
 
 const BROKEN: ExchangeError = ExchangeError::PeerMisbehaved(Misbehaviour::BrokenFraming);
 
-/// What a party's programs elsewhere need, to store its objects and to read those of the peer: `Debug` shows no secret.
+/// What a party's detached programs need to store its objects and to read the peer's. `Debug` shows
+/// no secret.
 #[derive(Debug)]
 pub struct DetachedKeys {
     run: String,
@@ -44,7 +47,7 @@ pub struct DetachedKeys {
 }
 
 impl DetachedKeys {
-    /// That of the party `own` in `run`, both parties' secret being `secret`.
+    /// The keys of the party `own` in `run`, where both parties share `secret`.
     pub(crate) fn new(run: &str, own: u8, secret: &[u8; 32]) -> Self {
         Self { run: run.to_owned(), own, secret: Secret::new(derive(SECRET_LABEL, &[secret])) }
     }
@@ -54,7 +57,7 @@ impl DetachedKeys {
         [&[self.own][..], self.secret.expose(), self.run.as_bytes()].concat()
     }
 
-    /// The desk of these bytes; `None` if there is none.
+    /// The keys with these bytes; `None` if the bytes are not those of keys.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([own], rest) = bytes.split_first_chunk()?;
         let (secret, run) = rest.split_first_chunk::<32>()?;
@@ -62,11 +65,12 @@ impl DetachedKeys {
         (*own < 2).then(|| Self { run, own: *own, secret: Secret::new(*secret) })
     }
 
-    /// Stores what this party says, `flight`, under `id`, sealed under `key`. The same flight with the same id and key gives
-    /// the same object, so that several programs may do the same work. Before the parcel is said, nobody can open it.
+    /// Stores `flight`, which this party sends, under `id`, sealed under `key`. The same flight
+    /// with the same id and key gives the same object, so several programs may do the same work. No
+    /// party can open the object before this one sends the parcel.
     ///
     /// # Errors
-    /// Those of the store; [`ExchangeError::ForeignObject`] if another object has this id.
+    /// The store's errors; [`ExchangeError::ForeignObject`] if another object has this id.
     pub fn put(
         &self,
         store: &dyn Store,
@@ -81,12 +85,13 @@ impl DetachedKeys {
         Ok(Parcel { id, key, digest: digest(&object), len: object.len() as u64, streams })
     }
 
-    /// What the peer says in `parcel`.
+    /// What the peer sends in `parcel`.
     ///
     /// # Errors
-    /// Those of the store; [`ExchangeError::Gone`] if it has no such object, [`ExchangeError::WrongObject`] if it has another
-    /// one, [`ExchangeError::NotAnObject`] if that has another length; [`ExchangeError::PeerMisbehaved`] if it is the peer's
-    /// and is not what the parcel says.
+    /// The store's errors; [`ExchangeError::Gone`] if it has no such object;
+    /// [`ExchangeError::WrongObject`] if it has another one; [`ExchangeError::NotAnObject`] if that
+    /// has another length; [`ExchangeError::PeerMisbehaved`] if the object is the peer's but does
+    /// not match the parcel.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
         let lengths = Lengths::exactly(parcel.len);
         let object = store.get(&self.name_of(parcel), lengths).map_err(ExchangeError::store)?;
@@ -99,11 +104,13 @@ impl DetachedKeys {
         name(&self.run, 1 - self.own, &parcel.id)
     }
 
-    /// What is in the `object` of the peer's `parcel`, which the object with this `number` names.
+    /// The contents of the peer's `parcel`, which is `object` and is named in the object numbered
+    /// `number`.
     ///
     /// # Errors
-    /// [`ExchangeError::WrongObject`] if it is another one than the peer has named, and [`ExchangeError::PeerMisbehaved`] if
-    /// it is the one, and does not have the bytes that the parcel says.
+    /// [`ExchangeError::WrongObject`] if the peer named another object, and
+    /// [`ExchangeError::PeerMisbehaved`] if it named this one but the object does not have the
+    /// bytes that the parcel says.
     pub(crate) fn open(
         &self,
         parcel: &Parcel,
@@ -114,7 +121,8 @@ impl DetachedKeys {
         }
         let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok();
         let opened = body.and_then(Opened::of).ok_or(BROKEN)?;
-        // One piece of each stream, compared first: thousands of others would take room in the flight.
+        // One piece for each stream, compared first: thousands of others would need memory in the
+        // flight.
         let lens = opened.pieces().map(|(stream, bytes)| (stream, bytes.len() as u64));
         if !lens.eq(parcel.streams.iter().copied()) {
             return Err(BROKEN);
@@ -129,7 +137,7 @@ impl DetachedKeys {
     }
 }
 
-/// The name of the object apart of `party` in the folder `run`.
+/// The name of the detached object of `party` in the folder `run`.
 pub(crate) fn name(run: &str, party: u8, id: &[u8; 16]) -> String {
     object::name(run, party, &what_of(id))
 }
@@ -145,8 +153,8 @@ pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
     bytes
 }
 
-/// The parcel that a piece names. Its streams are in ascending order, it has bytes of each, and its length is that of an object
-/// with these bytes.
+/// The parcel that a piece names, or `None`. Its streams are in ascending order, it has bytes of
+/// each, and its length is that of an object with these bytes.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let (key, rest) = rest.split_first_chunk::<32>()?;

@@ -5,25 +5,25 @@ use crate::store::Lengths;
 use std::fmt;
 use vesica_link::letters::{HELLO_LEN, LETTER_LEN};
 
-/// More runs of an agreement than anybody makes.
+/// More runs than any agreement has.
 pub(crate) const MAX_RUNS: u32 = 1_000_000_000;
 
-/// Hexadecimal digits of the agreement's hash in the name of a run.
+/// Number of hexadecimal digits of the agreement's hash in the name of a run.
 const HASH_CHARS: usize = 16;
 
-/// Bytes of the number of repeats in a hello.
+/// Bytes of the count of abandoned runs in a hello.
 pub(crate) const NOTE_LEN: usize = 4;
 
-/// Most bytes of a mark: the code of the reason for which a party ended the run.
+/// Maximum bytes of a mark: the code of the reason why a party ended the run.
 pub(crate) const MARK_MAX_BYTES: u64 = 1;
 
-/// The lengths of the object `name` of a run, which is this crate's.
+/// The lengths that the object `name` of a run of this crate may have.
 pub(crate) fn lengths_of(name: &str) -> Lengths {
     let object = name.split_once('/').map_or(name, |(_, object)| object);
     parse_object(object).map_or(Lengths::ANY, |(_, kind)| kind.lengths())
 }
 
-/// What the names of all runs of an agreement begin with.
+/// What the names of all runs of an agreement start with.
 pub(crate) fn prefix_of(agreement: &[u8; 32]) -> String {
     agreement[..HASH_CHARS / 2].iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -36,8 +36,8 @@ pub struct RunName {
 }
 
 impl RunName {
-    /// The run whose folder has this name; `None` if it is not the folder of a run. Anybody can make folders: of several
-    /// spellings of a name, one counts.
+    /// The run whose folder has this name; `None` if it is not the folder of a run. Anyone can make
+    /// folders, so of several spellings of a name only one counts.
     pub fn parse(folder: &str) -> Option<Self> {
         let (prefix, digits) = folder.split_once('-')?;
         let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
@@ -54,7 +54,7 @@ impl RunName {
         &self.prefix
     }
 
-    /// The number of the run under its agreement, from 1 on.
+    /// The number of the run under its agreement, from 1.
     pub fn number(&self) -> u32 {
         self.number
     }
@@ -71,20 +71,21 @@ impl fmt::Display for RunName {
     }
 }
 
-/// What an object of a run is, by its name.
+/// The kind of an object of a run, which its name gives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Hello,
     Shares,
     Numbered,
-    /// What a numbered object names.
+    /// Detached: a numbered object names it.
     Detached,
     End,
     GivenUp,
 }
 
 impl Kind {
-    /// The lengths of such an object. One stored apart has the length that its name in a numbered object says.
+    /// The lengths of such an object. The length of a detached one is also in the numbered object
+    /// that names it.
     pub(crate) fn lengths(self) -> Lengths {
         match self {
             Kind::Hello => Lengths::exactly((HELLO_LEN + NOTE_LEN) as u64),
@@ -94,13 +95,14 @@ impl Kind {
         }
     }
 
-    /// Whether it only says that a party is done with the run, and so that its number is used.
+    /// Whether it only marks that a party has ended the run, and so that the run's number is used.
     pub(crate) fn is_mark(self) -> bool {
         matches!(self, Kind::End | Kind::GivenUp)
     }
 }
 
-/// The party and the kind of the object with this name in the folder of a run; `None` if it is not ours.
+/// The party and the kind of the object with this name in a run's folder; `None` if it is not one
+/// of ours.
 pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
     let (party, what) = name.split_once('-')?;
     let party = match party {
@@ -122,12 +124,12 @@ pub(crate) fn parse_object(name: &str) -> Option<(u8, Kind)> {
     Some((party, kind))
 }
 
-/// What an object stored apart has for a name behind its party: `x` and 32 hexadecimal digits.
+/// The name of a detached object after the party: `x` and 32 hexadecimal digits.
 pub(crate) fn what_of(id: &[u8; 16]) -> String {
     format!("x{:032x}", u128::from_be_bytes(*id))
 }
 
-/// Whether this is [`what_of`] an id.
+/// Whether this is [`what_of`] some id.
 pub(crate) fn is_detached(what: &str) -> bool {
     let id = what.strip_prefix('x').and_then(|digits| u128::from_str_radix(digits, 16).ok());
     id.is_some_and(|id| what_of(&id.to_be_bytes()) == what)

@@ -1,4 +1,4 @@
-//! Looking for objects of the other side, and putting one's own.
+//! Looking for objects of the other side, and storing this party's own.
 
 use crate::error::{ActualKind, Event, ExchangeError, NotAnObject, Waiting};
 use crate::name::lengths_of;
@@ -13,33 +13,36 @@ use vesica_link::CancelToken;
 
 const DIGEST_LABEL: &str = "vesica exchange 2026 object v1";
 
-/// The shortest and the longest time between two looks for an object. They double from the first to the last.
+/// The first and the longest pause between two looks for an object. The pause doubles up to the
+/// longest.
 const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_secs(1)];
 
-/// A party that has waited for so long reports it, and again after each eightfold of the last time.
+/// A party that has waited this long reports it, and again after eight times the last reported
+/// time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How often a waiting party looks whether the other one has given the run up.
+/// How often a waiting party checks whether the other one has abandoned the run.
 const STOPPED_EVERY: Duration = Duration::from_secs(1);
 
-/// What a run through a store needs, besides the parties.
+/// What a run through a store needs apart from the parties.
 #[derive(Clone)]
 pub struct Options {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// How long to wait for each object of the other side. The time begins again with each object that this party writes, and
-    /// while objects move over a connection. A side that is connected and computes has this time too.
+    /// How long to wait for each object of the other side. The time starts again with each object
+    /// that this party writes, and while objects move over a connection. It also limits a side that
+    /// is connected and computes.
     pub wait: Duration,
-    /// Gives a run up that was begun, and begins a new one.
+    /// Abandons an unfinished run and starts a new one.
     pub restart: bool,
-    /// How many times a run may be begun anew since the last one that came to its end, as agreed.
+    /// How many times a run may be restarted since the last run that finished, as agreed.
     pub max_repeats: u32,
-    /// How much memory this party has. It keeps at most this many bytes of the peer unread, or as many as a run of its sizes
-    /// [needs](vesica_net::Connection::expect).
+    /// How much memory this party has. It keeps at most this many bytes of the peer unread, or as
+    /// many as a run of its sizes [needs](vesica_net::Connection::expect).
     pub memory_bytes: u64,
-    /// Ends all waiting.
+    /// Ends all waits.
     pub cancel: CancelToken,
-    /// What happens meanwhile.
+    /// Receives the events of the run.
     pub on_event: Arc<dyn Fn(Event) + Send + Sync>,
 }
 
@@ -52,8 +55,8 @@ pub(crate) struct ObjectPoller {
 }
 
 impl ObjectPoller {
-    /// The object `name`, of one of these lengths, as soon as it is there. `is_over` ends the waiting. While this party `works`,
-    /// no time passes.
+    /// The object `name`, of one of these lengths, as soon as it is there. `is_over` ends the wait.
+    /// The time limit does not run while this party `works`.
     pub(crate) fn get(
         &self,
         (name, lengths): (&str, Lengths),
@@ -63,7 +66,7 @@ impl ObjectPoller {
     ) -> Result<Vec<u8>, ExchangeError> {
         let Options { store, wait, cancel, on_event, .. } = &self.options;
         let begin = Instant::now();
-        // When either side was at work last, as far as that is known.
+        // When either side was last at work, as far as this party knows.
         let mut start = begin;
         let (mut pause, mut tell, mut looked) = (LOOKS[0], PATIENCE, None::<Instant>);
         loop {
@@ -93,7 +96,7 @@ impl ObjectPoller {
                 tell = begin.elapsed() * 8;
                 on_event(Event::Waiting { waiting, after: begin.elapsed() });
             }
-            // Another part of this party may have something to say that the other side waits for.
+            // Another thread of this party may be about to write what the other side waits for.
             if store.wait(name, pause.min(*wait - after), cancel) || works() {
                 start = Instant::now();
             }
@@ -102,7 +105,7 @@ impl ObjectPoller {
     }
 }
 
-/// What the store gives; `None` if it cannot do this.
+/// The store's answer; `None` if the store does not support the request.
 pub(crate) fn if_supported<T>(given: io::Result<T>) -> Result<Option<T>, ExchangeError> {
     match given {
         Err(error) if error.kind() == io::ErrorKind::Unsupported => Ok(None),
@@ -115,7 +118,7 @@ pub(crate) fn digest(object: &[u8]) -> [u8; 32] {
     derive(DIGEST_LABEL, &[object])
 }
 
-/// Stores an object; the error is `None` if another one is there.
+/// Stores an object; the error is `None` if another object has the name.
 pub(crate) fn put(
     store: &dyn Store,
     name: &str,
@@ -125,12 +128,13 @@ pub(crate) fn put(
     if store.put_if_absent(name, object).map_err(failed)? {
         return Ok(());
     }
-    // It is there if an earlier process was killed before it knew.
+    // The same object is there if an earlier process was killed before it learned that it had
+    // stored it.
     let lengths = Lengths::exactly(object.len() as u64);
     match store.get(name, lengths) {
         Ok(Some(there)) if there == object => Ok(()),
         Ok(_) => Err(None),
-        // It is an object, and another one.
+        // It is an object, but another one.
         Err(error) => match NotAnObject::of(&error) {
             Some(NotAnObject { is: ActualKind::Length { .. }, .. }) => Err(None),
             _ => Err(failed(error)),
@@ -138,7 +142,7 @@ pub(crate) fn put(
     }
 }
 
-/// Says that this party does not go on with the run.
+/// Publishes that this party has abandoned the run.
 pub(crate) fn give_up(
     store: &dyn Store,
     run: &str,

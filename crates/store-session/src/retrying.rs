@@ -1,4 +1,4 @@
-//! A store whose requests are tried again.
+//! A store that retries requests.
 
 use crate::store::{Lengths, Listed, Store};
 use std::io::{self, ErrorKind};
@@ -7,17 +7,18 @@ use std::time::Duration;
 use vesica_core::{StopReason, TransportError};
 use vesica_link::CancelToken;
 
-/// The pauses before a request is tried again.
+/// The pauses before the retries of a request.
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
 
-/// A store that now and then fails, and then works: each request that fails in a way that may pass is tried three times
-/// more, within about a second: a connection that was cut, or a store that is busy. What is missing, forbidden or malformed is
-/// an error at once, and so is a place that cannot be reached.
+/// A store over one that sometimes fails and then works again. A request that fails in a way that
+/// may pass, as when a connection was cut or the store is busy, is retried three times within about
+/// a second. What is missing, forbidden or malformed is an error at once, and so is a place that
+/// cannot be reached.
 pub struct RetryingStore(Arc<dyn Store>);
 
 impl RetryingStore {
-    /// Tries requests to `store` again.
+    /// Retries requests to `store`.
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
     }
@@ -41,13 +42,14 @@ fn may_pass(kind: ErrorKind) -> bool {
             | ErrorKind::ConnectionReset
             | ErrorKind::ResourceBusy
             | ErrorKind::UnexpectedEof
-            // Another machine writes to the file, or has it in its cache.
+            // Another machine is writing to the file, or has it in its cache.
             | ErrorKind::WouldBlock
     )
 }
 
 impl Store for RetryingStore {
-    /// After an error the first try may have stored the object: then this is `false`, and the object there is the same.
+    /// After an error the first try may have stored the object: then this returns `false`, and the
+    /// object there is the same.
     fn put_if_absent(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         Self::again(|| self.0.put_if_absent(name, bytes))
     }

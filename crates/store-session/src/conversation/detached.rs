@@ -1,4 +1,4 @@
-//! Parts of a run that are elsewhere: they say and hear what is stored apart.
+//! Parts of a run whose work is detached: what they send and receive is in detached objects.
 
 use super::{Conversation, DetachedEntry, OBJECT_BYTES, lock};
 use crate::detached;
@@ -61,7 +61,7 @@ impl Detached for Conversation {
     fn hear(&self, streams: &[StreamId]) -> Vec<Received> {
         let heard = lock(&self.core.inbox).hear(streams);
         for one in &heard {
-            // It counts with the first of its streams.
+            // It counts once, with the first of its streams.
             if let Received::Parcel(parcel, stream) = one
                 && parcel.streams.first().is_some_and(|(first, _)| first == stream)
             {

@@ -1,4 +1,4 @@
-//! The last words of a party on a run.
+//! How a party ends a run.
 
 use super::{Conversation, Run, check_own, lock};
 use crate::error::ExchangeError;
@@ -7,11 +7,12 @@ use crate::poller::{ObjectPoller, give_up};
 use vesica_core::{StopReason, TransportError};
 
 impl Conversation {
-    /// Says that this party has heard and said all. It comes before the result is checked: whether that is refused, and how
-    /// long it takes to write, nobody else must see.
+    /// Publishes that this party has sent and received everything. A party does so before it checks
+    /// the result: no other party must see whether the result was refused, or how long it took to
+    /// write.
     ///
     /// # Errors
-    /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read all.
+    /// [`ExchangeError::Store`]; [`ExchangeError::Gone`] if the peer cannot read everything.
     pub fn say_end(&self) -> Result<(), ExchangeError> {
         let Run { poller, own, .. } = &self.core.run;
         {
@@ -22,12 +23,13 @@ impl Conversation {
         poller.options.store.put_if_absent(&end, &[]).map(drop).map_err(ExchangeError::store)
     }
 
-    /// Tells the other side that this party gives the run up, and waits until this process may end. The other side then
-    /// ends with [`ExchangeError::Stopped`]. Use it when the run would fail in the same way from the start. The reason is
-    /// not sealed: anyone who can read the store can read it.
+    /// Tells the other side that this party abandons the run, and waits until this process may end.
+    /// The other side then stops with [`ExchangeError::Stopped`]. Use it when the run would fail in
+    /// the same way from the start. The reason is not sealed: anyone who can read the store can
+    /// read it.
     ///
     /// # Errors
-    /// [`ExchangeError::Store`]. If the other side is away, it may not hear of it.
+    /// [`ExchangeError::Store`]. If the other side is away, it may not learn of it.
     pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
         let Run { poller, own, .. } = &self.core.run;
         let ObjectPoller { options, run, peer } = poller;
@@ -37,10 +39,10 @@ impl Conversation {
         Ok(())
     }
 
-    /// Waits, after the [end](Self::say_end), until this process may end.
+    /// Waits, after [`say_end`](Self::say_end), until this process may end.
     ///
     /// # Errors
-    /// [`TransportError`] if the other side may not have all that it needs.
+    /// [`TransportError`] if the other side may not have everything that it needs.
     pub fn settle(&self) -> Result<(), TransportError> {
         let ObjectPoller { options, run, peer } = &self.core.run.poller;
         options.store.settle(&object::name(run, *peer, END), options.wait)

@@ -47,7 +47,7 @@ impl StreamWriter for Writer {
         self.core.write(self.stream, bytes)
     }
 
-    /// Waits for nobody: what was written is published when this party waits for the other one.
+    /// Does not wait. What was written is published when this party waits for the other one.
     fn flush(&mut self) -> Result<(), TransportError> {
         self.core.check_open()
     }

@@ -1,4 +1,4 @@
-//! What has arrived and nobody has read yet.
+//! What has arrived and has not been read yet.
 
 use crate::detached;
 use crate::object::DETACHED;
@@ -8,44 +8,46 @@ use std::sync::{Arc, Mutex};
 use vesica_core::Misbehaviour;
 use vesica_net::{Flight, Parcel, Received, StreamId};
 
-/// Bytes of streams that a party keeps unread whatever its memory: before it knows the sizes, an honest peer sends a few
-/// thousand.
+/// Bytes of streams that a party keeps unread even with less memory. Before it knows the sizes, an
+/// honest peer sends a few thousand.
 const UNREAD_LEAST_BYTES: usize = 256 << 20;
 
-/// What a stream takes with its two queues, about.
+/// About what a stream takes with its two queues.
 const STREAM_BYTES: usize = 256;
 
-/// What bytes take that follow an object stored apart, beside themselves, about.
+/// About what bytes that follow a detached object take in addition to their own length.
 const PIECE_BYTES: usize = 96;
 
-/// What the name of an object stored apart takes with each of its streams, about.
+/// About what the name of a detached object takes with each of its streams.
 const NAME_BYTES: usize = 320;
 
-/// Most streams with bytes that this party has not opened. An honest peer may be ahead in all of the 4,096 partitions of a
-/// run, each of which has a few streams; the link allows 512 of a run that is not split.
+/// Maximum number of streams with bytes that this party has not opened. An honest peer may be ahead
+/// in all of the 4,096 partitions of a run, each of which has a few streams; for a run that is not
+/// split the link allows 512.
 const UNOPENED_MAX: usize = 512 + 4096 * 8;
 
-/// Most objects stored apart that the peer names in a run. An honest peer names one for each turn of a partition, and one for each
-/// 64 MiB that it sends: 64 for each of 4,096 partitions are several times as many as a protocol has messages.
+/// Maximum number of detached objects that the peer names in a run. An honest peer names one for
+/// each turn of a partition, and one for each 64 MiB that it sends: 64 for each of 4,096 partitions
+/// are several times as many as a protocol has messages.
 const NAMED_MAX: usize = 4096 * 64;
 
-/// A party checks here what the peer sends, whether it does its work itself or has it done elsewhere: both receive the
-/// same bytes, or end the run with the same error.
+/// The bytes that the peer has sent, which are checked here whether this party does its work itself
+/// or detached: either way it receives the same bytes, or ends the run with the same error.
 #[derive(Default)]
 pub(super) struct Inbox {
     streams: HashMap<StreamId, Queue>,
-    /// What the streams count for, and the most that they may.
+    /// The sum of the sizes of all streams, and its maximum.
     unread: usize,
     unread_max: usize,
     /// How many of the streams this party has not opened.
     unopened: usize,
     opened: HashSet<StreamId>,
-    /// The ids of the objects stored apart that the peer has named since the start of the run: a process that
-    /// continues it reads all objects again.
+    /// The ids of the detached objects that the peer has named since the start of the run: a
+    /// process that resumes it reads all objects again.
     ids: HashSet<[u8; 16]>,
     /// The digests of the objects that earlier processes have used.
     pub(super) seen: Vec<[u8; 32]>,
-    /// Streams that nobody reads any more.
+    /// Streams of finished parts, which are no longer read.
     closed: HashSet<StreamId>,
     /// The number of the next object.
     pub(super) next: u32,
@@ -55,7 +57,7 @@ pub(super) struct Inbox {
 #[derive(Default)]
 struct Queue {
     ready: VecDeque<u8>,
-    /// What follows, beginning with bytes that are stored apart.
+    /// What follows, starting with a detached object.
     later: VecDeque<Segment>,
 }
 
@@ -64,7 +66,7 @@ enum Segment {
     Detached(Arc<Named>),
 }
 
-/// Bytes that are stored apart, as an object has named them.
+/// A detached object, as an object has named it.
 pub(super) struct Named {
     pub(super) parcel: Parcel,
     /// The number of that object.
@@ -74,7 +76,7 @@ pub(super) struct Named {
 }
 
 impl Segment {
-    /// What it counts for.
+    /// How much it counts against the limit.
     fn size(&self) -> usize {
         match self {
             Segment::Bytes(bytes) => PIECE_BYTES + bytes.len(),
@@ -84,7 +86,7 @@ impl Segment {
 }
 
 impl Queue {
-    /// Adds bytes; returns how much more the stream counts for.
+    /// Adds bytes; returns how much the size of the stream grows.
     fn push(&mut self, bytes: &[u8]) -> usize {
         match self.later.back_mut() {
             None => self.ready.extend(bytes),
@@ -98,7 +100,7 @@ impl Queue {
         bytes.len()
     }
 
-    /// Moves the bytes that nothing comes before; returns how much less the stream counts for.
+    /// Makes the bytes before the next detached object ready; returns how much the size shrinks.
     fn settle(&mut self) -> usize {
         let mut less = 0;
         while let Some(Segment::Bytes(bytes)) = self.later.front_mut() {
@@ -117,27 +119,27 @@ impl Queue {
         self.ready.is_empty() && self.later.is_empty()
     }
 
-    /// What it counts for.
+    /// How much the stream counts against the limit.
     fn size(&self) -> usize {
         STREAM_BYTES + self.ready.len() + self.later.iter().map(Segment::size).sum::<usize>()
     }
 }
 
 impl Inbox {
-    /// An empty one of a party with so much memory.
+    /// An empty inbox of a party with this much memory.
     pub(super) fn new(seen: Vec<[u8; 32]>, closed: HashSet<StreamId>, memory_bytes: u64) -> Self {
         let memory = usize::try_from(memory_bytes).unwrap_or(usize::MAX);
         let unread_max = memory.max(UNREAD_LEAST_BYTES);
         Self { seen, closed, unread_max, ..Self::default() }
     }
 
-    /// Raises the limit to at least `bytes` unread, and what their streams take.
+    /// Raises the limit to at least `bytes` unread and the space for their streams.
     pub(super) fn expect(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.unread_max = self.unread_max.max(bytes.saturating_add(UNREAD_LEAST_BYTES));
     }
 
-    /// This party reads `stream` from now on.
+    /// Notes that this party reads `stream` from now on.
     pub(super) fn open(&mut self, stream: StreamId) {
         if self.opened.insert(stream) && self.streams.contains_key(&stream) {
             self.unopened -= 1;
@@ -147,7 +149,7 @@ impl Inbox {
     /// Adds the pieces of the next object.
     ///
     /// # Errors
-    /// What the peer does that no party does: [`Misbehaviour::Flood`] if too much waits.
+    /// Misbehaviour of the peer: [`Misbehaviour::Flood`] if too much is unread.
     pub(super) fn add(&mut self, object: &Opened) -> Result<(), Misbehaviour> {
         let number = self.next;
         self.next += 1;
@@ -174,7 +176,7 @@ impl Inbox {
         Ok(())
     }
 
-    /// Adds to a stream; `push` returns how much more it counts for.
+    /// Adds to a stream; `push` returns how much its size grows.
     fn push(
         &mut self,
         stream: StreamId,
@@ -210,13 +212,13 @@ impl Inbox {
         Some(queue)
     }
 
-    /// Fills as much of `buf` as there are bytes of `stream`; returns how much.
+    /// Fills as much of `buf` as there are bytes of `stream`; returns how much it filled.
     pub(super) fn read(&mut self, stream: StreamId, buf: &mut [u8]) -> usize {
         let Some(queue) = self.streams.get_mut(&stream) else { return 0 };
         let read = std::io::Read::read(&mut queue.ready, buf).unwrap_or(0);
         self.unread -= read;
         if queue.is_empty() {
-            // Its room would stay for as long as the run.
+            // Otherwise its memory would be held until the run ends.
             self.remove(stream);
         }
         read
@@ -236,10 +238,10 @@ impl Inbox {
         }
     }
 
-    /// Puts the bytes of `named` where they belong.
+    /// Replaces `named` with its bytes in the streams.
     ///
     /// # Errors
-    /// [`Misbehaviour::Flood`] if too much waits.
+    /// [`Misbehaviour::Flood`] if too much is unread.
     pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Result<(), Misbehaviour> {
         for (stream, bytes) in flight.iter() {
             let Some(queue) = self.streams.get_mut(&stream) else { continue };
@@ -257,8 +259,8 @@ impl Inbox {
         self.check()
     }
 
-    /// Takes all that there is of `streams`, which this party reads from now on: of each what follows from this stream alone,
-    /// whatever the peer says on others.
+    /// Takes everything of `streams`, which this party reads from now on. What it takes of a stream
+    /// does not depend on what the peer sends on others.
     pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Received> {
         let mut heard = Vec::new();
         for stream in streams {
@@ -278,10 +280,10 @@ impl Inbox {
     }
 }
 
-/// Takes all that such an object brings.
+/// Takes everything that an object brings.
 ///
 /// # Panics
-/// If something of it stays, or if it counts for less than it takes.
+/// If anything remains, or if it counts for less than it takes.
 pub(crate) fn hear_all(object: &Opened) {
     let mut inbox = Inbox::new(Vec::new(), HashSet::new(), 0);
     let added = inbox.add(object);
