@@ -8,19 +8,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use vesica_state_folder::{Directory, Found, FoundKind, Opened};
 
-/// The beginning of the names of files that are not complete.
+/// The start of the names of incomplete files.
 const UNFINISHED: &str = ".unfinished-";
 
-/// Permission bits of files and folders, of which the process's mask takes some away.
+/// Permission bits of files and folders; the process's mask removes some of them.
 const FILE_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
 
-/// Hexadecimal digits that follow.
+/// How many hexadecimal digits follow.
 const SUFFIX_CHARS: usize = 16;
 
-/// Objects are regular files in folders, of which neither may be a link. An object appears by a hard link to a complete, synced file, so nobody sees a part of one, and of
-/// two that write the same name one is refused, on network file systems too. Files and folders have the mode that the
-/// process's mask gives them: the parties decide who may read.
+/// Objects are regular files in folders, and neither may be a link. An object appears as a hard
+/// link to a complete, synced file, so no reader sees a part of one, and of two processes that
+/// write the same name one is refused, also on network file systems. Files and folders get the mode
+/// that the process's mask gives them: the parties decide who may read them.
 #[derive(Debug)]
 pub struct FolderStore {
     root: PathBuf,
@@ -29,10 +30,11 @@ pub struct FolderStore {
 }
 
 impl FolderStore {
-    /// The store in `root`, which must exist: a folder that was not mounted must not be taken for an empty one.
+    /// The store in `root`, which must exist: a folder that was not mounted must not pass for an
+    /// empty store.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`], and those of the file system.
+    /// [`io::ErrorKind::NotADirectory`], and file system errors.
     pub fn open(root: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(root)?;
         match metadata.is_dir() {
@@ -44,8 +46,8 @@ impl FolderStore {
         }
     }
 
-    /// The folder itself. It is opened again for each request: one that is held could not be unmounted, and a file system that
-    /// was unmounted leaves another folder in its place.
+    /// The root folder. It is opened again for each request: an open one could not be unmounted,
+    /// and after an unmount there is another folder in its place.
     fn root(&self) -> io::Result<Directory> {
         let root = Directory::open(&self.root)?;
         let metadata = root.metadata()?;
@@ -55,7 +57,8 @@ impl FolderStore {
         }
     }
 
-    /// The folder in which the object `name` is, `None` if there is none; and the object's name in it.
+    /// The folder that the object `name` is in, `None` if there is none; and the object's name in
+    /// it.
     fn within<'a>(
         &self,
         root: Directory,
@@ -87,7 +90,7 @@ impl FolderStore {
         found.is_ok_and(|found| found.is_some_and(|found| found.kind == FoundKind::File))
     }
 
-    /// What lies in `folder` and has a name and a type of which `is_wanted`.
+    /// Entries of `folder` whose name and type `is_wanted` accepts.
     fn entries(
         folder: &Directory,
         is_wanted: impl Fn(&str, FoundKind) -> bool,
@@ -101,7 +104,7 @@ impl FolderStore {
         Ok(listed.collect())
     }
 
-    /// The same of the folder of a run, of which there is nothing where it is missing.
+    /// The same for the folder of a run; empty if the folder is missing.
     fn entries_of(
         &self,
         folder: &str,
@@ -114,7 +117,7 @@ impl FolderStore {
     }
 }
 
-/// Writes the object and gives it its name, if nothing has that.
+/// Writes the object and gives it its name, unless the name is taken.
 fn write_new(folder: &Directory, unfinished: &str, name: &str, bytes: &[u8]) -> io::Result<bool> {
     let mut file = folder.create(unfinished, FILE_MODE)?;
     file.write_all(bytes)?;
@@ -138,7 +141,7 @@ impl Store for FolderStore {
         let unfinished = format!("{UNFINISHED}{:016x}", u64::from_le_bytes(suffix));
         let written = write_new(&folder, &unfinished, name, bytes);
         let _ = folder.remove(&unfinished);
-        // Also of what an earlier process has linked.
+        // Sync also if an earlier process has linked the object.
         if written.is_ok() {
             folder.sync()?;
         }
@@ -155,7 +158,7 @@ impl Store for FolderStore {
         lengths.check(name, file.metadata()?.len())?;
         let mut bytes = Vec::new();
         file.take(lengths.most().saturating_add(1)).read_to_end(&mut bytes)?;
-        // It may have changed since.
+        // The file may have changed since its length was read.
         lengths.check(name, bytes.len() as u64)?;
         Ok(Some(bytes))
     }
@@ -175,7 +178,7 @@ impl Store for FolderStore {
         let Some((folder, file)) = name.split_once('/') else { return root.remove(name) };
         let Some(within) = Self::folder(&root, folder)? else { return Ok(()) };
         within.remove(file)?;
-        // The folder of the run goes with its last object.
+        // The folder of the run is removed with its last object.
         let _ = root.remove_folder(folder);
         Ok(())
     }
@@ -189,7 +192,7 @@ impl Store for FolderStore {
     }
 }
 
-/// Whether a file of this name is one that is not complete.
+/// Whether a file of this name is an incomplete one.
 fn is_unfinished(name: &str) -> bool {
     let is_suffix = |suffix: &str| {
         suffix.len() == SUFFIX_CHARS && suffix.bytes().all(|byte| byte.is_ascii_hexdigit())
@@ -240,7 +243,7 @@ mod tests {
         let [root, away] = ["root", "away"].map(|name| parent.path().join(name));
         fs::create_dir(&root).unwrap();
         let store = FolderStore::open(&root).unwrap();
-        // As if it were unmounted.
+        // As if the store had been unmounted.
         fs::rename(&root, &away).unwrap();
         fs::create_dir(&root).unwrap();
         assert!(store.put_if_absent("run/a", b"one").is_err());

@@ -1,4 +1,4 @@
-//! Reading objects, their names, and journals; receiving from the other side of a mirror.
+//! Reading objects, their names and journals, and receiving from the other side of a mirror.
 
 pub use crate::mirror::fuzzing::{lines, receive};
 
@@ -9,7 +9,8 @@ use crate::object::Opened;
 use crate::{RunName, journal, name, object};
 use vesica_net::{Parcel, StreamId};
 
-/// An object of two pieces and one that names objects apart, opened, a journal of two entries, and a desk.
+/// The body of an object with two pieces, of one that names detached objects, a journal with an
+/// object of each side, and a party's keys for detached work.
 pub fn samples() -> [Vec<u8>; 4] {
     let [stream, other] = [7, 9].map(StreamId::from_u64);
     let pieces = vec![(stream, vec![1, 2, 3]), (other, vec![4])];
@@ -29,22 +30,23 @@ pub fn samples() -> [Vec<u8>; 4] {
     ]
 }
 
-/// The object of a party that deviates, with this number and any body.
+/// The object with this number and any body, from a party that deviates.
 pub fn sealed(on: &Conversation, number: u32, body: Vec<u8>) -> Vec<u8> {
     on.sealed(number, body)
 }
 
-/// The piece that names an object stored elsewhere, which has one byte of `stream`.
+/// The piece that names a detached object, which has one byte of `stream`.
 pub fn named(id: u64, stream: StreamId) -> (StreamId, Vec<u8>) {
     let streams = vec![(stream, 1)];
     let (id, len) = (u128::from(id).to_be_bytes(), object::sealed_len(&streams));
     (DETACHED, detached::to_bytes(&Parcel { id, key: [0; 32], digest: [0; 32], len, streams }))
 }
 
-/// Reads an opened object, and what it names of objects apart.
+/// Reads an opened object, and the names of detached objects in it.
 ///
 /// # Panics
-/// If its pieces make another object, or what it names has another form; if some of it is never heard.
+/// If its pieces do not make the same object, or a name that it has does not have the same form, or
+/// if some of it can never be read.
 pub fn read_object(body: &[u8]) {
     let Some(opened) = Opened::of(body.to_vec()) else { return };
     let pieces: object::Pieces =
@@ -58,10 +60,10 @@ pub fn read_object(body: &[u8]) {
     hear_all(&opened);
 }
 
-/// Reads what a party's programs elsewhere get.
+/// Reads the keys that a party's detached programs get.
 ///
 /// # Panics
-/// If it is written otherwise.
+/// If they are written differently than they were read.
 pub fn read_desk(bytes: &[u8]) {
     if let Some(desk) = DetachedKeys::from_bytes(bytes) {
         assert_eq!(desk.to_bytes(), bytes, "a desk has one form");
@@ -71,7 +73,7 @@ pub fn read_desk(bytes: &[u8]) {
 /// Reads a journal.
 ///
 /// # Panics
-/// If the whole entries, read again, are others.
+/// If the whole entries give something else when they are read again.
 pub fn read_journal(bytes: &[u8]) {
     if let Some((objects, whole)) = journal::read_objects(bytes) {
         let again = journal::read_objects(&bytes[..whole as usize]);
@@ -82,7 +84,7 @@ pub fn read_journal(bytes: &[u8]) {
 /// Reads the name of an object in its folder, as a store lists it and a mirror receives it.
 ///
 /// # Panics
-/// If the folder is that of a run and has another name.
+/// If the folder is one of a run but is spelled differently.
 pub fn read_name(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let (folder, object) = text.split_once('/').unwrap_or((text, text));

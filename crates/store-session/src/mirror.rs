@@ -1,5 +1,6 @@
-//! A store without a place: each side keeps all objects in a folder of its own, and a connection brings what the other
-//! side lacks. A lost connection is replaced, and the new one brings the rest.
+//! A store with no shared place: each side keeps all objects in a folder of its own, and sends over
+//! a connection what the other side lacks. A lost connection is replaced, and the new one brings
+//! the rest.
 //!
 //! ```text
 //!   folder of this side ──▶ connection ──▶ folder of the other side
@@ -8,16 +9,18 @@
 //!
 //! | message | content |
 //! |---|---|
-//! | 0, have | how many (4 bytes); the names of all objects of this agreement that its sender has |
+//! | 0, have | how many (4 bytes); the names of all objects of this agreement that the sender has |
 //! | 1, object | its name; the length n (4 bytes); n bytes |
-//! | 2, leave | nothing: its sender has all that it needs |
+//! | 2, leave | nothing: the sender has everything that it needs |
 //!
-//! A name is its length (1 byte) and so many bytes. Each side begins with one *have*.
+//! A name is its length (1 byte) and that many bytes. Each side starts with one *have*.
 //!
-//! **A state that was set back is found out here**: each object of this side is on its disk before the other side gets it. So if
-//! the other side has one of a run that this side continues, which was not here when this process began and which it has not
-//! sent, the state is older than what this side has sent. It then stores and sends nothing more: under the same randomness it
-//! could say something else. That it has written an object of the same name again meanwhile changes nothing.
+//! **A state restored from an older copy is detected here**: each object of this side is on its
+//! disk before the other side gets it. So if the other side has an object of a run that this side
+//! resumes, and this process neither found that object here at its start nor sent it, the state is
+//! older than what this side has sent. This side then stores and sends nothing more: under the same
+//! randomness it could send something else. It does not matter whether it has meanwhile written an
+//! object of the same name again.
 
 pub(crate) mod fuzzing;
 mod receiving;
@@ -45,50 +48,55 @@ const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
 /// More objects than a run has.
 const HAVE_MAX: u32 = 1 << 20;
 
-/// Most bytes of objects of the other side that nobody has asked for.
+/// Maximum bytes of objects received from the other side before the run has asked for them.
 const UNASKED_MAX_BYTES: u64 = 4 << 30;
 
-/// What an object costs beside its bytes.
+/// What an object costs in addition to its bytes.
 const OBJECT_COST_BYTES: u64 = 4096;
 
-/// Most objects without a number that connections bring: those of more runs than anybody gives up.
+/// Maximum number of unnumbered objects that connections bring: enough for more runs than any party
+/// abandons.
 const SMALL_MAX: u32 = 1 << 12;
 
-/// Bytes of an object that are read at once.
+/// How many bytes of an object are read at once.
 const READ_BYTES: usize = 1 << 20;
 
-/// How often a waiting thread looks whether it should still wait.
+/// How often a waiting thread checks whether it should still wait.
 const TICK: Duration = Duration::from_millis(50);
 
 /// How long to pause before the next connection.
 const REDIAL: Duration = Duration::from_millis(200);
 
-/// How long a side that is connected may leave open what it has of the beginnings of runs, while nothing moves.
+/// How long a connected side may take to send the unnumbered objects that it has, while nothing
+/// moves.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 
-/// Bytes that move over a connection while a party waits for an object, beside signs of life: for at most a second.
+/// While a party waits for an object, for at most a second, this many bytes on the connection are
+/// more than keep-alives.
 const MOVED_BYTES: u64 = 1 << 10;
 
-/// How long a side that has all it needs waits until the other one has, too, while they are connected.
+/// How long a side that has everything it needs waits until the other one has too, while they are
+/// connected.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
-/// The same while they are not.
+/// The same while they are not connected.
 const REDIAL_LIMIT: Duration = Duration::from_secs(2);
 
-/// What an attempt to connect gives.
+/// The outcome of an attempt to connect.
 pub enum Dialled {
     /// A connection to the other side.
     Connected(Arc<dyn Connection>),
-    /// None yet: try again.
+    /// No connection yet: try again.
     Again,
-    /// None, and there will be none.
+    /// No connection now or later.
     Never,
 }
 
-/// Connects to the other side; blocks until it is there or will not come. The token ends the waiting.
+/// Connects to the other side; blocks until it is there or will not come. The token ends the wait.
 pub type Dial = Box<dyn Fn(&CancelToken) -> Dialled + Send>;
 
-/// A store without a place: each side keeps all objects, and connections bring what the other one lacks.
+/// A store with no shared place: each side keeps all objects, and connections bring what the other
+/// one lacks.
 pub struct Mirror {
     core: Arc<Core>,
     worker: Mutex<Option<JoinHandle<()>>>,
@@ -96,7 +104,7 @@ pub struct Mirror {
 
 struct Core {
     local: FolderStore,
-    /// What the names of all runs begin with.
+    /// The start of the names of all runs.
     prefix: String,
     own: u8,
     line: Mutex<Line>,
@@ -104,50 +112,53 @@ struct Core {
     cancel: CancelToken,
 }
 
-/// What there is to know of the way to the other side.
+/// What is known about the link to the other side.
 #[derive(Default)]
 struct Line {
     connection: Option<Arc<dyn Connection>>,
-    /// Whether the other side has said what it has, over this connection.
+    /// Whether the other side has sent its *have* over this connection.
     knows: bool,
-    /// What it has of the beginnings and ends of runs, and this side does not.
+    /// Unnumbered objects that the other side has and this side does not.
     awaited: HashSet<String>,
-    /// Whether this side has had all that, over any connection.
+    /// Whether this side has received all those, over any connection.
     has_met: bool,
     /// What the other side has, or has been sent over this connection.
     theirs: HashSet<String>,
-    /// Objects to send, if the other side does not have them.
+    /// Objects to send unless the other side has them.
     fresh: VecDeque<String>,
-    /// Runs that the other side has begun and not lost.
+    /// Runs that the other side has started and still knows.
     runs: HashSet<String>,
-    /// Objects of the other side that nobody has asked for, with their bytes.
+    /// Objects of the other side that the run has not asked for, with their bytes.
     unasked: HashMap<String, u64>,
     unasked_bytes: u64,
-    /// Objects without a number that have come.
+    /// How many unnumbered objects have come.
     small: u32,
-    /// When something of the other side came last.
+    /// When something last came from the other side.
     moved: Option<Instant>,
     /// Why there is nothing more to come.
     failed: Option<io::ErrorKind>,
-    /// Runs that this side has begun, and not got back from the other one after it had lost them.
+    /// Runs that this side has started, without those whose objects it got back from the other side
+    /// after it had lost them.
     begun: HashSet<String>,
-    /// What the other side can have of this one: what was here before this process, and what it has sent.
+    /// Objects of this side that the other side may have: those here before this process started,
+    /// and those that it has sent.
     sent: HashSet<String>,
-    /// Objects of this side that the other one has and this side has not sent.
+    /// Objects of this side that the other side has and that are not in `sent`.
     unknown: Vec<String>,
-    /// One of them, of a run that this side has begun.
+    /// One of the unknown objects, of a run that this side has started.
     set_back: Option<SetBack>,
-    /// Why this side ends before the run does.
+    /// Why this side stops before the run has finished.
     stop: Option<StopReason>,
-    /// This side has all that it needs.
+    /// This side has everything that it needs.
     leaves: bool,
-    /// The other side has all that it needs.
+    /// The other side has everything that it needs.
     has_left: bool,
 }
 
 impl Mirror {
-    /// Keeps the objects of all runs under the agreement with this hash in `folder`, for party `own`, and connects by
-    /// `dial`. Creates the folder if it does not exist. `cancel` ends all waiting.
+    /// Keeps the objects of all runs under the agreement with this hash in `folder`, for party
+    /// `own`, and connects by `dial`. Creates the folder if it does not exist. `cancel` ends all
+    /// waits.
     ///
     /// # Errors
     /// Those of the file system.
@@ -187,14 +198,14 @@ impl Mirror {
         Ok(Self { core, worker: Mutex::new(Some(worker)) })
     }
 
-    /// Ends all, and waits until nothing more happens on the line or in the folder.
+    /// Ends everything, and waits until nothing more happens on the connection or in the folder.
     fn end(&self, reason: StopReason) {
         self.core.end(reason);
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = worker.map(JoinHandle::join);
     }
 
-    /// Waits until `last` is here and the other side has all that it needs.
+    /// Waits until `last` is here and the other side has everything that it needs.
     fn wait_for_the_end(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
         let mut line = self.core.line();
         let start = Instant::now();
@@ -202,7 +213,7 @@ impl Mirror {
             if line.failed.is_some() {
                 return Err(TransportError::Closed);
             }
-            // A side that is there and brings nothing does not hold this one up for ever.
+            // A side that is connected but sends nothing must not hold this one up forever.
             if line.moved.unwrap_or(start).max(start).elapsed() >= limit {
                 return Err(TransportError::Idle(limit));
             }
@@ -248,7 +259,7 @@ impl Store for Mirror {
         Ok(is_new)
     }
 
-    /// What this side has; fails if it lacks the object and nothing more can come.
+    /// The object that this side has; an error if it lacks the object and nothing more can come.
     fn get(&self, name: &str, lengths: Lengths) -> io::Result<Option<Vec<u8>>> {
         let object = self.core.local.get(name, lengths)?;
         let mut line = self.core.line();
@@ -269,7 +280,7 @@ impl Store for Mirror {
         self.core.local.list(folder)
     }
 
-    /// Those of both sides: it waits until they have met.
+    /// The folders of both sides: waits until all unnumbered objects have come.
     fn folders(&self) -> io::Result<Vec<String>> {
         let mut line = self.core.line();
         let mut there = Instant::now();
@@ -278,7 +289,7 @@ impl Store for Mirror {
             if let Some(kind) = line.failed {
                 return Err(kind.into());
             }
-            // Who connects limits the time without a connection.
+            // The caller's `dial` limits the time without a connection.
             if line.connection.is_none() {
                 there = Instant::now();
             } else if line.moved.unwrap_or(there).max(there).elapsed() >= MEET_LIMIT {
@@ -302,7 +313,8 @@ impl Store for Mirror {
         let mut line = self.core.line();
         let (begin, bytes) = (Instant::now(), line.wire_bytes());
         let until = begin + pause;
-        // An object is stored before it is announced under this lock.
+        // An object is stored before its arrival is signalled under this lock, so no signal is
+        // missed.
         while line.failed.is_none() && !self.core.local.has(name) && Instant::now() < until {
             line = self.core.wait(line);
         }
@@ -314,7 +326,8 @@ impl Store for Mirror {
         self.core.end(reason);
     }
 
-    /// The line is down when this returns: nobody else sees what this side does next, or how long that takes.
+    /// The connection is closed when this returns: the other side does not see what this side does
+    /// next, or how long that takes.
     fn settle(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
         let settled = self.wait_for_the_end(last, limit);
         self.end(StopReason::Timeout);
@@ -323,7 +336,7 @@ impl Store for Mirror {
 }
 
 impl Line {
-    /// Bytes that the connection has moved, either way; 0 without one.
+    /// Bytes that the connection has moved, in both directions; 0 without one.
     fn wire_bytes(&self) -> u64 {
         let (sent, received) = self.connection.as_ref().map_or((0, 0), |line| line.wire_bytes());
         sent.saturating_add(received)
@@ -350,19 +363,20 @@ impl Core {
         waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Whether both sides have all that they need.
+    /// Whether both sides have everything that they need.
     fn is_over(&self) -> bool {
         let line = self.line();
         line.leaves && line.has_left
     }
 
-    /// Nothing more will come.
+    /// Records that nothing more will come.
     fn fail(&self, kind: io::ErrorKind) {
         self.line().failed.get_or_insert(kind);
         self.changed.notify_all();
     }
 
-    /// Ends all, and gives the other side the reason if it does not have all that it needs.
+    /// Ends everything, and gives the other side the reason if it does not have everything that it
+    /// needs.
     fn end(&self, reason: StopReason) {
         let (connection, is_over) = {
             let mut line = self.line();
@@ -377,8 +391,10 @@ impl Core {
         }
     }
 
-    /// The runs that this side has begun and that are not over, by what is here. What it got back of a run that it had lost is
-    /// not here: a process that does not continue a run begins with an empty folder, and one that gives it up says so.
+    /// The runs that this side has started and that have not ended, according to the folder. At
+    /// this point it holds nothing that came back from the other side of a run that this side had
+    /// lost: a process that does not resume a run starts with an empty folder, and one that
+    /// abandons a run publishes that.
     fn begun(&self) -> io::Result<HashSet<String>> {
         let has = |run: &str, what: &str| self.local.has(&object::name(run, self.own, what));
         let mut runs = self.local.folders()?;
@@ -404,14 +420,15 @@ impl Core {
         }
     }
 
-    /// Brings and takes objects until the connection ends.
+    /// Sends and receives objects until the connection ends.
     fn serve(&self, connection: &Arc<dyn Connection>) {
         let Ok((mut reader, mut writer)) = connection.open(LINE) else { return };
         let stop = {
             let mut line = self.line();
             line.connection = Some(Arc::clone(connection));
             (line.knows, line.theirs, line.runs) = (false, HashSet::new(), HashSet::new());
-            // Of a process that has ended an earlier run.
+            // A *leave* that came before this side's own was sent by a process that ended an
+            // earlier run.
             line.has_left &= line.leaves;
             line.stop
         };
@@ -439,7 +456,7 @@ impl Core {
 
     fn end_line(&self, connection: &dyn Connection, fault: Fault) {
         match fault {
-            // The other side has closed the session first.
+            // The other side closed the session first.
             Fault::Line if self.is_over() => return,
             // The next connection brings the rest.
             Fault::Line => connection.stop(StopReason::Timeout),
@@ -460,7 +477,7 @@ impl Core {
         self.changed.notify_all();
     }
 
-    /// All objects of this agreement here, those of a run together, in the order in which they are written.
+    /// All objects of this agreement here, grouped by run, in the order in which they are written.
     fn names(&self) -> io::Result<Vec<String>> {
         let mut runs = self.local.folders()?;
         runs.retain(|run| run.starts_with(&self.prefix));
@@ -485,7 +502,8 @@ impl Core {
         let names = self.names().map_err(Fault::here)?;
         writer.write_all(&have_of(&names))?;
         writer.flush()?;
-        // A side that has lost its state must learn that there was a run. It cannot use its old messages.
+        // A side that has lost its state must learn that there was a run. It cannot use its old
+        // messages.
         let names = names
             .into_iter()
             .filter(|name| Kind::of(name, &self.prefix, self.own) != Some(Kind::Numbered));
@@ -493,7 +511,7 @@ impl Core {
         loop {
             match self.next(&mut names, has_said_leave)? {
                 Next::Object(name) => {
-                    // Removed in between: it is of an earlier run.
+                    // It was removed in between, as it is of an earlier run.
                     let bytes = self.local.get(&name, Lengths::ANY).map_err(Fault::here)?;
                     let Some(bytes) = bytes else { continue };
                     writer.write_all(&object_of(&name, bytes.len()))?;
@@ -509,7 +527,7 @@ impl Core {
         }
     }
 
-    /// What to say next, once there is something. `old` is sent before all that is new.
+    /// What to send next, once there is something. `old` is sent before anything new.
     fn next(
         &self,
         old: &mut Option<impl Iterator<Item = String>>,
@@ -526,7 +544,7 @@ impl Core {
                     line.fresh = old.chain(new).collect();
                 }
                 while let Some(name) = line.fresh.pop_front() {
-                    // Nobody reads the messages of a run that the other side has lost.
+                    // The other side has no use for the messages of a run that it has lost.
                     let is_lost = Kind::of(&name, &self.prefix, self.own) == Some(Kind::Own)
                         && !line.runs.contains(run_of(&name));
                     if !is_lost && line.theirs.insert(name.clone()) {
@@ -545,7 +563,7 @@ impl Core {
     }
 }
 
-/// Nothing more will come from a thread that has panicked.
+/// Records that nothing more will come from a thread that has panicked.
 struct FailOnPanic<'a>(&'a Core);
 
 impl Drop for FailOnPanic<'_> {
@@ -556,11 +574,11 @@ impl Drop for FailOnPanic<'_> {
     }
 }
 
-/// What to say next to the other side.
+/// What to send next to the other side.
 enum Next {
     Object(String),
     Leave,
-    /// Nothing more: both have all that they need.
+    /// Nothing more: both have everything that they need.
     Close,
 }
 

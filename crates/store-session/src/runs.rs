@@ -1,4 +1,5 @@
-//! The runs in a store, from the names, sizes and times of objects alone: no object is read, and no secret is needed.
+//! The runs in a store, from the names, sizes and times of objects: no object is read, and no
+//! secret is needed.
 
 mod clean;
 #[cfg(test)]
@@ -11,7 +12,7 @@ use std::time::SystemTime;
 
 pub use clean::{CleanScope, Cleaned, CleanedRun, Cleaning, FileTotals, clean};
 
-/// Why the runs of a store cannot be looked at or removed.
+/// Why the runs of a store cannot be listed or removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunsError {
     /// The store cannot list what it has.
@@ -41,20 +42,21 @@ pub struct Side {
     pub has_hello: bool,
     /// Whether its coins are there.
     pub has_shares: bool,
-    /// Whether it says that it has said and heard all.
+    /// Whether it has published that it has sent and received everything.
     pub has_ended: bool,
-    /// Whether it says that it has given the run up.
+    /// Whether it has published that it abandoned the run.
     pub has_given_up: bool,
-    /// How many objects with its messages are there.
+    /// How many objects with its messages there are.
     pub objects: u32,
-    /// Their bytes together.
+    /// The sum of their bytes.
     pub object_bytes: u64,
-    /// When it wrote last, by the clock of the store; `None` if nothing is there, or the store does not say.
+    /// When it last wrote, by the store's clock; `None` if it has nothing there or the store does
+    /// not say.
     pub written: Option<SystemTime>,
 }
 
 impl Side {
-    /// Whether anything of it is there.
+    /// Whether any of its objects are there.
     pub fn has_begun(&self) -> bool {
         self.has_hello || self.has_shares || self.objects > 0 || self.has_ended || self.has_given_up
     }
@@ -73,32 +75,32 @@ impl Side {
         self.written = self.written.max(object.written);
     }
 
-    /// What it has said: grows with each step of the run.
+    /// What it has published, which grows with each step of the run.
     fn steps(&self) -> (bool, bool, u32) {
         (self.has_hello, self.has_shares, self.objects)
     }
 }
 
-/// How far a run is.
+/// How far a run has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Only one party has begun it.
+    /// Only one party has started it.
     Begun {
-        /// This one.
+        /// That party.
         by: u8,
     },
-    /// Both have begun it, and none has said that it is over.
+    /// Both have started it, and neither has published that it has ended.
     UnderWay,
-    /// One party has said and heard all.
+    /// One party has sent and received everything.
     Ended {
-        /// This one.
+        /// That party.
         by: u8,
     },
-    /// Both have said and heard all.
+    /// Both have sent and received everything.
     Finished,
-    /// It was given up. The mark is not signed: anybody who can write to the store can forge it.
+    /// It was abandoned. The mark is not signed: anyone who can write to the store can forge it.
     GivenUp {
-        /// Whether each party has given it up; at least one has.
+        /// Whether each party has abandoned it; at least one has.
         by: [bool; 2],
     },
 }
@@ -124,7 +126,7 @@ impl StoredRun {
         sides.iter().any(Side::has_begun).then_some(Self { name, sides })
     }
 
-    /// How far it is.
+    /// How far it has come.
     pub fn state(&self) -> RunState {
         let [zero, one] = &self.sides;
         match (zero.has_ended, one.has_ended) {
@@ -140,11 +142,13 @@ impl StoredRun {
         }
     }
 
-    /// The party that probably has to act next; `None` if the run is over, or nothing tells.
+    /// The party that probably has to act next; `None` if the run has ended, or there is no way to
+    /// tell.
     ///
-    /// While one party has begun or ended and the other one has not, it is the other one. While both are under way this is
-    /// a guess from times and counts: a party that wrote last waits for the other one, and if the times do not differ, the
-    /// party that has written less has its turn. Both may be at work, and a store's clock may be coarse.
+    /// While one party has started or ended and the other one has not, it is the other one. While
+    /// both are under way this is a guess from times and counts: the party that wrote last waits
+    /// for the other one, and if the times do not differ, it is the party that has written less.
+    /// Both may be at work, and a store's clock may be coarse.
     pub fn turn(&self) -> Option<u8> {
         let [zero, one] = &self.sides;
         match self.state() {
@@ -164,21 +168,21 @@ impl StoredRun {
         }
     }
 
-    /// When something of it was written last; `None` if the store does not say.
+    /// When any of its objects was last written; `None` if the store does not say.
     pub fn written(&self) -> Option<SystemTime> {
         self.sides.iter().filter_map(|side| side.written).max()
     }
 }
 
-/// The runs in the store, those of the agreement with this hash if one is given. The one that was written to last comes
-/// last.
+/// The runs in the store, or only those of the agreement with this hash if one is given. The one
+/// that was written to last comes last.
 ///
 /// # Errors
 /// [`RunsError::CannotList`], [`RunsError::Store`].
 pub fn runs(store: &dyn Store, agreement: Option<&[u8; 32]>) -> Result<Vec<StoredRun>, RunsError> {
     let mut runs = Vec::new();
     for name in names(store, agreement)? {
-        // A run that is removed meanwhile has no objects.
+        // A run that was removed in between has no objects.
         runs.extend(StoredRun::of(name.clone(), &objects(store, &name)?));
     }
     runs.sort_by(|a, b| (a.written(), &a.name).cmp(&(b.written(), &b.name)));

@@ -1,4 +1,4 @@
-//! Receiving what the other side of a line says.
+//! Receiving what the other side of a mirror sends.
 
 use super::wire::{Fault, Kind, LEAVE, have_of, object_of};
 use super::{Core, Line};
@@ -13,10 +13,10 @@ use vesica_net::StreamReader;
 
 const PREFIX: &str = "0011223344556677";
 
-/// This side's party.
+/// The number of this side's party.
 const OWN: u8 = 1;
 
-/// What is said, to its end.
+/// The bytes that the other side sends, after which the connection is closed.
 struct Said<'a>(&'a [u8]);
 
 impl StreamReader for Said<'_> {
@@ -32,7 +32,7 @@ fn name(object: &str) -> String {
     format!("{PREFIX}-0001/{object}")
 }
 
-/// What an honest side says to begin with: nothing, or the objects of a run.
+/// What an honest side sends: for no objects, and for those of a run.
 pub fn lines() -> [Vec<u8>; 2] {
     let names = ["0-hello", "0-shares", "0-000000", "0-end"].map(name);
     let objects = names.iter().flat_map(|name| [object_of(name, 5), vec![7; 5]].concat());
@@ -40,10 +40,12 @@ pub fn lines() -> [Vec<u8>; 2] {
     [[have_of(&[]), vec![LEAVE]].concat(), all]
 }
 
-/// Receives `said` into a side that keeps its objects in `folder`, which exists and is empty, and that has begun a run.
+/// Receives `said` at a side that keeps its objects in `folder`, which exists and is empty, and
+/// that has started a run.
 ///
 /// # Panics
-/// If anything is kept that is no object of a run, or more than was said; if the fault is one of this side.
+/// If this side keeps anything that is not an object of a run, or more than was sent; if the fault
+/// is one of this side.
 pub fn receive(folder: &Path, said: &[u8]) {
     let local = FolderStore::open(folder).expect("the folder is there");
     local.put_if_absent(&name("1-hello"), b"").expect("the folder can be written");
@@ -77,7 +79,7 @@ pub fn receive(folder: &Path, said: &[u8]) {
     assert!(line.runs.iter().all(|run| line.theirs.iter().any(|name| name.starts_with(run))));
 }
 
-/// All that is in `folder`, whatever its name.
+/// Everything in `folder`, under any name.
 fn folders(folder: &Path) -> io::Result<Vec<String>> {
     std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))

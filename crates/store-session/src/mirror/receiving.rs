@@ -1,4 +1,4 @@
-//! What comes from the other side.
+//! Receiving from the other side.
 
 use super::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, read, read_name};
 use super::{Core, HAVE_MAX, OBJECT_COST_BYTES, READ_BYTES, SMALL_MAX, UNASKED_MAX_BYTES, run_of};
@@ -10,7 +10,7 @@ use std::time::Instant;
 use vesica_net::StreamReader;
 
 impl Core {
-    /// Takes what comes until the connection ends, or what comes is wrong.
+    /// Receives until the connection ends or something received is wrong.
     pub(super) fn receive(&self, reader: &mut dyn StreamReader) -> Result<(), Fault> {
         let hello_of = |party: u8, name: &str| object::name(run_of(name), party, HELLO);
         loop {
@@ -29,7 +29,7 @@ impl Core {
                     let hello = |name: &str| hello_of(self.own, name);
                     for name in &names {
                         let kind = Kind::of(name, &self.prefix, self.own).ok_or(Fault::There)?;
-                        // A hello is the same however often it is written.
+                        // A party that writes its hello again writes the same one.
                         if is_of(name, self.own)
                             && *name != hello(name)
                             && !self.line().sent.contains(name)
@@ -41,7 +41,7 @@ impl Core {
                             awaited.insert(name.clone());
                         }
                     }
-                    // The first that this side sent.
+                    // The one that this side sent first comes first.
                     unknown.sort_unstable();
                     let unknown = unknown.into_iter().map(|(_, name)| name).collect();
                     let mut line = self.line();
@@ -79,7 +79,7 @@ impl Core {
                         reader.read_exact(&mut bytes[begin..])?;
                         self.line().moved = Some(Instant::now());
                     }
-                    // Before anybody can ask for it.
+                    // Count it before the run can ask for it.
                     if kind == Kind::Numbered && !self.local.has(&name) {
                         let mut line = self.line();
                         line.unasked.insert(name.clone(), len + OBJECT_COST_BYTES);
@@ -102,7 +102,7 @@ impl Core {
         }
     }
 
-    /// Waits while too much is here that nobody has asked for.
+    /// Waits while there are too many bytes that the run has not asked for.
     fn wait_for_room(&self) -> Result<(), Fault> {
         let mut line = self.line();
         while line.unasked_bytes > UNASKED_MAX_BYTES {

@@ -1,4 +1,4 @@
-//! The names of objects and the messages that bring them.
+//! The names of objects, and the messages that carry them.
 
 use crate::name::{self, RunName, parse_object};
 use std::io;
@@ -13,9 +13,9 @@ pub(super) const LEAVE: u8 = 2;
 pub(super) enum Fault {
     /// It is lost.
     Line,
-    /// The folder of this side.
+    /// The folder of this side failed.
     Here(io::ErrorKind),
-    /// The other side has sent what nobody sends.
+    /// The other side has sent what no party sends.
     There,
     /// The other side has what this side does not know that it sent.
     SetBack,
@@ -33,22 +33,22 @@ impl From<TransportError> for Fault {
     }
 }
 
-/// Kinds of objects, by who has written them and when in a run.
+/// Kinds of objects, by who wrote them and when in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Hello,
     Shares,
-    /// One of the other side's with a number.
+    /// A numbered object of the other side.
     Numbered,
-    /// One of this side's with a number.
+    /// A numbered object of this side.
     Own,
-    /// The last of a side.
+    /// The last object of a side.
     Last,
 }
 
 impl Kind {
-    /// The kind of the object of this name, as party `own` has it; `None` if no run under the agreement with this `prefix`
-    /// has such an object.
+    /// The kind of the object of this name, as party `own` sees it; `None` if no run under the
+    /// agreement with this `prefix` has such an object.
     pub(super) fn of(name: &str, prefix: &str, own: u8) -> Option<Self> {
         let (run, object) = name.split_once('/')?;
         RunName::parse(run).filter(|run| run.prefix() == prefix)?;
@@ -58,7 +58,7 @@ impl Kind {
             name::Kind::Shares => Kind::Shares,
             name::Kind::Numbered if party == own => Kind::Own,
             name::Kind::Numbered => Kind::Numbered,
-            // Nobody writes one here.
+            // No party writes one to a mirror.
             name::Kind::Detached => return None,
             name::Kind::End | name::Kind::GivenUp => Kind::Last,
         })
@@ -75,12 +75,12 @@ impl Kind {
 }
 
 fn push_name(bytes: &mut Vec<u8>, name: &str) {
-    // A name of this crate's is short.
+    // The names of this crate are short.
     bytes.push(name.len() as u8);
     bytes.extend_from_slice(name.as_bytes());
 }
 
-/// The message that says which objects are here.
+/// The message that lists the objects here.
 pub(super) fn have_of(names: &[String]) -> Vec<u8> {
     let mut bytes = vec![HAVE];
     bytes.extend_from_slice(&(names.len() as u32).to_le_bytes());
@@ -88,7 +88,7 @@ pub(super) fn have_of(names: &[String]) -> Vec<u8> {
     bytes
 }
 
-/// The beginning of the message that brings an object.
+/// The start of the message that carries an object.
 pub(super) fn object_of(name: &str, len: usize) -> Vec<u8> {
     let mut bytes = vec![OBJECT];
     push_name(&mut bytes, name);

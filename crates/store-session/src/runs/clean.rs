@@ -7,12 +7,12 @@ use crate::store::{Lengths, Listed, Store};
 use std::io;
 use std::time::SystemTime;
 
-/// Which objects of old runs go.
+/// Which objects of old runs are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CleanScope {
-    /// Those of one party, but for its mark, which numbers the run.
+    /// One party's objects, except its mark, which keeps the run's number in use.
     OfParty(u8),
-    /// Those of both parties, but for the marks.
+    /// Both parties' objects, except the marks.
     OfBoth,
     /// The marks too: the numbers of these runs are used again.
     WithMarks,
@@ -21,20 +21,20 @@ pub enum CleanScope {
 /// What to remove.
 #[derive(Clone, Copy, Debug)]
 pub struct Cleaning {
-    /// Runs that were written to at this time or later stay whole, by the clock of the store.
+    /// Runs written to at this time or later, by the store's clock, stay whole.
     pub before: SystemTime,
-    /// What goes of older runs.
+    /// What is removed of older runs.
     pub which: CleanScope,
-    /// Removes nothing, and says what would go.
+    /// Removes nothing, and reports what would be removed.
     pub dry_run: bool,
 }
 
-/// A number of objects.
+/// A number of objects and their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileTotals {
     /// How many.
     pub objects: u64,
-    /// Their bytes together.
+    /// The sum of their bytes.
     pub bytes: u64,
 }
 
@@ -52,33 +52,36 @@ pub struct CleanedRun {
     pub run: StoredRun,
     /// What was removed of it.
     pub removed: FileTotals,
-    /// What was to go, and the store did not let this party remove.
+    /// What the store did not let this party remove.
     pub denied: FileTotals,
 }
 
-/// What was removed, or with a dry run, what would be.
+/// What was removed, or in a dry run what would be.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cleaned {
     /// The runs that are old enough, by their names.
     pub runs: Vec<CleanedRun>,
-    /// The runs that are younger, or whose age the store does not say, by their names. Nothing of them was removed.
+    /// The runs that are younger, or whose age the store does not tell, by their names. Nothing of
+    /// them was removed.
     pub kept: Vec<StoredRun>,
-    /// Old rests of objects that nobody finished writing, in folders of runs. They tell no party: those of one party alone
-    /// cannot be removed.
+    /// Old leftovers of objects whose writers never finished, in folders of runs. Their names do
+    /// not tell whose they are, so those of one party alone cannot be removed.
     pub unfinished: FileTotals,
-    /// Such rests that the store did not let this party remove.
+    /// Such leftovers that the store did not let this party remove.
     pub unfinished_denied: FileTotals,
-    /// What ended it before its end.
+    /// The error that stopped the removal early.
     pub fault: Option<RunsError>,
 }
 
-/// Removes what is left of old runs, of the agreement with this hash if one is given.
+/// Removes what is left of old runs, or only of those of the agreement with this hash if one is
+/// given.
 ///
-/// If a party pauses for longer than this age and then continues, its run has lost objects. Both parties notice, and must begin
-/// a new run.
+/// If a party pauses for longer than this age and then continues, its run has lost objects. Both
+/// parties notice, and must start a new run.
 ///
 /// # Errors
-/// [`RunsError::CannotList`] and [`RunsError::Store`] if it cannot begin. Later errors are in [`Cleaned::fault`].
+/// [`RunsError::CannotList`] and [`RunsError::Store`] if it cannot start. Later errors are in
+/// [`Cleaned::fault`].
 pub fn clean(
     store: &dyn Store,
     agreement: Option<&[u8; 32]>,
@@ -145,14 +148,15 @@ impl Cleaner<'_> {
         }
     }
 
-    /// Removes all `marks` or none: the two parties would not agree about the number of the next run.
+    /// Removes all `marks` or none: otherwise the two parties would not agree on the number of the
+    /// next run.
     fn remove_marks(&self, marks: &[&Listed], of_run: &mut CleanedRun) -> Result<(), RunsError> {
         let mut taken: Vec<(&Listed, Vec<u8>)> = Vec::new();
         let (mut removed, mut denied) = (FileTotals::default(), of_run.denied);
         for mark in marks {
             let content = match mark.bytes {
                 0..=MARK_MAX_BYTES if !self.cleaning.dry_run => self.get(mark)?,
-                // What is no mark is not put back as it was.
+                // Something too long for a mark is not restored as it was.
                 _ => Vec::new(),
             };
             if denied.objects == 0 {
