@@ -1,9 +1,10 @@
-//! Measures one run through a folder: bytes a second from one party to the other, and the processor time of both.
+//! Measures one run through a folder: bytes per second from one party to the other, and both
+//! parties' processor time.
 //!
 //! `cargo run --release -p vesica-store-session --example folder_throughput -- [GIB] [FOLDER]`
 //!
-//! Both parties are in this process, and wait for each other. The state of both and the folder between them are in FOLDER,
-//! by default that for temporary files.
+//! Both parties are in this process and wait for each other. Their states and the folder between
+//! them are in FOLDER, by default the folder for temporary files.
 
 #![allow(clippy::print_stdout, reason = "an example prints its result")]
 
@@ -15,7 +16,7 @@ use vesica_link::{CancelToken, Identity};
 use vesica_net::{Connection, StreamId, Streams};
 use vesica_store_session::{Conversation, FolderStore, Options, State, meet};
 
-/// As much as a channel gives to its stream at once.
+/// How much a channel gives to its stream at once.
 const BLOCK_BYTES: usize = 128 << 10;
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -81,18 +82,18 @@ fn begin(
     Ok(meet(options, &identities[party], (&parties, party as u8), &[7; 32], &state)?)
 }
 
-/// User and system time of this process so far.
+/// User and system time of this process so far, in seconds.
 fn cpu_seconds() -> f64 {
     cpu_of("/proc/self/stat")
 }
 
-/// User and system time of this thread so far.
+/// User and system time of this thread so far, in seconds.
 fn cpu_of_thread() -> f64 {
     cpu_of("/proc/thread-self/stat")
 }
 
 fn cpu_of(path: &str) -> f64 {
-    // Fields 14 and 15, in hundredths of a second; counted after the name.
+    // Fields 14 and 15, in hundredths of a second; they are counted from after the name.
     let stat = std::fs::read_to_string(path).unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let field = |n: usize| after_name.split_whitespace().nth(n).and_then(|s| s.parse().ok());

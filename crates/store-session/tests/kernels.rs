@@ -1,7 +1,9 @@
-//! Runs through a store in turns: each process does what is possible, with other kernels and another number of threads than
-//! the one before it. A file of its own, since the kernels are those of the whole process.
+//! Runs through a store in turns: each process does what it can, with kernels and a number of
+//! threads different from those of the process before it. This is a file of its own, since the
+//! kernels apply to the whole process.
 //!
-//! That every row says the same in turns as in a live run, byte for byte, is a law that `protocols` tests.
+//! That every row sends the same in turns as in a live run, byte for byte, is a law that the tests of
+//! `protocols` check.
 
 #[path = "integration/support.rs"]
 mod support;
@@ -22,8 +24,8 @@ const SIZES: (u64, u64, u64) = (9, 7, 4);
 /// Rows of all families, with few messages and with many.
 const QUICK: [&str; 6] = ["rr22_malicious", "kkrt16", "gbf", "dh", "psty19", "gmrss21_cardinality"];
 
-/// So many `turns` of each of `rows`, in which at least `least` of them come to their end. Of the others the first flights
-/// are compared.
+/// Runs `turns` turns of each of the rows that `of` selects; at least `least` rows must finish. Of
+/// the others only the first flights are compared.
 fn take_turns(of: impl Fn(&Protocol) -> bool, turns: usize, least: usize) {
     let kernels = Backend::available();
     let (mut finished, mut rows) = (0, 0);

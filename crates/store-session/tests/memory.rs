@@ -1,5 +1,5 @@
-//! The memory of a party whose peer sends objects of many small pieces. A program of its own: it watches the peak memory of
-//! the whole process.
+//! The memory of a party whose peer sends objects of many small pieces. This test has its own
+//! process, because it measures the peak memory of the whole process.
 #![cfg(target_os = "linux")]
 
 #[path = "integration/support.rs"]
@@ -12,16 +12,17 @@ use vesica_link::CancelToken;
 use vesica_net::{StreamId, Streams};
 use vesica_store_session::{ExchangeError, fuzzing};
 
-/// Of each object, about.
+/// About the size of each object.
 const OBJECT_BYTES: usize = 49 << 20;
 
-/// The object in the test's store, a copy of it, and what is kept of it. Each piece in a queue of its own would take 706 MiB.
+/// The object in the test's store, a copy of it, and what is kept of it. A queue for each piece
+/// would take 706 MiB.
 const PEAK_BYTES: u64 = 3 * (OBJECT_BYTES as u64) + (64 << 20);
 
-/// The name of an object, of one stream.
+/// The length of the name of an object with one stream.
 const NAME_LEN: usize = 104;
 
-/// Streams that a peer may use before this party opens them.
+/// How many streams a peer may use before this party opens them.
 const UNOPENED: u64 = 32_000;
 
 fn memory_bytes(line: &str) -> u64 {
@@ -30,7 +31,7 @@ fn memory_bytes(line: &str) -> u64 {
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// A stream of the peer's, any.
+/// Some stream of the peer's.
 fn stream(number: u64) -> StreamId {
     StreamId::from_u64(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63)
 }
@@ -48,14 +49,14 @@ fn streams() -> Vec<u8> {
     body
 }
 
-/// As many streams as the peer may use, in turns.
+/// As many streams as the peer may use, in rotation.
 fn turns() -> Vec<u8> {
     let mut body = Vec::with_capacity(OBJECT_BYTES);
     (0..(OBJECT_BYTES / 13) as u64).for_each(|at| push(&mut body, stream(at % UNOPENED), &[7]));
     body
 }
 
-/// The names of objects, and after each one byte of the same stream.
+/// The names of objects, and after each one a byte of the same stream.
 fn names() -> Vec<u8> {
     let mut body = Vec::with_capacity(OBJECT_BYTES);
     for id in 0..(OBJECT_BYTES / (12 + NAME_LEN + 13)) as u64 {
@@ -92,7 +93,7 @@ fn small_pieces_end_the_run_or_take_little_more_than_the_objects() {
         assert!((object_len - OBJECT_BYTES as u64 / 100 * 99) < 1 << 20, "{object_len}");
         store.insert(format!("{run}/0-000000"), object);
         drop(store);
-        // The peak begins again.
+        // Resets the peak.
         std::fs::write("/proc/self/clear_refs", "5").unwrap();
         let before = memory_bytes("VmRSS:").saturating_sub(object_len);
         let Meeting { conversation: on, .. } = two;

@@ -34,7 +34,7 @@ impl Folder {
         file.set_modified(self.now - Duration::from_secs(age)).unwrap();
     }
 
-    /// Writes objects of run `number`, empty, all `age` seconds ago.
+    /// Writes empty objects of run `number`, all `age` seconds ago.
     fn put_run(&self, number: u32, objects: &[&str], age: u64) {
         objects.iter().for_each(|name| self.put(&format!("{}/{name}", run_of(number)), 0, age));
     }
@@ -129,7 +129,7 @@ fn the_state_of_a_run_follows_from_its_marks() {
     for (objects, state, turn) in [
         (vec!["0-hello"], RunState::Begun { by: 0 }, Some(1)),
         (vec!["1-hello", "1-shares"], RunState::Begun { by: 1 }, Some(0)),
-        // Of times that do not differ nothing follows.
+        // Equal times tell nothing.
         (with(&[]), RunState::UnderWay, None),
         (with(&["0-shares"]), RunState::UnderWay, Some(1)),
         (with(&["0-shares", "1-shares", "1-000000"]), RunState::UnderWay, Some(0)),
@@ -176,7 +176,7 @@ fn cleaning_removes_old_runs_and_keeps_their_marks_and_what_is_not_ours() {
         let folder = Folder::new();
         folder.put_run(1, &ALL, 101);
         folder.put_run(2, &["0-hello", "1-hello"], 500);
-        // Written to a moment ago by one side.
+        // One side wrote to it a moment ago.
         folder.put_run(3, &["0-hello"], 500);
         folder.put_run(3, &["1-hello"], 99);
         let rest = |number, digit: char| {
@@ -209,7 +209,7 @@ fn cleaning_removes_old_runs_and_keeps_their_marks_and_what_is_not_ours() {
         left.push(rest(3, 'c'));
         left.sort();
         assert_eq!(folder.files(), if dry_run { before } else { left });
-        // What was removed is not removed again.
+        // Removed objects are not removed again.
         let again = folder.clean(CleanScope::OfBoth, false);
         assert_eq!(again.runs.iter().any(|run| run.removed.objects > 0), dry_run);
     }
@@ -241,11 +241,11 @@ fn with_its_marks_a_run_is_gone() {
     assert_eq!(left.collect::<Vec<_>>(), [&*run_of(3)]);
 }
 
-/// A folder of which this process may not do all.
+/// A folder in which this process may not do everything.
 struct Restricted {
     folder: FolderStore,
     may_list: bool,
-    /// What removing an object of party 1 gives.
+    /// The error of removing an object of party 1.
     removing: Option<io::ErrorKind>,
     removals: AtomicU32,
 }
@@ -304,7 +304,7 @@ fn a_store_that_cannot_list_is_an_error() {
 #[test]
 fn what_may_not_be_removed_is_counted_and_its_marks_stay() {
     let folder = Folder::new();
-    // Nothing but marks, of which one can be removed.
+    // Run 1 has only marks, and one of them can be removed.
     folder.put_run(1, &["0-end", "1-end"], 500);
     folder.put(&format!("{}/0-given-up", run_of(2)), 1, 500);
     folder.put_run(2, &["0-hello", "1-hello"], 500);

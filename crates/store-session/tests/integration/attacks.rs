@@ -1,4 +1,4 @@
-//! What a store, a peer and a lost folder can do.
+//! What a store or a peer can do, and what a party can do that has lost its folder.
 
 use crate::runs::program;
 use crate::support::{AGREEMENT, Meeting, Scene};
@@ -14,7 +14,7 @@ fn options(scene: &Scene) -> Options {
     Options { wait: Duration::from_millis(40), ..scene.options(&CancelToken::new()) }
 }
 
-/// Lets the parties take turns, so many.
+/// Lets the parties take `count` turns; the error of one that does not only wait.
 fn turns(scene: &Scene, count: usize) -> Option<ExchangeError> {
     for turn in 0..count {
         match scene.run(turn % 2, options(scene), (None, 1), program) {
@@ -47,7 +47,8 @@ fn an_object_that_was_altered_is_found_out_and_may_be_mended() {
 fn an_object_that_was_used_cannot_be_exchanged() {
     let scene = Scene::new();
     assert_eq!(turns(&scene, 6), None);
-    // Swapped with another object of the same party: it does not open, and is not the one that was seen.
+    // Swapped for another object of the same party, it does not open, and is not the object seen
+    // before.
     let mut other = Vec::new();
     scene.store.with("0-000001", |object| other = object.clone());
     scene.store.with("0-000000", |object| *object = other);
@@ -95,7 +96,7 @@ fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
     let waits = scene.run(0, restart, (None, 1), program).unwrap_err();
     assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
     let Meeting { state, .. } = match scene.meet(1, options(&scene)) {
-        // It has all objects up to the meeting.
+        // It has all objects up to the end of the meeting.
         Ok(met) => met,
         Err(error) => panic!("{error:?}"),
     };
@@ -115,13 +116,13 @@ fn a_run_that_cannot_come_to_a_result_is_given_up_and_the_next_one_begins() {
     conversation.stop(StopReason::Config);
     state.forget().unwrap();
     drop((conversation, state));
-    // It does not wait for what does not come.
+    // It does not wait for an object that will not come.
     let patient = Options { wait: Duration::from_secs(600), ..options(&scene) };
     let start = Instant::now();
     let stopped = scene.run(0, patient, (None, 1), program).unwrap_err();
     assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Config });
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    // The side that gave up begins anew without being asked to, the other one once it is.
+    // The side that abandoned the run starts a new one unasked; the other side only when asked to.
     let waits = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
     assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
     State::open(&scene.state(0), [0; 32]).unwrap().forget().unwrap();
@@ -139,11 +140,11 @@ fn a_hello_of_somebody_else_is_refused() {
     other.identities[1] = Identity::generate().unwrap();
     other.store = scene.store.clone();
     assert_eq!(turns(&scene, 1), None);
-    // Somebody with another key writes what party 1 should write.
+    // A party with another key writes what party 1 should write.
     assert!(other.run(1, options(&other), (None, 1), program).is_err());
     let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
     assert_eq!(refused, ExchangeError::Letter(LetterError::BadSignature { party: 1 }));
-    // Nothing of it was kept: once it is away, the run goes on.
+    // Nothing of it was kept: once its objects are gone, the run continues.
     scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("/1-"));
     assert_eq!(turns(&scene, 30), None);
 }
@@ -156,7 +157,7 @@ fn a_folder_that_was_set_back_is_found_out_where_the_store_has_more() {
     let old = fs::read(&copy).unwrap();
     assert_eq!(turns(&scene, 4), None);
     fs::write(&copy, old).unwrap();
-    // The same program writes the same bytes, perhaps in other objects.
+    // The same program writes the same bytes, perhaps in different objects.
     let ended = turns(&scene, 30);
     assert!(matches!(ended, None | Some(ExchangeError::ForeignObject { .. })), "{ended:?}");
 }
@@ -204,7 +205,7 @@ fn folders_that_are_no_runs_are_passed_over() {
     assert!(objects.keys().any(|name| name.contains("-0002/")), "{:?}", objects.keys());
 }
 
-/// Lets the parties take turns until both have come to the end of a run.
+/// Lets the parties take turns until both have finished a run.
 fn one_run(scene: &Scene) {
     let mut is_over = [false; 2];
     for party in (0..60).map(|turn| turn % 2) {
@@ -220,7 +221,7 @@ fn one_run(scene: &Scene) {
     assert_eq!(is_over, [true; 2]);
 }
 
-/// Whether party 0 has come to the end of the run with this number.
+/// Whether party 0 has finished the run with this number.
 fn has_run(scene: &Scene, number: u32) -> bool {
     let objects = scene.store.objects.lock().unwrap();
     objects.keys().any(|name| name.ends_with(&format!("-{number:04}/0-end")))
@@ -242,10 +243,10 @@ fn made_up_runs_with_large_numbers_do_not_count() {
     for number in 1..=2 {
         one_run(&scene);
         assert!(has_run(&scene, number));
-        // It is near enough from here on.
+        // The number is near enough from here on.
         scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("-1002/"));
     }
-    // A gap that runs may have left, whose marks somebody has removed.
+    // A gap that runs may have left after their marks were removed.
     plant(700);
     one_run(&scene);
     assert!(has_run(&scene, 701) && !has_run(&scene, 3));

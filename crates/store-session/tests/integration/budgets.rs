@@ -1,4 +1,4 @@
-//! The table of what a peer can use up has the figures of the code.
+//! The table of what a peer can use up has the figures that the code has.
 
 use std::path::Path;
 use vesica_link::letters::{HELLO_LEN, LETTER_LEN};
@@ -64,7 +64,7 @@ fn the_table_of_what_a_peer_can_use_up_has_the_figures_of_the_code() {
         assert!(source.contains(code), "{file} has another figure than {code}: {figure}");
         assert!(section.contains(figure), "the page does not say {figure}: {code} in {file}");
     }
-    // With the number of repeats.
+    // With the count of abandoned runs.
     assert_eq!((HELLO_LEN + 4, LETTER_LEN), (1316, 1136));
     assert!(section.contains("| 1,316 bytes, and 1,136 bytes |"));
 }

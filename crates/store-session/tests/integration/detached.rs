@@ -1,4 +1,4 @@
-//! Parties that store apart what they say, with each other and with one that does not.
+//! Parties that send in detached objects, with each other and with a party that does not.
 
 use crate::runs::{both_run, program};
 use crate::support::{Meeting, Scene};
@@ -14,13 +14,14 @@ use vesica_net::{
 };
 use vesica_store_session::{Conversation, DetachedKeys, ExchangeError};
 
-/// Fetches all that earlier processes have received.
+/// Fetches everything that earlier processes have received.
 fn recalled(detached: &dyn Detached) -> std::result::Result<(), TransportError> {
     while detached.recall()? {}
     Ok(())
 }
 
-/// Runs [`program`] in turns, each of which hears all from the start, and says apart what it says.
+/// Runs [`program`] in turns: each turn receives everything from the start, and sends in a detached
+/// object.
 fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
     let detached = on.detached().expect("a store outlives a process");
     let desk = DetachedKeys::from_bytes(&detached.desk()).unwrap();
@@ -65,8 +66,8 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
     }
 }
 
-/// Both parties, each started again until it has its result; `detached` says which of them do their work apart. Each process
-/// ends after so many milliseconds.
+/// Runs both parties, each restarted until it has its result; `detached` says which of them do
+/// detached work. Each process ends after the given number of milliseconds.
 fn both(
     detached: [bool; 2],
     scene: &Scene,
@@ -89,7 +90,7 @@ fn parties_meet_whether_they_store_detached_what_they_say_or_not() {
             names.iter().filter(|name| name.starts_with(&format!("{party}-x"))).count()
         });
         assert_eq!(are_detached.map(|count| count > 0), detached, "{names:?}");
-        // The next run removes them.
+        // The next run removes the objects of this one.
         both(detached, &scene, || 60_000);
         let store = scene.store.objects.lock().unwrap();
         let old = store.keys().filter(|name| name.contains("-0001/"));
@@ -106,7 +107,7 @@ fn a_run_with_parts_detached_that_is_interrupted_anywhere_goes_on() {
         let scene = Scene::new();
         let random = Mutex::new(rand::rngs::StdRng::seed_from_u64(seed as u64));
         let processes = AtomicU64::new(0);
-        // More and more, so that it comes to its end on a busy machine too.
+        // Longer and longer, so that the run also finishes on a busy machine.
         let millis = || {
             let more = 1 + processes.fetch_add(1, Ordering::Relaxed) / 16;
             more * random.lock().unwrap().random_range(5..60)
@@ -132,7 +133,8 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
                 let in_turns = |_: &mut _, on: &Conversation| in_turns(&scene, 0, on);
                 scene.run_on(0, patient(), (None, 1), in_turns)
             });
-            // Its first message comes with nothing else: it is changed before the other party comes.
+            // Its first message is all that it publishes: it is changed before the other party
+            // starts.
             while !scene.store.names().iter().any(|name| name == "1-shares") {
                 if !scene.store.names().iter().any(|name| name == "1-hello") {
                     let _ = scene.meet(1, scene.options(&CancelToken::new()));
@@ -150,7 +152,7 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
                 false => Err(scene.run(1, patient(), (None, 1), program)),
             };
             let ends = match two {
-                // The program that takes the task finds out.
+                // The program that does the task finds out.
                 Ok(on) => {
                     let detached = on.detached().unwrap();
                     detached.listen(true).unwrap();
@@ -169,7 +171,7 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
     }
 }
 
-/// The parties after they have met.
+/// The two parties after they have met.
 fn met(scene: &Scene, wait: Duration) -> [Meeting; 2] {
     let options = || {
         let mut options = scene.options(&CancelToken::new());
@@ -182,7 +184,7 @@ fn met(scene: &Scene, wait: Duration) -> [Meeting; 2] {
     })
 }
 
-/// An object of `party`'s with one byte for each of these streams, and its name.
+/// Stores an object of `party`'s with one byte for each of these streams; returns its parcel.
 fn object(scene: &Scene, on: &Conversation, streams: &[u64]) -> Parcel {
     let flight = streams.iter().map(|id| (StreamId::from_u64(*id), vec![*id as u8])).collect();
     let desk = DetachedKeys::from_bytes(&on.detached().unwrap().desk()).unwrap();
@@ -194,8 +196,8 @@ fn name(on: &Conversation, parcels: &[Parcel]) {
     on.close().unwrap();
 }
 
-/// One thread waits for the next numbered object, which does not come, and another one for a named object that is not
-/// stored: threads whose objects are named and stored continue.
+/// One thread waits for the next numbered object, which does not come, and another for a named
+/// object that is not stored: threads whose objects are named and stored continue.
 #[test]
 fn a_peer_that_names_objects_for_some_parts_does_not_hold_up_these() {
     let scene = Scene::new();
@@ -213,7 +215,7 @@ fn a_peer_that_names_objects_for_some_parts_does_not_hold_up_these() {
         let taken = scene.store.objects.lock().unwrap().remove(&at).unwrap();
         name(&one, &[object(&scene, &one, &[5]), missing.clone()]);
         assert_eq!(read(5), Ok(5));
-        // That thread has no object, and this one waits for the next.
+        // That thread has no object, and this one waits for the next one.
         let late = scope.spawn(|| read(8));
         for id in [6, 7] {
             name(&one, &[object(&scene, &one, &[id])]);
@@ -228,15 +230,15 @@ fn a_peer_that_names_objects_for_some_parts_does_not_hold_up_these() {
     });
 }
 
-/// Where the object of this parcel, of party 0, is.
+/// The name under which the object of this parcel, of party 0, is stored.
 fn stored(scene: &Scene, parcel: &Parcel) -> String {
     let objects = scene.store.objects.lock().unwrap();
     let folder = objects.keys().next().unwrap().split_once('/').unwrap().0.to_owned();
     format!("{folder}/0-x{:032x}", u128::from_be_bytes(parcel.id))
 }
 
-/// What the peer cannot send: each ends the run with an error that names the peer, for a party that reads the streams
-/// itself and for one that has this done elsewhere, also when it starts again.
+/// What no party sends: each ends the run with an error that names the peer, for a party that reads
+/// the streams itself and for one whose work is detached, also when it is started again.
 #[test]
 fn what_no_party_sends_ends_the_run() {
     type Attack = fn(&Scene, &Conversation);
@@ -313,7 +315,7 @@ fn what_no_party_sends_ends_the_run() {
                     Some(expected),
                     "attack {case}, detached: {is_detached}, {error}"
                 );
-                // The next process of the same run.
+                // A new process resumes the run.
                 drop(two);
                 let mut options = scene.options(&CancelToken::new());
                 options.wait = Duration::from_secs(3);
@@ -323,7 +325,7 @@ fn what_no_party_sends_ends_the_run() {
     }
 }
 
-/// The peer has named an object of another run: it does not open in this one.
+/// The peer has named an object of another run, which does not open in this one.
 #[test]
 fn an_object_of_another_run_is_not_opened() {
     let (scene, other) = (Scene::new(), Scene::new());

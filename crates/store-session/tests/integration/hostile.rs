@@ -1,7 +1,7 @@
-//! A shared folder that serves something else in the place of an object, and a party that runs against it. The fuzz target of
-//! the same includes this file by its path.
+//! A shared folder that serves something else in place of an object, and a party that runs against
+//! it. A fuzz target includes this file by its path.
 
-// Each user uses a part of this file.
+// Each user of this file uses only some of it.
 #![allow(dead_code, unreachable_pub)]
 
 use std::collections::BTreeMap;
@@ -24,15 +24,15 @@ const AGREEMENT: [u8; 32] = [7; 32];
 /// The folder of the run.
 pub const RUN: &str = "0707070707070707-0001";
 
-/// Longer than any machine's memory, and no byte on the disk.
+/// More than any machine's memory, but no bytes on the disk.
 pub const SPARSE_BYTES: u64 = 1 << 40;
 
-/// More streams than a party keeps that it has not opened.
+/// More unopened streams than a party keeps.
 const MANY_STREAMS: u64 = 512 + 4096 * 8 + 1;
 
 const INVARIANT: &str = "the test's own folders can be used";
 
-/// What is served in the place of an object.
+/// What is served in place of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thing {
     /// The object.
@@ -52,13 +52,13 @@ pub enum Thing {
     Empty,
     /// The object without its last byte.
     Shorter,
-    /// The object and one byte more.
+    /// The object and one more byte.
     Longer,
     /// The object of the other party.
     Other,
 }
 
-/// All of them.
+/// All things.
 pub const THINGS: [Thing; 13] = [
     Thing::Original,
     Thing::Nothing,
@@ -81,9 +81,9 @@ pub enum Program {
     Honest,
     /// It names an object twice.
     Twice,
-    /// The second time it says that the object has half a MiB.
+    /// It names an object twice, the second time with a length of half a MiB.
     TwiceLonger,
-    /// It says that an object has one byte more.
+    /// It gives an object one byte more than it has.
     OneMore,
     /// It sends two streams in pieces of one byte.
     OneByte,
@@ -91,7 +91,7 @@ pub enum Program {
     ManyStreams,
 }
 
-/// All of them.
+/// All programs.
 pub const PROGRAMS: [Program; 6] = [
     Program::Honest,
     Program::Twice,
@@ -101,7 +101,7 @@ pub const PROGRAMS: [Program; 6] = [
     Program::ManyStreams,
 ];
 
-/// How far the party had come before the process that is attacked.
+/// How far the party had come before the attacked process started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// It had done nothing.
@@ -114,7 +114,7 @@ pub enum Stage {
     Used,
 }
 
-/// All of them.
+/// All stages.
 pub const STAGES: [Stage; 4] = [Stage::New, Stage::Begun, Stage::Met, Stage::Used];
 
 /// Files by their paths; a folder has no bytes.
@@ -126,18 +126,18 @@ pub type Objects = BTreeMap<String, Vec<u8>>;
 /// Two parties with fixed secrets: party 0 is attacked.
 pub struct Scene {
     identities: [Identity; 2],
-    /// The states of party 0 at each stage but the first.
+    /// The states of party 0 at each stage except the first.
     states: [Tree; 3],
-    /// What is in the store, by what the peer does.
+    /// What is in the store, for each program of the peer.
     objects: Vec<Objects>,
 }
 
-/// A [`FolderStore`] that checks how much it gives, and counts how often it is asked.
+/// A [`FolderStore`] that checks how much it returns, and counts requests.
 pub struct Watched {
     store: FolderStore,
-    /// How many objects of each name were asked for.
+    /// How many times each object was requested.
     pub asked: Mutex<BTreeMap<String, u32>>,
-    /// The bytes of all objects that were given.
+    /// The bytes of all objects returned.
     pub given_bytes: AtomicU64,
 }
 
@@ -147,14 +147,14 @@ impl Watched {
         Self { store, asked: Mutex::default(), given_bytes: AtomicU64::new(0) }
     }
 
-    /// How often the object was asked for.
+    /// How many times the object was requested.
     pub fn asked(&self, name: &str) -> u32 {
         let name = format!("{RUN}/{name}");
         self.asked.lock().expect("no thread panics").get(&name).copied().unwrap_or(0)
     }
 }
 
-/// The most bytes of the object `name`, as docs/exchange.md says.
+/// The maximum bytes of the object `name`, as docs/exchange.md says.
 fn most_of(name: &str) -> u64 {
     match name.rsplit('-').next() {
         _ if name.ends_with("-given-up") => 1,
@@ -220,11 +220,11 @@ fn stream(id: u64) -> StreamId {
     StreamId::from_u64(id)
 }
 
-/// The streams that party 0 reads, and what an honest peer says there.
+/// The streams that party 0 reads, and what an honest peer sends on them.
 const SAID: [(u64, &[u8]); 2] = [(5, &[1, 2, 3, 4, 5]), (6, &[6, 7])];
 
 impl Scene {
-    /// Has the parties meet in the empty folder `at`.
+    /// Lets the parties meet in the empty folder `at`.
     pub fn new(at: &Path) -> Self {
         let [shared, mine, theirs] = ["shared", "mine", "theirs"].map(|name| at.join(name));
         fs::create_dir_all(&shared).expect(INVARIANT);
@@ -269,7 +269,7 @@ impl Scene {
         meet(options(store, wait), &self.identities[party], whose, &AGREEMENT, &state)
     }
 
-    /// What is in the store after the peer has done this.
+    /// What is in the store after the peer has run `program`.
     fn say(&self, at: &Path, peer: &Tree, objects: &Objects, program: Program) -> Objects {
         let [shared, state] = ["say", "say-state"].map(|name| at.join(name));
         write_tree(&state, peer);
@@ -334,7 +334,7 @@ impl Scene {
         objects
     }
 
-    /// What is in the store when the peer has done this, and party 0 all.
+    /// What is in the store when the peer has run this program and party 0 has done everything.
     pub fn objects(&self, program: Program) -> &Objects {
         let at = PROGRAMS.iter().position(|one| *one == program).expect("it is one of them");
         &self.objects[at]
@@ -353,10 +353,10 @@ impl Scene {
         objects
     }
 
-    /// Continues as party 0 from `stage`, with its state in `state`, which is not there. Returns what it reads.
+    /// Resumes as party 0 from `stage`, with its state in `state`, which does not exist yet.
+    /// Returns what it reads.
     ///
-    /// # Panics
-    /// If it reads other bytes than the peer's, or ends with an error of its own state.
+    /// # Panics If it reads other bytes than the peer's, or ends with an error of its own state.
     pub fn run(
         &self,
         (stage, state): (Stage, &Path),
@@ -414,13 +414,13 @@ impl Scene {
         };
         on.close().map_err(fault)?;
         on.say_end()?;
-        // What a peer seals that deviates, are its own words.
+        // A peer that deviates chooses what it seals.
         assert!(read.iter().zip(SAID).all(|(read, (_, said))| read.len() >= said.len()));
         Ok(())
     }
 }
 
-/// Reads the same as a party does whose programs elsewhere fetch what is stored apart.
+/// Reads the same as a party whose detached programs fetch detached objects.
 fn read_detached(on: &Conversation, store: &dyn Store) -> Result<Vec<Vec<u8>>, ExchangeError> {
     let detached = on.detached().expect("it has a desk");
     let desk = DetachedKeys::from_bytes(&detached.desk()).expect("it reads back");
@@ -449,7 +449,7 @@ fn watched(shared: &Path) -> Arc<dyn Store> {
     Arc::new(Watched::open(shared))
 }
 
-/// Puts `thing` into the place of the object `name` of the run in `shared`, in one step.
+/// Puts `thing` in the place of the object `name` of the run in `shared`, in one step.
 pub fn place(shared: &Path, objects: &Objects, name: &str, thing: Thing) {
     let path = shared.join(RUN).join(name);
     let new = shared.join("new");
@@ -464,7 +464,7 @@ pub fn place(shared: &Path, objects: &Objects, name: &str, thing: Thing) {
     match thing {
         Thing::Nothing => {}
         Thing::Original if objects.contains_key(name) => write(&original),
-        // There is none.
+        // Nothing is there to make.
         Thing::Original => {}
         Thing::Pipe => {
             nix::unistd::mkfifo(&new, nix::sys::stat::Mode::S_IRWXU).expect(INVARIANT);

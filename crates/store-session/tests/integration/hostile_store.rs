@@ -1,5 +1,6 @@
-//! A party that runs while a shared folder serves something else in the place of each object: it ends in time, with an error
-//! that names the object or the peer, and reads no more than the object may have.
+//! A party that runs while a shared folder serves something else in place of each object: it stops
+//! in time, with an error that names the object or the peer, and reads no more than the object may
+//! have.
 
 use crate::hostile::{
     PROGRAMS, Program, RUN, SPARSE_BYTES, STAGES, Scene, Stage, THINGS, Thing, Watched, place,
@@ -15,10 +16,10 @@ use vesica_store_session::{ActualKind, ExchangeError, NotAnObject, Store, Waitin
 
 const WAIT: Duration = Duration::from_secs(2);
 
-/// Beside what it waits, on a busy machine.
+/// In addition to its wait, on a busy machine.
 const SOON: Duration = Duration::from_secs(10);
 
-/// More than a run reads of its objects and its state, which are some 7 kB.
+/// More than a run reads of its objects and its state, which are about 7 kB.
 const READ_BYTES: u64 = 64 << 10;
 
 const THREADS: usize = 8;
@@ -27,7 +28,7 @@ const THREADS: usize = 8;
 const NAMES: [&str; 5] =
     ["1-hello", "1-shares", "1-000000", "1-x01010101010101010101010101010101", "1-given-up"];
 
-/// What must come of `thing` in the place of the object `name` of `len` bytes.
+/// Whether `thing` in the place of the object `name` of `len` bytes must end the run as `ended`.
 fn is_expected(
     (name, len, other_len): (&str, u64, u64),
     thing: Thing,
@@ -40,7 +41,7 @@ fn is_expected(
         (Thing::Original, _) | (Thing::Nothing, "1-given-up") => ended.is_ok(),
         (Thing::Nothing, _) => {
             let Err(ExchangeError::NotYet { waiting, after }) = ended else {
-                // A program elsewhere fetches what was named.
+                // A detached program fetches what was named.
                 return name.starts_with("1-x") && *ended == Err(ExchangeError::Gone { number: 0 });
             };
             let expected = match name {
@@ -73,7 +74,7 @@ fn is_expected(
     }
 }
 
-/// Each kind of file in the place of each object, which appears while the party waits for the object.
+/// Each kind of file in the place of each object, put there while the party waits for the object.
 #[test]
 fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,12 +92,12 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
         let all = scene.objects(Program::Honest);
         let mut before = scene.objects_at(Program::Honest, Stage::Begun);
         before.remove(name);
-        // While it waits for a hello it looks whether the peer has given up.
+        // While it waits for a hello it checks whether the peer has abandoned the run.
         if name == "1-given-up" {
             before.remove("1-hello");
         }
         write_objects(&shared, &before);
-        // A program elsewhere asks once for what was named, and does not wait.
+        // A detached program asks once for what was named, and does not wait.
         let is_there = detached && name.starts_with("1-x");
         if is_there {
             place(&shared, all, name, thing);
@@ -146,7 +147,8 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
     assert!(cases.into_inner().unwrap().is_empty());
 }
 
-/// What a peer seals that deviates: both kinds of a party end with the same error, from each stage on.
+/// A peer that deviates in what it seals: both kinds of party end with the same error at each
+/// stage.
 #[test]
 fn both_kinds_of_a_party_say_the_same_of_a_peer_that_deviates() {
     let folder = tempfile::tempdir().unwrap();

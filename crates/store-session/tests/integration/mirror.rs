@@ -1,4 +1,4 @@
-//! Stores that mirror each other over connections, and peers that send what nobody sends.
+//! Stores that mirror each other over connections, and peers that send what no party sends.
 
 use crate::support::Scene;
 use std::io::ErrorKind;
@@ -100,7 +100,7 @@ fn objects_come_over_connections_that_are_lost() {
         assert_eq!(got(one, &format!("1-{number:06}")), object(number));
     }
     assert!(!one.put_if_absent(&name("0-000000"), b"other").unwrap());
-    // Both go once both have said their last word.
+    // Both leave once both have published their last object.
     std::thread::scope(|scope| {
         for (own, mirror) in [(0, one), (1, two)] {
             scope.spawn(move || {
@@ -126,7 +126,7 @@ fn a_party_without_its_folder_learns_that_there_was_a_run() {
     for object in ["0-hello", "0-shares", "1-hello"] {
         assert_eq!(got(&one, object), object.as_bytes());
     }
-    // What comes after is of the next run: nobody reads the messages of this one.
+    // What comes afterwards is for the next run: no party reads the messages of this one.
     two.put_if_absent(&name("1-given-up"), b"x").unwrap();
     assert_eq!(got(&one, "1-given-up"), b"x");
     for object in ["0-000000", "1-000000"] {
@@ -151,7 +151,7 @@ fn copy(from: &Path, to: &Path) {
 #[test]
 fn a_folder_that_was_set_back_is_found_out_at_the_next_connection() {
     let said = ["0-hello", "0-shares", "0-000000", "0-000001", "0-end"];
-    // A copy that lacks what was said from there on.
+    // A copy without this object and the later ones.
     for (kept, missing) in said.iter().enumerate().skip(1) {
         let folder = tempfile::tempdir().unwrap();
         let [path, old] = ["one", "old"].map(|name| folder.path().join(name));
@@ -176,10 +176,10 @@ fn a_folder_that_was_set_back_is_found_out_at_the_next_connection() {
         }
         copy(&old, &path);
         let (one, lines_one) = mirror(&path, 0);
-        // It computes before it is connected. Nobody gets that.
+        // It writes before it is connected, and no other party gets what it writes.
         let again = ["0-000005", "0-000006"].map(name);
         assert!(one.put_if_absent(&again[0], b"other").unwrap());
-        // Also an object that the other side has already.
+        // It also writes an object that the other side already has.
         assert!(one.put_if_absent(&name(missing), b"other").unwrap());
         let line = connect(&lines_one);
         let start = Instant::now();
@@ -211,7 +211,7 @@ fn a_peer_that_is_connected_and_says_nothing_shows_no_sign_of_work() {
     lines_two.send(other).unwrap();
     assert_eq!(one.folders().unwrap(), [""; 0]);
     let wait = |pause| one.wait(&name("1-000000"), pause, &CancelToken::new());
-    // What both have is known by then.
+    // By now both sides know what the other one has.
     std::thread::sleep(Duration::from_millis(300));
     assert!(!wait(Duration::from_millis(500)), "it is silent");
     std::thread::scope(|scope| {
@@ -252,7 +252,7 @@ fn a_last_word_that_does_not_come_is_not_waited_for_for_ever() {
     assert!(start.elapsed() < SOON / 2);
 }
 
-/// What a hostile peer says after `have` with no names.
+/// What a hostile peer sends after a `have` with no names.
 fn said(kind: u8, name: &[u8], len: u32, rest: &[u8]) -> Vec<u8> {
     let mut bytes = vec![kind, name.len() as u8];
     bytes.extend_from_slice(name);

@@ -1,4 +1,4 @@
-//! What others can put into a shared folder in the place of an object, and parties with two states.
+//! What others can put into a shared folder in place of an object, and parties with two states.
 
 use crate::runs::program;
 use crate::support::{AGREEMENT, Scene};
@@ -16,7 +16,7 @@ use vesica_store_session::{
 
 const RUN: &str = "0707070707070707-0001";
 
-/// More than any look may take.
+/// Longer than any check may take.
 const SOON: Duration = Duration::from_secs(10);
 
 fn options(scene: &Scene, shared: &Path) -> Options {
@@ -31,10 +31,10 @@ fn turn(scene: &Scene, shared: &Path, party: usize) -> Result<(), ExchangeError>
     ended
 }
 
-/// What it is called, what the error says of it, and how it is made.
+/// Its name, what the error says of it, and how to make it.
 type Thing = (&'static str, ActualKind, Box<dyn Fn()>);
 
-/// What can be made at `path` and is no object. A link leads to `original`.
+/// Things that can be made at `path` and are not objects. A link leads to `original`.
 fn things(path: &Path, original: &Path) -> Vec<Thing> {
     let at = || path.to_path_buf();
     let (pipe, link, folder, socket, device, sparse) = (at(), at(), at(), at(), at(), at());
@@ -50,7 +50,7 @@ fn things(path: &Path, original: &Path) -> Vec<Thing> {
             "device",
             is,
             Box::new(move || {
-                // Only a superuser can make one; a link to one is as good.
+                // Only a superuser can make a device; a link to one serves as well.
                 let zero = nix::sys::stat::makedev(1, 5);
                 if mknod(&device, SFlag::S_IFCHR, Mode::S_IRWXU, zero).is_err() {
                     symlink("/dev/zero", &device).unwrap();
@@ -105,7 +105,7 @@ fn what_is_no_object_is_named_and_neither_followed_nor_waited_for() {
             fs::rename(&kept, &path).unwrap();
         }
     }
-    // Nothing is lost.
+    // Nothing was lost.
     let mut is_over = [false; 2];
     for party in (0..60).map(|turn| turn % 2) {
         if !is_over[party] {
@@ -116,7 +116,7 @@ fn what_is_no_object_is_named_and_neither_followed_nor_waited_for() {
         }
     }
     assert_eq!(is_over, [true; 2]);
-    // The marks number the next run.
+    // The marks determine the number of the next run.
     let path = shared.join(RUN).join("0-end");
     for (what, is, make) in things(&path, Path::new("/etc/hostname")) {
         clear(&path);
@@ -179,7 +179,7 @@ fn two_states_of_one_party_do_not_both_go_on() {
     let used = turn(&scene, &shared, 0);
     assert_eq!(used, Err(vesica_state_folder::FolderError::InUse.into()));
     drop(held);
-    // Two machines, of which one has begun.
+    // Two machines, one of which has started the run.
     let other = Arc::new(State::open(&folder.path().join("other"), [0; 32]).unwrap());
     let met =
         meet(options(&scene, &shared), &scene.identities[0], (&parties, 0), &AGREEMENT, &other);

@@ -1,4 +1,4 @@
-//! How often a run may be begun anew.
+//! How many times a run may be restarted.
 
 use crate::runs::program;
 use crate::support::Scene;
@@ -14,7 +14,7 @@ fn options(scene: &Scene) -> Options {
     Options { wait: Duration::from_millis(40), ..scene.options(&CancelToken::new()) }
 }
 
-/// What a party that begins anew with what it has does, until it waits for the other one.
+/// Starts a new run as a party with the folder that it has, until it waits for the other one.
 fn restart(scene: &Scene, party: usize) -> ExchangeError {
     if scene.state(party).exists() {
         let state = State::open(&scene.state(party), [party as u8; 32]).unwrap();
@@ -30,7 +30,7 @@ fn lose(scene: &Scene, party: usize) {
     fs::remove_dir_all(scene.state(party)).unwrap();
 }
 
-/// Both go on in turn; the error of a party that does not only wait.
+/// The parties resume in turn; the error of one that does not only wait.
 fn turns(scene: &Scene, count: usize) -> Result<(), ExchangeError> {
     for turn in 0..count {
         match scene.run(turn % 2, options(scene), (None, 1), program) {
@@ -41,9 +41,9 @@ fn turns(scene: &Scene, count: usize) -> Result<(), ExchangeError> {
     Ok(())
 }
 
-/// What both say of the number of repeats.
+/// How many abandoned runs each party counts.
 fn repeats(scene: &Scene) -> [u32; 2] {
-    // The first must have the coins of the second.
+    // The first party needs the coins of the second.
     for party in [0, 1] {
         let waits = scene.meet(party, options(scene)).map(drop);
         assert!(matches!(waits, Ok(()) | Err(ExchangeError::NotYet { .. })), "{waits:?}");
@@ -59,7 +59,7 @@ fn refused(count: u32, max: u32) -> ExchangeError {
     ExchangeError::TooManyRepeats(Repeats { count, max })
 }
 
-/// Both begin a run anew, so that one more is given up.
+/// Both parties start a new run, so that one more is abandoned.
 fn give_up(scene: &Scene, before: impl Fn()) {
     assert_eq!(turns(scene, 5), Ok(()));
     before();
@@ -81,7 +81,7 @@ fn both_sides_count_and_refuse_one_run_too_many() {
     };
     assert_eq!(turns(&scene, 5), Ok(()));
     let before = sayings(&scene);
-    // Neither waits for the other one to say so, and calling again changes nothing.
+    // Neither waits for the other one to refuse, and calling again changes nothing.
     for _ in 0..2 {
         for party in [0, 1] {
             assert_eq!(restart(&scene, party), refused(MAX + 1, MAX));
@@ -107,12 +107,12 @@ fn a_side_that_loses_its_state_again_and_again_hears_the_number_from_the_other_o
         }
         lose(&scene, loser);
         forget_store(&scene);
-        // It alone does not know.
+        // Only this party does not know the count.
         assert!(is_waiting(restart(&scene, loser)));
         assert_eq!(restart(&scene, 1 - loser), refused(MAX + 1, MAX));
         let told = scene.run(loser, options(&scene), (None, 1), program).unwrap_err();
         assert_eq!(told, refused(MAX + 1, MAX));
-        // It has kept what it was told.
+        // It has kept the count that it was sent.
         forget_store(&scene);
         assert_eq!(restart(&scene, loser), refused(MAX + 1, MAX));
     }
@@ -127,7 +127,7 @@ fn where_both_lose_their_states_the_store_shows_the_number() {
     }
     [0, 1].iter().for_each(|party| lose(&scene, *party));
     assert_eq!([0, 1].map(|party| restart(&scene, party)), [refused(MAX + 1, MAX); 2]);
-    // Without both states and the store nobody knows.
+    // Without both states and the store no party knows the count.
     [0, 1].iter().for_each(|party| lose(&scene, *party));
     scene.store.objects.lock().unwrap().clear();
     assert_eq!(repeats(&scene), [0; 2]);
@@ -140,7 +140,7 @@ fn a_run_with_a_result_ends_the_counting() {
         give_up(&scene, || ());
     }
     assert_eq!(turns(&scene, 30), Ok(()));
-    // They have finished that run and begun others, so the last may be under way.
+    // They have finished that run and started others, so the last one may be under way.
     for party in [0, 1] {
         if scene.state(party).exists() {
             lose(&scene, party);
@@ -159,7 +159,7 @@ fn no_repeat_may_be_agreed() {
     lose(&scene, 0);
     let restart = Options { restart: true, ..options(&scene) };
     assert_eq!(begin(0, restart), refused(1, 0));
-    // The other side had not begun the first run.
+    // The other side had not started the first run.
     assert_eq!(begin(1, options(&scene)), refused(1, 0));
 }
 
@@ -191,7 +191,7 @@ fn a_number_that_was_changed_on_the_way_is_refused() {
     give_up(&scene, || ());
     scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("/1-"));
     lose(&scene, 1);
-    // The number is at the front of a hello.
+    // The number is at the start of a hello.
     scene.store.with("-0002/0-hello", |hello| hello[0] = 0);
     let restart = Options { restart: true, ..options(&scene) };
     let refused = scene.run(1, restart, (None, 1), program).unwrap_err();

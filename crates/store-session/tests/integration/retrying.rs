@@ -1,4 +1,4 @@
-//! A store that fails now and then.
+//! A store that sometimes fails.
 
 use crate::runs::program;
 use crate::support::{MemoryStore, Scene};
@@ -9,7 +9,8 @@ use std::time::Duration;
 use vesica_link::CancelToken;
 use vesica_store_session::{ExchangeError, Lengths, Listed, RetryingStore, Store};
 
-/// The first two requests of each kind for each name fail, and the second one of them has done its work.
+/// The first two requests of each kind for each name fail, but the second of the two has taken
+/// effect.
 struct Flaky {
     inner: Arc<MemoryStore>,
     tries: Mutex<HashMap<String, u32>>,

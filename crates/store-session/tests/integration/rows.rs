@@ -1,5 +1,5 @@
-//! The law for every row of two parties: over a store, interrupted and started again with other numbers of threads, it
-//! gives what it gives live from the same seeds.
+//! The law for every row of two parties: a run over a store that is interrupted and restarted with
+//! other numbers of threads gives the same result as a live run from the same seeds.
 
 use crate::support::Scene;
 use std::time::Duration;
@@ -23,7 +23,7 @@ fn every_row_gives_over_a_store_what_it_gives_live() {
         let live = [live.receiver.output.unwrap(), live.sender.output.unwrap()];
 
         let scene = Scene::new();
-        // The receiver is at first stopped again and again, sooner than it can come to its end.
+        // At first the receiver is stopped again and again, before it can finish.
         let side = |number: usize, patience: fn(u32) -> Duration| {
             let role = [Role::Sender, Role::Receiver][1 - number];
             let seed = [if role == Role::Receiver { !runner.seed } else { runner.seed }; 32];

@@ -1,4 +1,4 @@
-//! Runs that are interrupted and go on.
+//! Runs that are interrupted and resumed.
 
 use crate::support::Scene;
 use rand::{RngExt, SeedableRng};
@@ -10,8 +10,8 @@ use vesica_link::CancelToken;
 use vesica_net::{Connection, Context};
 use vesica_store_session::{Conversation, ExchangeError};
 
-/// A conversation with questions and answers on the first stream, and on two forks at once. What a party says depends on
-/// its randomness and on all that it has heard.
+/// A conversation with questions and answers on the first stream, and on two forks at once. What a
+/// party sends depends on its randomness and on everything that it has received.
 pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
     let mut heard = vec![1];
     let mut turn = |ctx: &mut Context, len: usize| -> Result<()> {
@@ -30,7 +30,8 @@ pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
     Ok(heard)
 }
 
-/// Both parties, each started again until it has its result. Each process ends after so many milliseconds.
+/// Runs both parties, each restarted until it has its result. Each process ends after the given
+/// number of milliseconds.
 fn both(scene: &Scene, millis: impl Fn() -> u64 + Sync) -> ([Vec<u8>; 2], u32) {
     both_run(scene, millis, |_, ctx, _| program(ctx))
 }
@@ -76,7 +77,7 @@ fn the_next_run_leaves_two_words_of_the_last_one() {
     let ([one, two], attempts) = both(&scene, || 60_000);
     assert_eq!((one.len(), two.len(), attempts), (200_158, 200_158, 2));
     assert!(!scene.state(0).exists() && !scene.state(1).exists());
-    // The next run is another one, and removes what the last has left.
+    // The next run is a different one, and removes what the last one has left.
     let ([other, _], _) = both(&scene, || 60_000);
     assert_ne!(one, other);
     let store = scene.store.objects.lock().unwrap();
@@ -143,7 +144,8 @@ fn parts_that_are_over_do_not_run_again() {
                     None => {
                         let heard = program(&mut fork)?;
                         fork.finish()?;
-                        // A part that was over but not kept says and hears the same again.
+                        // A part that had finished but was not kept sends and receives the same
+                        // again.
                         assert!(known.is_none_or(|known| known == heard));
                         kept.lock().unwrap()[party].insert(part, heard.clone());
                         on.keep_part(part, &opened.ids(), &heard)?;

@@ -1,6 +1,6 @@
 //! A store in memory, and parties that meet in it.
 
-// Each test file uses a part of this one.
+// Each test file uses only some of this one.
 #![allow(dead_code, unreachable_pub)]
 
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use vesica_store_session::{
     Conversation, Event, ExchangeError, Lengths, Listed, Options, State, Store, meet,
 };
 
-/// Objects in memory. Whoever tests changes them.
+/// Objects in memory, which tests change.
 #[derive(Default)]
 pub struct MemoryStore {
     pub objects: Mutex<BTreeMap<String, Vec<u8>>>,
 }
 
 impl MemoryStore {
-    /// The object whose name ends like this.
+    /// Changes the object whose name ends with `end`.
     pub fn with(&self, end: &str, change: impl FnOnce(&mut Vec<u8>)) {
         let mut objects = self.objects.lock().unwrap();
         let found = objects.iter_mut().find(|(name, _)| name.ends_with(end));
@@ -112,7 +112,7 @@ impl Scene {
         }
     }
 
-    /// Begins or goes on as `party`.
+    /// Starts or resumes a run as `party`.
     pub fn meet(&self, party: usize, options: Options) -> Result<Meeting, ExchangeError> {
         let state = Arc::new(State::open(&self.state(party), [party as u8; 32])?);
         let parties = [0, 1].map(|party: usize| self.identities[party].public());
@@ -121,7 +121,8 @@ impl Scene {
         Ok(Meeting { conversation: met?, state })
     }
 
-    /// Begins or goes on as `party`, which runs `program`; ends the run if it comes to its end.
+    /// Starts or resumes a run as `party`, which runs `program`; ends the run if the program
+    /// finishes.
     pub fn run<R>(
         &self,
         party: usize,
@@ -132,7 +133,7 @@ impl Scene {
         self.run_on(party, options, (seed, threads), |ctx, _| program(ctx))
     }
 
-    /// The same with a program that uses the conversation too.
+    /// The same with a program that also uses the conversation.
     pub fn run_on<R>(
         &self,
         party: usize,

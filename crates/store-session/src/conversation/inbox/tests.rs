@@ -35,7 +35,7 @@ fn joined(pieces: Pieces) -> Pieces {
     all
 }
 
-/// A stream of the peer's, any.
+/// Some stream of the peer's.
 fn stream(number: u64) -> StreamId {
     StreamId::from_u64(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63)
 }
@@ -51,7 +51,7 @@ fn an_id_that_is_named_twice_is_refused() {
         inbox.hear(&[StreamId::from_u64(2)]);
         let refused = add(&mut inbox, vec![again.clone()]);
         assert_eq!(refused, Err(Misbehaviour::BrokenFraming));
-        // A process that continues the run reads the same objects from the start.
+        // A process that resumes the run reads the same objects from the start.
         let closed = [StreamId::from_u64(2)];
         let mut inbox = Inbox::new(vec![[0; 32]], closed.into(), 0);
         add(&mut inbox, vec![named(7, [2]), named(8, [2])]).unwrap();
@@ -76,7 +76,8 @@ fn more_objects_stored_detached_than_a_run_has_are_refused() {
     assert_eq!(one(&mut inbox), Err(Misbehaviour::Flood));
 }
 
-/// One byte each of streams that nobody opens: the peer is stopped when they are more than an honest one has.
+/// One byte each of streams that this party has not opened: the peer is stopped when there are more
+/// of them than an honest peer has.
 #[test]
 fn streams_that_nobody_opens_are_bounded() {
     let mut inbox = inbox();
@@ -91,7 +92,7 @@ fn streams_that_nobody_opens_are_bounded() {
     assert!(inbox.unread <= (UNOPENED_MAX + 1) * (STREAM_BYTES + 1), "{}", inbox.unread);
 }
 
-/// All partitions of a run, five streams each, and none of them is open here.
+/// All partitions of a run, five streams each, none of which is open here.
 #[test]
 fn an_honest_peer_may_be_ahead_in_all_partitions() {
     let mut inbox = inbox();
@@ -105,7 +106,8 @@ fn an_honest_peer_may_be_ahead_in_all_partitions() {
     assert_eq!(inbox.unopened, 0);
 }
 
-/// What is unread counts for what it takes, and follows the memory of the party or the sizes.
+/// Unread bytes count for the memory that they take, and their limit follows the party's memory or
+/// the sizes.
 #[test]
 fn unread_bytes_are_bounded() {
     let of = |memory: u64, expected: u64| {
@@ -131,7 +133,7 @@ fn unread_bytes_are_bounded() {
     }
 }
 
-/// Pieces of one byte after the name of an object stored apart: they take their bytes.
+/// Pieces of one byte after the name of a detached object take only the memory of their bytes.
 #[test]
 fn small_pieces_take_no_more_than_their_bytes() {
     let mut inbox = inbox();
@@ -147,12 +149,13 @@ fn small_pieces_take_no_more_than_their_bytes() {
     let mut bytes = vec![0; 50_001];
     assert_eq!(inbox.read(StreamId::from_u64(1), &mut bytes), 50_001);
     assert_eq!(bytes[..3], [6, 7, 7]);
-    // Nothing stays of a stream that was read.
+    // A stream that was read takes no memory.
     assert_eq!(inbox.unread, STREAM_BYTES + 50_001);
     assert_eq!(inbox.streams.len(), 1);
 }
 
-/// A stream gives its own bytes and leaves those of others, also where the peer names objects that two streams share.
+/// Reading a stream takes its own bytes and leaves those of other streams, also where the peer
+/// names objects with bytes of two streams.
 #[test]
 fn a_stream_is_heard_alone() {
     const LEN: u64 = 30_000;
@@ -168,15 +171,15 @@ fn a_stream_is_heard_alone() {
     assert_eq!(inbox.unread, (2 * left - 2) * NAME_BYTES + left * STREAM_BYTES);
 }
 
-/// Small objects of all streams, thousands of them, and bytes in between: each stream keeps its order, nothing comes
-/// twice, and what was not asked for stays.
+/// Thousands of small objects of all streams, and bytes in between: each stream keeps its order,
+/// nothing comes twice, and what was not read stays.
 #[test]
 fn what_is_heard_is_in_the_order_of_each_stream() {
     const STREAMS: u64 = 12;
     for seed in 0..40 {
         let mut rng = rand::rngs::StdRng::seed_from_u64(seed);
         let mut inbox = inbox();
-        // Of each stream the numbers of what comes, bytes and objects apart.
+        // For each stream the numbers of what comes: bytes and detached objects.
         let mut said: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut heard: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         let mut next: u64 = 0;
