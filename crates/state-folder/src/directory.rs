@@ -99,7 +99,7 @@ impl Directory {
     /// has this name.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn create_folder(&self, name: &str, mode: u32) -> io::Result<bool> {
         match mkdirat(&self.file, name, Mode::from_bits_truncate(mode)) {
             Err(Errno::EEXIST) => Ok(false),
@@ -110,7 +110,7 @@ impl Directory {
     /// What has this name; `None` if nothing has.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn found(&self, name: &str) -> io::Result<Option<Found>> {
         match fstatat(&self.file, name, AtFlags::AT_SYMLINK_NOFOLLOW) {
             Err(Errno::ENOENT) => Ok(None),
@@ -121,7 +121,7 @@ impl Directory {
     /// The file of this name, for reading.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn file(&self, name: &str) -> io::Result<Opened> {
         // To open a device may do something. Its type is looked at again below.
         match self.found(name)?.map(|found| found.kind) {
@@ -178,7 +178,7 @@ impl Directory {
     /// The file of this name, for writing at its end.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn append(&self, name: &str) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_APPEND | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
         Ok(self.open_at(name, flags, Mode::empty())?)
@@ -187,7 +187,7 @@ impl Directory {
     /// Gives the file `from` the second name `to`; `false` if something has it.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn link(&self, from: &str, to: &str) -> io::Result<bool> {
         match linkat(&self.file, from, &self.file, to, AtFlags::empty()) {
             Err(Errno::EEXIST) => Ok(false),
@@ -198,7 +198,7 @@ impl Directory {
     /// Gives the file `from` the name `to`, in place of what has it.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         Ok(renameat(&self.file, from, &self.file, to)?)
     }
@@ -206,7 +206,7 @@ impl Directory {
     /// Removes the file, if there is one.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn remove(&self, name: &str) -> io::Result<()> {
         match unlinkat(&self.file, name, UnlinkatFlags::NoRemoveDir) {
             Err(Errno::ENOENT) => Ok(()),
@@ -217,7 +217,7 @@ impl Directory {
     /// Removes the folder, which must be empty.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn remove_folder(&self, name: &str) -> io::Result<()> {
         Ok(unlinkat(&self.file, name, UnlinkatFlags::RemoveDir)?)
     }
@@ -225,7 +225,7 @@ impl Directory {
     /// Removes the folder and all that is in it, if there is one.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn remove_all(&self, name: &str) -> io::Result<()> {
         match self.found(name)?.map(|found| found.kind) {
             None => Ok(()),
@@ -243,7 +243,7 @@ impl Directory {
     /// What is in the folder, in any order. Names that are not UTF-8 are passed over.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn entries(&self) -> io::Result<Vec<(String, Found)>> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY;
         let again: OwnedFd = self.open_at(".", flags, Mode::empty())?.into();
@@ -263,7 +263,7 @@ impl Directory {
     /// Has all names in the folder on the disk.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
@@ -271,7 +271,7 @@ impl Directory {
     /// What the system says of the folder itself.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
     }

@@ -113,7 +113,7 @@ impl Folder {
     /// The first mebibyte of a file; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn read(&self, name: &str) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
         let Some(file) = self.file(name)? else { return Ok(None) };
         let mut bytes = Zeroizing::new(Vec::new());
@@ -136,7 +136,7 @@ impl Folder {
     /// Writes a file whole or not at all, and durably: a party must be able to repeat what it has said.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.write_by(name, |file| file.write_all(bytes))
     }
@@ -163,7 +163,7 @@ impl Folder {
     /// Writes `bytes` under `name`; `false` if other bytes are there.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn keep_first(&self, name: &str, bytes: &[u8]) -> io::Result<bool> {
         match self.read(name)? {
             Some(kept) => Ok(kept[..] == *bytes),
@@ -174,7 +174,7 @@ impl Folder {
     /// Keeps under `name` which file a result goes to, if it goes to one.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn keep_path(&self, name: &str, path: Option<&Path>) -> io::Result<()> {
         match path {
             Some(path) => self.write(name, &digest_of(path)?),
@@ -185,7 +185,7 @@ impl Folder {
     /// Whether the file kept under `name` is the one at `path`.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn is_path(&self, name: &str, path: &Path) -> io::Result<bool> {
         let digest = digest_of(path)?;
         Ok(self.read(name)?.is_some_and(|kept| kept[..] == digest))
@@ -194,7 +194,7 @@ impl Folder {
     /// Removes these files, in this order, and durably. Those that are not there are passed over.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn take_away<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> io::Result<()> {
         for (number, name) in names.into_iter().enumerate() {
             self.directory.remove(name)?;

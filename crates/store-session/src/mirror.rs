@@ -161,7 +161,7 @@ impl Mirror {
     /// waits.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn open(
         folder: &Path,
         (agreement, own): (&[u8; 32], u8),

@@ -112,15 +112,16 @@ impl State {
     /// Keeps where the result goes, before it is written.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
         self.folder.keep_path(SAID, output)
     }
 
-    /// Whether an earlier process was to write its result to `output`, so that a file there may be its own.
+    /// Whether an earlier process was to write its result to `output`, so that a file there may be
+    /// this party's own.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
         self.folder.is_path(SAID, output)
     }
@@ -128,7 +129,7 @@ impl State {
     /// Records that the run has finished and need not resume.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn finish(&self) -> io::Result<()> {
         self.folder.write(FINISHED, &self.owner)
     }
@@ -178,7 +179,7 @@ impl State {
     /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
         self.folder.keep_first(ROWS, digest)
     }
@@ -187,7 +188,7 @@ impl State {
     /// has [finished](Self::finish); otherwise keeps the number of runs started.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// File system errors.
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
         // While the record that it finished is still there.

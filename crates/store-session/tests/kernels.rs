@@ -2,7 +2,8 @@
 //! threads different from those of the process before it. This is a file of its own, since the
 //! kernels apply to the whole process.
 //!
-//! That every row sends the same in turns as in a live run, byte for byte, is a law that the tests of
+//! That every row sends the same in turns as in a live run, byte for byte, is a law that the tests
+//! of
 //! `protocols` check.
 
 #[path = "integration/support.rs"]

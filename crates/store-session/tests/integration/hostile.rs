@@ -356,7 +356,8 @@ impl Scene {
     /// Resumes as party 0 from `stage`, with its state in `state`, which does not exist yet.
     /// Returns what it reads.
     ///
-    /// # Panics If it reads other bytes than the peer's, or ends with an error of its own state.
+    /// # Panics
+    /// If it reads other bytes than the peer's, or ends with an error of its own state.
     pub fn run(
         &self,
         (stage, state): (Stage, &Path),
