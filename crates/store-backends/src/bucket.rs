@@ -15,31 +15,33 @@ use std::sync::Arc;
 use std::time::Duration;
 use vesica_store_session::{Lengths, Listed, Store};
 
-/// For so long requests are repeated while the service does not answer.
+/// How long requests are retried while the service does not answer.
 const RETRY: Duration = Duration::from_secs(30);
 
-/// The same when the store is opened: there is somebody who waits for it.
+/// The same while the store is opened: a user is waiting then.
 const RETRY_AT_OPENING: Duration = Duration::from_secs(5);
 
-/// The longest time between two repetitions.
+/// The longest pause between two retries.
 const BACKOFF_MAX: Duration = Duration::from_secs(5);
 
-/// More repetitions than fit into the time.
+/// More retries than fit into that time.
 const RETRIES_MAX: usize = 1000;
 
-/// More than the largest object takes. The library has one limit for all requests; those here follow the object.
+/// More than the largest object takes. The library has one limit for all requests; the limits below
+/// depend on the object.
 const LIBRARY_LIMIT: &str = "6 hours";
 
-/// How often an object is written again after another request for its name came in between, and how long it waits before.
+/// How many times an object is written again after another request for its name was in progress,
+/// and the pause before each retry.
 const AGAIN: (u32, Duration) = (10, Duration::from_millis(300));
 
-/// For a request without much of a body, with all its repetitions.
+/// For a request with a small body, with all its retries.
 const SHORT: Duration = Duration::from_secs(60);
 
-/// The slowest line that an object is given time for.
+/// The lowest speed that the time for an object allows for.
 const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
 
-/// The variables that hold credentials, or say where they come from. One is enough.
+/// The variables that hold credentials or say where they come from. One is enough.
 fn credentials(service: Service) -> &'static [&'static str] {
     match service {
         Service::S3 => &[
@@ -71,8 +73,9 @@ fn credentials(service: Service) -> &'static [&'static str] {
     }
 }
 
-/// Objects are objects. An object appears whole when its one request is done, and of two that write the same name one is
-/// refused, as the service promises for conditional requests.
+/// An object of the store is an object of the bucket. It appears whole when the one request that
+/// writes it is done, and of two requests that write the same name one is refused, as the service
+/// promises for conditional requests.
 #[derive(Debug)]
 pub(crate) struct Bucket {
     /// Dropped before the runtime on which its connections live.
@@ -102,7 +105,8 @@ impl Bucket {
         let objects = |retry| build(service, name, retry).map_err(|_| settings);
 
         let runtime = Runtime::new().map_err(|error| StoresError::Runtime(error.kind()))?;
-        // As a folder that is not mounted must not be taken for an empty one.
+        // A bucket that does not exist must not pass for an empty store, nor may a folder that is
+        // not mounted.
         let first = Self { objects: objects(RETRY_AT_OPENING)?, runtime, prefix, place };
         match first.runtime.wait(SHORT, first.look()) {
             Ok(Ok(())) => {}
@@ -120,7 +124,7 @@ impl Bucket {
         Ok(Self { objects: objects(RETRY)?, ..first })
     }
 
-    /// Whether the bucket can be listed.
+    /// Whether the bucket can be listed, or the cause why not.
     async fn look(&self) -> io::Result<Result<(), Cause>> {
         let looked = self.objects.list_with_delimiter(Some(&self.prefix)).await;
         Ok(looked.map(drop).map_err(|error| Cause::of(&error)))
@@ -131,12 +135,12 @@ impl Bucket {
     }
 }
 
-/// What a request of so many bytes may take.
+/// How long a request that moves this many bytes may take.
 fn limit(bytes: u64) -> Duration {
     SHORT + Duration::from_secs(bytes / SLOWEST_BYTES_PER_SECOND)
 }
 
-/// The bucket `name`, with what the environment says about the service.
+/// The bucket `name`, with the environment's settings for the service.
 fn build(
     service: Service,
     name: &str,
@@ -197,7 +201,7 @@ impl Store for Bucket {
             }
         })?;
         let Some(object) = object else { return Ok(None) };
-        // Its body has not been asked for yet.
+        // The body has not been fetched yet.
         lengths.check(name, object.meta.size)?;
         self.runtime.wait(limit(object.meta.size), async {
             let bytes = object.bytes().await.map_err(|error| failed(&error))?;

@@ -1,16 +1,16 @@
-//! What an error of `object_store` means.
+//! The causes behind errors of `object_store`.
 //!
-//! Its own kinds are few, and what a service has answered is in the text alone. The codes below are those of the
-//! services' answers, in the XML that all three write.
+//! Its own error kinds are few, and the service's answer is only in the text. The codes below are
+//! those in the services' answers, in the XML that all three write.
 
 use object_store::client::{HttpError, HttpErrorKind};
 use std::error::Error;
 use std::io::{self, ErrorKind};
 
-/// Codes of a bucket or a container that does not exist.
+/// Codes for a bucket or a container that does not exist.
 const NO_BUCKET: [&str; 3] = ["NoSuchBucket", "ContainerNotFound", "ResourceNotFound"];
 
-/// Codes of credentials that the service does not take, where its status does not say so.
+/// Codes for credentials that the service does not accept, where its status does not say so.
 const REJECTED: [&str; 6] = [
     "ExpiredToken",
     "InvalidToken",
@@ -20,10 +20,10 @@ const REJECTED: [&str; 6] = [
     "AuthenticationFailed",
 ];
 
-/// Codes of a request that met another one for the same name.
+/// Codes for a request that collided with another one for the same name.
 const AGAIN: [&str; 2] = ["ConditionalRequestConflict", "OperationAborted"];
 
-/// Codes of a bucket in another region.
+/// Codes for a bucket in another region.
 const OTHER_REGION: [&str; 3] =
     ["PermanentRedirect", "AuthorizationHeaderMalformed", "IllegalLocationConstraintException"];
 
@@ -34,15 +34,15 @@ pub(crate) enum Cause {
     NoObject,
     /// There is no such bucket.
     NoBucket,
-    /// There is an object of this name.
+    /// An object has this name already.
     Exists,
-    /// Somebody else was busy with the name. It may be there now.
+    /// Another request for the name was in progress. An object may have the name now.
     Again,
-    /// The credentials are not taken, or may not do this.
+    /// The credentials are not accepted, or do not permit the request.
     Refused,
     /// The bucket is in another region.
     OtherRegion,
-    /// The service did not answer, or in another way than expected.
+    /// The service did not answer, or answered in an unexpected way.
     Other(ErrorKind),
 }
 
@@ -77,7 +77,7 @@ impl Cause {
         }
     }
 
-    /// The kind of error that a store gives.
+    /// The error kind that a store returns for this cause.
     pub(crate) fn kind(self) -> ErrorKind {
         match self {
             Cause::NoObject | Cause::NoBucket => ErrorKind::NotFound,
@@ -90,7 +90,7 @@ impl Cause {
     }
 }
 
-/// The text of the innermost error: the names of objects are in the outer ones.
+/// The text of the innermost error: outer errors also have the names of objects in them.
 fn deepest_text(error: &object_store::Error) -> String {
     let mut at: &dyn Error = error;
     while let Some(source) = at.source() {
@@ -103,7 +103,7 @@ fn has_code(answer: &str, code: &str) -> bool {
     answer.contains(&format!("<Code>{code}</Code>"))
 }
 
-/// How a request failed that got no answer.
+/// Why a request got no answer.
 fn transport(error: &object_store::Error) -> ErrorKind {
     let (mut at, mut found): (Option<&dyn Error>, _) = (Some(error), None);
     while let Some(error) = at {
@@ -117,7 +117,7 @@ fn transport(error: &object_store::Error) -> ErrorKind {
                 _ => Some(ErrorKind::InvalidData),
             };
         }
-        // What the system says is more exact than that no connection was made.
+        // The system's error is more exact than the failure to connect.
         if let Some(error) = error.downcast_ref::<io::Error>()
             && !matches!(error.kind(), ErrorKind::Other)
             && error.raw_os_error().is_some()

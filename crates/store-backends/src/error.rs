@@ -2,10 +2,10 @@
 
 use std::io;
 
-/// Who keeps the objects of a bucket.
+/// The service that keeps the objects of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Amazon S3, or what speaks its protocol.
+    /// Amazon S3, or a service with its protocol.
     S3,
     /// Google Cloud Storage.
     Google,
@@ -27,45 +27,45 @@ pub enum UrlFault {
     Extra,
     /// A name in it has a character, or a form, that names of its kind do not have.
     Name,
-    /// The port is no number from 1 to 65535.
+    /// The port is not a number from 1 to 65535.
     Port,
 }
 
-/// Why `ssh` does not connect.
+/// Why `ssh` cannot connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SshFault {
     /// The program is not installed.
     NoProgram,
-    /// The server's key is not known, or another one than before.
+    /// The server's key is unknown, or differs from the known one.
     HostKey,
-    /// The server takes no key of the user's.
+    /// The server accepts none of the user's keys.
     Login,
-    /// Nobody knows the name of the host.
+    /// The host's name cannot be resolved.
     UnknownHost,
-    /// The server has no SFTP.
+    /// The server does not offer SFTP.
     NoSftp,
     /// The settings of `ssh` are wrong.
     Settings,
 }
 
-/// Why a place cannot be used. It never holds the URL, which may hold a password.
+/// Why a place cannot be used. The error never holds the URL, which may contain a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoresError {
-    /// A folder.
+    /// The folder cannot be used.
     #[error("the folder cannot be used ({0})")]
     Folder(io::ErrorKind),
-    /// A URL with another scheme than those of [`SCHEMES`](crate::SCHEMES).
+    /// The URL's scheme is not one of [`SCHEMES`](crate::SCHEMES).
     #[error("no store has this scheme")]
     UnknownScheme,
-    /// A URL that does not name a place.
+    /// The URL does not name a place.
     #[error("the URL is wrong ({0:?})")]
     Url(UrlFault),
-    /// The environment holds no credentials for the service, and the machine has none.
+    /// Neither the environment nor the machine has credentials for the service.
     #[error("no credentials for {0:?}")]
     NoCredentials(Service),
-    /// A variable of the environment for the service has a value that cannot be used.
+    /// An environment variable for the service has a value that cannot be used.
     #[error("the settings for {0:?} cannot be used")]
     Settings(Service),
     /// The bucket is in another region.
@@ -74,10 +74,10 @@ pub enum StoresError {
     /// There is no such bucket.
     #[error("{0:?} has no such bucket")]
     NoBucket(Service),
-    /// The service refuses the credentials, or what they may do.
+    /// The service refuses the credentials, or they do not permit the request.
     #[error("{0:?} refuses access")]
     Refused(Service),
-    /// The service, in another way.
+    /// The service failed in another way.
     #[error("{service:?} cannot be used ({kind})")]
     Service {
         /// The service.
@@ -85,10 +85,10 @@ pub enum StoresError {
         /// How it failed.
         kind: io::ErrorKind,
     },
-    /// `ssh` does not connect, for a reason that it says.
+    /// `ssh` could not connect, for a reason that it gave.
     #[error("ssh does not connect ({0:?})")]
     SshRefused(SshFault),
-    /// `ssh` does not connect, or the connection fails.
+    /// `ssh` could not connect, or the connection failed.
     #[error("ssh does not connect ({0})")]
     Ssh(io::ErrorKind),
     /// Threads for transfers could not be started.
@@ -97,7 +97,7 @@ pub enum StoresError {
 }
 
 impl StoresError {
-    /// The error as one of the system's, for a store that is in use.
+    /// The system error kind for this error, for a store in use.
     pub(crate) fn kind(self) -> io::ErrorKind {
         match self {
             Self::Folder(kind)

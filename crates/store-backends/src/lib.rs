@@ -1,10 +1,10 @@
-//! The places where two parties can meet, by their names: a folder, a bucket, a server with SFTP.
+//! The stores that a place names: a folder, a bucket, a server with SFTP.
 //!
-//! * [`open`] — the store that a path or a URL names.
+//! * [`open`] — opens the store that a path or a URL names.
 //! * [`StoresError`] — why it cannot be used.
 //!
-//! The libraries behind buckets and SFTP are asynchronous. Their runtime lives and ends in here; a
-//! [`Store`](vesica_store_session::Store) blocks like everything else.
+//! The libraries behind buckets and SFTP are asynchronous. Their runtime starts and ends in this
+//! crate; a [`Store`](vesica_store_session::Store) blocks like everything else.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -1,4 +1,4 @@
-//! Places by their names.
+//! Stores opened by the name of their place.
 
 use crate::bucket::Bucket;
 use crate::error::{Service, StoresError, UrlFault};
@@ -12,9 +12,9 @@ use vesica_store_session::{FolderStore, Store};
 /// The schemes of URLs that name a place.
 pub const SCHEMES: [&str; 5] = ["file", "s3", "gs", "az", "sftp"];
 
-/// The store that `place` names: a folder by its path or a URL `file:///…`, `s3://bucket/prefix`, `gs://bucket/prefix`,
-/// `az://container/prefix` or `sftp://user@host:port/folder`. It must exist. Credentials for buckets are those of the
-/// environment; for SFTP `ssh` finds them.
+/// The store that `place` names: a folder by its path or a URL `file:///…`, `s3://bucket/prefix`,
+/// `gs://bucket/prefix`, `az://container/prefix` or `sftp://user@host:port/folder`. It must exist.
+/// Credentials for buckets come from the environment; for SFTP `ssh` finds them.
 ///
 /// # Errors
 /// [`StoresError`].
@@ -40,7 +40,7 @@ pub fn open(place: impl AsRef<OsStr>) -> Result<Arc<dyn Store>, StoresError> {
     }
 }
 
-/// `place` without a password that may be in it, for people.
+/// `place` for people to read, without a password that it may contain.
 #[must_use]
 pub fn shown(place: impl AsRef<OsStr>) -> String {
     let place = place.as_ref().to_string_lossy();
@@ -73,7 +73,7 @@ fn scheme(place: &str) -> Option<(&str, &str)> {
     is_scheme.then_some((scheme, rest))
 }
 
-/// The path of a URL `file://…` on this machine.
+/// The path in a URL `file://…`, on this machine.
 fn file_of(rest: &str) -> Result<&str, UrlFault> {
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
     match path.starts_with('/') {
@@ -82,7 +82,7 @@ fn file_of(rest: &str) -> Result<&str, UrlFault> {
     }
 }
 
-/// The bucket and the prefix, without `/` around it.
+/// The bucket, and the prefix without a `/` before or after it.
 fn bucket_of(rest: &str) -> Result<(&str, &str), UrlFault> {
     let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     if name.contains('@') {
@@ -109,7 +109,7 @@ fn bucket_of(rest: &str) -> Result<(&str, &str), UrlFault> {
     }
 }
 
-/// The server, and the folder on it, from its first `/` on.
+/// The server, and the folder on it, starting with the first `/`.
 fn server_of(rest: &str) -> Result<(Target, &str), UrlFault> {
     let (authority, root) = rest.split_at(rest.find('/').ok_or(UrlFault::NoPath)?);
     let (user, host) = match authority.rsplit_once('@') {
@@ -136,7 +136,7 @@ fn server_of(rest: &str) -> Result<(Target, &str), UrlFault> {
     if root.contains(['?', '#']) {
         return Err(UrlFault::Extra);
     }
-    // Also nothing that `ssh` would take for an option or expand.
+    // Also refuses what `ssh` would take for an option or expand.
     let is_name = |name: &str, more: &str| {
         !name.is_empty()
             && !name.starts_with('-')

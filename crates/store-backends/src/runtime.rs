@@ -1,20 +1,20 @@
-//! The runtime of the asynchronous libraries.
+//! The runtime for the asynchronous libraries.
 
 use std::future::Future;
 use std::io;
 use std::time::Duration;
 use tokio::runtime;
 
-/// Enough for a few transfers side by side: they wait for the network.
+/// Enough for a few concurrent transfers, which mostly wait for the network.
 const THREADS: usize = 2;
 
-/// A runtime that never holds up the end of its owner.
+/// A runtime that never delays the end of its owner.
 #[derive(Debug)]
 pub(crate) struct Runtime(Option<runtime::Runtime>);
 
 impl Runtime {
     /// # Errors
-    /// Those of the system, which may refuse a thread.
+    /// System errors; the system may refuse a thread.
     pub(crate) fn new() -> io::Result<Self> {
         let mut builder = runtime::Builder::new_multi_thread();
         builder.worker_threads(THREADS).thread_name("vesica-store").enable_all();
@@ -24,7 +24,7 @@ impl Runtime {
     /// Waits for `future`.
     ///
     /// # Errors
-    /// Those of `future`; [`io::ErrorKind::TimedOut`] after `limit`.
+    /// The errors of `future`; [`io::ErrorKind::TimedOut`] after `limit`.
     pub(crate) fn wait<T>(
         &self,
         limit: Duration,
@@ -42,7 +42,7 @@ impl Runtime {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // A look-up of a name cannot be interrupted.
+        // A name look-up cannot be interrupted, so do not wait for it.
         if let Some(runtime) = self.0.take() {
             runtime.shutdown_background();
         }

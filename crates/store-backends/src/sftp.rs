@@ -1,7 +1,7 @@
 //! A folder on a server with SFTP as a store.
 //!
-//! The system's `ssh` makes the connection, so the user's configuration, agent and list of known hosts apply. It never
-//! asks for anything.
+//! The system's `ssh` makes the connection, so the user's configuration, agent and list of known
+//! hosts apply. It never prompts.
 
 use crate::error::StoresError;
 use crate::runtime::Runtime;
@@ -15,30 +15,32 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use vesica_store_session::{ActualKind, Lengths, Listed, NotAnObject, Store};
 
-/// The beginning of the names of files that are not complete.
+/// The start of the names of incomplete files.
 const UNFINISHED: &str = ".unfinished-";
 
-/// For a request without much of a body: longer than `ssh` takes to find out that the server is gone.
+/// For a request with a small body: longer than `ssh` takes to detect that the server is gone.
 const SHORT: Duration = Duration::from_secs(90);
 
-/// The slowest line that an object is given time for.
+/// The lowest speed that the time for an object allows for.
 const SLOWEST_BYTES_PER_SECOND: u64 = 64 << 10;
 
-/// Reads of one file on the way at once: one alone would wait a round trip for each 256 KiB.
+/// How many reads of one file are under way at once: a single one would wait for a round trip for
+/// each part of the file.
 const READS: usize = 16;
 
-/// Objects are files. An object appears by a hard link to a complete file, or by a name given to it that nothing else may
-/// have, so nobody sees a part of one. Files and folders have the mode that the server gives them.
+/// Objects are files. An object appears as a hard link to a complete file, or by a rename that
+/// replaces nothing, so no reader sees a part of one. Files and folders have the mode that the
+/// server gives them.
 pub(crate) struct Sftp {
     target: Target,
     root: PathBuf,
     place: String,
-    /// The connection, until it was lost. Dropped before the runtime on which it lives.
+    /// The connection, until it is lost. Dropped before the runtime on which it lives.
     connection: Mutex<Option<Arc<Connection>>>,
     runtime: Runtime,
 }
 
-/// What may take how long.
+/// How long a request that moves this many bytes may take.
 fn limit(bytes: u64) -> Duration {
     SHORT + Duration::from_secs(bytes / SLOWEST_BYTES_PER_SECOND)
 }
@@ -50,7 +52,7 @@ impl Sftp {
     /// [`StoresError`].
     pub(crate) fn open(target: Target, root: &str) -> Result<Self, StoresError> {
         let place = format!("sftp://{target}{root}");
-        // As in other programs, `/~/` is what is in the home of the user.
+        // As in other programs, `/~/` is the user's home.
         let root = root.strip_prefix("/~/").or((root == "/~").then_some(".")).unwrap_or(root);
         let runtime = Runtime::new().map_err(|error| StoresError::Runtime(error.kind()))?;
         let connection = Mutex::new(None);
@@ -72,7 +74,7 @@ impl Sftp {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `steps` over the connection; over another one if it is lost.
+    /// Runs `steps` over the connection, and once more over a new one if the connection is lost.
     fn run<T, S>(&self, limit: Duration, steps: S) -> io::Result<T>
     where
         S: AsyncFn(&Connection) -> Result<T, Error>,
@@ -112,7 +114,7 @@ impl Sftp {
         }
     }
 
-    /// What lies in `folder`: its folders, or its files.
+    /// The entries of `folder`: its folders if `of_folders`, else its files.
     fn entries(&self, folder: &Path, of_folders: bool) -> io::Result<Vec<Listed>> {
         self.run(limit(0), async |connection: &Connection| {
             let entries = match connection.entries(folder).await {
@@ -139,7 +141,7 @@ fn is_missing(error: &Error) -> bool {
     matches!(error, Error::SftpError(SftpErrorKind::NoSuchFile, _))
 }
 
-/// An error of the server as one of the system.
+/// The system error for an error of the server.
 fn failed(error: &Error) -> io::Error {
     let kind = match error {
         error if ssh::is_lost(error) => ErrorKind::ConnectionReset,
@@ -155,7 +157,7 @@ fn failed(error: &Error) -> io::Error {
     kind.into()
 }
 
-/// Writes a file of this name that nobody has, and has it on the disk.
+/// Writes a file under a name that is free, and syncs it to the disk.
 async fn write_new(connection: &Connection, path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let file = connection.sftp.options().write(true).create_new(true).open(path).await?;
     let mut file = Box::pin(TokioCompatFile::new(file));
@@ -167,14 +169,14 @@ async fn write_new(connection: &Connection, path: &Path, bytes: &[u8]) -> Result
     Ok(())
 }
 
-/// Gives a complete file its name, if nothing has it.
+/// Gives a complete file its name, unless the name is taken.
 async fn name_new(connection: &Connection, from: &Path, to: &Path) -> Result<bool, Error> {
     let mut fs = connection.sftp.fs();
     if connection.sftp.support_hardlink() {
         match fs.hard_link(from, to).await {
             Ok(()) => return Ok(true),
             Err(error) if ssh::is_lost(&error) => return Err(error),
-            // The server does not say why. Its file system may have no links.
+            // The server does not say why: its file system may have no links.
             Err(_) if fs.symlink_metadata(to).await.is_ok() => return Ok(false),
             Err(_) => {}
         }
@@ -204,7 +206,7 @@ impl Store for Sftp {
         let unfinished = folder.join(format!("{UNFINISHED}{:016x}", u64::from_le_bytes(suffix)));
         let written = self.run(limit(bytes.len() as u64), async |connection: &Connection| {
             let mut fs = connection.sftp.fs();
-            // It may be there. If it cannot be made, neither can the file.
+            // The folder may exist. If it cannot be created, the file cannot either.
             match fs.create_dir(folder).await {
                 Err(error) if ssh::is_lost(&error) => return Err(error),
                 _ => {}
@@ -215,7 +217,7 @@ impl Store for Sftp {
             {
                 return Ok(None);
             }
-            // Of an attempt over a connection that was lost.
+            // Left by an attempt over a connection that was lost.
             let _ = fs.remove_file(&unfinished).await;
             let written = match write_new(connection, &unfinished, bytes).await {
                 Ok(()) => name_new(connection, &unfinished, &path).await,
@@ -232,10 +234,10 @@ impl Store for Sftp {
         let path = self.root.join(name);
         let mut is_again = false;
         loop {
-            // How long it is: until that is known, little time is enough.
+            // Find out the length first; a short time limit is enough until then.
             let opened = self.run(limit(0), async |connection: &Connection| {
-                // The protocol has no way to open a file that is no link. So both are looked at first: a server that opens a
-                // pipe answers nothing any more.
+                // The protocol cannot open a file only if it is not a link, so both names are
+                // checked first: a server that opens a pipe no longer answers.
                 let mut fs = connection.sftp.fs();
                 if let Some(folder) = path.parent().filter(|folder| *folder != self.root) {
                     match fs.symlink_metadata(folder).await {
@@ -274,13 +276,13 @@ impl Store for Sftp {
                 Looked::ActualKind(is) => return Err(NotAnObject::new(name, is).into()),
                 Looked::File(file, bytes) => (file, bytes),
             };
-            // What was opened may be another file by now.
+            // The opened file may differ from the one that was checked.
             lengths.check(name, bytes)?;
             let read = self
                 .runtime
                 .wait(limit(bytes), async move { Ok(ssh::read(&file, bytes, READS).await) })?;
             match read {
-                // The next look finds the connection lost, and makes another one.
+                // The next check finds the connection lost, and makes another one.
                 Err(error) if ssh::is_lost(&error) && !is_again => is_again = true,
                 read => return read.map(Some).map_err(|error| failed(&error)),
             }
@@ -304,7 +306,7 @@ impl Store for Sftp {
                 Err(error) if !is_missing(&error) => return Err(error),
                 _ => {}
             }
-            // The folder of the run goes with its last object.
+            // The folder of the run is removed with its last object.
             if let Some(folder) = path.parent().filter(|folder| *folder != self.root) {
                 let _ = fs.remove_dir(folder).await;
             }

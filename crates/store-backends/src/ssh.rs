@@ -14,10 +14,10 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncSeekExt, AsyncWriteExt, DuplexStream};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
-/// Names another file of settings for `ssh` than `~/.ssh/config`.
+/// Names a configuration file for `ssh` to use instead of `~/.ssh/config`.
 const CONFIG: &str = "VESICA_SSH_CONFIG";
 
-/// It never asks, and finds out within a minute that the server is gone.
+/// `ssh` never prompts, and detects a lost server within a minute.
 const OPTIONS: [&str; 7] = [
     "BatchMode=yes",
     "ConnectTimeout=20",
@@ -28,13 +28,14 @@ const OPTIONS: [&str; 7] = [
     "ClearAllForwardings=yes",
 ];
 
-/// Most bytes of what `ssh` says that are kept.
+/// Maximum bytes kept of what `ssh` prints.
 const WORDS_MAX_BYTES: usize = 16 << 10;
 
-/// Most bytes of a server's first message.
+/// Maximum bytes of a server's first message.
 const HELLO_MAX_BYTES: u32 = 4096;
 
-/// Renames that replace a file. Where the server offers them, the library uses them for every rename.
+/// The extension for renames that replace a file. The library uses it for every rename if the
+/// server offers it.
 const REPLACING: &[u8] = b"posix-rename@openssh.com";
 
 /// Bytes that one request reads.
@@ -42,10 +43,10 @@ const PART_BYTES: u64 = 128 << 10;
 
 const PIPE_BYTES: usize = 512 << 10;
 
-/// How long `ssh` may take to say why it ended.
+/// How long `ssh` may take to print why it ended.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 
-/// Who to connect to.
+/// The server and user to connect to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) user: Option<String>,
@@ -66,7 +67,7 @@ impl fmt::Display for Target {
     }
 }
 
-/// A connection, and the process behind it, which ends with it.
+/// A connection and its `ssh` process, which ends with it.
 pub(crate) struct Connection {
     pub(crate) sftp: Sftp,
     _ssh: Child,
@@ -91,7 +92,8 @@ impl Target {
         }
         command.args(["-s", "--", &self.host, "sftp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C goes to all processes of a terminal; this one is still needed to end the run in order.
+        // Ctrl-C goes to all processes of a terminal, but this process is still needed to end the
+        // run in order.
         command.process_group(0).kill_on_drop(true);
         let mut ssh = command.spawn().map_err(|error| match error.kind() {
             ErrorKind::NotFound => StoresError::SshRefused(SshFault::NoProgram),
@@ -117,7 +119,7 @@ impl Target {
 }
 
 impl Connection {
-    /// All that is in `folder`.
+    /// All entries of `folder`.
     pub(crate) async fn entries(&self, folder: &Path) -> Result<Vec<DirEntry>, Error> {
         let mut reader = Box::pin(self.sftp.fs().open_dir(folder).await?.read_dir());
         let mut entries = Vec::new();
@@ -132,7 +134,7 @@ impl Connection {
     }
 }
 
-/// Passes on what the server says, without its offer of renames that replace.
+/// Forwards the server's output without its offer of renames that replace.
 async fn without_replacing(mut from: ChildStdout, mut to: DuplexStream) -> io::Result<()> {
     let length = from.read_u32().await?;
     if length > HELLO_MAX_BYTES {
@@ -148,7 +150,7 @@ async fn without_replacing(mut from: ChildStdout, mut to: DuplexStream) -> io::R
     tokio::io::copy(&mut from, &mut to).await.map(drop)
 }
 
-/// What `ssh` says on its standard error.
+/// What `ssh` prints on its standard error.
 struct Words {
     said: Arc<Mutex<Vec<u8>>>,
     reader: tokio::task::JoinHandle<()>,
@@ -177,7 +179,7 @@ impl Words {
     }
 }
 
-/// What the words of `ssh` mean.
+/// What the output of `ssh` means.
 fn fault(said: &str) -> StoresError {
     let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
     if has(&["Host key verification failed", "IDENTIFICATION HAS CHANGED"]) {
@@ -201,7 +203,7 @@ fn fault(said: &str) -> StoresError {
     }
 }
 
-/// Whether an error means that the connection is no longer there.
+/// Whether an error means that the connection is lost.
 pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::SftpError(..) | Error::UnsupportedExtension(_) => false,
@@ -210,7 +212,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// The first `bytes` of `file`, or as many as it has; `reads` requests are on the way at once.
+/// The first `bytes` of `file`, or as many as it has; up to `reads` requests are under way at once.
 pub(crate) async fn read(file: &File, bytes: u64, reads: usize) -> Result<Vec<u8>, Error> {
     let parts = bytes.div_ceil(PART_BYTES);
     let mut whole = Vec::new();
@@ -233,7 +235,7 @@ pub(crate) async fn read(file: &File, bytes: u64, reads: usize) -> Result<Vec<u8
 async fn read_part(mut file: File, from: u64, bytes: u32) -> Result<Vec<u8>, Error> {
     let mut part = Vec::with_capacity(bytes as usize);
     while part.len() < bytes as usize {
-        // The library moves on by what it asked for, not by what it got.
+        // The library advances by what it asked for, not by what it got.
         file.seek(io::SeekFrom::Start(from + part.len() as u64)).await?;
         match file.read(bytes - part.len() as u32, bytes::BytesMut::new()).await? {
             Some(read) => part.extend_from_slice(&read),

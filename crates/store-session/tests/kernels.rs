@@ -3,8 +3,7 @@
 //! kernels apply to the whole process.
 //!
 //! That every row sends the same in turns as in a live run, byte for byte, is a law that the tests
-//! of
-//! `protocols` check.
+//! of `protocols` check.
 
 #[path = "integration/support.rs"]
 mod support;
