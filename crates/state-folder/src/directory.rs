@@ -1,4 +1,5 @@
-//! A folder that is held by a descriptor: what is done in it stays in it, whatever its path means later.
+//! A folder that is held by a descriptor, so that what is done in it stays in it even if its path
+//! leads elsewhere later.
 
 use nix::dir::Dir;
 use nix::errno::Errno;
@@ -12,25 +13,25 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// An open folder. Names are of files and folders directly in it; no link is followed, and nothing blocks that is no regular
-/// file.
+/// An open folder. Names are those of its direct entries; no link is followed, and no call blocks
+/// on anything that is not a regular file.
 #[derive(Debug)]
 pub struct Directory {
     file: File,
 }
 
-/// What has a name in a folder.
+/// The entry that a name in a folder has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// What it is.
+    /// The kind of the entry.
     pub kind: FoundKind,
     /// Its length in bytes.
     pub bytes: u64,
-    /// When it was written.
+    /// When it was last written.
     pub written: SystemTime,
 }
 
-/// What an entry of a folder is.
+/// The kinds of entries in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FoundKind {
     /// A regular file.
@@ -41,14 +42,14 @@ pub enum FoundKind {
     Other,
 }
 
-/// What is there to read.
+/// The result of opening a name for reading.
 #[derive(Debug)]
 pub enum Opened {
     /// Nothing has this name.
     Nothing,
     /// A regular file.
     File(File),
-    /// Something that is no regular file. It was not opened.
+    /// Something that is not a regular file. It was not opened.
     NotAFile,
 }
 
@@ -71,10 +72,10 @@ impl Found {
 }
 
 impl Directory {
-    /// The folder at `path`. A link to a folder is followed here: the path is the user's.
+    /// The folder at `path`. A link to a folder is followed, because the path is the user's.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`], and those of the file system.
+    /// [`io::ErrorKind::NotADirectory`], and file system errors.
     pub fn open(path: &Path) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         let file = options.read(true).custom_flags(OFlag::O_DIRECTORY.bits()).open(path)?;
@@ -84,19 +85,20 @@ impl Directory {
     /// The folder `name` in this one.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotADirectory`] if it is something else, also a link to a folder; those of the file system.
+    /// [`io::ErrorKind::NotADirectory`] if it is something else, even a link to a folder; file
+    /// system errors.
     pub fn folder(&self, name: &str) -> io::Result<Self> {
         let flags = OFlag::O_RDONLY | OFlag::O_DIRECTORY | OFlag::O_NOFOLLOW;
         match self.open_at(name, flags, Mode::empty()) {
             Ok(file) => Ok(Self { file }),
-            // What systems say of a link.
+            // Some systems return this error for a link.
             Err(Errno::ELOOP) => Err(io::ErrorKind::NotADirectory.into()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Creates the folder `name`, with the permission bits `mode` as far as the process's mask allows; `false` if something
-    /// has this name.
+    /// Creates the folder `name` with the permission bits `mode`, less those in the process's mask;
+    /// `false` if the name is taken.
     ///
     /// # Errors
     /// File system errors.
@@ -107,7 +109,7 @@ impl Directory {
         }
     }
 
-    /// What has this name; `None` if nothing has.
+    /// The entry with this name; `None` if there is none.
     ///
     /// # Errors
     /// File system errors.
@@ -123,7 +125,7 @@ impl Directory {
     /// # Errors
     /// File system errors.
     pub fn file(&self, name: &str) -> io::Result<Opened> {
-        // To open a device may do something. Its type is looked at again below.
+        // Opening a device may have effects, so check the type first. It is checked again below.
         match self.found(name)?.map(|found| found.kind) {
             None => return Ok(Opened::Nothing),
             Some(FoundKind::File) => {}
@@ -132,7 +134,7 @@ impl Directory {
         let flags = OFlag::O_RDONLY | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK;
         match self.open_at(name, flags, Mode::empty()) {
             Ok(file) if file.metadata()?.is_file() => Ok(Opened::File(file)),
-            // Of a link, a socket and a device without a driver.
+            // Such as a link, a socket, or a device without a driver.
             Ok(_) | Err(Errno::ELOOP | Errno::ENXIO) => Ok(Opened::NotAFile),
             Err(Errno::ENOENT) => Ok(Opened::Nothing),
             Err(error) => Err(error.into()),
@@ -142,13 +144,13 @@ impl Directory {
     /// A new file of this name, for writing.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] if something has the name; those of the file system.
+    /// [`io::ErrorKind::AlreadyExists`] if the name is taken; file system errors.
     pub fn create(&self, name: &str, mode: u32) -> io::Result<File> {
         let flags = OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_EXCL | OFlag::O_NOFOLLOW;
         Ok(self.open_at(name, flags, Mode::from_bits_truncate(mode))?)
     }
 
-    /// The file of this name, for writing, with `flags` beside; created if there is none.
+    /// The file of this name, for writing, opened with `flags` too; created if there is none.
     fn written(&self, name: &str, flags: OFlag, mode: u32) -> io::Result<File> {
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | flags;
@@ -159,15 +161,15 @@ impl Directory {
         }
     }
 
-    /// The file of this name, for writing from its beginning; created if there is none.
+    /// The file of this name, for writing from its start; created if there is none.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::InvalidInput`] if it is no regular file.
+    /// File system errors; [`io::ErrorKind::InvalidInput`] if it is not a regular file.
     pub fn overwrite(&self, name: &str, mode: u32) -> io::Result<File> {
         self.written(name, OFlag::O_TRUNC, mode)
     }
 
-    /// The file of this name, for writing, with what it has; created if there is none.
+    /// The file of this name, for writing, with its present contents; created if there is none.
     ///
     /// # Errors
     /// As [`overwrite`](Self::overwrite).
@@ -184,7 +186,7 @@ impl Directory {
         Ok(self.open_at(name, flags, Mode::empty())?)
     }
 
-    /// Gives the file `from` the second name `to`; `false` if something has it.
+    /// Gives the file `from` the second name `to`; `false` if the name is taken.
     ///
     /// # Errors
     /// File system errors.
@@ -195,7 +197,7 @@ impl Directory {
         }
     }
 
-    /// Gives the file `from` the name `to`, in place of what has it.
+    /// Gives the file `from` the name `to`, replacing what has it.
     ///
     /// # Errors
     /// File system errors.
@@ -222,7 +224,7 @@ impl Directory {
         Ok(unlinkat(&self.file, name, UnlinkatFlags::RemoveDir)?)
     }
 
-    /// Removes the folder and all that is in it, if there is one.
+    /// Removes the folder and everything in it, or the file of this name, if there is one.
     ///
     /// # Errors
     /// File system errors.
@@ -240,7 +242,7 @@ impl Directory {
         }
     }
 
-    /// What is in the folder, in any order. Names that are not UTF-8 are passed over.
+    /// The entries of the folder, in any order. Names that are not UTF-8 are skipped.
     ///
     /// # Errors
     /// File system errors.
@@ -254,13 +256,13 @@ impl Directory {
             if matches!(name, "." | "..") {
                 continue;
             }
-            // Somebody may have removed it in between.
+            // It may have been removed in between.
             entries.extend(self.found(name)?.map(|found| (name.to_owned(), found)));
         }
         Ok(entries)
     }
 
-    /// Has all names in the folder on the disk.
+    /// Makes all names in the folder durable on the disk.
     ///
     /// # Errors
     /// File system errors.
@@ -268,7 +270,7 @@ impl Directory {
         self.file.sync_all()
     }
 
-    /// What the system says of the folder itself.
+    /// The metadata of the folder itself.
     ///
     /// # Errors
     /// File system errors.
@@ -276,7 +278,7 @@ impl Directory {
         self.file.metadata()
     }
 
-    /// Gives the folder itself these permission bits.
+    /// Sets the permission bits of the folder itself.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt;
         self.file.set_permissions(std::fs::Permissions::from_mode(mode))

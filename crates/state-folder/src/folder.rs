@@ -17,14 +17,15 @@ const PATH_LABEL: &str = "vesica durable 2026 path of a file v1";
 const LOCK: &str = "vesica-run.lock";
 const UNFINISHED: &str = "unfinished";
 
-/// Most bytes of a file that [`Folder::read`] reads.
+/// Maximum bytes of a file that [`Folder::read`] reads.
 const MAX_LEN: u64 = 1 << 20;
 
-/// An open folder; dropping it lets others use it.
+/// An open folder. Other processes can use it once it is dropped.
 pub struct Folder {
     path: PathBuf,
     directory: Directory,
-    /// Held while a file is written: the threads of the process share the name of what is not complete.
+    /// Held while a file is written: the threads of the process share the name for unfinished
+    /// files.
     writing: Mutex<()>,
     _lock: File,
 }
@@ -32,20 +33,20 @@ pub struct Folder {
 /// Why a folder cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FolderError {
-    /// Another process uses it.
+    /// Another process uses the folder.
     InUse,
     /// The folder existed before, with something else in it.
     NotOurs,
-    /// It belongs to another user of the machine.
+    /// The folder belongs to another user of the machine.
     OfAnotherUser,
     /// Its mode lets other users in, and it is not empty.
     TooOpen {
         /// Its permission bits.
         mode: u32,
     },
-    /// Users other than this one can write to the folder that it is in, and so put another one in its place.
+    /// Users other than this one can write to its parent, and so put another folder in its place.
     Replaceable,
-    /// The file system.
+    /// The file system failed.
     Io(io::ErrorKind),
 }
 
@@ -56,8 +57,8 @@ impl From<io::Error> for FolderError {
 }
 
 impl Folder {
-    /// Opens the folder at `path`, and creates it if it does not exist. One process at a time. The folder is held by a
-    /// descriptor: another one in its place is not used.
+    /// Opens the folder at `path`, and creates it if it does not exist. Only one process at a time
+    /// can have it open. It is held by a descriptor: another folder in its place is not used.
     ///
     /// # Errors
     /// Any [`FolderError`].
@@ -68,7 +69,7 @@ impl Folder {
         let is_used = !directory.entries()?.is_empty();
         let is_ours = directory.found(LOCK)?.is_some_and(|found| found.kind == FoundKind::File);
         match access_of_others(&directory.metadata()?) {
-            // They could list secrets, replace them, and lead what is written elsewhere by links.
+            // They could list and replace secrets, and use links to redirect writes.
             Some(Access::Owner) => return Err(FolderError::OfAnotherUser),
             _ if is_used && !is_ours => return Err(FolderError::NotOurs),
             Some(Access::Mode { mode }) if is_used => return Err(FolderError::TooOpen { mode }),
@@ -81,7 +82,8 @@ impl Folder {
             Err(fs::TryLockError::WouldBlock) => return Err(FolderError::InUse),
             Err(fs::TryLockError::Error(error)) => return Err(error.into()),
         }
-        // The process that held the lock before may have removed the file, or the folder, while this one waited.
+        // The process that held the lock before may have removed the file or the folder while this
+        // one waited.
         let there = fs::metadata(path.join(LOCK)).map(|there| (there.dev(), there.ino()));
         let ours = lock.metadata()?;
         if there.ok() != Some((ours.dev(), ours.ino())) {
@@ -96,16 +98,16 @@ impl Folder {
         &self.path
     }
 
-    /// The folder itself.
+    /// The open folder.
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// Whether there is a file of this name.
+    /// Whether there is a file with this name.
     pub fn has(&self, name: &str) -> bool {
         match self.directory.found(name) {
             Ok(found) => found.is_some_and(|found| found.kind == FoundKind::File),
-            // The file may exist. Reading it then gives the error.
+            // The file may exist; reading it then returns the error.
             Err(_) => true,
         }
     }
@@ -124,7 +126,7 @@ impl Folder {
     /// A file, for reading; `None` if there is none.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::InvalidData`] if something else has the name.
+    /// File system errors; [`io::ErrorKind::InvalidData`] if something else has the name.
     pub fn file(&self, name: &str) -> io::Result<Option<File>> {
         match self.directory.file(name)? {
             Opened::File(file) => Ok(Some(file)),
@@ -133,7 +135,7 @@ impl Folder {
         }
     }
 
-    /// Writes a file whole or not at all, and durably: a party must be able to repeat what it has said.
+    /// Writes a file whole or not at all, and durably: a party must be able to send the same again.
     ///
     /// # Errors
     /// File system errors.
@@ -141,10 +143,10 @@ impl Folder {
         self.write_by(name, |file| file.write_all(bytes))
     }
 
-    /// The same with what `write` writes.
+    /// The same, with the contents that `write` writes.
     ///
     /// # Errors
-    /// Those of `write` and of the file system.
+    /// The errors of `write`, and file system errors.
     pub fn write_by(
         &self,
         name: &str,
@@ -171,7 +173,7 @@ impl Folder {
         }
     }
 
-    /// Keeps under `name` which file a result goes to, if it goes to one.
+    /// Records under `name` which file a result goes to, if it goes to one.
     ///
     /// # Errors
     /// File system errors.
@@ -182,7 +184,7 @@ impl Folder {
         }
     }
 
-    /// Whether the file kept under `name` is the one at `path`.
+    /// Whether the file recorded under `name` is the one at `path`.
     ///
     /// # Errors
     /// File system errors.
@@ -191,14 +193,14 @@ impl Folder {
         Ok(self.read(name)?.is_some_and(|kept| kept[..] == digest))
     }
 
-    /// Removes these files, in this order, and durably. Those that are not there are passed over.
+    /// Removes these files durably, in this order. Missing ones are skipped.
     ///
     /// # Errors
     /// File system errors.
     pub fn take_away<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> io::Result<()> {
         for (number, name) in names.into_iter().enumerate() {
             self.directory.remove(name)?;
-            // The first is away before any other one is.
+            // The first must be gone before any other is removed.
             if number == 0 {
                 self.directory.sync()?;
             }
@@ -206,21 +208,21 @@ impl Folder {
         self.directory.sync()
     }
 
-    /// Removes these files and the folder, as far as that is possible. The folder may contain foreign files.
+    /// Removes these files and the folder as far as possible; the folder may contain other files.
     pub fn remove<'a>(&self, names: impl IntoIterator<Item = &'a str>) {
-        // The lock last: without it the rest would look like somebody else's.
+        // The lock last: without it the rest would look like another program's.
         for name in names.into_iter().chain([UNFINISHED, LOCK]) {
             let _ = self.directory.remove(name);
         }
-        // By its path: another folder there is removed only if it is empty.
+        // Remove it by its path: if another folder is there, it is removed only if empty.
         let _ = fs::remove_dir(&self.path);
     }
 }
 
-/// Refuses a folder that other users can replace. One that is yet to be made has a parent that this user makes, or that is
-/// checked here.
+/// Refuses a folder that other users can replace. If it does not exist yet, its parent will be
+/// created by this user or is checked here.
 fn check_parent(path: &Path) -> Result<(), FolderError> {
-    // A link is the user's own: what counts is where it leads.
+    // A link is the user's own, so its target is what counts.
     let path = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => std::path::absolute(path)?,
         path => path?,
@@ -233,7 +235,7 @@ fn check_parent(path: &Path) -> Result<(), FolderError> {
     }
 }
 
-/// Stands for the path of a file.
+/// A digest that identifies the path of a file.
 fn digest_of(path: &Path) -> io::Result<[u8; 32]> {
     let path = std::path::absolute(path)?;
     Ok(derive(PATH_LABEL, &[path.as_os_str().as_bytes()]))
@@ -269,7 +271,7 @@ mod tests {
         set(0o777).unwrap();
         assert!(matches!(Folder::open(&path), Err(FolderError::Replaceable)));
         assert!(!path.exists(), "nothing is made there");
-        // As `/tmp` is.
+        // Like `/tmp`.
         set(0o1777).unwrap();
         drop(Folder::open(&path).unwrap());
         set(0o777).unwrap();

@@ -1,23 +1,25 @@
-//! Who can put another folder in the place of one that holds secrets.
+//! Which users can put another folder in the place of one that holds secrets.
 
 use nix::unistd::{Gid, Group, Uid, User, geteuid};
 use std::fs::Metadata;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
-/// The bit of a folder in which only the owner of a file may remove or rename it.
+/// The mode bit of a folder in which only the owner of a file may remove or rename it.
 const STICKY: u32 = 0o1000;
 
-/// Permission bits that let the group, and all others, write.
+/// Permission bits that let the group, or all others, write.
 const GROUP_WRITES: u32 = 0o020;
 const ALL_WRITE: u32 = 0o002;
 
-/// The superuser, who gets at everything in any case.
+/// The superuser, who has access to everything anyway.
 const SUPERUSER: u32 = 0;
 
-/// Whether users other than this process's and the superuser can replace what is in the folder that `parent` describes: they
-/// can write there, and it is not sticky, or it is theirs. The group of a user of whom it has no other member counts as the
-/// user, also in a folder of the superuser: the volumes of containers are such. A superuser works in folders of other users, in
-/// containers above all, and is not told of their owner.
+/// Whether users other than this process's and the superuser can replace what is in the folder that
+/// `parent` describes: either it is another user's, or they can write there and it is not sticky. A
+/// group whose only member is the folder's owner counts as that user, and in a folder of the
+/// superuser so does the group of this process's user, as the volumes of containers are like that.
+/// A superuser works in folders of other users, in containers above all, so their owner does not
+/// matter to it.
 pub(crate) fn others_can_replace(parent: &Metadata) -> bool {
     let (owner, mode, user) = (parent.uid(), parent.permissions().mode(), geteuid().as_raw());
     can_replace(owner, mode, user, || is_trusted_group(parent.gid(), owner, user))
@@ -30,18 +32,19 @@ fn can_replace(owner: u32, mode: u32, user: u32, is_own_group: impl FnOnce() -> 
     is_foreign || (is_writable && !is_sticky)
 }
 
-/// Whether a group is the own one of a folder's owner or, in a folder of the superuser, of this user.
+/// Whether a group is the owner's own or, in a folder of the superuser, this user's own.
 fn is_trusted_group(group: u32, owner: u32, user: u32) -> bool {
     is_own_group(group, owner) || owner == SUPERUSER && is_own_group(group, user)
 }
 
-/// Whether the group has no member but the user: many systems give each user one of the same name.
+/// Whether the group has no member but the user: many systems give each user a group of the same
+/// name.
 fn is_own_group(group: u32, user: u32) -> bool {
     match (Group::from_gid(Gid::from_raw(group)), User::from_uid(Uid::from_raw(user))) {
         (Ok(Some(group)), Ok(Some(user))) => {
             group.name == user.name && group.mem.iter().all(|member| *member == user.name)
         }
-        // Of a user whom this machine, or this container, does not know.
+        // This machine or this container knows neither the group nor the user.
         (Ok(None), Ok(None)) => group == user,
         _ => false,
     }
@@ -62,7 +65,7 @@ mod tests {
             (1000, 0o775, 1000, false, true),
             (1000, 0o1775, 1000, false, false),
             (1001, 0o1755, 1000, false, true),
-            // In a container, for example.
+            // As in a container.
             (1000, 0o755, 0, false, false),
             (1000, 0o777, 0, false, true),
         ] {
@@ -71,7 +74,7 @@ mod tests {
         }
     }
 
-    /// With numbers that no machine knows, as in a container.
+    /// With ids that no machine knows, as in a container.
     #[test]
     fn the_group_of_a_volume_is_trusted_where_it_is_the_users_own() {
         let [user, other] = [4_000_000_123, 4_000_000_124];

@@ -105,8 +105,7 @@ impl Bucket {
         let objects = |retry| build(service, name, retry).map_err(|_| settings);
 
         let runtime = Runtime::new().map_err(|error| StoresError::Runtime(error.kind()))?;
-        // A bucket that does not exist must not pass for an empty store, nor may a folder that is
-        // not mounted.
+        // A bucket that does not exist must not pass for an empty store.
         let first = Self { objects: objects(RETRY_AT_OPENING)?, runtime, prefix, place };
         match first.runtime.wait(SHORT, first.look()) {
             Ok(Ok(())) => {}
