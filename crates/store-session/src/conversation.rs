@@ -35,8 +35,7 @@ const OBJECT_BYTES: usize = 8 << 20;
 /// How long a thread waits before it checks again for bytes that another thread is looking for.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How long nothing more must be written before bytes are published, so that one flight is one
-/// object.
+/// The pause in writing after which bytes are published, so that one flight is one object.
 const REST: Duration = Duration::from_millis(1);
 
 /// A run whose party has met its peer.
@@ -102,7 +101,7 @@ struct Outbox {
 struct Written {
     len: u64,
     transcript: Transcript,
-    /// The points beyond `len` at which objects of earlier processes ended.
+    /// The points after `len` at which objects of earlier processes end.
     points: VecDeque<Point>,
     /// How many bytes of the stream are in objects.
     published: u64,
@@ -141,7 +140,7 @@ impl Written {
 }
 
 impl Conversation {
-    /// Starts or continues `run` with the objects that `state` records.
+    /// Starts or resumes `run` with the objects that `state` records.
     pub(crate) fn start(run: Run, state: Arc<State>) -> Result<Self, ExchangeError> {
         let (mut objects, journal) = state.objects()?;
         let sealer = |party| Sealer::new(run.secret.expose(), OBJECT_LABEL, party);
@@ -234,7 +233,7 @@ fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeErro
         _ if !has(HELLO) || !has(SHARES) => Err(ExchangeError::Gone { number: 0 }),
         Some(number) => Err(ExchangeError::Gone { number }),
         None if ids.iter().all(|id| has(&what_of(id))) => Ok(()),
-        // A detached object is missing, which one of the numbered objects names.
+        // A detached object is missing; one of the numbered objects names it.
         None => Err(ExchangeError::Gone { number: count }),
     }
 }
@@ -304,7 +303,7 @@ impl Core {
     /// Publishes the bytes that are in no object yet. After a failure nothing more is published:
     /// the next object would replace the one that is kept for the next process.
     fn publish(&self) -> Result<(), TransportError> {
-        // The upload may take long. During it this party is not merely waiting for the peer.
+        // The upload may take long, and this party does not only wait for the peer during it.
         self.working.fetch_add(1, Ordering::Relaxed);
         let published = {
             let _in_order = lock(&self.publishing);

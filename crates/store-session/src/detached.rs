@@ -57,7 +57,7 @@ impl DetachedKeys {
         [&[self.own][..], self.secret.expose(), self.run.as_bytes()].concat()
     }
 
-    /// The keys with these bytes; `None` if the bytes are not those of keys.
+    /// The keys in `bytes`; `None` if they are malformed.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([own], rest) = bytes.split_first_chunk()?;
         let (secret, run) = rest.split_first_chunk::<32>()?;

@@ -3,7 +3,8 @@
 //!
 //! * [`Store`] — write-once objects of up to [`OBJECT_MAX_BYTES`]; [`FolderStore`] keeps them in a
 //!   folder.
-//! * [`Mirror`] — a store that each side holds a copy of; a connection that may be lost syncs them.
+//! * [`Mirror`] — a store of which each side keeps a copy, synchronized over a connection that may
+//!   be lost.
 //! * [`meet`] — the parties find each other in the store and toss a secret.
 //! * [`Conversation`] — the streams of one run, written as sealed objects and read from the peer's.
 //! * [`State`] — what a party keeps of an unfinished run.

@@ -135,7 +135,7 @@ struct Line {
     small: u32,
     /// When something last came from the other side.
     moved: Option<Instant>,
-    /// Why there is nothing more to come.
+    /// Why nothing more will come.
     failed: Option<io::ErrorKind>,
     /// Runs that this side has started, without those whose objects it got back from the other side
     /// after it had lost them.

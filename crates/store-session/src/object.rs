@@ -4,7 +4,7 @@
 //! |---|---|
 //! | 8 | the stream |
 //! | 4 | the length n |
-//! | n | bytes of the stream, which follow those of the pieces before it |
+//! | n | the next n bytes of the stream |
 
 use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;

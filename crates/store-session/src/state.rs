@@ -109,7 +109,7 @@ impl State {
         self.was_finished
     }
 
-    /// Keeps where the result goes, before it is written.
+    /// Records where the result goes, before it is written.
     ///
     /// # Errors
     /// File system errors.

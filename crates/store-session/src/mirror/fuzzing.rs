@@ -32,7 +32,7 @@ fn name(object: &str) -> String {
     format!("{PREFIX}-0001/{object}")
 }
 
-/// What an honest side sends: for no objects, and for those of a run.
+/// What an honest side sends: once without objects, and once with the objects of a run.
 pub fn lines() -> [Vec<u8>; 2] {
     let names = ["0-hello", "0-shares", "0-000000", "0-end"].map(name);
     let objects = names.iter().flat_map(|name| [object_of(name, 5), vec![7; 5]].concat());

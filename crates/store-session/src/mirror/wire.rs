@@ -11,7 +11,7 @@ pub(super) const LEAVE: u8 = 2;
 
 /// Why a connection ends.
 pub(super) enum Fault {
-    /// It is lost.
+    /// The connection is lost.
     Line,
     /// The folder of this side failed.
     Here(io::ErrorKind),
