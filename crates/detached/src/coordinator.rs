@@ -1,8 +1,8 @@
-//! The driver's side of a run whose partitions are matched elsewhere, in turns.
+//! The coordinator of a run whose partitions are matched in other processes, in turns.
 //!
 //! ```text
-//!  peer ──▶ messages for each partition ──▶ a task for each partition that has enough ──▶ hands
-//!  peer ◀── what each partition says next ◀──────────────── stored already, by its id ◀──┘
+//!  peer ──▶ messages for each partition ──▶ a task for each partition that has enough ──▶ workers
+//!  peer ◀── the partition's next messages ◀──────────── stored already, under their ids ◀──
 //! ```
 
 use crate::run_spec::CheckedSpec;
@@ -17,40 +17,42 @@ use vesica_net::{
 };
 use vesica_partitions::Cost;
 
-/// How long more messages may come before those that have come are dealt with, and how often that is asked: a batch of
-/// tasks takes about a second, whatever their number.
+/// The pause in which more messages may arrive before the coordinator handles those it has, and the
+/// most such pauses: a batch of tasks takes about a second, however many it has.
 const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 
-/// At most so many objects are fetched in a row before tasks are given out: a peer cannot hold up the run by sending more.
+/// Most objects fetched in a row before tasks are handed out: a peer cannot delay the run by
+/// sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Bytes of messages that this process has in memory before `workers` keeps them.
+/// Bytes of messages that this process holds in memory before it has `workers` keep them.
 const GATHERED_BYTES: u64 = 256 << 20;
 
-/// Most objects of the peer that a task reads. A partition has some ten messages, each in parts of 64 MiB; every task has the list of
-/// all of them.
+/// Most of the peer's objects that a task reads. A partition has about ten messages, each in parts
+/// of 64 MiB; every task carries the list of all of them.
 const MOST_OBJECTS: usize = 1024;
 
 const DETACHED: Error = Error::Bug("this connection has no parts elsewhere");
 
-/// What was kept of a partition is not of that one.
+/// The stored data of a partition does not belong to it.
 const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
 
-/// What the partitions gave, unchecked. The rows are where the work was done.
+/// The combined result of the partitions, unchecked. The rows are with the workers that matched
+/// them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DetachedMatches {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
-    /// How many own rows are.
+    /// How many own rows have a common item.
     pub rows: u64,
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
-    /// The most changes of direction of a partition.
+    /// The most changes of direction in any one partition.
     pub direction_changes: u64,
 }
 
 impl DetachedMatches {
-    /// How many keys are common, if this party learns it. At most `most` can be.
+    /// How many keys are common, if this party learns it; at most `most` are possible.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] for an impossible result.
@@ -63,21 +65,21 @@ impl DetachedMatches {
     }
 }
 
-/// A partition that is not over.
+/// An unfinished partition.
 struct Part {
     index: u64,
     /// The first stream of each step of the protocol, or of its whole run.
     roots: Vec<StreamId>,
     heard: Vec<ReceivedAt>,
-    /// Bytes that came in objects of the run, and that `workers` does not have yet.
+    /// Bytes that arrived in objects of the run and that `workers` does not have yet.
     fresh: Flight,
-    /// How many bytes of each stream have come, and of all streams.
+    /// How many bytes of each stream have arrived, and of all streams together.
     arrived: BTreeMap<StreamId, u64>,
     all: u64,
     opened: Vec<StreamId>,
-    /// Where it waits, for how many bytes; `None` if it has not run in this process.
+    /// On which streams it waits, and for how many bytes; `None` if it has not run in this process.
     needs: Option<Vec<(StreamId, u64)>>,
-    /// A turn that reveals something, until all partitions have come to that.
+    /// The result of a turn that reveals something, until every partition has reached that step.
     held: Option<TaskResult>,
 }
 
@@ -100,7 +102,7 @@ impl Part {
         }
     }
 
-    /// The task that it has next.
+    /// Its next task.
     fn task(&mut self, detached: &dyn Detached, kept: &mut Vec<(String, Vec<u8>)>) -> Task {
         self.keep(kept);
         Task {
@@ -113,7 +115,7 @@ impl Part {
         }
     }
 
-    /// Hears more, of at most `most` bytes in all.
+    /// Takes a message of the peer; `most` bounds the bytes of all messages together.
     fn hear(
         &mut self,
         heard: Received,
@@ -150,7 +152,7 @@ impl Part {
         }
     }
 
-    /// Gives what is fresh a name, under which `workers` will keep it.
+    /// Names the bytes that `workers` does not have yet; `workers` will keep them under that name.
     fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
         if self.fresh.is_empty() {
             return;
@@ -169,8 +171,9 @@ impl Part {
     }
 }
 
-/// Has `workers` run the protocol on each partition of the run over `session`; returns what was found. All is counted under
-/// the label of `run_spec`; `progress` takes how many partitions are done.
+/// Has `workers` run the protocol on each partition of the run over `session`; returns the matches.
+/// All bytes are counted under the label of `run_spec`; `progress` is called with the number of
+/// finished partitions.
 ///
 /// # Errors
 /// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `workers` ends the run.
@@ -195,7 +198,8 @@ pub fn run_detached(
         found: DetachedMatches::default(),
     };
     let mut roots: Vec<Vec<StreamId>> = vec![Vec::new(); run_spec.partitions as usize];
-    // As in a process that has the rows: the first streams of a step in all partitions, then those of the next step.
+    // The same order as in a process that has the rows: the first streams of one step in all
+    // partitions, then those of the next step.
     for _ in 0..known.steps() {
         for roots in &mut roots {
             let (_, opened) = ctx.fork_detached()?;
@@ -206,7 +210,7 @@ pub fn run_detached(
         match session.kept_part(index)? {
             Some(kept) => {
                 coordinator.end(&PartitionResult::from_bytes(&kept).ok_or(DAMAGED)?);
-                // It came to its end after all had come to the step that reveals.
+                // It finished after all partitions had reached the step that reveals.
                 coordinator.may_reveal = true;
             }
             None => coordinator.parts.push(Part::new(detached, index, roots)),
@@ -228,17 +232,17 @@ pub fn run_detached(
     }
 }
 
-/// What is known of the partitions.
+/// What the coordinator knows of the partitions.
 struct Coordinator<'a> {
     detached: &'a dyn Detached,
     workers: &'a dyn Workers,
     run_spec: &'a RunSpec,
     meter: Meter,
-    /// Those that are not over.
+    /// The unfinished ones.
     parts: Vec<Part>,
-    /// Whether all partitions have come to the step in which this party reveals something.
+    /// Whether all partitions have reached the step in which this party reveals something.
     may_reveal: bool,
-    /// An honest peer sends a partition fewer bytes than this.
+    /// An honest peer sends fewer bytes than this to a partition.
     most_heard: u64,
     /// What `workers` must keep before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
@@ -268,7 +272,7 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// Looks for more messages, as long as there are any at once and there is room for them.
+    /// Fetches more messages while some are there at once and there is room for them.
     fn gather(&mut self) -> Result<bool> {
         let mut has_more = false;
         for _ in 0..MOST_AT_ONCE {
@@ -281,7 +285,7 @@ impl Coordinator<'_> {
         Ok(has_more)
     }
 
-    /// Has `workers` keep the messages in memory, if they are many.
+    /// Hands the messages in memory to `workers` if there are many.
     fn make_room(&mut self) -> Result<()> {
         if self.gathered() < GATHERED_BYTES {
             return Ok(());
@@ -299,7 +303,8 @@ impl Coordinator<'_> {
         fresh + self.kept.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>()
     }
 
-    /// Waits until a partition has the bytes that it needs. Then it waits a moment for messages to others, as long as they come.
+    /// Waits until a partition has the bytes that it needs, then a moment more for messages to
+    /// other partitions, while they keep arriving.
     fn listen(&mut self) -> Result<()> {
         self.hear()?;
         while !self.parts.iter().any(Part::is_ready) {
@@ -329,7 +334,8 @@ impl Coordinator<'_> {
         self.parts.iter().filter(|part| part.is_ready()).count()
     }
 
-    /// Gives out a task for each partition that has the bytes that it needs. Returns the partitions that are over.
+    /// Hands out a task for each partition that has the bytes it needs. Returns the partitions that
+    /// finished.
     fn turn(&mut self) -> Result<Vec<(u64, Vec<StreamId>, PartitionResult)>> {
         let (detached, kept) = (self.detached, &mut self.kept);
         let ready = self.parts.iter_mut().filter(|part| part.is_ready());
@@ -348,7 +354,8 @@ impl Coordinator<'_> {
             part.opened = one.opened();
             let needs = one.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
             part.needs = Some(needs.collect());
-            // It would be ready again at once: the peer has named more bytes than its objects have.
+            // It would be ready again at once: the peer has announced more bytes than its objects
+            // hold.
             if one.ended.is_none() && part.is_ready() {
                 return Err(Misbehaviour::BrokenFraming.into());
             }

@@ -3,11 +3,11 @@
 use serde::{Deserialize, Serialize};
 use vesica_core::Misbehaviour;
 
-/// A [`Misbehaviour`]: its number below, and its figures.
+/// A [`Misbehaviour`]: its number in the list below, and its figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault(u8, [u64; 3]);
 
-/// Those without figures, from number 3 on. Another one counts as the first.
+/// Those without figures, numbered from 3. Any other is encoded as the first.
 const PLAIN: [Misbehaviour; 13] = [
     Misbehaviour::InvalidValue,
     Misbehaviour::InvalidPublicKey,

@@ -7,12 +7,12 @@ use vesica_agreement::split;
 use vesica_core::{Error, Result, StopReason};
 use vesica_net::{Connection, Context, OpenedStreams};
 
-/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams that this opens, at most `at_once` at a
-/// time and in ascending order. The forks are connected to those of the peer with the same number, whatever number it
-/// works on at once.
+/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams the fork opens, in
+/// ascending order and at most `at_once` at a time. Each fork is connected to the peer's fork with
+/// the same number, however many the peer runs at once.
 ///
-/// Number i begins when all up to i − [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) are done: in a step in which this side
-/// only sends, the peer has that many partitions unread at most.
+/// Number i starts when all up to i − [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) have finished:
+/// in a step in which only this side sends, the peer has at most that many unread partitions.
 ///
 /// # Errors
 /// The first error of `work`, which stops the session.
@@ -53,7 +53,8 @@ pub fn in_flight(
             match fork() {
                 Ok(Some((index, mut ctx, opened))) => {
                     if let Err(error) = work(index, &mut ctx, &opened) {
-                        // Before the fork ends: the peer would notice, and stop this side for another reason.
+                        // Before the fork ends: the peer would notice that, and stop this side for
+                        // another reason.
                         return fail(error);
                     }
                     drop(ctx);
@@ -84,7 +85,8 @@ pub fn in_flight(
     }
 }
 
-/// Stops the session when the thread that holds it panics, so that the others, which may wait for the peer, end too.
+/// Stops the session if the thread that holds it panics, so that the other threads, which may be
+/// waiting for the peer, end too.
 struct StopOnPanic<'a>(&'a dyn Connection, &'a Window);
 
 impl Drop for StopOnPanic<'_> {
@@ -96,7 +98,7 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-/// Which partitions are done, so that none is begun too far ahead of the others.
+/// Which partitions have finished, so that none starts too far ahead of the others.
 #[derive(Default)]
 struct Window {
     done: Mutex<Done>,
@@ -105,10 +107,10 @@ struct Window {
 
 #[derive(Default)]
 struct Done {
-    /// All below are done.
+    /// All below this number have finished.
     first: u64,
     later: BTreeSet<u64>,
-    /// Nothing may be begun any more.
+    /// No further partition may start.
     closed: bool,
 }
 
@@ -117,7 +119,7 @@ impl Window {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `index` may be begun; returns whether it may.
+    /// Waits until `index` may start; returns whether it may.
     fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
         let mut done = self.lock();
         while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {
@@ -137,7 +139,7 @@ impl Window {
         self.changed.notify_all();
     }
 
-    /// Wakes those that wait, after a failure.
+    /// Wakes the waiting threads, after a failure.
     fn wake(&self) {
         drop(self.lock());
         self.changed.notify_all();

@@ -1,7 +1,7 @@
-//! A protocol whose steps are made in all partitions before the next one in any.
+//! A protocol that finishes each step in all partitions before the next one starts in any.
 //!
-//! Between two steps the value of an item is kept in the place of the item: so nothing grows, and the next step reads it as
-//! the first one reads items.
+//! Between two steps, an item's value takes the item's place: storage does not grow, and every step
+//! reads its input as the first one reads items.
 
 use crate::in_flight::in_flight;
 use crate::part::{PartComparison, PartRun, Rest, Stepped};
@@ -14,27 +14,29 @@ use vesica_net::{Connection, Context, Meter, OpenedStreams, SpanReport};
 use vesica_partitions::{Cost, FinishedPartition, FinishedStep, PartitionOutput};
 use vesica_protocols::{Step, Steps};
 
-/// What was kept of a partition is not of that one.
+/// The stored data of a partition does not belong to it.
 const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
 
-/// The rows of a party, by partitions, with a value in the place of each item.
+/// The rows of a party by partition, with a value in the place of each item.
 pub trait PartRows: Sync {
-    /// The values of a partition: items before the first step. Where rows may have the same item, each once and ascending.
+    /// The values of a partition: before the first step, its items. If several rows may have the
+    /// same item, each item once, ascending.
     ///
     /// # Errors
-    /// Those of the place where they are.
+    /// Those of the place where the rows are.
     fn entered(&self, index: u64) -> Result<Vec<Item>>;
 
-    /// Puts another value in the place of each; `items` are those of [`entered`](Self::entered), `values` in their order.
+    /// Replaces each value; `items` are those of [`entered`](Self::entered), and `values` follow
+    /// their order.
     ///
     /// # Errors
-    /// Those of the place where they are.
+    /// Those of the place where the rows are.
     fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()>;
 
-    /// Takes what a partition gave, whose own items have these `values` now.
+    /// Takes the output of a partition, whose own items now have these `values`.
     ///
     /// # Errors
-    /// Those of the place where they are.
+    /// Those of the place where the rows are.
     fn add(&self, index: u64, values: &[Item], given: &PartitionOutput) -> Result<()>;
 }
 
@@ -46,14 +48,14 @@ pub struct InSteps<'a> {
     steps: Steps,
     /// The shared self-check items of each partition.
     shared: &'a [Vec<Item>],
-    /// What each partition needs for its next step beside the values of its items.
+    /// What each partition needs for its next step, besides the values of its items.
     rests: Vec<Mutex<Option<Rest>>>,
     meter: Meter,
 }
 
 impl<'a> InSteps<'a> {
-    /// Of a `run` over `session` with these `rows`, of which `shared` has the self-check items of each partition. All is
-    /// counted in `meter`.
+    /// For a `run` over `session` with these `rows`; `shared` has the self-check items of each
+    /// partition. All bytes are counted in `meter`.
     pub fn new(
         session: &'a dyn Connection,
         rows: &'a dyn PartRows,
@@ -65,8 +67,9 @@ impl<'a> InSteps<'a> {
         Self { session, rows, run, steps, shared, rests, meter }
     }
 
-    /// Makes all steps, each in `at_once` partitions at a time; `progress` takes how many partitions that amounts to. Returns
-    /// the most changes of direction of each step together.
+    /// Runs all steps, each in `at_once` partitions at a time; `progress` is called with the number
+    /// of whole partitions that the work so far amounts to. Returns the sum, over the steps, of the
+    /// most changes of direction in any partition.
     ///
     /// # Errors
     /// The first error of a partition, which stops the session.
@@ -154,7 +157,7 @@ impl<'a> InSteps<'a> {
         Ok(cost)
     }
 
-    /// What the step before gave of a partition whose items have these `values` now.
+    /// The result of the previous step for a partition whose items now have these `values`.
     fn stepped(&self, index: u64, values: &[Item]) -> Result<Stepped> {
         let mut rest = self.rests[index as usize].lock().unwrap_or_else(PoisonError::into_inner);
         let rest = rest.take().ok_or(Error::Bug("a partition misses its last step"))?;
@@ -162,7 +165,7 @@ impl<'a> InSteps<'a> {
         Ok(Stepped { own, rest })
     }
 
-    /// Puts what a step gave in the place of what it took, `values` in their order.
+    /// Replaces a step's input with its result; `values` gives their order.
     fn replace(&self, index: u64, values: &[Item], Stepped { own, rest }: Stepped) -> Result<()> {
         self.rows.replace(index, values, &own)?;
         let mut place = self.rests[index as usize].lock().unwrap_or_else(PoisonError::into_inner);
@@ -170,7 +173,7 @@ impl<'a> InSteps<'a> {
         Ok(())
     }
 
-    /// Adds what a partition gave.
+    /// Stores and adds the output of a partition.
     fn finish(
         &self,
         step: Step,
@@ -182,13 +185,13 @@ impl<'a> InSteps<'a> {
         self.keep(step, index, opened, || over.to_bytes(values.len()))
     }
 
-    /// Counts what a step in `ctx` took, and returns it.
+    /// Counts the cost of a step in `ctx`, and returns it.
     fn count(&self, ctx: &Context) -> Cost {
         self.meter.add(&ctx.meter().report());
         self.run.cost(ctx)
     }
 
-    /// The number under which a step of a partition is kept.
+    /// The number under which a step of a partition is stored.
     fn number(&self, step: Step, index: u64) -> u64 {
         step as u64 * self.run.plan.partitions() + index
     }
@@ -204,7 +207,7 @@ impl<'a> InSteps<'a> {
         opened: &OpenedStreams,
         bytes: impl FnOnce() -> Vec<u8>,
     ) -> Result<()> {
-        // Where a later process cannot continue the run, the values need not be in memory twice.
+        // If no later process can continue the run, the values need not be in memory twice.
         if self.session.seed().is_none() {
             return Ok(());
         }
@@ -212,7 +215,7 @@ impl<'a> InSteps<'a> {
         Ok(self.session.keep_part(number, &opened.ids(), &bytes())?)
     }
 
-    /// Takes a step that an earlier process made.
+    /// Restores a step that an earlier process finished.
     fn recall(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
         let rest_len = Stepped::rest_len(self.shared[index as usize].len());
         let over = FinishedStep::from_bytes(kept, rest_len, values.len());
@@ -222,7 +225,7 @@ impl<'a> InSteps<'a> {
         Ok(cost)
     }
 
-    /// Takes what a partition gave in an earlier process.
+    /// Restores the output of a partition that an earlier process finished.
     fn recall_given(&self, index: u64, values: &[Item], kept: &[u8]) -> Result<Cost> {
         let over = FinishedPartition::from_bytes(kept, values.len()).ok_or(DAMAGED)?;
         self.meter.add(&[counted(&over.cost, self.run.label)]);

@@ -1,14 +1,14 @@
-//! The run of a protocol on one partition of an intersection: at once, or as tasks that take turns elsewhere.
+//! Runs a protocol on one partition of an intersection: at once, or as tasks in other processes.
 //!
-//! * [`PartRun`] — what a partition enters, and what its output says.
-//! * [`in_flight`] — several partitions at a time; [`InSteps`] — those of a protocol that makes each step in all of them
-//!   before the next, over the party's [`PartRows`].
-//! * [`RunSpec`] — what tasks elsewhere need to know of the run; [`Task`] and [`TaskResult`] — one turn of a partition, and what came
-//!   of it.
-//! * [`Workers`] — programs elsewhere, to which [`run_detached`] gives out the tasks of a run.
+//! * [`PartRun`]: what a partition enters, and what its output contains.
+//! * [`in_flight`] runs several partitions at a time; [`InSteps`] runs a protocol that finishes
+//!   each step in all partitions before the next, over the party's [`PartRows`].
+//! * [`RunSpec`]: what detached tasks need to know of the run; [`Task`] and [`TaskResult`]: one
+//!   turn of a partition, and its result.
+//! * [`Workers`]: programs in other processes, to which [`run_detached`] hands the tasks of a run.
 //!
-//! A task is a pure function of its orders, of its partition's items and of the peer's bytes. It may run as often as anybody
-//! likes, on any machine, and several times at once.
+//! A task is a pure function of its run spec, of its partition's items and of the peer's bytes. It
+//! may run any number of times, on any machine, even several times at once.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -1,4 +1,4 @@
-//! What a partition enters into its protocol, and what the output says of it.
+//! What a partition enters into its protocol, and what its output contains.
 
 use vesica_agreement::split::{lens, partition};
 use vesica_core::{
@@ -9,25 +9,25 @@ use vesica_partitions::{Cost, FinishedStep, PartitionOutput, Plan};
 use vesica_protocols::{COINS_LEN, Committed, Comparison, Output, Protocol, Steps};
 use vesica_self_check::CheckedSet;
 
-/// What a step gave of a partition.
+/// The result of a step for one partition.
 pub struct Stepped {
-    /// The value of each own item, in their order. The next step takes it in the place of the item.
+    /// The value of each own item, in their order. The next step takes it in place of the item.
     pub own: Vec<Block>,
     /// What else the next step needs.
     pub rest: Rest,
 }
 
-/// What a partition needs for its next step beside the values of own items.
+/// What a partition needs for its next step, besides the values of own items.
 pub struct Rest {
     /// The values of the shared self-check items.
     shared: Vec<Block>,
     coins: Secret<[u8; COINS_LEN]>,
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     refused: Option<Misbehaviour>,
 }
 
 impl Stepped {
-    /// The step as it is kept.
+    /// The step in the form that is stored.
     pub fn to_over(&self, cost: Cost) -> FinishedStep {
         let Rest { shared, coins, refused } = &self.rest;
         let mut rest = coins.expose().to_vec();
@@ -40,7 +40,7 @@ impl Stepped {
         COINS_LEN + Block::LEN * shared
     }
 
-    /// The step of what was kept; `None` if it is none.
+    /// The step of its stored form; `None` if that does not hold one.
     pub fn of_over(over: FinishedStep) -> Option<(Self, Cost)> {
         let FinishedStep { rest, values, refused, cost } = over;
         let (coins, shared) = rest.split_first_chunk()?;
@@ -51,9 +51,9 @@ impl Stepped {
     }
 }
 
-/// What the comparison of a partition gives.
+/// The result of comparing a partition.
 pub enum PartComparison {
-    /// All that the partition gives.
+    /// The partition's output: the protocol has no further step.
     PartitionOutput(PartitionOutput),
     /// What the answer needs.
     Answers(Stepped),
@@ -63,11 +63,11 @@ pub enum PartComparison {
 pub struct PartRun<'a> {
     /// The protocol.
     pub row: &'a Protocol,
-    /// This party's.
+    /// The role of this party.
     pub role: Role,
-    /// Of the whole sets.
+    /// The parameters of the whole sets.
     pub params: &'a PsiParams,
-    /// How they are split.
+    /// How the sets are split.
     pub plan: Plan,
     /// The label under which bytes are counted.
     pub label: &'a str,
@@ -79,13 +79,13 @@ const TOO_LONG: Error = Error::Bug("a partition is longer than its bound");
 struct Part {
     own_len: usize,
     shared_len: usize,
-    /// Items in all, with padding.
+    /// How many items there are, with padding.
     len: usize,
 }
 
 impl PartRun<'_> {
-    /// Runs the protocol on partition `index`, with distinct own `items` and the `shared` self-check items there. Returns
-    /// what it gave, and what it entered: own items first.
+    /// Runs the protocol on partition `index`, with distinct own `items` and the partition's
+    /// `shared` self-check items. Returns its output and what it entered: own items first.
     ///
     /// # Errors
     /// Those of the protocol.
@@ -114,13 +114,14 @@ impl PartRun<'_> {
         Ok((part.given(output), set))
     }
 
-    /// The steps that all partitions make together, if the protocol has some.
+    /// The steps that the protocol runs in all partitions together, if it has such steps.
     pub fn steps(&self) -> Option<Steps> {
         self.row.steps.filter(|_| self.plan.is_split())
     }
 
-    /// Makes the first step of partition `index`, with distinct own `items` and the `shared` self-check items there. Returns what
-    /// that gave, and what the partition entered: own items first.
+    /// Runs the first step of partition `index`, with distinct own `items` and the partition's
+    /// `shared` self-check items. Returns the step's result and what the partition entered: own
+    /// items first.
     ///
     /// # Errors
     /// Those of the protocol.
@@ -145,13 +146,14 @@ impl PartRun<'_> {
             ctx.finish()?;
             Ok::<_, Error>(committed)
         })?;
-        // Nobody has an item of the padding, so other values do as well in its place.
+        // No party has an item of the padding, so other values can take its place.
         masks.truncate(own_len + shared.len());
         let shared = masks.split_off(own_len);
         Ok((Stepped { own: masks, rest: Rest { shared, coins, refused: None } }, set))
     }
 
-    /// Compares partition `index`: `own` has what the first step gave of distinct own items, in any order.
+    /// Compares partition `index`: `own` has the first step's result for distinct own items, in any
+    /// order.
     ///
     /// # Errors
     /// Those of the protocol.
@@ -180,13 +182,14 @@ impl PartRun<'_> {
             return Ok(PartComparison::PartitionOutput(given));
         }
         let shared = claims.split_off(part.own_len);
-        // They were needed for the comparison alone.
+        // Only the comparison needed them.
         let coins = Secret::new([0; COINS_LEN]);
         let rest = Rest { shared, coins, refused: given.refused };
         Ok(PartComparison::Answers(Stepped { own: claims, rest }))
     }
 
-    /// The answer of partition `index`: `own` has what the comparison gave of distinct own items, in any order.
+    /// Runs the answer step of partition `index`: `own` has the comparison's result for distinct
+    /// own items, in any order.
     ///
     /// # Errors
     /// Those of the protocol.
@@ -212,7 +215,7 @@ impl PartRun<'_> {
         Ok(PartitionOutput { refused: refused.or(given.refused), ..given })
     }
 
-    /// What the run of a partition in `ctx` took.
+    /// What running a partition in `ctx` cost.
     pub fn cost(&self, ctx: &Context) -> Cost {
         let payload = ctx.meter().bytes_under(self.label);
         Cost { payload, direction_changes: ctx.direction_changes() }
@@ -220,8 +223,8 @@ impl PartRun<'_> {
 }
 
 impl Part {
-    /// What `output` says of this partition. The work is the same whatever was found: the peer sees how soon the next
-    /// partition begins.
+    /// What `output` says of this partition. The work does not depend on what is common: the peer
+    /// sees how soon the next partition starts.
     fn given(&self, output: Output) -> PartitionOutput {
         let (said, refused) = output.split();
         let Output::Positions(positions) = said else {

@@ -1,4 +1,4 @@
-//! What tasks elsewhere need to know of a run.
+//! What detached tasks need to know of a run.
 
 use crate::PartRun;
 use serde::{Deserialize, Serialize};
@@ -14,10 +14,10 @@ const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";
 
 /// What the tasks of a run need to know: secrets of the run, and nothing of the party's identity.
 ///
-/// With these orders and the party's rows, anybody can take the party's place in this run.
+/// Anyone with this spec and the party's rows can take the party's place in this run.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct RunSpec {
-    /// The [version](RunSpec::VERSION) of the process that wrote these orders.
+    /// The [version](RunSpec::VERSION) of the process that wrote this spec.
     pub version: String,
     /// The agreement's canonical form.
     pub agreement: String,
@@ -25,42 +25,43 @@ pub struct RunSpec {
     pub row: String,
     /// Whether this party is the sender.
     pub is_sender: bool,
-    /// The session.
+    /// The session's id.
     pub session: [u8; 32],
-    /// Of the sender.
+    /// How many items the sender has.
     pub sender_len: u64,
-    /// Of the receiver.
+    /// How many items the receiver has.
     pub receiver_len: u64,
     /// How many partitions there are.
     pub partitions: u64,
-    /// What items fall into partitions by.
+    /// The secret that assigns items to partitions.
     pub splitter: [u8; 32],
-    /// What the self-check items that both know follow from.
+    /// The secret from which the shared self-check items derive.
     pub check_secret: [u8; 32],
-    /// Of this party's randomness.
+    /// The seed of this party's randomness.
     pub seed: [u8; 32],
-    /// What this party stores its messages and reads the peer's with.
+    /// The keys with which this party stores its messages and reads the peer's.
     pub desk: Vec<u8>,
     /// The label under which bytes are counted.
     pub label: String,
 }
 
 impl RunSpec {
-    /// The version of this package. Tasks of another one refuse the orders: they might say something else.
+    /// The version of this package. Tasks of another version refuse the spec, as its fields might
+    /// mean something else.
     pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// As JSON, which is secret.
+    /// The spec as JSON, which is secret.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The orders of their JSON; `None` if there are none.
+    /// The spec in this JSON; `None` if there is none.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 }
 
-/// Orders that were read and checked.
+/// A run spec, read and checked.
 pub(crate) struct CheckedSpec {
     pub(crate) row: &'static Protocol,
     pub(crate) role: Role,
@@ -73,12 +74,12 @@ pub(crate) struct CheckedSpec {
     label: String,
 }
 
-/// The orders are not those of this version.
+/// The spec is not of this version.
 const OTHER: Error = Error::Bug("a task has orders that it does not understand");
 
 impl CheckedSpec {
     /// # Errors
-    /// [`Error::Bug`] if these are no orders of this version.
+    /// [`Error::Bug`] if this is not a spec of this version.
     pub(crate) fn of(run_spec: &RunSpec) -> Result<Self> {
         if run_spec.version != RunSpec::VERSION {
             return Err(OTHER);
@@ -104,13 +105,14 @@ impl CheckedSpec {
         })
     }
 
-    /// More bytes than an honest peer says to a partition: twice its formula, and room for what is beside it.
+    /// More bytes than an honest peer sends to a partition: twice the formula's, plus room for
+    /// overhead.
     pub(crate) fn most_heard(&self) -> u64 {
         let all = split::traffic(self.row, &self.params).total();
         2 * all.div_ceil(self.plan.partitions()) + (1 << 20)
     }
 
-    /// How many steps the protocol makes in all partitions together; 1 if each partition runs alone.
+    /// How many steps the protocol runs in all partitions together; 1 if each partition runs alone.
     pub(crate) fn steps(&self) -> usize {
         match self.run().steps() {
             None => 1,
@@ -123,7 +125,7 @@ impl CheckedSpec {
         PartRun { row, role: *role, params, plan: *plan, label }
     }
 
-    /// The self-check items in partition `index` that both know.
+    /// The shared self-check items in partition `index`.
     pub(crate) fn shared_of(&self, index: u64) -> Vec<Item> {
         let mut prefixes = Vec::new();
         self.splitter.prefixes(&self.shared, &mut prefixes);
@@ -133,7 +135,7 @@ impl CheckedSpec {
             .collect()
     }
 
-    /// Of the randomness of a step of partition `index`.
+    /// The seed of the randomness in a step of partition `index`.
     pub(crate) fn seed_of(&self, index: u64, step: Step) -> Secret<[u8; 32]> {
         let step = [step as u8];
         Secret::new(derive(SEED_LABEL, &[self.seed.expose(), &index.to_le_bytes(), &step]))

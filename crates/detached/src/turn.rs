@@ -20,29 +20,29 @@ use vesica_store_session::{DETACHED_MAX_BYTES, DetachedKeys, ExchangeError, Stor
 const KEPT_LABEL: &str = "vesica tasks 2026 kept messages v1";
 const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 
-/// Most bytes of streams in an object.
+/// Most bytes of streams in one object.
 const OBJECT_BYTES: usize = DETACHED_MAX_BYTES as usize;
 
-/// How much later than its name an object may come: so many pauses.
+/// How long after its name an object may appear: this many pauses, each this long.
 const LATE: (u32, Duration) = (20, Duration::from_millis(250));
 
-/// What a party has said on a stream.
+/// What a party has sent on a stream so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Point {
     /// The stream.
     pub stream: u64,
-    /// So many bytes.
+    /// How many bytes.
     pub len: u64,
     /// Their digest.
     pub digest: [u8; 32],
 }
 
-/// A [`Parcel`], to be sent elsewhere.
+/// A [`Parcel`], in a form that travels between processes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ParcelRecord {
     /// Its id.
     pub id: [u8; 16],
-    /// What it is sealed under.
+    /// The key that seals it.
     pub key: [u8; 32],
     /// The digest of what is stored.
     pub digest: [u8; 32],
@@ -69,12 +69,12 @@ impl From<&ParcelRecord> for Parcel {
     }
 }
 
-/// Where a task finds what its partition has heard.
+/// Where a task finds what its partition has received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReceivedAt {
     /// In the store, for this stream.
     Parcel(ParcelRecord, u64),
-    /// In a file of this name that the driver has written, and the file's [digest](digest_of).
+    /// In a file of this name that the coordinator has written; the file's [digest](digest_of).
     Kept(String, [u8; 32]),
 }
 
@@ -85,44 +85,46 @@ pub struct Task {
     pub part: u64,
     /// The first stream of each step of the protocol, or of its whole run.
     pub roots: Vec<u64>,
-    /// What the ids of what it stores follow from: random, and the same however often the task runs.
+    /// What the ids of the stored objects derive from: random, and the same however often the task
+    /// runs.
     pub id: [u8; 16],
-    /// What it seals that under: likewise.
+    /// What the keys of the stored objects derive from: random and the same, too.
     pub key: [u8; 32],
-    /// What it has said before.
+    /// What the partition has sent before.
     pub said: Vec<Point>,
-    /// All that it has heard, in order.
+    /// All that the partition has received, in order.
     pub heard: Vec<ReceivedAt>,
 }
 
-/// What came of a task.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskResult {
     /// The number of the partition.
     pub part: u64,
-    /// What it says next, in order.
+    /// What the partition sends next, in order.
     pub parcels: Vec<ParcelRecord>,
-    /// All that it has said, with the parcels.
+    /// All that it has sent, including the parcels.
     pub said: Vec<Point>,
     /// The streams that it has opened.
     pub opened: Vec<u64>,
     /// Where it waits, for how many bytes of the stream in all.
     pub needs: Vec<(u64, u64)>,
-    /// Whether the step has begun in which this party reveals something. The parcels may not be named before all partitions
-    /// have come there.
+    /// Whether the step in which this party reveals something has started. The parcels may not be
+    /// announced before all partitions have reached it.
     pub reveals: bool,
-    /// If it has come to its end, what the partition gave.
+    /// The partition's result, if it has finished.
     pub ended: Option<PartitionResult>,
-    /// How the peer broke the protocol. The task says nothing then.
+    /// How the peer broke the protocol. The task then sends nothing.
     pub fault: Option<Fault>,
 }
 
-/// What a partition gave, but for the items.
+/// The result of a partition, except for the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartitionResult {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
-    /// How many entries, of which several may be of the same item, are common; 0 if this party learns nothing.
+    /// How many entries are common, where several may be of the same item; 0 if this party learns
+    /// nothing.
     pub rows: u64,
     /// 0, or the code of the reason why the result is refused.
     refused: u8,
@@ -132,12 +134,12 @@ pub struct PartitionResult {
 }
 
 impl PartitionResult {
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     pub fn refused(&self) -> Option<Misbehaviour> {
         reason(self.refused).unwrap_or(Some(Misbehaviour::SelfCheckFailed))
     }
 
-    /// The bytes that are kept of it: as many whatever was found.
+    /// The bytes in which it is stored: their number does not depend on the result.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.matched.is_some()), self.refused];
         let (sent, received) = self.payload;
@@ -147,7 +149,7 @@ impl PartitionResult {
         bytes
     }
 
-    /// What was kept in [these bytes](Self::to_bytes); `None` if it is something else.
+    /// The result in [these bytes](Self::to_bytes); `None` if they hold something else.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([learns, refused], rest) = bytes.split_first_chunk::<2>()?;
         let (numbers, []) = rest.as_chunks::<8>() else { return None };
@@ -163,7 +165,7 @@ impl PartitionResult {
         (ended.to_bytes() == bytes).then_some(ended)
     }
 
-    /// What the run of the partition took.
+    /// The cost of the partition's run.
     pub fn cost(&self) -> Cost {
         Cost { payload: self.payload, direction_changes: self.direction_changes }
     }
@@ -175,18 +177,18 @@ impl Task {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The task of its JSON; `None` if there is none.
+    /// The task in this JSON; `None` if there is none.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    /// Takes the turn with the partition's `entries`, the items of its rows, and stores in `store` what it says. `kept` gives
-    /// what was kept under a name. Returns what came of it and, if the partition has ended and this party learns it, which
-    /// entries are common.
+    /// Runs the turn with the partition's `entries`, the items of its rows, and stores what it
+    /// sends in `store`. `kept` returns what was kept under a name. Returns the result of the task
+    /// and, if the partition has finished and this party learns it, which entries are common.
     ///
     /// # Errors
-    /// Those of this side: [`Error::Storage`] if the store fails or `kept` has nothing, and others. The same task may be
-    /// taken again.
+    /// Those of this side, such as [`Error::Storage`] if the store fails or `kept` has nothing. The
+    /// same task may then run again.
     pub fn take(
         &self,
         run_spec: &RunSpec,
@@ -236,7 +238,8 @@ impl Task {
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<TurnOutcome<(PartitionOutput, Cost)>> {
         let mut heard = Flight::default();
-        // By all that its name says: under the same id another length or digest is another object.
+        // Keyed by all that names it: under the same id, another length or digest is another
+        // object.
         let mut fetched: BTreeMap<&ParcelRecord, Flight> = BTreeMap::new();
         for at in &self.heard {
             match at {
@@ -273,7 +276,7 @@ impl Task {
         })
     }
 
-    /// Makes all steps of the protocol, each on streams of its own.
+    /// Runs all steps of the protocol, each on its own streams.
     fn in_steps(
         &self,
         known: &CheckedSpec,
@@ -340,7 +343,7 @@ impl Task {
 }
 
 impl Point {
-    /// All that a party has said.
+    /// All that a party has sent.
     pub fn all_of(said: &SentDigests) -> Vec<Self> {
         let point = |(stream, (len, digest)): (&StreamId, &(u64, [u8; 32]))| Self {
             stream: stream.as_u64(),
@@ -362,12 +365,12 @@ impl TaskResult {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What came of a task, of its JSON; `None` if there is nothing of the kind.
+    /// The result in this JSON; `None` if there is none.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    /// All that the partition has said.
+    /// All that the partition has sent.
     pub fn said(&self) -> SentDigests {
         said_of(&self.said)
     }
@@ -378,12 +381,12 @@ impl TaskResult {
     }
 }
 
-/// The digest of what is kept under a name.
+/// The digest of the bytes kept under a name.
 pub fn digest_of(kept: &[u8]) -> [u8; 32] {
     derive(KEPT_LABEL, &[kept])
 }
 
-/// The id of the object with this number of a task.
+/// The id of a task's object with this number.
 fn id_of(task: &[u8; 16], number: u64) -> [u8; 16] {
     let digest = derive(ID_LABEL, &[task, &number.to_le_bytes()]);
     let mut id = [0; 16];
@@ -391,7 +394,7 @@ fn id_of(task: &[u8; 16], number: u64) -> [u8; 16] {
     id
 }
 
-/// The flight in pieces that an object can hold.
+/// Cuts the flight into pieces that fit into an object.
 fn cut(flight: &Flight) -> Vec<Flight> {
     let (mut flights, mut room) = (Vec::new(), 0);
     for (stream, mut bytes) in flight.iter() {
@@ -411,7 +414,8 @@ fn cut(flight: &Flight) -> Vec<Flight> {
     flights
 }
 
-/// What the peer says in `parcel`. A store may give it some moments after the object that names it.
+/// What the peer sends in `parcel`. A store may show it some moments later than the object that
+/// names it.
 fn fetch(desk: &DetachedKeys, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
     let (tries, pause) = LATE;
     for _ in 0..tries {
@@ -427,7 +431,8 @@ fn failed(error: ExchangeError) -> Error {
     match error {
         ExchangeError::Store(kind) => Error::Storage(kind),
         ExchangeError::Gone { .. } => Error::Storage(ErrorKind::NotFound),
-        // The peer has named another object than the store has: anyone who can write to the store may have put it there.
+        // The store has another object than the peer named: anyone who can write to the store may
+        // have put it there.
         ExchangeError::WrongObject { .. } | ExchangeError::NotAnObject(_) => {
             Error::Storage(ErrorKind::InvalidData)
         }

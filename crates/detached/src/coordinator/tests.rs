@@ -1,6 +1,6 @@
 use super::*;
 
-/// A connection on which nothing comes.
+/// A connection on which nothing arrives.
 struct Silent;
 
 impl Detached for Silent {
@@ -35,7 +35,7 @@ impl Detached for Silent {
     }
 }
 
-/// Tasks that wait for this many bytes of the first stream, whatever they read.
+/// Tasks that wait for this many bytes of the first stream, whichever bytes they read.
 struct Waiting(u64);
 
 impl Workers for Waiting {
@@ -87,7 +87,7 @@ fn parcel(id: u128, len: u64) -> Received {
     Received::Parcel(parcel, StreamId::ROOT)
 }
 
-/// A peer's names count for 40 bytes, but the objects have 39: no task is given out after that.
+/// The peer's names announce 40 bytes, but the objects hold 39: no further task is handed out.
 #[test]
 fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
     let run_spec = run_spec();
