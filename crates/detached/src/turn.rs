@@ -48,7 +48,7 @@ pub struct ParcelRecord {
     pub digest: [u8; 32],
     /// How many bytes are stored.
     pub len: u64,
-    /// How many bytes of which streams it has.
+    /// Which streams it has bytes of, and how many.
     pub streams: Vec<(u64, u64)>,
 }
 
@@ -107,7 +107,7 @@ pub struct TaskResult {
     pub said: Vec<Point>,
     /// The streams that it has opened.
     pub opened: Vec<u64>,
-    /// Where it waits, for how many bytes of the stream in all.
+    /// On which streams it waits, and for how many bytes of each in all.
     pub needs: Vec<(u64, u64)>,
     /// Whether the step in which this party reveals something has started. The parcels may not be
     /// announced before all partitions have reached it.

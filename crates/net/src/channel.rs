@@ -25,14 +25,14 @@ pub fn framed(message: &[u8]) -> Vec<u8> {
 /// Hard limits of a channel.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Largest message either way, in bytes; below 2^32.
+    /// The largest message in either direction, in bytes; below 2^32.
     pub message_bytes: usize,
-    /// Most bytes not yet read by the peer; a send beyond it blocks.
+    /// Most bytes that the peer has not read yet; a send beyond that blocks.
     pub queue_bytes: usize,
 }
 
 impl Default for Limits {
-    /// 64 MiB a message, 8 GiB in the queue.
+    /// 64 MiB for a message, 8 GiB in the queue.
     fn default() -> Self {
         Self { message_bytes: 64 << 20, queue_bytes: 8 << 30 }
     }
@@ -47,7 +47,7 @@ enum Direction {
 
 /// Messages of agreed lengths over one stream to one peer.
 ///
-/// * Blocking. Sends are buffered and written by a separate thread, so that two parties that both write
+/// * Blocking. Sends are buffered and written by a separate thread, so two parties that both write
 ///   never deadlock; a receive flushes first.
 /// * Every receive states the expected length. Another length is [`Misbehaviour::WrongMessageLen`],
 ///   detected before anything is allocated.
@@ -83,12 +83,12 @@ impl Channel {
         })
     }
 
-    /// Notes from now on which messages come in which order.
+    /// Starts to record the order of messages.
     pub(crate) fn note_order(&mut self) {
         self.order.get_or_insert_default();
     }
 
-    /// What was noted.
+    /// The order recorded so far.
     pub(crate) fn order(&self) -> &[Run] {
         self.order.as_deref().unwrap_or_default()
     }
@@ -112,7 +112,8 @@ impl Channel {
         self.guarded(|channel| channel.send_inner(message))
     }
 
-    /// Counts a message of `len` bytes whose [frame](framed) went over the stream before there was a channel.
+    /// Counts a message of `len` bytes whose [frame](framed) the stream carried before the channel
+    /// existed.
     pub fn was_sent(&mut self, len: usize) {
         self.turn(Direction::Sending);
         self.note(Run::Sent(1));
@@ -155,8 +156,8 @@ impl Channel {
             let mut parts = message.chunks(EXCHANGED_AT_ONCE);
             let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
             channel.note(Run::Exchanged);
-            // Some parts ahead of those read, so that the link is never idle; no more, as the peer does
-            // the same.
+            // Some parts ahead of those read, so that the link is never idle; no more, as the peer
+            // does the same.
             for part in parts.by_ref().take(EXCHANGED_AHEAD) {
                 channel.push_message(part)?;
             }
@@ -184,7 +185,7 @@ impl Channel {
         self.guarded(Self::flush_inner)
     }
 
-    /// Flushes and waits until everything is written to the transport.
+    /// Flushes, and waits until everything is written to the transport.
     ///
     /// # Errors
     /// [`Error::Transport`].
@@ -195,7 +196,7 @@ impl Channel {
         })
     }
 
-    /// Changes of direction so far, the first message included.
+    /// Changes of direction so far, including the first message.
     pub(crate) fn direction_changes(&self) -> u64 {
         self.flights
     }

@@ -9,36 +9,37 @@ pub trait Connection: Streams {
     /// `context`.
     fn export(&self, label: &str, context: &[u8]) -> [u8; 32];
 
-    /// The seed of this end's randomness, where the same program must run again with the same bytes; `None` where it
-    /// must be fresh.
+    /// The seed of this end's randomness, if the same program must run again with the same bytes;
+    /// `None` if the randomness must be fresh.
     fn seed(&self) -> Option<[u8; 32]>;
 
-    /// Why it ended; `None` while it is open.
+    /// Why the connection ended; `None` while it is open.
     fn ended(&self) -> Option<TransportError>;
 
-    /// Ends it early and gives the peer the reason.
+    /// Ends the connection early and sends the peer the reason.
     fn stop(&self, reason: StopReason);
 
-    /// Ends it in order, after all that was flushed.
+    /// Ends the connection in order, after all flushed data.
     ///
     /// # Errors
-    /// Any [`TransportError`]; the one that ended it before.
+    /// Any [`TransportError`]; the one that ended the connection, if it had ended before.
     fn close(&self) -> Result<(), TransportError>;
 
-    /// Bytes sent and received so far, with all that is added to the streams.
+    /// Bytes sent and received so far, including what the connection adds to the streams.
     fn wire_bytes(&self) -> (u64, u64);
 
-    /// An honest peer sends at most this many bytes before this end reads them. A connection that keeps what is unread without
-    /// holding the peer up then ends the run of a peer that sends more.
+    /// Bounds the bytes that an honest peer sends before this end reads them. A connection that
+    /// stores unread bytes without slowing the peer down then ends the run if the peer sends more.
     fn expect(&self, _bytes: u64) {}
 
-    /// This connection, if parts of the run can store apart what they say.
+    /// This connection, if programs in other processes can store what parts of the run send.
     fn detached(&self) -> Option<&dyn Detached> {
         None
     }
 
-    /// What [`keep_part`](Self::keep_part) kept of this part of the run, by an earlier process too; `None` if nothing. The
-    /// part need not run again, and must not: its streams are closed.
+    /// The result that [`keep_part`](Self::keep_part) stored for this part of the run, in this
+    /// process or an earlier one; `None` if there is none. A part with a stored result need not run
+    /// again, and must not: its streams are closed.
     ///
     /// # Errors
     /// Any [`TransportError`] if it cannot be read.
@@ -46,8 +47,8 @@ pub trait Connection: Streams {
         Ok(None)
     }
 
-    /// Keeps `result` of a part of the run that is over, if this connection outlives a process. The part has used
-    /// `streams`, and nobody else does.
+    /// Stores the `result` of a finished part of the run, if this connection outlives a process.
+    /// Only this part has used `streams`.
     ///
     /// # Errors
     /// Any [`TransportError`].

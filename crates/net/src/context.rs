@@ -21,7 +21,7 @@ struct Peer {
     channel: Channel,
 }
 
-/// The streams that were opened in a context and its forks.
+/// The streams opened in a context and its forks.
 #[derive(Clone, Default)]
 pub struct OpenedStreams(Arc<Mutex<Vec<StreamId>>>);
 
@@ -30,13 +30,13 @@ impl OpenedStreams {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(id);
     }
 
-    /// Those so far, in the order in which they were opened.
+    /// The streams so far, in the order in which they were opened.
     pub fn ids(&self) -> Vec<StreamId> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Streams of which those that are opened are noted.
+/// Streams that record which ones are opened.
 struct Watched {
     inner: Arc<dyn Streams>,
     opened: OpenedStreams,
@@ -70,7 +70,7 @@ pub struct Context {
     progress: Option<Arc<dyn Progress>>,
     forks: u64,
     joined_direction_changes: u64,
-    /// Where the order of messages is noted, that of parts that have ended.
+    /// If the order of messages is recorded: that of parts that have ended.
     joined_order: Option<Vec<[MessageOrder; 2]>>,
 }
 
@@ -90,7 +90,8 @@ impl Context {
         Self::at(StreamId::ROOT, peers, seed, pool, meter)
     }
 
-    /// A context whose first stream to each peer is `root`: that of a fork, which runs apart from its siblings.
+    /// A context whose first stream to each peer is `root`, that of a fork, which then runs without
+    /// its siblings.
     ///
     /// # Errors
     /// As [`Context::new`].
@@ -127,7 +128,8 @@ impl Context {
         self.progress = Some(progress);
     }
 
-    /// Reports no progress from now on. For parts that run at the same time, whose caller counts those that are done.
+    /// Reports no progress from now on. For parts that run in parallel, where the caller counts the
+    /// finished ones.
     pub fn without_progress(&mut self) {
         self.progress = None;
     }
@@ -147,7 +149,7 @@ impl Context {
     /// The channel to the party in `role`.
     ///
     /// # Errors
-    /// [`Error::Bug`] if nobody has that role.
+    /// [`Error::Bug`] if no party has that role.
     pub fn with(&mut self, role: Role) -> Result<&mut Channel> {
         self.peers
             .get_mut(&role)
@@ -165,8 +167,8 @@ impl Context {
         &self.pool
     }
 
-    /// Applies `f` to each chunk of at most `chunk_len` items on all CPU threads; results are in the
-    /// order of the items.
+    /// Applies `f` to each chunk of at most `chunk_len` items on all CPU threads; the results
+    /// follow the order of the items.
     pub fn map<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -183,8 +185,8 @@ impl Context {
         }
     }
 
-    /// Runs `step` under the label `label`, below the current one, which counts its bytes, flights and
-    /// time.
+    /// Runs `step` under `label`, below the current label; its bytes, flights and time are counted
+    /// under `label`.
     pub fn child<R>(&mut self, label: &str, step: impl FnOnce(&mut Context) -> R) -> R {
         let outer = std::mem::take(&mut self.label);
         self.label = if outer.is_empty() { label.to_owned() } else { format!("{outer}/{label}") };
@@ -214,7 +216,7 @@ impl Context {
         (0..count).map(|_| self.fork_one()).collect()
     }
 
-    /// A [fork](Self::fork) with a meter of its own, and the streams that it and its forks open.
+    /// A [fork](Self::fork) with its own meter, and the streams that it and its forks open.
     ///
     /// # Errors
     /// [`Error::Transport`] if the connection is closed.
@@ -232,8 +234,9 @@ impl Context {
         Ok((fork, opened))
     }
 
-    /// A context beside this one, with the same peers and threads, a meter of its own, and `root` as its first stream to
-    /// each peer: another fork of the same parent, for a program that runs without the parent.
+    /// A sibling of this context, with the same peers and threads, its own meter, and `root` as its
+    /// first stream to each peer: another fork of the same parent, for a program that runs without
+    /// the parent.
     ///
     /// `seed` must be 32 fresh random bytes.
     ///
@@ -286,7 +289,7 @@ impl Context {
         let mut context_a = self.fork_one()?;
         let mut context_b = self.fork_one()?;
         let first_error = Mutex::new(None);
-        // The part that forks them waits itself.
+        // The thread that forks the parts only waits for them.
         self.parts(1);
         let joined = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
@@ -320,8 +323,9 @@ impl Context {
         self.peers.values().for_each(|peer| peer.streams.parts(more));
     }
 
-    /// A queue of up to `room` values between two parts that [`join`](Self::join) runs: the one gives, the other takes. A part
-    /// that waits for the other one must wait in this way alone, so that the transport knows that it waits.
+    /// A queue of up to `room` values between two parts that [`join`](Self::join) runs: one gives,
+    /// the other takes. A part may wait for the other one only through this queue, so that the
+    /// transport knows that it waits.
     pub fn handover<T>(&self, room: usize) -> (Giver<T>, Taker<T>) {
         handover(room, self.streams())
     }
@@ -347,7 +351,7 @@ impl Context {
                 None
             }
         };
-        // After the abort: otherwise those that wait would end for want of bytes, and hide the error.
+        // After the abort: otherwise waiting parts would end for lack of bytes, and hide the error.
         self.parts(-1);
         settled
     }
@@ -360,21 +364,23 @@ impl Context {
         self.peers.values_mut().try_for_each(|peer| peer.channel.finish())
     }
 
-    /// Changes between sending and receiving so far, the first message included. Parts that
-    /// [`join`](Self::join) ran in parallel count as the longest of them. This is the number of flights
-    /// as long as no block is answered before the last is sent.
+    /// Changes between sending and receiving so far, including the first message. Parts that
+    /// [`join`](Self::join) ran in parallel count as the longest of them. This equals the number of
+    /// flights if no block is answered before the last is sent.
     pub fn direction_changes(&self) -> u64 {
         let own = self.peers.values().map(|peer| peer.channel.direction_changes()).max();
         own.unwrap_or(0) + self.joined_direction_changes
     }
 
-    /// Notes from now on which messages come in which order, here and in parts that [`join`](Self::join) runs.
+    /// Records from now on the order of messages, here and in the parts that [`join`](Self::join)
+    /// runs.
     pub fn note_order(&mut self) {
         self.joined_order.get_or_insert_default();
         self.peers.values_mut().for_each(|peer| peer.channel.note_order());
     }
 
-    /// What was noted so far: nothing before [`note_order`](Self::note_order), nor with several peers.
+    /// The order recorded so far: empty before [`note_order`](Self::note_order), and with several
+    /// peers.
     pub fn message_order(&self) -> MessageOrder {
         let mut peers = self.peers.values();
         match (peers.next(), peers.next()) {
@@ -392,8 +398,8 @@ impl Context {
     }
 }
 
-/// Closes the connections if the part that holds it panics, so that its sibling, which may wait for the
-/// peer, ends too and the panic can propagate.
+/// Closes the connections if the part that holds it panics, so that its sibling, which may be
+/// waiting for the peer, ends too and the panic can propagate.
 struct AbortOnPanic(Vec<Arc<dyn Streams>>);
 
 impl Drop for AbortOnPanic {

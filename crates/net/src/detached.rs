@@ -1,21 +1,22 @@
-//! Bytes of streams that are stored apart from a connection, by programs that are not the party's own process.
+//! Bytes of streams that programs other than the party's own process store outside the connection.
 
 use crate::{Flight, SentDigests, StreamId};
 use std::fmt;
 use vesica_core::TransportError;
 
-/// A message of a part of a run that is stored apart. Nobody can open it who does not know its key.
+/// A message of one part of a run, stored outside the connection. Only those who know its key can
+/// open it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Parcel {
-    /// Its name: random.
+    /// Its id: random.
     pub id: [u8; 16],
-    /// What it is sealed under, beside secrets of the run: random too.
+    /// The key that seals it, together with secrets of the run: random too.
     pub key: [u8; 32],
     /// The digest of what is stored.
     pub digest: [u8; 32],
     /// How many bytes are stored.
     pub len: u64,
-    /// How many bytes of which streams it has.
+    /// Which streams it has bytes of, and how many.
     pub streams: Vec<(StreamId, u64)>,
 }
 
@@ -26,26 +27,29 @@ impl fmt::Debug for Parcel {
     }
 }
 
-/// What a part of a run hears.
+/// What a part of a run receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
     /// Bytes that came with the connection.
     Bytes(Flight),
-    /// Bytes of this stream that are stored apart. The parcel may have bytes of others too, which are heard with those.
+    /// Bytes of this stream that are stored outside the connection. The parcel may have bytes of
+    /// other streams too; they are received with those streams.
     Parcel(Parcel, StreamId),
 }
 
-/// A connection whose parts can run elsewhere, in turns ([`Replay`](crate::Replay)), and store there what they say. It
-/// outlives a process.
+/// A connection whose parts can run in other processes, in turns ([`Replay`](crate::Replay)), which
+/// store there what they send. It outlives a process.
 pub trait Detached: Send + Sync {
-    /// What somebody elsewhere needs to store and to read parcels: secrets of the run.
+    /// What a program in another process needs to store and to read parcels: secrets of the run.
     fn desk(&self) -> Vec<u8>;
 
-    /// What `part` has said in parcels so far, in earlier processes too, and the streams that it had opened then.
+    /// What `part` has sent in parcels so far, including in earlier processes, and the streams it
+    /// had opened by the last of them.
     fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>);
 
-    /// Says the `parcels`, which are stored already, as what `part` says next, all of them or none. With them, the part has
-    /// `said` all that, and has `opened` these streams.
+    /// Sends the `parcels`, which are stored already, as the next messages of `part`: all of them
+    /// or none. With them, the part has sent all that `said` describes, and has `opened` these
+    /// streams.
     ///
     /// # Errors
     /// Any [`TransportError`].
@@ -57,21 +61,22 @@ pub trait Detached: Send + Sync {
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
-    /// Fetches again some of what earlier processes have received; `false` once all of it is here. No part may run before:
-    /// what it has sent follows from all that it has received.
+    /// Fetches again some of what earlier processes received; returns `false` once all of it is
+    /// here. No part may run before that: what it has sent follows from all that it has received.
     ///
     /// # Errors
-    /// Any [`TransportError`]; [`TransportError::Idle`] if it does not come in time.
+    /// Any [`TransportError`]; [`TransportError::Idle`] if it does not arrive in time.
     fn recall(&self) -> Result<bool, TransportError>;
 
-    /// Takes what has arrived for `streams` and that nobody took; the bytes of each stream are in order, and follow from what
-    /// the peer says on this stream alone. Their digest is on the disk.
+    /// Takes what has arrived for `streams` and has not been taken yet. The bytes of each stream
+    /// are in order, and depend only on what the peer sends on that stream. Their digest is on the
+    /// disk.
     fn hear(&self, streams: &[StreamId]) -> Vec<Received>;
 
-    /// Publishes what was said, and waits until more arrives; with `wait` false it only looks. Returns whether more has
-    /// arrived.
+    /// Publishes what the parts have sent, and waits until more arrives; if `wait` is false, it
+    /// only looks. Returns whether more has arrived.
     ///
     /// # Errors
-    /// Any [`TransportError`]; [`TransportError::Idle`] if nothing comes in time.
+    /// Any [`TransportError`]; [`TransportError::Idle`] if nothing arrives in time.
     fn listen(&self, wait: bool) -> Result<bool, TransportError>;
 }

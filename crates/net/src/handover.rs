@@ -1,11 +1,11 @@
-//! Values that one part of a protocol hands to another part that works beside it.
+//! Values that one part of a protocol hands to another part that runs in parallel.
 
 use crate::Streams;
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A queue between two parts of one party. A part that waits for the other one counts as a part that waits: the transport
-/// knows then when all of them wait for the peer ([`Streams::parts`]).
+/// A queue between two parts of one party. The transport counts a part that waits on it as waiting,
+/// and so knows when all parts wait for the peer ([`Streams::parts`]).
 struct Handover<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -42,7 +42,7 @@ impl<T> Handover<T> {
         self.streams.iter().for_each(|streams| streams.parts(more));
     }
 
-    /// Waits until the other side wakes the one that `side` picks.
+    /// Waits until the other side wakes the side that `side` picks.
     fn wait<'a>(
         &self,
         mut state: MutexGuard<'a, State<T>>,
@@ -56,7 +56,8 @@ impl<T> Handover<T> {
         state
     }
 
-    /// Wakes this side if it waits. It counts from now on, not from when it runs: meanwhile the waker may wait for the peer.
+    /// Wakes this side if it waits. The side counts as working from now on, not only when its
+    /// thread runs: until then the waker may start to wait for the peer.
     fn wake(&self, side: &mut Side) {
         if std::mem::take(&mut side.waits) {
             self.parts(1);
@@ -69,7 +70,7 @@ impl<T> Handover<T> {
 pub struct Giver<T>(Arc<Handover<T>>);
 
 impl<T> Giver<T> {
-    /// Hands `value` over; waits while there is no room. False if the other end is gone.
+    /// Hands `value` over; waits while the queue is full. Returns false if the other end is gone.
     pub fn give(&self, value: T) -> bool {
         let mut state = self.0.lock();
         while state.values.len() >= self.0.room && !state.taker.is_gone {
@@ -107,7 +108,7 @@ impl<T> Taker<T> {
         value
     }
 
-    /// Up to `most` values that are there.
+    /// Takes up to `most` values that are in the queue now.
     pub fn take_ready(&self, most: usize) -> Vec<T> {
         let mut state = self.0.lock();
         let count = most.min(state.values.len());
@@ -135,7 +136,7 @@ mod tests {
     use std::thread;
     use vesica_core::{StopReason, TransportError};
 
-    /// Counts parts that work.
+    /// Counts the parts that work.
     struct Count(AtomicIsize);
 
     impl Streams for Count {
@@ -164,7 +165,7 @@ mod tests {
                 let giver = giver;
                 (0..1000).for_each(|n| assert!(giver.give(n)));
             });
-            // It waits for room.
+            // The other part waits for room.
             works(1);
             assert_eq!(taker.take_ready(2), [0, 1]);
             (2..1000).for_each(|n| assert_eq!(taker.take(), Some(n)));

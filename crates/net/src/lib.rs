@@ -3,9 +3,10 @@
 //!
 //! * [`Context`] — the only argument of a protocol besides its input: peer, randomness, CPU pool,
 //!   labelled spans, forks.
-//! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on its
-//!   own thread, counts every byte, stays closed after an error.
-//! * [`Giver`], [`Taker`] — what parts of a protocol that work side by side hand to each other.
+//! * [`Channel`] — messages of agreed lengths over one stream; flushes before it waits, writes on
+//!   its own thread, counts every byte, stays closed after an error.
+//! * [`Giver`], [`Taker`] — hand values from one part of a protocol to another that runs in
+//!   parallel.
 //! * [`Window`] — how many messages may wait for their answers.
 //! * [`Meter`] — bytes, flights and time by label.
 //! * [`MessageOrder`] — which message waits for which: the flights of a run.

@@ -36,9 +36,9 @@ struct Wires {
 
 #[derive(Default)]
 struct Turns {
-    /// Readers of each end that wait for unwritten bytes.
+    /// How many readers of each end wait for unwritten bytes.
     waiting: [AtomicUsize; 2],
-    /// Bytes written so far, and read.
+    /// Bytes written and read so far.
     written: AtomicUsize,
     read: AtomicUsize,
 }
@@ -63,14 +63,14 @@ pub fn pair() -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     pair_with(Shape::LOOPBACK, DEFAULT_IDLE)
 }
 
-/// The two ends of an in-memory connection that behaves like a network of `shape`; each waits at most
-/// `idle` for the other.
+/// The two ends of an in-memory connection that behaves like a network of `shape`; each waits at
+/// most `idle` for the other.
 pub fn pair_with(shape: Shape, idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     ends(shape, idle, None)
 }
 
-/// The two ends of a plain in-memory connection between single-threaded parties, which deadlock once
-/// both wait: they then fail after [`BOTH_WAIT`], however long `idle` is.
+/// The two ends of a plain in-memory connection between single-threaded parties. These deadlock
+/// once both wait: then both fail after [`BOTH_WAIT`], however long `idle` is.
 pub fn pair_in_turns(idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     ends(Shape::LOOPBACK, idle, Some(Turns::default()))
 }
@@ -199,7 +199,7 @@ impl Turns {
         let since = Instant::now();
         let state = wait_on(changed, state, limit.min(BOTH_WAIT));
         let is_other_waiting = self.waiting[1 - end].load(Ordering::SeqCst) > 0;
-        // An end that waits has unread bytes only until it is woken.
+        // A waiting end has unread bytes only until it is woken.
         let is_quiet = self.written.load(Ordering::SeqCst) == written
             && self.read.load(Ordering::SeqCst) == written;
         self.waiting[end].fetch_sub(1, Ordering::SeqCst);

@@ -1,12 +1,12 @@
-//! Who waits for whom in a run of two parties: its flights.
+//! Which party waits for which in a run of two parties: its flights.
 //!
-//! A party that answers a stream block by block changes its direction more often than anybody waits. So flights are not
-//! counted at one end: each end notes its messages in their order, and both together say which message had to wait for
-//! which.
+//! A party that answers a stream block by block changes its direction more often than a party
+//! waits. So flights are not counted at one end: each end records its messages in order, and the
+//! two records together show which message had to wait for which.
 
 use std::collections::VecDeque;
 
-/// Messages that one end of a stream sent, or received, one after the other.
+/// Messages that one end of a stream sent, or received, in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Run {
     Sent(u64),
@@ -32,8 +32,9 @@ pub struct MessageOrder {
 }
 
 impl MessageOrder {
-    /// The flights of the run in which one party noted this and the other `peer`: the most messages of which each was sent
-    /// after the one before had arrived. Parts that ran in parallel count as the longest of them.
+    /// The number of flights of the run in which one party recorded this order and the other
+    /// `peer`: the longest sequence of messages each of which was sent after the one before it had
+    /// arrived. Parts that ran in parallel count as the longest of them.
     pub fn flights(&self, peer: &MessageOrder) -> u64 {
         let joined = self.joined.iter().zip(&peer.joined);
         let longest = |(parts, of_peer): (&[MessageOrder; 2], &[MessageOrder; 2])| {
@@ -44,18 +45,18 @@ impl MessageOrder {
     }
 }
 
-/// One end of a stream, so far.
+/// One end of a stream, and how far it has got.
 struct End<'a> {
     left: VecDeque<&'a Run>,
-    /// Messages that this end sent and the other has not read, with the flight in which they were sent.
+    /// Messages that this end sent and the other has not read yet, each with its flight.
     on_the_way: VecDeque<(u64, u64)>,
-    /// The last flight that this end has heard of.
+    /// The last flight of which this end has received a message.
     heard: u64,
-    /// Messages read of the run at hand.
+    /// Messages already read of the current run.
     read: u64,
 }
 
-/// An exchange is one flight, which begins when both ends have come to it.
+/// An exchange is one flight, which starts when both ends have reached it.
 fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
     let mut ends = ends.map(|runs| End {
         left: runs.iter().collect(),
@@ -136,10 +137,10 @@ mod tests {
                 vec![Received(1), Sent(1), Received(1), Sent(1), Received(1), Sent(1)],
                 4,
             ),
-            // An exchange, after which the one that was ahead goes on.
+            // An exchange, after which the end that was ahead sends more.
             (vec![Sent(1), Exchanged, Sent(1)], vec![Received(1), Exchanged, Received(1)], 3),
             (vec![Exchanged, Exchanged], vec![Exchanged, Exchanged], 2),
-            // The end of a run that was given up.
+            // The end of an abandoned run.
             (vec![Sent(1), Received(1)], vec![Received(1)], 1),
         ] {
             assert_eq!(flights_of_stream([&one, &other]), expected, "{one:?} {other:?}");

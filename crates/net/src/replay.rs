@@ -1,5 +1,5 @@
-//! A party that does not stay alive between flights: it runs from the start on the bytes that have arrived, and stops
-//! where they end.
+//! A party that does not stay alive between flights: it runs from the start on the bytes that have
+//! arrived so far, and stops where it needs more.
 
 use crate::{Context, Meter, Pool, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +28,7 @@ impl Flight {
         next.iter().for_each(|(stream, bytes)| self.push(stream, bytes));
     }
 
-    /// The streams with bytes, and these.
+    /// The streams that have bytes, each with its bytes.
     pub fn iter(&self) -> impl Iterator<Item = (StreamId, &[u8])> {
         self.streams.iter().map(|(stream, bytes)| (*stream, &bytes[..]))
     }
@@ -38,7 +38,7 @@ impl Flight {
         self.streams.get(&stream).map_or(&[], Vec::as_slice)
     }
 
-    /// As bytes: for each stream its name and its length, 8 bytes each, and its bytes.
+    /// The flight as bytes: for each stream its id and its length, 8 bytes each, then its bytes.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut all = Vec::new();
         for (stream, bytes) in self.iter() {
@@ -49,7 +49,7 @@ impl Flight {
         all
     }
 
-    /// The flight of [these bytes](Self::to_bytes); `None` if there is none.
+    /// The flight in [these bytes](Self::to_bytes); `None` if they hold none.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut flight = Self::default();
         while !bytes.is_empty() {
@@ -63,7 +63,7 @@ impl Flight {
         Some(flight)
     }
 
-    /// Bytes of all streams.
+    /// The number of bytes of all streams.
     pub fn len(&self) -> u64 {
         self.streams.values().map(|bytes| bytes.len() as u64).sum()
     }
@@ -82,35 +82,36 @@ impl FromIterator<(StreamId, Vec<u8>)> for Flight {
     }
 }
 
-/// What a party has said in all its flights: the length and the digest of each stream.
+/// What a party has sent in all its flights: the length and the digest of each stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SentDigests {
-    /// Bytes of the stream, and their digest.
+    /// How many bytes the stream has, and their digest.
     pub streams: BTreeMap<StreamId, (u64, [u8; 32])>,
 }
 
-/// Where a party has come to.
+/// How a turn ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<T> {
-    /// It needs bytes that have not arrived.
+    /// The party needs bytes that have not arrived.
     Waits,
-    /// The program has come to its end with this output.
+    /// The program finished with this output.
     Ends(T),
 }
 
 /// One turn of a party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnOutcome<T> {
-    /// Where it has come to.
+    /// How it ended.
     pub turn: Turn<T>,
-    /// What it says that it had not said before.
+    /// What the party sends that it had not sent before.
     pub next: Flight,
-    /// All that it has said, with the `next` flight.
+    /// All that it has sent, including the `next` flight.
     pub said: SentDigests,
     /// The streams that it has opened, in ascending order.
     pub opened: Vec<StreamId>,
-    /// For each stream where a part of it waits, in ascending order: how many bytes of the stream this part needs in all. It
-    /// is of no use to run the next turn before one of them has so many.
+    /// The streams on which its parts wait, in ascending order, each with the number of bytes of
+    /// the stream that the part needs in all. Another turn is useless until one of the streams has
+    /// that many.
     pub needs: Vec<(StreamId, u64)>,
 }
 
@@ -120,26 +121,28 @@ pub struct Replay {
     pub peer: Role,
     /// The first stream.
     pub root: StreamId,
-    /// Of the party's randomness: fresh for each run, and the same in each of its turns.
+    /// The seed of the party's randomness: fresh for each run, and the same in each of its turns.
     pub seed: Secret<[u8; 32]>,
     /// The CPU threads. They may differ from turn to turn.
     pub pool: Pool,
 }
 
 impl Replay {
-    /// Runs `program` from the start on all bytes that the peer has sent so far, `heard`, until it ends or all of its
-    /// parts wait for more.
+    /// Runs `program` from the start on all bytes that the peer has sent so far, `heard`, until it
+    /// ends or all of its parts wait for more.
     ///
-    /// This is a pure function: the same arguments give the same result on every machine and with any number of threads. The
-    /// program must send only what follows from its seed, its set and what it has heard.
+    /// This is a pure function: the same arguments give the same result on every machine and with
+    /// any number of threads. The program must send only what follows from its seed, its set and
+    /// what it has received.
     ///
-    /// **One transcript under one seed.** The caller must make sure that `heard` begins with what was heard in every
-    /// turn before, and that this is on a disk before it is used: who has a party answer two different messages under
-    /// the same seed can learn its secrets.
+    /// **One transcript under one seed.** The caller must make sure that `heard` begins with what
+    /// was received in every earlier turn, and that this is on a disk before it is used: an
+    /// attacker that makes a party answer two different messages under the same seed can learn its
+    /// secrets.
     ///
     /// # Errors
-    /// Those of `program`; [`Error::Bug`] if the program does not say again what it has `said`. Nothing of a turn that
-    /// failed may be sent.
+    /// Those of `program`; [`Error::Bug`] if the program does not send again what it has `said`.
+    /// Nothing from a failed turn may be sent.
     pub fn turn<T>(
         &self,
         heard: &Flight,
@@ -158,7 +161,7 @@ impl Replay {
         let (seed, pool) = (*self.seed.expose(), self.pool.clone());
         let mut ctx = Context::at(self.root, peers, seed, pool, Meter::new())?;
         let output = program(&mut ctx).and_then(|output| ctx.finish().map(|()| output));
-        // Its writers have written all once it is dropped.
+        // Once it is dropped, its writers have written everything.
         drop(ctx);
         let state = std::mem::take(&mut *core.lock());
         let turn = match output {
@@ -171,7 +174,7 @@ impl Replay {
     }
 }
 
-/// What of `written` is new after what was `said`, and all that is said then.
+/// What of `written` goes beyond `said`, and all that has been sent then.
 fn after(
     written: BTreeMap<StreamId, Vec<u8>>,
     said: &SentDigests,
@@ -211,9 +214,9 @@ struct Core {
 struct State {
     written: BTreeMap<StreamId, Vec<u8>>,
     opened: BTreeSet<StreamId>,
-    /// Of the streams where a part waits.
+    /// For each stream on which a part waits: the bytes that the part needs in all.
     needs: BTreeMap<StreamId, u64>,
-    /// Parts of the program that do not wait for bytes. None while the last ones are joined.
+    /// Parts of the program that do not wait for bytes. Zero while the last ones are joined.
     working: isize,
     /// Parts that wait for bytes that have not arrived.
     waiting: usize,
@@ -233,7 +236,8 @@ impl Core {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// So many more parts work. If none does, they wait for bytes that do not come.
+    /// Adds `more` to the number of working parts. If none is left, the rest wait for bytes that
+    /// will not arrive.
     fn work(&self, state: &mut State, more: isize) {
         state.working += more;
         if state.working <= 0 && state.waiting > 0 && state.end.is_none() {
@@ -298,7 +302,7 @@ struct Writer {
 }
 
 impl StreamWriter for Writer {
-    /// Also after the end: what a part has said before it waits may still be in its queue.
+    /// Also after the end: what a part has sent before it waits may still be in its queue.
     fn write_all(&mut self, bytes: &[u8]) -> std::result::Result<(), TransportError> {
         if !bytes.is_empty() {
             self.core.lock().written.entry(self.id).or_default().extend_from_slice(bytes);
@@ -325,7 +329,7 @@ mod tests {
         Replay { peer, root: StreamId::ROOT, seed: Secret::new([seed; 32]), pool }
     }
 
-    /// Sends a number of its own, adds those of the peer to what it answers, in two parts side by side.
+    /// Sends a number, and adds the peer's numbers to its answers, in two parallel parts.
     fn program(ctx: &mut Context) -> Result<u64> {
         fn part(ctx: &mut Context, rounds: u64) -> Result<u64> {
             let mut sum = 0;
@@ -354,7 +358,7 @@ mod tests {
             let replay = replay([Role::Sender, Role::Receiver][own], 1 + turns % 3);
             let turned = replay.turn(&heard[own], &said[own], program).unwrap();
             assert_eq!(replay.turn(&heard[own], &said[own], program).unwrap(), turned);
-            // Nothing new is said on what was heard before.
+            // It sends nothing new on bytes that it received before.
             let again = replay.turn(&heard[own], &turned.said, program).unwrap();
             assert!(again.next.is_empty());
             heard[1 - own].extend(&turned.next);
@@ -364,7 +368,7 @@ mod tests {
             }
             turns += 1;
         }
-        // Both begin with a message, so that each turn answers one and sends the next of six.
+        // Both send first, so each turn answers one message and sends the next of six.
         assert_eq!(turns, 8);
 
         let live = crate::run_both(program, program).unwrap();

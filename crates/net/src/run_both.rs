@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread;
 use vesica_core::{Error, Result, Role};
 
-/// Runs a sender and a receiver over an in-memory connection, one thread each, and returns both outputs. For examples
-/// and tests: the randomness is fixed.
+/// Runs a sender and a receiver over an in-memory connection, one thread each, and returns both
+/// outputs. For examples and tests: the randomness is fixed.
 ///
 /// ```
 /// let send = |ctx: &mut vesica_net::Context| ctx.peer()?.send(b"hello");

@@ -30,7 +30,7 @@ impl Shape {
     pub const WAN: Shape =
         Shape { bits_per_second: Some(50_000_000), one_way_delay: Duration::from_millis(40) };
 
-    /// The shapes by name, each with what it has in words.
+    /// The shapes by name, each with a description in words.
     pub const NAMED: [(&'static str, &'static str, Shape); 6] = [
         ("loopback", "The machine's own loopback", Shape::LOOPBACK),
         ("lan", "10 Gbit/s, 0.02 ms round trip", Shape::LAN),
@@ -48,8 +48,8 @@ impl Shape {
 
 /// Computes when bytes that enter one direction of a shaped link leave it.
 ///
-/// The link sends one byte after the other: a block waits for the blocks before it, then takes `len · 8
-/// / rate` to be sent and `one_way_delay` to travel.
+/// The link sends one byte after the other: a block waits for the blocks before it, then takes `len
+/// · 8 / rate` to be sent and `one_way_delay` to travel.
 #[derive(Clone, Debug)]
 pub struct Pacer {
     shape: Shape,

@@ -5,8 +5,8 @@ use vesica_core::{StopReason, TransportError};
 
 /// Names a stream. Both ends open the same name and are connected without a round trip.
 ///
-/// The root stream is [`StreamId::ROOT`]; the n-th fork of a stream is [`StreamId::child`]`(n)` at both
-/// ends, so equal programs open equal names.
+/// The root stream is [`StreamId::ROOT`]; the n-th fork of a stream is [`StreamId::child`]`(n)` at
+/// both ends, so equal programs open equal names.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamId(u64);
 
@@ -50,7 +50,7 @@ pub trait StreamReader: Send {
     fn read_exact(&mut self, buf: &mut [u8]) -> Result<(), TransportError>;
 }
 
-/// The writing half of a stream. Blocks while the peer accepts no data.
+/// The writing half of a stream. It blocks while the peer accepts no data.
 pub trait StreamWriter: Send {
     /// Writes all of `bytes`, in order. They may stay in a buffer until [`flush`](Self::flush).
     ///
@@ -77,11 +77,11 @@ pub trait Streams: Send + Sync {
     fn open(&self, id: StreamId) -> Result<StreamPair, TransportError>;
 
     /// Ends the connection at once: tells the peer why, if still possible, and wakes all waiting
-    /// threads. Called when one of several parallel parts of a protocol fails, so that the others do
-    /// not wait for the peer.
+    /// threads. Called when one of several parallel parts of a protocol fails, so that the others
+    /// do not wait for the peer.
     fn abort(&self, reason: StopReason);
 
-    /// So many more parts of this party work side by side from now on, or fewer. It begins with one. A part that waits for the
-    /// peer counts.
+    /// Changes by `more` the number of this party's parts that work in parallel; it is 1 at first.
+    /// A part that waits for the peer counts.
     fn parts(&self, _more: isize) {}
 }

@@ -6,12 +6,16 @@ use vesica_core::Result;
 
 /// How many messages a party sends before it waits for the answer to the first of them.
 ///
-/// A party that waits for each answer leaves the network idle for a round trip a message. One that never waits learns
-/// nothing from the answers. In between is the number of messages that the network holds: a *measured* window is half
-/// as large again. It begins with the size that it is given, and follows the times after which the answers come:
+/// A party that waits for each answer leaves the network idle for one round trip per message. One
+/// that never waits learns nothing from the answers. In between is the number of messages that the
+/// network holds: a *measured* window is half as large again. It starts with the given size, and
+/// adapts to how long the answers take:
 ///
-/// * If all answers of a window were there before the party asked for them, the window shrinks by one.
-/// * If an answer was not, the window moves to 1.5 · (shortest time to an answer) · (answers a second) + 1: it grows at once, to at most
+/// * If all answers of a window were there before the party asked for them, the window shrinks by
+///   one.
+/// * If an answer was not there yet, the window moves to 1.5 · (shortest time to an answer) ·
+///   (answers a second) + 1: it grows at once, to at most twice its size plus one, and shrinks one
+///   by one.
 ///   twice its size and one, and shrinks one by one.
 #[derive(Debug)]
 pub struct Window {
@@ -23,16 +27,16 @@ pub struct Window {
 struct Measured {
     /// When the messages without an answer were sent.
     sent: VecDeque<Instant>,
-    /// When the last answers came.
+    /// When the latest answers came.
     came: VecDeque<Instant>,
-    /// How many answers in a row were there already.
+    /// How many answers in a row were already there.
     were_there: usize,
-    /// The shortest time to an answer for which the party waited.
+    /// The shortest time to an answer, of those that the party waited for.
     shortest: Option<Duration>,
 }
 
-/// An answer was there already if the party waited for it at most so long, or this share of the time since the answer
-/// before.
+/// An answer counts as already there if the party waited for it at most this long, or at most this
+/// share of the time since the previous answer.
 const WAS_THERE: Duration = Duration::from_micros(20);
 const SHARE: u32 = 8;
 
@@ -44,7 +48,8 @@ impl Window {
 
     /// As many messages as the network holds; `first` before anything is known.
     ///
-    /// What the party sends then depends on time. So it is nothing for a party that runs again ([`crate::Replay`]).
+    /// What the party sends then depends on time. So this is not for a party that runs again
+    /// ([`crate::Replay`]).
     pub fn measured(first: usize) -> Self {
         Self { ahead: first.max(1), measured: Some(Measured::default()) }
     }
@@ -54,14 +59,14 @@ impl Window {
         self.ahead
     }
 
-    /// A message was sent.
+    /// Notes that a message was sent.
     pub fn sent(&mut self) {
         if let Some(measured) = &mut self.measured {
             measured.sent.push_back(Instant::now());
         }
     }
 
-    /// Takes the answer to the oldest message without one by `receive`, which waits for it.
+    /// Has `receive` wait for the answer to the oldest unanswered message, and returns it.
     ///
     /// # Errors
     /// Those of `receive`.
@@ -110,14 +115,15 @@ mod tests {
     use super::*;
     use crate::{Pacer, Shape};
 
-    /// Messages that a party computes one after the other, and sends to one that answers at once.
+    /// Messages that a party computes one after the other, and sends to a peer that answers at
+    /// once.
     struct Run {
         shape: Shape,
         messages: usize,
         message_len: usize,
-        /// To compute a message.
+        /// How long a message takes to compute.
         work: Duration,
-        /// The clock of the party stands still after this message.
+        /// The party stalls after this message, for this long.
         stall: Option<(usize, Duration)>,
     }
 
@@ -155,7 +161,7 @@ mod tests {
         (now - start, end)
     }
 
-    /// As long as all messages and a round trip take.
+    /// The time that all messages and one round trip take.
     fn least(of: &Run) -> Duration {
         let mut pacer = Pacer::new(of.shape);
         let start = Instant::now();
@@ -185,7 +191,7 @@ mod tests {
             let least = least(&run_of);
             let (shape, most) = (run_of.shape, least.as_secs_f64() * 1.05);
             assert!(took.as_secs_f64() < most, "{shape:?}: {took:?} for {least:?}");
-            // Twice what the network holds, and one.
+            // Twice what the network holds, plus one.
             let bytes = run_of.shape.bits_per_second.unwrap() as f64 / 8.0;
             let holds = bytes * 2.0 * shape.one_way_delay.as_secs_f64() / run_of.message_len as f64;
             assert!(ahead as f64 <= 2.0 * holds + 4.0, "{shape:?}: {ahead} of {holds}");

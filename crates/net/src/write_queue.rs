@@ -40,10 +40,10 @@ impl Shared {
 
 /// A queue of blocks that a separate thread writes to a stream.
 ///
-/// While the peer accepts data, a push waits at a high-water mark, so memory stays small. When nothing
-/// moves, both parties may be writing, each waiting for the other to read: then the mark doubles and
-/// the push proceeds, so that two writing parties never deadlock below the hard limit. At the hard
-/// limit the push waits for the transport, which has its own time limits.
+/// While the peer accepts data, a push waits at a high-water mark, so memory stays small. When
+/// nothing moves, both parties may be writing, each waiting for the other to read: then the mark
+/// doubles and the push proceeds, so that two writing parties never deadlock below the hard limit.
+/// At the hard limit the push waits for the transport, which has its own time limits.
 pub(crate) struct WriteQueue {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,

@@ -202,7 +202,7 @@ fn forks_are_independent_and_meet_in_order() {
 
 #[test]
 fn joined_parts_run_side_by_side() {
-    // Each part waits for the other party's opposite part, so in sequence they would hang.
+    // Each part waits for the other party's opposite part, so one after the other they would hang.
     let talk = |ctx: &mut Context| {
         ctx.join(
             ("a", |ctx: &mut Context| {
