@@ -41,7 +41,7 @@ impl fmt::Debug for StreamId {
     }
 }
 
-/// The reading half of a stream. Blocks; fails at the transport's own time limits.
+/// The reading half of a stream. It blocks, and fails at the transport's own time limits.
 pub trait StreamReader: Send {
     /// Fills `buf` completely.
     ///

@@ -17,7 +17,7 @@ const READ_ITEMS: usize = 1 << 16;
 /// [`NO_ITEM`].
 pub struct RowItems {
     kept: Kept,
-    /// The place for more than so many bytes; `None` if all stay where they are.
+    /// How many bytes stay in memory, and where the rest goes; `None` if all stay in memory.
     spill: Option<(u64, Arc<dyn Scratch>)>,
 }
 
@@ -33,12 +33,12 @@ impl From<Vec<Item>> for RowItems {
 }
 
 impl RowItems {
-    /// No items yet. More than `memory_bytes` of them go to `scratch`.
+    /// No items yet. What exceeds `memory_bytes` goes to `scratch`.
     pub fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
         Self { kept: Kept::InMemory(Vec::new()), spill: Some((memory_bytes, scratch)) }
     }
 
-    /// Whether nothing has gone to a file.
+    /// Whether no item has gone to a file.
     pub fn are_in_memory(&self) -> bool {
         matches!(self.kept, Kept::InMemory(_))
     }
@@ -125,19 +125,20 @@ pub fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Gives each entry the value of its item, such as whether it is common. The time does not depend on the values.
+/// Gives each entry the value of its item, such as whether it is common. The time does not depend
+/// on the values.
 pub struct Spread<'a, T> {
     items: IndexedItems<'a>,
     values: &'a [T],
 }
 
 impl<'a, T: Copy + Default> Spread<'a, T> {
-    /// The value of each of `items`, which ascend.
+    /// Takes the value of each of `items`, which ascend.
     pub fn new(items: &'a [Item], values: &'a [T]) -> Self {
         Self { items: IndexedItems::new(items), values }
     }
 
-    /// The value of each of `entries`; the default of one that is no item.
+    /// The value of each of `entries`; the default for an entry that is not an item.
     pub fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = T> + 'b {
         entries.iter().map(|entry| {
             let range = self.items.range(entry);
@@ -210,7 +211,7 @@ impl<'a> IndexedItems<'a> {
         for (range, item) in ranges.iter_mut().zip(items) {
             *range = self.range(item);
         }
-        // Nothing waits for these reads, so the processor makes them all at once.
+        // These reads do not depend on each other, so the processor makes them all at once.
         let mut touched = 0;
         for range in &ranges[..items.len()] {
             touched ^= self.items.get(range.start).map_or(0, |item| item.as_bytes()[0]);

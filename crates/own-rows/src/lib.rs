@@ -1,4 +1,4 @@
-//! The items of a party's rows, in the order of its file, and what follows for the rows from the items that are common.
+//! The items of a party's rows, in the order of its file, and the way from common items to rows.
 //!
 //! * [`RowItems`] — the items, in memory or in a file.
 //! * [`distinct`], [`Spread`], [`bits`] — from rows to items and back.

@@ -1,8 +1,9 @@
-//! A set of rows of the own file, one bit for each row.
+//! A set of rows of a party's own file, one bit for each row.
 
 use std::fmt;
 
-/// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0; a header is not one.
+/// Rows of this party's file: one bit for each row, in the order of the file. Rows count from 0,
+/// without the header.
 #[derive(Clone, PartialEq, Eq)]
 pub struct RowSet {
     words: Vec<u64>,
@@ -11,7 +12,8 @@ pub struct RowSet {
 }
 
 impl RowSet {
-    /// Of `len` rows those whose bit is set in `words`, of which there are ⌈`len`/64⌉; they have `keys` different keys.
+    /// Of `len` rows, those whose bit is set in `words`, which has ⌈`len`/64⌉ words; they have
+    /// `keys` different keys.
     pub fn new(words: Vec<u64>, len: u64, keys: u64) -> Self {
         debug_assert_eq!(words.len() as u64, len.div_ceil(64));
         Self { words, len, keys }
@@ -33,7 +35,7 @@ impl RowSet {
         self.len == 0
     }
 
-    /// Number of different keys that the rows of the set have; at most [`count`](Self::count).
+    /// Number of different keys in the rows of the set; at most [`count`](Self::count).
     pub fn keys(&self) -> u64 {
         self.keys
     }

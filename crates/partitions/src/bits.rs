@@ -9,7 +9,7 @@ pub struct PartitionBits {
 }
 
 impl PartitionBits {
-    /// All zero.
+    /// A set of bits that are all zero.
     pub fn new(grouped: &Grouped) -> Self {
         let mut starts = vec![0];
         let mut sum = 0;
@@ -20,8 +20,8 @@ impl PartitionBits {
         Self { starts, words: vec![0; sum.div_ceil(64) as usize] }
     }
 
-    /// Sets the bits of the entries of `partition` from the entry `first` on, in the order in which [`Grouped::read`]
-    /// gives them.
+    /// Sets the bits of the entries of `partition` from the entry `first` on, in the order of
+    /// [`Grouped::read`].
     pub fn set(&mut self, partition: u64, first: u64, bits: impl Iterator<Item = bool>) {
         let start = self.starts[partition as usize] + first;
         let range = start..self.starts[partition as usize + 1];
@@ -30,7 +30,7 @@ impl PartitionBits {
         }
     }
 
-    /// The place of the first bit of `partition`.
+    /// The position of the first bit of `partition`.
     pub(crate) fn start(&self, partition: usize) -> u64 {
         self.starts[partition]
     }

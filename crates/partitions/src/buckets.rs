@@ -1,9 +1,10 @@
 //! The items of a file's rows, grouped by the leading bits of their prefixes.
 //!
-//! Rows come in order, and wait in memory. When the memory is full, a counting sort groups them by bucket, and they go to
-//! a file as a *run*: all buckets one after the other, each in the order of the rows. A partition is a range of buckets,
-//! and so one piece of each run. Beside the runs, the bucket of every row is kept in the order of the rows: with it the answers
-//! of all partitions become those of the rows in one pass.
+//! Rows come in order, and are gathered in memory. When the memory is full, a counting sort groups
+//! them by bucket and writes them to a file as a *run*: all buckets one after the other, each in
+//! the order of the rows. A partition is a range of buckets, and so one piece of each run. Besides
+//! the runs, the bucket of every row is stored in the order of the rows: with it, one pass turns
+//! the answers of all partitions into those of the rows.
 
 use crate::plan::MAX_BITS;
 use crate::{NO_PREFIX, PartitionBits};
@@ -12,7 +13,7 @@ use std::sync::{PoisonError, RwLock};
 use vesica_core::Item;
 use vesica_scratch::{Scratch, ScratchFile};
 
-/// Bytes that a row takes while it waits: its item, its item again when it is grouped, and its bucket.
+/// Bytes that a row takes in memory: its item, its item again when it is grouped, and its bucket.
 const WAITING_BYTES: u64 = 2 * Item::LEN as u64 + 2;
 
 /// Bytes that a row takes on disk: its item and its bucket.
@@ -21,18 +22,19 @@ pub const DISK_BYTES_PER_ROW: u64 = Item::LEN as u64 + 2;
 /// The fewest rows of a run: a shorter one would be written in too small pieces.
 const LEAST_RUN: u64 = 1 << 16;
 
-/// Bytes written and read at once.
+/// Bytes read or written at once.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Items read and written at once.
+/// Items read or written at once.
 const PIECE_ITEMS: u64 = (PIECE_BYTES / Item::LEN) as u64;
 
-/// Groups the items of rows. When there is no more room in memory, the items there are sorted by partition and written.
+/// Groups the items of rows. When the memory is full, the items in it are sorted by partition and
+/// written to a file.
 pub struct Buckets<'a> {
     bits: u32,
     run_rows: usize,
     scratch: &'a dyn Scratch,
-    /// The rows of the run that comes next.
+    /// The rows of the next run.
     waiting: Vec<Item>,
     waiting_buckets: Vec<u16>,
     runs: Vec<Run>,
@@ -42,19 +44,19 @@ pub struct Buckets<'a> {
     piece: Vec<u8>,
 }
 
-/// Where the buckets of a run begin.
+/// Where the buckets of a run start.
 struct Run {
-    /// The first entry of each bucket in the run, and the number of all.
+    /// The first entry of each bucket in the run, and the number of all entries.
     starts: Vec<u32>,
     /// The first entry of the run.
     first: u64,
-    /// Rows with and without an item.
+    /// How many rows there are, with and without an item.
     rows: u64,
 }
 
 impl<'a> Buckets<'a> {
-    /// Groups by as many leading bits as `most_partitions`, a power of two, takes. More than `memory_bytes` go to
-    /// `scratch`.
+    /// Groups by as many leading bits as `most_partitions`, a power of two, needs. What exceeds
+    /// `memory_bytes` goes to `scratch`.
     pub fn new(most_partitions: u64, memory_bytes: u64, scratch: &'a dyn Scratch) -> Self {
         let bits = most_partitions.max(1).ilog2().min(MAX_BITS);
         let run_rows = (memory_bytes / WAITING_BYTES).clamp(LEAST_RUN, u32::MAX.into());
@@ -75,7 +77,7 @@ impl<'a> Buckets<'a> {
     /// Adds the items of the next rows with their prefixes. A row with [`NO_PREFIX`] has no item.
     ///
     /// # Errors
-    /// Those of the scratch files; nothing can be added after one.
+    /// Those of the scratch files; after an error nothing more can be added.
     pub fn push(&mut self, mut items: &[Item], mut prefixes: &[u16]) -> io::Result<()> {
         while !items.is_empty() {
             if self.waiting_buckets.len() == self.run_rows {
@@ -92,7 +94,7 @@ impl<'a> Buckets<'a> {
         Ok(())
     }
 
-    /// The waiting rows as a run.
+    /// Makes a run of the rows in memory.
     fn group(&mut self) -> (Run, Vec<Item>) {
         let mut starts = vec![0_u32; (1 << self.bits) + 1];
         for bucket in self.waiting_buckets.iter().filter(|bucket| **bucket != NO_PREFIX) {
@@ -142,8 +144,8 @@ impl<'a> Buckets<'a> {
         Ok(())
     }
 
-    /// Ends the adding of rows. Their items are read in `partitions`: a power of two, and at most the `most_partitions`
-    /// of [`new`](Self::new).
+    /// Ends the adding of rows. Their items can then be read in `partitions`: a power of two, and
+    /// at most the `most_partitions` of [`new`](Self::new).
     ///
     /// # Errors
     /// Those of the scratch files.
@@ -189,7 +191,7 @@ enum Kept {
 }
 
 impl Kept {
-    /// The buckets of `count` rows from `first` on, in place of what `buckets` holds.
+    /// Replaces what `buckets` holds with the buckets of `count` rows from `first` on.
     fn buckets(&self, first: u64, count: usize, buckets: &mut Vec<u16>) -> io::Result<()> {
         buckets.clear();
         match self {
@@ -206,7 +208,7 @@ impl Kept {
     }
 }
 
-/// Where the pieces of the entries from `from` to `to` begin.
+/// Where the pieces of the entries from `from` to `to` start.
 fn pieces((from, to): (u64, u64)) -> impl Iterator<Item = u64> {
     (from..to).step_by(PIECE_ITEMS as usize)
 }
@@ -217,18 +219,18 @@ impl Grouped {
         1 << self.partition_bits
     }
 
-    /// The same items in another number of partitions: a power of two, and at most the `most_partitions` of
-    /// [`Buckets::new`].
+    /// Splits the same items into another number of partitions: a power of two, and at most the
+    /// `most_partitions` of [`Buckets::new`].
     pub fn in_partitions(self, partitions: u64) -> Self {
         Self { partition_bits: partitions.max(1).ilog2().min(self.bits), ..self }
     }
 
-    /// Rows, those without an item included.
+    /// Number of rows, including those without an item.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many items `partition` has, repeated ones included.
+    /// How many items `partition` has, including repeated ones.
     pub fn len(&self, partition: u64) -> u64 {
         self.runs.iter().map(|run| self.piece(run, partition)).map(|(from, to)| to - from).sum()
     }
@@ -246,7 +248,7 @@ impl Grouped {
         (at(first), at(first + width))
     }
 
-    /// The items of `partition` in place of what `items` holds, repeated ones included.
+    /// Replaces what `items` holds with the items of `partition`, including repeated ones.
     ///
     /// # Errors
     /// Those of the scratch files.
@@ -259,8 +261,9 @@ impl Grouped {
         })
     }
 
-    /// Gives the items of `partition` to `take`, some tens of thousands at a time, in the order in which
-    /// [`read`](Self::read) gives them. One key in many rows makes a partition longer than memory may be.
+    /// Passes the items of `partition` to `take`, some tens of thousands at a time, in the order of
+    /// [`read`](Self::read). If many rows have one key, a partition can be longer than memory
+    /// allows.
     ///
     /// # Errors
     /// Those of the scratch files and of `take`.
@@ -296,8 +299,9 @@ impl Grouped {
         Ok(())
     }
 
-    /// Writes another value over each item of `partition`: what `replace` makes of some tens of thousands at a time, in the
-    /// order of [`each`](Self::each). Other partitions may be read and replaced meanwhile.
+    /// Overwrites each item of `partition` with what `replace` makes of it, some tens of thousands
+    /// at a time, in the order of [`each`](Self::each). Other partitions may be read and replaced
+    /// at the same time.
     ///
     /// # Errors
     /// Those of the scratch files and of `replace`.
@@ -328,14 +332,14 @@ impl Grouped {
         })
     }
 
-    /// The bits of all rows, from those of all entries: row r has bit r mod 64 of word ⌊r/64⌋. A row without an item has
-    /// the bit 0.
+    /// Turns the bits of all entries into those of all rows: row r has bit r mod 64 of word ⌊r/64⌋.
+    /// The bit of a row without an item is 0.
     ///
     /// # Errors
     /// Those of the scratch files.
     pub fn into_rows(self, bits: &PartitionBits) -> io::Result<Vec<u64>> {
         let mut words = vec![0; self.rows.div_ceil(64) as usize];
-        // The next entry of each partition, then of each bucket of the run at hand.
+        // The next entry of each partition, then of each bucket of the current run.
         let mut ends: Vec<u64> = (0..self.partitions()).map(|of| bits.start(of as usize)).collect();
         let mut next = vec![0; 1 << self.bits];
         let (mut row, mut piece) = (0, Vec::new());
@@ -370,7 +374,7 @@ mod tests {
     use proptest::prelude::*;
     use vesica_scratch::MemoryScratch;
 
-    /// A scratch that is full after so many bytes.
+    /// A scratch that is full after this many bytes.
     struct Full(usize);
 
     struct Part(Box<dyn ScratchFile>, usize);
@@ -456,7 +460,7 @@ mod tests {
                 bits.set(partition, first.len() as u64, rest.iter().map(is_in));
                 all.append(&mut items);
             }
-            // What is written over a partition is read in its place, and in no other.
+            // What overwrites a partition is read back from that partition, and from no other.
             let masked = |item: &Item| Item::from_integer(item.integer() + 1000);
             grouped.replace(0, &mut |items| {
                 items.iter_mut().for_each(|item| *item = masked(item));

@@ -1,7 +1,8 @@
-//! What a partition gave, as it is kept until the run is over: a later process does not run it again.
+//! A partition's result in the form stored until the run ends, so that a later process need not run
+//! it again.
 //!
-//! All forms begin with the [`Cost`] of the partition: payload bytes sent and received, and changes of direction, 8 bytes
-//! each. How long the rest is follows from public figures alone.
+//! All forms start with the [`Cost`] of the partition: payload bytes sent and received, and changes
+//! of direction, 8 bytes each. The length of the rest depends only on public figures.
 
 mod addends;
 mod lists;
@@ -15,11 +16,11 @@ pub use step::FinishedStep;
 
 use vesica_core::Misbehaviour;
 
-/// Reasons by their codes, from 1 on. Another one becomes the first.
+/// Reasons by their codes, from 1 on. Any other reason is stored as the first.
 const REASONS: [Misbehaviour; 3] =
     [Misbehaviour::SelfCheckFailed, Misbehaviour::InvalidValue, Misbehaviour::CommitmentBroken];
 
-/// What the run of a partition took.
+/// What running a partition cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Payload bytes sent and received.
@@ -31,7 +32,7 @@ pub struct Cost {
 impl Cost {
     const LEN: usize = 24;
 
-    /// What this and the run of the `next` step took together.
+    /// The cost of this step and of the `next` together.
     pub fn and(self, next: Self) -> Self {
         let ((sent, received), (sent_next, received_next)) = (self.payload, next.payload);
         Self {
@@ -46,7 +47,7 @@ impl Cost {
         }
     }
 
-    /// The cost at the beginning of `bytes`, and the rest.
+    /// The cost at the start of `bytes`, and the rest.
     fn read(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, rest) = bytes.split_first_chunk::<{ Self::LEN }>()?;
         let (numbers, _) = head.as_chunks::<8>();
@@ -63,7 +64,8 @@ pub fn code_of(refused: Option<Misbehaviour>) -> u8 {
     refused.map_or(0, code)
 }
 
-/// Why the result is refused, by its code; `None` for a code that stands for nothing.
+/// The reason with this code: `Some(None)` for 0, which is no refusal, and `None` for an unknown
+/// code.
 pub fn reason(code: u8) -> Option<Option<Misbehaviour>> {
     match code {
         0 => Some(None),

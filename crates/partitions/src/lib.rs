@@ -1,13 +1,14 @@
 //! Sets larger than memory, split into partitions that are matched one by one.
 //!
-//! Both parties split their items alike, and match the partitions with the same number. Each partition of a party is
-//! padded to the same length, so that its peer learns the size of the whole set and nothing of its parts.
+//! Both parties split their items in the same way, and match the partitions with the same number.
+//! Each partition of a party is padded to the same length, so that its peer learns the size of the
+//! whole set and nothing of the partitions.
 //!
 //! * [`Plan`] — how many partitions there are, and to what length they are padded: public figures.
 //! * [`Splitter`] — which partition an item belongs to, under a secret of the session.
 //! * [`Buckets`], [`Grouped`] — the items of a file's rows, grouped, in memory or on disk.
-//! * [`FinishedPartition`], [`FinishedAddends`], [`FinishedLists`] — what a partition gave, as it is kept until the run is over;
-//!   [`FinishedStep`] — what one step of it gave.
+//! * [`FinishedPartition`], [`FinishedAddends`], [`FinishedLists`] — a partition's result, in the
+//!   form stored until the run ends; [`FinishedStep`] — the result of one of its steps.
 //! * [`session_of`] — the session of one partition.
 //!
 //! ```

@@ -1,4 +1,4 @@
-//! The public figures of a split: the same at both parties, so integers alone.
+//! The public figures of a split: the same at both parties, so integers only.
 
 /// The most partitions: enough for sets of 2^32 items in partitions of the default length.
 pub const MAX_PARTITIONS: u64 = 1 << MAX_BITS;
@@ -8,7 +8,7 @@ pub(crate) const MAX_BITS: u32 = 12;
 /// −log2 of the chance that any partition of either set is longer than its padded length.
 const OVERFLOW_BITS: u64 = vesica_core::params::STATISTICAL_SECURITY_BITS as u64;
 
-/// How two sets are split. Depends on their announced sizes alone.
+/// How two sets are split. Depends only on their announced sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     partitions: u64,
@@ -18,9 +18,10 @@ impl Plan {
     /// One partition: the sets are not split.
     pub const WHOLE: Self = Self { partitions: 1 };
 
-    /// The split of sets of so many items, self-check items included: the fewest partitions, a power of two, in which
-    /// the larger set has at most `partition_len` items on average, but at most [`MAX_PARTITIONS`]. Sets of which one is
-    /// empty are not split. A `partition_len` of 0 counts as 1.
+    /// The split of sets of these sizes, self-check items included: the fewest partitions, a power
+    /// of two, in which the larger set has at most `partition_len` items on average, but at most
+    /// [`MAX_PARTITIONS`]. If either set is empty, the sets are not split. A `partition_len` of 0
+    /// counts as 1.
     pub fn new(sender_len: u64, receiver_len: u64, partition_len: u64) -> Self {
         let len = sender_len.max(receiver_len);
         if sender_len.min(receiver_len) == 0 {
@@ -30,11 +31,11 @@ impl Plan {
         Self { partitions: partitions.min(MAX_PARTITIONS) }
     }
 
-    /// The same with fewer partitions, if padding would let a party that deviates enter more than twice the items that
-    /// it announces. `known` of the items of each set are known to both parties, and so are no guesses. For protocols
-    /// against malicious parties.
+    /// The same plan, but with fewer partitions if padding would let a party that deviates enter
+    /// more than twice the items that it announces. Both parties know `known` items of each set, so
+    /// these are no guesses. For protocols against malicious parties.
     ///
-    /// A small set is padded by several times its size when it is split as finely as a large one.
+    /// A small set, split as finely as a large one, is padded by several times its size.
     pub fn guarded(mut self, lens: [u64; 2], known: u64) -> Self {
         let is_kept = |plan: Self| {
             lens.iter().all(|len| {
@@ -65,9 +66,10 @@ impl Plan {
 
     /// B, the length to which each partition of a set of `len` items is padded: at most `len`.
     ///
-    /// An item falls into a partition with probability 1/P. By Bernstein's inequality more than
-    /// m + c/3 + √(c²/9 + 2cm) of them do with probability at most e^-c, m being their mean. With c = (41 + log2 P) ln 2
-    /// the chance that any of the P partitions of either set is longer is at most 2^-40.
+    /// An item falls into a given partition with probability 1/P. Let m be the mean number of items
+    /// that do; by Bernstein's inequality there are more than m + c/3 + √(c²/9 + 2cm) with
+    /// probability at most e^-c. With c = (41 + log2 P) ln 2, the chance that any of the P
+    /// partitions of either set is longer is at most 2^-40.
     pub fn bound(self, len: u64) -> u64 {
         if !self.is_split() {
             return len;
@@ -128,7 +130,8 @@ mod tests {
         }
     }
 
-    /// Where the average is small, padding is not: what a party that deviates gains by it stays bounded.
+    /// Where the average is small, padding is not: what a deviating party gains from it stays
+    /// bounded.
     #[test]
     fn padding_of_small_partitions_at_most_doubles_what_is_guarded() {
         for len in [1_001, 2_000, 20_000, 300_000, 4_000_000] {

@@ -8,7 +8,7 @@ use vesica_simd::aes::Aes128;
 const KEY_LABEL: &str = "vesica v1 partition key";
 const SESSION_LABEL: &str = "vesica v1 partition session";
 
-/// Stands for a row without an item.
+/// The prefix of a row without an item.
 pub const NO_PREFIX: u16 = u16::MAX;
 
 /// Items whose prefixes are computed together.
@@ -16,28 +16,29 @@ const BATCH: usize = 1 << 10;
 
 /// A pseudorandom function from items to partitions: AES-128 under a secret of the session.
 ///
-/// The secret is exported from the connection, and both sides' randomness is in it. So nobody can look beforehand for
-/// items that share a partition: with a key from the agreement alone a party could search off line for as long as it
-/// likes, and fill one partition of an honest party that takes its items from elsewhere. A peer that deviates knows the
-/// secret once the parties have met. It can then choose which of its own items go where, which changes nothing: a
-/// protocol takes at most the padded length, and what its slack leaves, in each partition.
+/// The secret is exported from the connection and contains both sides' randomness, so no party can
+/// look beforehand for items that share a partition. If the key came from the agreement alone, an
+/// attacker could search offline without a time limit, and then fill one partition of an honest
+/// party whose items come from another source. A peer that deviates knows the secret once the
+/// parties have met. It can then choose which of its own items go where, which changes nothing: in
+/// each partition, a protocol takes at most the padded length plus what its slack leaves.
 pub struct Splitter {
     aes: Aes128,
 }
 
 impl Splitter {
-    /// The function under `secret`, which both parties of a session hold and nobody else.
+    /// The function under `secret`, which only the two parties of a session hold.
     pub fn new(secret: &[u8; 32]) -> Self {
         let mut key = [0; Block::LEN];
         key.copy_from_slice(&derive(KEY_LABEL, &[secret])[..Block::LEN]);
         Self { aes: Aes128::new(Block::from_le_bytes(key)) }
     }
 
-    /// The 12 leading bits of each item's image, in place of what `prefixes` holds. An item's partition of P is the
-    /// number that the log2 P leading ones of them make.
+    /// Replaces what `prefixes` holds with the 12 leading bits of each item's image. If there are P
+    /// partitions, the log2 P leading bits of these are the number of the item's partition.
     ///
     /// # Timing
-    /// Depends on the number of items alone.
+    /// Depends only on the number of items.
     pub fn prefixes(&self, items: &[Item], prefixes: &mut Vec<u16>) {
         prefixes.clear();
         let mut blocks = [Block::ZERO; BATCH];
@@ -55,7 +56,8 @@ impl Splitter {
     }
 }
 
-/// The session of partition `index` of so many: parties and protocol are those of `session`.
+/// The session of partition `index` out of `partitions`: its parties and protocol are those of
+/// `session`.
 pub fn session_of(session: &SessionId, partitions: u64, index: u64) -> SessionId {
     let parts = [partitions.to_le_bytes(), index.to_le_bytes()];
     SessionId::from_bytes(derive(SESSION_LABEL, &[session.as_bytes(), &parts[0], &parts[1]]))

@@ -11,7 +11,7 @@ use vesica_core::tags::{Tag, TagSet};
 use vesica_core::{Item, Learns, PsiParams, Result, Shuffled, bit, pack_bits};
 use vesica_net::Context;
 
-/// Items one CPU thread works on at a time.
+/// How many items one CPU thread works on at a time.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 /// Bytes of the answer in one message.
@@ -25,8 +25,8 @@ pub fn bytes(params: &PsiParams) -> u64 {
     }
 }
 
-/// Flights of a run that takes `alone` where only the receiver learns: one more where it tells the sender, none where a
-/// set is empty.
+/// Flights of a run that takes `alone` of them if only the receiver learns: one more if it tells
+/// the sender, none if a set is empty.
 pub fn flights(params: &PsiParams, alone: u64) -> u64 {
     match params.learns() {
         _ if params.has_empty_set() => 0,
@@ -35,8 +35,9 @@ pub fn flights(params: &PsiParams, alone: u64) -> u64 {
     }
 }
 
-/// The receiver's side: the set of the sender's tags, for looking up its own. With
-/// [`Learns::Both`] the sender is told, in the order of `tags_of_x`, which are among `tags_of_y`.
+/// The receiver's side: returns the set of the sender's tags, in which it looks up its own. With
+/// [`Learns::Both`] it tells the sender which of `tags_of_x`, in their order, are among
+/// `tags_of_y`.
 pub fn send(
     ctx: &mut Context,
     params: &PsiParams,
@@ -62,8 +63,8 @@ pub fn receive(ctx: &mut Context, params: &PsiParams, x: &Shuffled) -> Result<Ou
     }
 }
 
-/// The receiver's side where the sender's tags came in an order of their own: the sender is told
-/// the places of those that are common.
+/// The receiver's side if the sender's tags came in an order of their own: tells the sender the
+/// places of the common ones.
 pub fn send_places(
     ctx: &mut Context,
     params: &PsiParams,
@@ -88,7 +89,7 @@ pub fn receive_places(ctx: &mut Context, params: &PsiParams, order: &[u32]) -> R
     }
 }
 
-/// The positions, ascending, of the items at the places that are common.
+/// The positions, ascending, of the items at the common places.
 pub fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> Output {
     let mut common = vec![false; order.len()];
     for (place, position) in order.iter().enumerate() {
@@ -97,11 +98,12 @@ pub fn positions_at(order: &[u32], is_common: impl Fn(usize) -> bool) -> Output 
     positions_of_flags(&common)
 }
 
-/// The positions that are set, ascending; the work depends neither on which are, nor on how many.
+/// The positions that are set, ascending; the work depends neither on which are set nor on how
+/// many.
 pub fn positions_of_flags(is_common: &[bool]) -> Output {
     let (mut positions, mut len) = (vec![0; is_common.len()], 0);
     for (position, is_common) in is_common.iter().enumerate() {
-        // A place that is not common is written over by the next one.
+        // The next position overwrites one that is not common.
         positions[len] = position;
         len += usize::from(*is_common);
     }
@@ -124,11 +126,11 @@ pub fn items_bytes(params: &PsiParams) -> u64 {
     }
 }
 
-/// The receiver's side where the sender made several tags of each item, and which of them is found
-/// would say more than that the item is common: the sender is told a tag of each common item, and
-/// random ones besides, as many as items can be common in all.
+/// The receiver's side if the sender made several tags of each item, and the tag that is found
+/// would reveal more than that the item is common: it sends the sender one tag of each common item,
+/// and random ones to bring their number to the most items that can be common.
 ///
-/// The sender knows a common item, so its tag tells it nothing else.
+/// The sender knows a common item, so that item's tag tells it nothing else.
 pub fn send_items(
     ctx: &mut Context,
     params: &PsiParams,
@@ -140,7 +142,7 @@ pub fn send_items(
     }
     ctx.child("answer", |ctx| {
         let shape = common_shape(params);
-        // A sender that deviates can have sent more matches than it may have items.
+        // A sender that deviates may have caused more matches than it may have items.
         let common: Vec<Item> =
             common.iter().take(shape.len() as usize).map(|position| y[*position]).collect();
         let mut tags = sorted_tags::gather(shape);

@@ -1,8 +1,8 @@
 //! What the protocols rest on, in the words that `explain`, the catalogue and SECURITY.md share.
 //!
-//! Base transfers rest on gap Diffie–Hellman and a random oracle; silent correlations on learning parity with noise,
-//! whose noise has one position in each block of equal length ("regular"), over the fields that they are in;
-//! fixed-key AES is modelled as an ideal cipher.
+//! Base transfers rest on gap Diffie–Hellman and a random oracle. Silent correlations rest on
+//! learning parity with noise over their fields; the noise has one position in each block of equal
+//! length ("regular"). Fixed-key AES is modelled as an ideal cipher.
 
 macro_rules! with_gap_and_oracles {
     ($($assumption:literal)?) => {
@@ -18,7 +18,7 @@ pub const TRANSFERS: &str = with_gap_and_oracles!();
 pub const CODED_TRANSFERS: &str =
     "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle";
 
-/// The same in rows that hash under an ideal cipher too.
+/// The same, in rows that also hash under an ideal cipher.
 pub const CODED_TRANSFERS_AND_CIPHER: &str =
     "gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher";
 

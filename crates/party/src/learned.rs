@@ -2,28 +2,29 @@
 
 use std::borrow::Cow;
 
-/// Something that a party learns of the other's input.
+/// Something that a party learns of the other party's input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Fact {
     /// How large the peer's set is.
     PeerSetLen,
     /// Which of its own items the peer has.
     CommonItems,
-    /// The answer to the query, which for an intersection is [`Fact::CommonItems`].
+    /// The answer to the query; for an intersection, this is [`Fact::CommonItems`].
     Answer,
     /// How many items are common.
     Count,
     /// How many items are common, and the sum of their values.
     CountAndSum,
-    /// How many items are common, and the sum of the products of both parties' values of them.
+    /// How many items are common, and the sum of the products of both parties' values for them.
     CountAndInnerProduct,
-    /// How many items are common, and which entries of a shared list are theirs.
+    /// How many items are common, and which entries of a shared list belong to them.
     CountAndEntries,
     /// The items that only the peer has, [if](Condition::OwnResult) it gets a result.
     PeersOwnItems,
     /// The items that only the peer has, and so how many are common.
     PeersOwnItemsAndCount,
-    /// An identifier of each of its items and those of the union, and so how many items are common.
+    /// An identifier for each of its items, and all those of the union, and so how many items are
+    /// common.
     Ids,
     /// Whether the number of common items is inside the [bounds](Condition::Bounds).
     WithinBounds,
@@ -38,12 +39,12 @@ pub enum Condition {
     Always,
     /// In a run with bounds.
     Bounds,
-    /// In a run that gives this party a result too.
+    /// In a run that gives this party a result as well.
     OwnResult,
 }
 
 impl Condition {
-    /// The words before those of a fact.
+    /// The words that precede those of a fact.
     const fn words(self) -> &'static str {
         match self {
             Condition::Always => "",
@@ -54,16 +55,16 @@ impl Condition {
 }
 
 impl Fact {
-    /// Of the sender of an intersection.
+    /// For the sender of an intersection.
     pub const SIZE: &'static [Fact] = &[Fact::PeerSetLen];
-    /// Of the receiver of an intersection.
+    /// For the receiver of an intersection.
     pub const INTERSECTION: &'static [Fact] = &[Fact::CommonItems, Fact::PeerSetLen];
-    /// Of the sender where bounds are kept.
+    /// For the sender, if bounds are enforced.
     pub const SIZE_AND_BOUNDS: &'static [Fact] = &[Fact::PeerSetLen, Fact::WithinBounds];
-    /// Of the receiver where any query is answered.
+    /// For the receiver, whichever query is answered.
     pub const ANSWER: &'static [Fact] = &[Fact::Answer, Fact::PeerSetLen];
 
-    /// When a party learns it.
+    /// When a party learns the fact.
     pub const fn condition(self) -> Condition {
         match self {
             Fact::WithinBounds => Condition::Bounds,
@@ -72,7 +73,7 @@ impl Fact {
         }
     }
 
-    /// The fact in words, whatever its condition, where the other party is called `peer`.
+    /// The fact in words, without its condition; the other party is called `peer`.
     pub fn words(self, peer: &str) -> Cow<'static, str> {
         match self {
             Fact::PeerSetLen => format!("the size of {peer}'s set").into(),
@@ -100,7 +101,7 @@ impl Fact {
         }
     }
 
-    /// `facts` in words, each with its condition, where the other party is called `peer`.
+    /// `facts` in words, each with its condition; the other party is called `peer`.
     pub fn all_words(facts: &[Fact], peer: &str) -> String {
         let clauses =
             facts.iter().map(|fact| fact.condition().words().to_owned() + &fact.words(peer));

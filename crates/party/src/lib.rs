@@ -1,15 +1,21 @@
-//! What all protocols share: a party, what the catalogue says of its protocol, and the last steps of a run.
+//! What all protocols share: a party, the catalogue's description of its protocol, and the last
+//! steps of a run.
 //!
-//! * [`Party`] — one party of one protocol run; [`Input`] — what it brings, [`Output`] — what it learned.
-//! * [`of_set`] — a party of a protocol that takes a set alone, from its program.
-//! * [`Protocol`] — the row of a protocol of two parties, with the types of its fields.
-//! * [`Steps`] — the steps of a protocol that fixes both sets before it reveals anything, for runs in partitions.
+//! * [`Party`] — one party of one protocol run; [`Input`] — what it enters, [`Output`] — what it
+//!   learned.
+//! * [`of_set`] — the party of a protocol that takes only a set, made from its program.
+//! * [`Protocol`] — the catalogue's row for a protocol of two parties, with the types of its
+//!   fields.
+//! * [`Steps`] — the steps of a protocol that commits both parties to their sets before it reveals
+//!   anything, for runs in partitions.
 //! * [`Fact`] — what a party learns, and when.
 //! * [`assumptions`] — what protocols rest on, in the words of the catalogue.
-//! * [`sorted_tags`] — the sender's tags, sorted and coded, compared with the receiver's.
+//! * [`sorted_tags`] — sends the sender's tags, sorted and coded, and compares them with the
+//!   receiver's.
 //! * [`answer`] — the last step of an intersection: the receiver tells the sender what is common.
 //!
-//! A protocol is two programs. This one hides nothing: the sender sends its set, and the receiver looks its own items up.
+//! A protocol is two programs. The one below hides nothing: the sender sends its set, and the
+//! receiver looks up its own items.
 //!
 //! ```
 //! use std::sync::Arc;

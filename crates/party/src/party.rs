@@ -12,11 +12,11 @@ pub trait Party: Send {
     /// Runs the protocol to its end.
     ///
     /// # Errors
-    /// Any [`Error`]; the context is of no use afterwards.
+    /// Any [`Error`]; the context is unusable afterwards.
     fn run(self: Box<Self>, ctx: &mut Context) -> Result<Output>;
 }
 
-/// What a party brings: its set, and where the query is about them, values or texts of its items.
+/// What a party enters: its set and, if the query is about them, values or texts of its items.
 #[derive(Clone)]
 pub struct Input {
     items: Arc<Vec<Item>>,
@@ -26,19 +26,19 @@ pub struct Input {
 }
 
 impl Input {
-    /// `items`, with the values of each in their order: those of one item follow each other.
+    /// `items`, with their values in the same order: the values of one item are adjacent.
     pub fn with_values(items: Arc<Vec<Item>>, values: Arc<Vec<u64>>) -> Self {
         Self { values: Some(values), ..items.into() }
     }
 
-    /// `items`, with the text of each in their order, all of the same length. Equal items have equal texts
-    /// at both parties.
+    /// `items`, with their texts in the same order, all of the same length. Equal items have equal
+    /// texts at both parties.
     pub fn with_texts(items: Arc<Vec<Item>>, texts: Arc<Vec<u8>>) -> Self {
         Self { texts: Some(texts), ..items.into() }
     }
 
-    /// The same where the items at the positions `shared` are known to both parties, and are in both sets in
-    /// this order: as many as [`PsiParams::shared_len`] says.
+    /// The same input where both parties know the items at the positions `shared`, and both sets
+    /// have them in this order: [`PsiParams::shared_len`] says how many.
     pub fn with_shared(self, shared: Range<usize>) -> Self {
         Self { shared, ..self }
     }
@@ -48,28 +48,28 @@ impl Input {
         &self.items
     }
 
-    /// The values of the items, where this party has them.
+    /// The values of the items, if this party has them.
     pub fn values(&self) -> Option<&Arc<Vec<u64>>> {
         self.values.as_ref()
     }
 
-    /// The texts of the items, where this party has them.
+    /// The texts of the items, if this party has them.
     pub fn texts(&self) -> Option<&Arc<Vec<u8>>> {
         self.texts.as_ref()
     }
 
-    /// Where the items are that both parties know.
+    /// The positions of the items that both parties know.
     pub fn shared(&self) -> Range<usize> {
         self.shared.clone()
     }
 
-    /// The set alone.
+    /// Only the set.
     pub fn into_items(self) -> Arc<Vec<Item>> {
         self.items
     }
 
-    /// Refuses values, texts and shared items where there should be none, and those that are missing, too many or
-    /// too long.
+    /// Refuses values, texts and shared items where there should be none, and those that are
+    /// missing, too many or too long.
     pub fn check(&self, params: &PsiParams, role: Role) -> Result<()> {
         if self.shared.len() != params.shared_len() || self.shared.end > self.items.len() {
             return Err(ParameterError::SharedItems.into());
@@ -104,42 +104,44 @@ impl From<Arc<Vec<Item>>> for Input {
 pub enum Output {
     /// Nothing beyond the public sizes.
     Nothing,
-    /// Positions in this party's own list, ascending, of the items both parties have.
+    /// The positions, ascending, of the common items in this party's own list.
     Positions(Vec<usize>),
     /// How many items are common.
     Cardinality(u64),
-    /// Whether the common items are as many as asked for.
+    /// Whether at least as many items are common as were asked for.
     AtLeast(bool),
     /// The sum of the common items' values.
     Sum(u128),
     /// How many items are common, and the sum of their values, column by column.
     CountedSums {
-        /// How many.
+        /// How many items.
         count: u64,
         /// The sum of each column.
         sums: Vec<i128>,
     },
-    /// The texts of the items that only the other party has, one after the other, in an order that says nothing.
+    /// The texts of the items that only the other party has, one after the other, in an order that
+    /// reveals nothing.
     OnlyTheirs(Vec<u8>),
     /// Random identifiers.
     Ids(Ids),
     /// Shares.
     Shares(Shares),
-    /// This party's addends of what one part of a run answers.
+    /// This party's addends from one part of a run.
     Addends(Addends),
-    /// The number of common items is outside the bounds, and nothing else.
+    /// The number of common items is outside the bounds; nothing else is learned.
     OutsideBounds,
-    /// An impossible result; reported locally, after the last message. Whether a result is possible depends on this
-    /// party's own items, so the peer must not learn of it: until then the party continues as with any other result.
+    /// An impossible result; reported locally, after the last message. Whether a result is possible
+    /// depends on this party's own items, so the peer must not learn of it: until then the party
+    /// continues as with any other result.
     Refused {
-        /// What it said it had, where it says so.
+        /// The result the party would have, if it has one.
         said: Box<Output>,
         /// What is wrong.
         why: Misbehaviour,
     },
 }
 
-/// The identifiers of the items of two sets: both parties have the same one for an item that both have.
+/// The identifiers of the items of two sets: a common item has the same identifier at both parties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ids {
     /// Those of this party's own items, in the order of its list.
@@ -150,37 +152,41 @@ pub struct Ids {
 
 /// One party's shares of a list.
 ///
-/// With [`vesica_core::Query::Shares`] nobody knows its order; each party knows one half of it. With
-/// [`vesica_core::Query::SharedValues`] it is a random one that the sender knows.
+/// With [`vesica_core::Query::Shares`] no party knows the list's order: each knows one half of it.
+/// With [`vesica_core::Query::SharedValues`] the order is random, and the sender knows it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
     /// How many entries the list has.
     pub len: usize,
-    /// Of the items: the XOR of both parties' shares is the item. Empty where values alone are shared.
+    /// Of the items: the XOR of both parties' shares is the item. Empty if only values are shared.
     pub items: Vec<[u8; Item::LEN]>,
-    /// Of the values, those of one entry following each other. With [`vesica_core::Query::Shares`] the XOR of
-    /// both parties' shares is the value; with [`vesica_core::Query::SharedValues`] their sum modulo 2^64.
+    /// Of the values; those of one entry are adjacent. With [`vesica_core::Query::Shares`] the XOR
+    /// of both parties' shares is the value; with [`vesica_core::Query::SharedValues`] it is their
+    /// sum modulo 2^64.
     pub values: Vec<u64>,
     /// What this party knows of the order of the list.
     pub order: Order,
 }
 
-/// What one party knows of the order of shared entries: its output of the permuted characteristic (Garimella et al., PKC
-/// 2021, Figures 5, 6 and 13). The sender has π, the receiver e.
+/// What one party knows of the order of shared entries: its output of the permuted characteristic
+/// (Garimella et al., PKC 2021, Figures 5, 6 and 13). The sender has π, the receiver e.
 ///
 /// # Leakage
-/// None to the party that has it. π is the sender's own choice, uniform and independent of both sets. Which places are
-/// common, and ρ, are in an order that π hides. **Both parts together say which of the sender's items are common**, so a
-/// party must not give its part to the other, nor to anyone who has the other's.
+/// None to the party that has it. π is the sender's own choice, uniform and independent of both
+/// sets. The common places, and ρ, are in an order that π hides. **Both halves together reveal
+/// which of the sender's items are common**, so a party must not give its half to the other, nor to
+/// anyone who has the other's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Of the sender, π: the position in its list of the item at each place. With
-    /// [`vesica_core::Query::SharedValues`] the places are the entries; with [`vesica_core::Query::Shares`] there is a
-    /// place for each item, and only the receiver knows at which places the entries are.
+    /// The sender's, π: the position in its list of the item at each place. With
+    /// [`vesica_core::Query::SharedValues`] the places are the entries; with
+    /// [`vesica_core::Query::Shares`] there is a place for each item, and only the receiver knows
+    /// at which places the entries are.
     Items(Vec<u32>),
-    /// Of the receiver with [`vesica_core::Query::Shares`], ρ: the place of each entry.
+    /// The receiver's with [`vesica_core::Query::Shares`], ρ: the place of each entry.
     Places(Vec<u32>),
-    /// Of the receiver with [`vesica_core::Query::SharedValues`], e: whether each entry is of a common item.
+    /// The receiver's with [`vesica_core::Query::SharedValues`], e: whether each entry belongs to a
+    /// common item.
     Common(Vec<bool>),
 }
 
@@ -190,20 +196,23 @@ impl Default for Order {
     }
 }
 
-/// One party's shares of what a part of a run answers, or of what several parts answer together.
+/// One party's shares of the numbers that one part of a run gives, or several parts together.
 ///
-/// The sums of both parties' addends are the numbers, modulo a power of two. What a party holds is uniformly random and
-/// says nothing of the numbers, except where a set of the part is empty: there both parties hold zeros.
+/// The sums of both parties' addends are the numbers, modulo a power of two. What a party holds is
+/// uniformly random and reveals nothing of the numbers, except where a set of the part is empty:
+/// then both parties hold zeros.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Addends {
-    /// Of the number of common items, modulo 2^64. Zero where neither the query nor the bounds need it.
+    /// The share of the number of common items, modulo 2^64. Zero if neither the query nor the
+    /// bounds need it.
     pub count: u64,
-    /// Of the sum of their values, column by column, modulo 2^128. Empty where no values are summed.
+    /// The shares of the sums of their values, column by column, modulo 2^128. Empty if no values
+    /// are summed.
     pub sums: Vec<u128>,
 }
 
 impl Addends {
-    /// Those of no part at all: zeros for a run with `params`.
+    /// The addends of no parts: zeros for a run with `params`.
     pub fn zeros(params: &PsiParams) -> Self {
         let columns = match params.query() {
             Query::Sum(of) => of.columns(),
@@ -212,10 +221,10 @@ impl Addends {
         Self { count: 0, sums: vec![0; columns] }
     }
 
-    /// Adds those of another part of the same run.
+    /// Adds the addends of another part of the same run.
     ///
     /// # Errors
-    /// [`Error::Bug`] where it has another number of sums.
+    /// [`Error::Bug`] if that part has another number of sums.
     pub fn add(&mut self, part: &Self) -> Result<()> {
         if self.sums.len() != part.sums.len() {
             return Err(Error::Bug("addends of another number of sums"));
@@ -227,7 +236,7 @@ impl Addends {
 }
 
 impl Output {
-    /// `said`, or refused where it is `wrong`.
+    /// `said`, or its refusal if it is `wrong`.
     pub fn unless(wrong: bool, said: Output) -> Self {
         match wrong {
             true => Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue },
@@ -235,7 +244,7 @@ impl Output {
         }
     }
 
-    /// What the party said it had, and what is wrong with it.
+    /// The result the party would have, and what is wrong with it.
     pub fn split(self) -> (Self, Option<Misbehaviour>) {
         match self {
             Output::Refused { said, why } => (*said, Some(why)),
@@ -243,10 +252,10 @@ impl Output {
         }
     }
 
-    /// The output, for who has nothing more to say to the peer.
+    /// The output, for a party that has nothing left to send to the peer.
     ///
     /// # Errors
-    /// [`Error::PeerMisbehaved`] for one that is [refused](Output::Refused).
+    /// [`Error::PeerMisbehaved`] for an output that is [refused](Output::Refused).
     pub fn checked(self) -> Result<Self> {
         match self.split() {
             (output, None) => Ok(output),
@@ -277,7 +286,8 @@ impl Output {
     }
 }
 
-/// The party in `role` of a protocol that takes a set alone, with its program. The set must hold no item twice.
+/// The party in `role` of a protocol that takes only a set, with its program. The set must not hold
+/// an item twice.
 ///
 /// # Errors
 /// [`ParameterError::SetLenMismatch`].
@@ -307,7 +317,7 @@ where
     }
 }
 
-/// Refuses a set of another size than the parameters say.
+/// Refuses a set whose size differs from the parameters.
 pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
     if expected == actual {
         return Ok(());
@@ -315,7 +325,7 @@ pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
     Err(ParameterError::SetLenMismatch { expected: expected as u64, actual: actual as u64 }.into())
 }
 
-/// Refuses items that are integers outside the domain that the parameters say.
+/// Refuses items that are integers outside the domain in the parameters.
 pub fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
     let largest = params.largest_item();
     match items.iter().any(|item| item.integer() > largest) {
@@ -324,7 +334,7 @@ pub fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
     }
 }
 
-/// Refuses a list in which an item is twice: operations on sets count both, or lose both.
+/// Refuses a list with a repeated item: operations on sets would count both, or lose both.
 pub fn check_distinct(items: &[Item]) -> Result<()> {
     let mut sorted = items.to_vec();
     sorted.sort_unstable();

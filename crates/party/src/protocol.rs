@@ -1,4 +1,5 @@
-//! What the catalogue says of a protocol of two parties: its row, and the types of the row's fields.
+//! The catalogue's description of a protocol of two parties: its row, and the types of the row's
+//! fields.
 
 use crate::{Addends, Committed, Fact, Input, Party, Steps};
 use std::fmt;
@@ -8,23 +9,24 @@ use vesica_core::{
 };
 use vesica_net::Context;
 
-/// Against whom a protocol protects. Ordered: more is stronger.
+/// Whom a protocol protects against. Ordered: more is stronger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Security {
-    /// Against nobody who tries: the other party can test guesses.
+    /// Against no party that tries: the other party can test guesses.
     Insecure,
     /// Against parties that follow the protocol and study what they saw.
     SemiHonest,
-    /// Against parties that deviate in any way, for what the other party entered: the receiver learns only the result, and
-    /// the sender learns nothing. But a sender that deviates can make the result wrong, also depending on the receiver's set.
+    /// Against parties that deviate in any way, for what the other party entered: the receiver
+    /// learns only the result, and the sender learns nothing. But a sender that deviates can make
+    /// the result wrong, even depending on the receiver's set.
     OneSided,
     /// Against parties that deviate in any way.
     Malicious,
 }
 
 impl Security {
-    /// Whether a party that deviates cannot enter many more items than it announces: each item that it adds to its set is
-    /// one that it can have tested.
+    /// Whether a deviating party cannot enter many more items than it announces: each item that it
+    /// adds to its set is one more that it can test.
     pub const fn guards_sets(self) -> bool {
         matches!(self, Security::OneSided | Security::Malicious)
     }
@@ -46,7 +48,7 @@ impl fmt::Display for Security {
     }
 }
 
-/// Payload bytes of a run, each way.
+/// Payload bytes of a run, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// From the sender to the receiver.
@@ -56,7 +58,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Both ways together.
+    /// Both directions together.
     pub const fn total(self) -> u64 {
         self.sender_to_receiver + self.receiver_to_sender
     }
@@ -69,11 +71,11 @@ pub struct Parameter {
     pub name: &'static str,
     /// Its value, with unit.
     pub value: &'static str,
-    /// Paper, standard or section it is taken from.
+    /// The paper, standard or section it is taken from.
     pub source: &'static str,
 }
 
-/// What two items are compared by in a run, and its length at the sizes of the run.
+/// What items are compared by in a run, and its length at the sizes of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compared {
     /// The length's name, for people.
@@ -109,65 +111,69 @@ impl Compared {
     }
 }
 
-/// Whether a protocol compares each item with each, which is for small sets, and when both parties learn the matches if both
-/// learn the intersection.
+/// Whether a protocol compares each item with each, which suits small sets, and when both parties
+/// learn the matches if both learn the intersection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pairwise {
-    /// It makes fewer comparisons.
+    /// It does not: it makes fewer comparisons.
     No,
     /// At the end.
     AtEnd,
-    /// While it compares, so that it skips what is matched, unless there are bounds.
-    /// [`EarlyReveal`](vesica_core::EarlyReveal) turns it off.
+    /// During the comparisons, so that it skips matched items, unless there are bounds.
+    /// [`EarlyReveal`](vesica_core::EarlyReveal) turns this off.
     Early,
 }
 
 /// Whether a protocol runs under an agreement that leaves the choice open, `protocol = "auto"`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Auto {
-    /// It may: it answers its questions with the least time or the fewest bytes at some sizes, over some network.
+    /// It may: it answers its questions with the least time or the fewest bytes at some sizes, over
+    /// some network.
     Candidate,
-    /// Only where no candidate gives the answer: a candidate costs less or reveals less.
+    /// Only if no candidate gives the answer: a candidate costs less or reveals less.
     WhenAlone,
-    /// It runs only if an agreement names it: a variant of the literature for comparison, or one that is insecure.
+    /// Only if an agreement names it: a variant from the literature for comparison, or an insecure
+    /// one.
     Never,
 }
 
-/// Who may learn the result of an operation that does not give each party one of its own.
+/// Who may learn the result of an operation that does not give each party its own result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learners {
     /// The receiver, or both.
     Any,
-    /// The receiver alone: what it would tell the sender could depend on more than the result.
+    /// Only the receiver: what it would tell the sender could depend on more than the result.
     ReceiverAlone,
 }
 
 /// Who enforces the bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundsKept {
-    /// Nobody: the protocol takes no bounds.
+    /// No one: the protocol takes no bounds.
     No,
     /// The computation: no party ever holds the number of common items.
     ByComputation,
-    /// The receiver's program: it holds the number, and ends the run without telling it where it is outside.
-    /// What comes after is never sent.
+    /// The receiver's program: it holds the number, and if that is outside the bounds it ends the
+    /// run without revealing it, before the later messages are sent.
     ByReceiver,
 }
 
 impl BoundsKept {
-    /// Whether anybody does.
+    /// Whether the bounds are enforced.
     pub fn are_kept(self) -> bool {
         self != BoundsKept::No
     }
 }
 
-/// Whether a large job may be split into partitions by a digest of the items, each a run of its own.
+/// Whether a large job may be split into partitions by a digest of the items, each with its own
+/// run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partitions {
-    /// It may not: the result of a partition says more than the result of the job.
+    /// It may not: the result of a partition reveals more than the result of the job.
     No,
-    /// The results of all partitions together are the result: their intersections, unions or private ids. With the last
-    /// two, the number of common items of each partition is revealed: the parties must have agreed on that.
+    /// The results of all partitions together are the result: their intersections, unions or
+    /// private ids. For unions and private ids, the number of common items of each partition is
+    /// revealed: the parties must have agreed to that.
     Sets,
 }
 
@@ -192,8 +198,8 @@ impl Partitions {
     }
 }
 
-/// How many different items a receiver that deviates can have tested in one run, shared ones aside where they must be
-/// among them.
+/// How many different items a deviating receiver can test in one run; if shared items must be among
+/// them, they are not counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UsableSetLen {
     /// Without any effort.
@@ -205,14 +211,16 @@ pub struct UsableSetLen {
 /// Makes one party of a protocol from its private set, which [`Protocol::party`] has checked.
 pub type MakeParty = fn(PsiParams, Input) -> Result<Box<dyn Party>>;
 
-/// Makes the party in that role that opens the sum of all parts' addends, which [`Protocol::opening`] has checked.
+/// Makes the party in that role that opens the sum of all parts' addends, which
+/// [`Protocol::opening`] has checked.
 pub type MakeOpening = fn(Role, PsiParams, Addends) -> Result<Box<dyn Party>>;
 
-/// How sets that are split into parts get one number as the answer: each part is a run that ends with
-/// [addends](Addends), each party adds its own of all parts, and one more run opens the sum. So no party learns a
-/// number of one part.
+/// How sets that are split into parts get one number as the answer: the run of each part ends with
+/// [addends](Addends), each party adds up its own of all parts, and one more run opens the sum. So
+/// no party learns a number of one part.
 ///
-/// Parts and opening have the query, the bounds and the learner of the whole, and each a session of its own.
+/// Parts and opening have the query, the bounds and the learner of the whole, and each has its own
+/// session.
 #[derive(Clone, Copy, Debug)]
 pub struct AddendRuns {
     /// Messages in a row of one part's run, as in [`Protocol::flights`].
@@ -223,10 +231,10 @@ pub struct AddendRuns {
     pub part_sender: MakeParty,
     /// Makes the receiver of one part.
     pub part_receiver: MakeParty,
-    /// Messages in a row of the opening, which ends earlier outside the bounds.
+    /// Messages in a row of the opening; it ends earlier outside the bounds.
     pub opening_flights: fn(&PsiParams) -> u64,
-    /// Exact payload bytes of the opening, which ends earlier outside the bounds; the parameters have the sizes of the
-    /// whole.
+    /// Exact payload bytes of the opening; it ends earlier outside the bounds. The parameters have
+    /// the sizes of the whole.
     pub opening_bytes: fn(&PsiParams) -> Traffic,
     /// Makes either party of the opening.
     pub opening: MakeOpening,
@@ -241,7 +249,7 @@ pub struct Protocol {
     pub name: &'static str,
     /// Where it was published, and the section or figure implemented.
     pub source: &'static str,
-    /// Against whom it protects.
+    /// Whom it protects against.
     pub security: Security,
     /// What is believed to be hard, and in which model.
     pub assumption: &'static str,
@@ -251,52 +259,56 @@ pub struct Protocol {
     pub sender_learns: &'static [Fact],
     /// What the receiver learns.
     pub receiver_learns: &'static [Fact],
-    /// Messages in a row that wait for each other, the answer to the sender among them where both learn; messages that
-    /// both send at the same time count once. Exact for a run, which ends earlier outside its bounds; where there are
-    /// `least_flights`, the most.
+    /// Messages in a row, each waiting for the one before, including the answer to the sender if
+    /// both learn; messages that both send at the same time count once. Exact for a run inside its
+    /// bounds, which ends earlier outside them; with `least_flights`, the most.
     pub flights: fn(&PsiParams) -> u64,
-    /// No run inside its bounds takes fewer, where the flights depend on the result; `None` where they do not.
+    /// The fewest flights of any run inside its bounds, if flights depend on the result; otherwise
+    /// `None`.
     pub least_flights: Option<fn(&PsiParams) -> u64>,
-    /// `bytes` in words, n_x and n_y being the sender's and the receiver's set size.
+    /// `bytes` in words; n_x is the sender's set size, and n_y the receiver's.
     pub bytes_formula: &'static str,
-    /// Exact payload bytes of a run, which ends earlier outside its bounds; where `bytes_depend_on_result`, the most.
+    /// Exact payload bytes of a run inside its bounds, which ends earlier outside them; with
+    /// `bytes_depend_on_result`, the most.
     pub bytes: fn(&PsiParams) -> Traffic,
-    /// Seconds that computation alone takes on the reference machine with one core a party and no
-    /// network in between. A fit to measurements, for comparing rows; no promise about any machine.
-    /// Must be the same at both parties: sums and products of the sizes only, which IEEE 754
-    /// rounds alike everywhere.
+    /// Seconds that computation alone takes on the reference machine with one core for each party
+    /// and no network in between. A fit to measurements, for comparing rows; no promise about any
+    /// machine. Must be the same at both parties: only sums and products of the sizes, which IEEE
+    /// 754 rounds alike everywhere.
     pub seconds: fn(&PsiParams) -> f64,
-    /// How many different items a receiver that deviates can have tested in one run. `None` means no
-    /// more than its set size.
+    /// How many different items a deviating receiver can test in one run. `None` means no more than
+    /// its set size.
     pub usable_set_len: Option<fn(&PsiParams) -> UsableSetLen>,
-    /// Whether it runs under an agreement that leaves the choice open. For which questions that is, `vesica protocols`
-    /// says.
+    /// Whether it runs under an agreement that leaves the choice open. `vesica protocols` says for
+    /// which questions.
     pub auto: Auto,
-    /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers of a
-    /// small domain, and the fewer bits the cheaper; protocols that take 128 only compare digests.
+    /// σ, the lengths of an item in bits that it takes. Items of fewer than 128 bits are integers
+    /// of a small domain, and the fewer bits the cheaper; protocols that take only 128 compare
+    /// digests.
     pub item_bits: RangeInclusive<u32>,
-    /// Whether the item zero is kept for the protocol itself.
+    /// Whether the protocol reserves the item zero for itself.
     pub reserves_zero: bool,
-    /// Who keeps the result secret when there are too few or too many common items.
+    /// What keeps the result secret if there are too few or too many common items.
     pub bounds: BoundsKept,
     /// Who may learn the result.
     pub learners: Learners,
-    /// Whether it takes several values of an item, and values with a sign. They are the sender's then, and
-    /// the receiver learns how many items are common.
+    /// Whether it takes several values for an item, and values with a sign. The values are then the
+    /// sender's, and the receiver learns how many items are common.
     pub wide_values: bool,
     /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
     pub bytes_depend_on_result: bool,
     /// Whether it compares each item with each.
     pub pairwise: Pairwise,
-    /// Whether several runs, whose number [`PsiParams::runs`] says, can make one result. Their items are digests.
+    /// Whether several runs can make one result; [`PsiParams::runs`] says how many. Their items are
+    /// digests.
     pub partitions: Partitions,
-    /// The steps that all partitions of a run make together; `None` where each partition runs alone. A protocol against
-    /// parties that deviate has them if it is split: otherwise such a party chooses its items in one partition by the
-    /// result of another.
+    /// The steps that all partitions of a run make together; `None` if each partition runs alone. A
+    /// protocol against deviating parties that can be split has such steps: otherwise a party could
+    /// choose its items in one partition by the result of another.
     pub steps: Option<Steps>,
-    /// How it answers with a number about sets that are split into parts, if it can.
+    /// How it gives a number as the answer for sets that are split into parts, if it can.
     pub addends: Option<AddendRuns>,
-    /// What items are compared by, and how long that is in a run of sets that are not empty.
+    /// What items are compared by, and its length, in a run with no empty set.
     pub compared: fn(&PsiParams) -> Compared,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
@@ -340,8 +352,8 @@ impl Protocol {
     /// The party in `role` with its private input.
     ///
     /// # Errors
-    /// [`ParameterError`]: what of the parameters the protocol does not offer, or how the input differs
-    /// from them.
+    /// [`ParameterError`]: which parameter the protocol does not offer, or how the input differs
+    /// from the parameters.
     pub fn party(
         &self,
         role: Role,
@@ -359,7 +371,7 @@ impl Protocol {
         }
     }
 
-    /// Makes the first of the [steps](Self::steps) of the party in `role`, in one partition.
+    /// Runs the first of the [steps](Self::steps) for the party in `role`, in one partition.
     ///
     /// # Errors
     /// As [`party`](Self::party), and those of the step.
@@ -375,9 +387,9 @@ impl Protocol {
         (steps.commit)(role, params, input, ctx)
     }
 
-    /// The party in `role` of one part of a run that is to end with one number, with the items of that part. `params`
-    /// are those of the whole run, but for the sizes and the session, which are the part's own. It ends with
-    /// [`Output::Addends`](crate::Output::Addends).
+    /// The party in `role` of one part of a run whose answer is one number, with the items of that
+    /// part. `params` are those of the whole run, except for the sizes and the session, which are
+    /// the part's own. It ends with [`Output::Addends`](crate::Output::Addends).
     ///
     /// # Errors
     /// As [`party`](Self::party); [`ParameterError::UnsupportedOperation`] if the protocol or the query has no addends.
@@ -396,12 +408,13 @@ impl Protocol {
         }
     }
 
-    /// The party in `role` that opens `addends`, the sum of its addends of all parts. `params` are those of the whole
-    /// run, with a session of its own. It ends as a party of the whole run would.
+    /// The party in `role` that opens `addends`, the sum of its addends of all parts. `params` are
+    /// those of the whole run, except for a separate session. It ends as a party of the whole run
+    /// would.
     ///
     /// # Errors
-    /// [`ParameterError`]: what of the parameters the protocol does not offer; [`Error::Bug`] if the addends are those
-    /// of another query.
+    /// [`ParameterError`]: which parameter the protocol does not offer; [`Error::Bug`] if the
+    /// addends are those of another query.
     pub fn opening(
         &self,
         role: Role,
@@ -416,7 +429,7 @@ impl Protocol {
         (runs.opening)(role, params, addends)
     }
 
-    /// The runs of its parts.
+    /// How this protocol runs the parts.
     fn addend_runs(&self, params: &PsiParams) -> Result<AddendRuns> {
         let has_number =
             matches!(params.query(), Query::Cardinality | Query::Threshold { .. } | Query::Sum(_));
@@ -424,7 +437,7 @@ impl Protocol {
         runs.ok_or(ParameterError::UnsupportedOperation.into())
     }
 
-    /// Refuses what of the parameters the protocol does not offer, whatever the sets.
+    /// Refuses parameters that the protocol does not offer for any sets.
     fn check_query(&self, params: &PsiParams) -> Result<()> {
         if !self.operations.contains(&params.query().operation()) {
             return Err(ParameterError::UnsupportedOperation.into());

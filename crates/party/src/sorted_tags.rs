@@ -1,5 +1,5 @@
-//! The last step of protocols in which the sender sends its tags sorted: it sends their
-//! Elias–Fano code, group by group, and the receiver looks up its own tags as the groups arrive.
+//! The last step of protocols in which the sender sends its tags sorted: it sends their Elias–Fano
+//! code, group by group, and the receiver looks up its own tags as the groups arrive.
 
 use rand::RngExt;
 use std::num::NonZeroUsize;
@@ -20,19 +20,19 @@ pub fn gather<T: AsTag>(shape: Shape) -> Gathered<T> {
     Gathered::new(shape.len() as usize, shape.tag_bits(), shape.group_bits())
 }
 
-/// Room for `len` tags of one's own, to be found in a set of `shape`.
+/// Room for `len` own tags, to be looked up in a set of `shape`.
 pub fn gather_own(shape: Shape, len: usize) -> Gathered<Tagged> {
     Gathered::new(len, shape.tag_bits(), shape.group_bits())
 }
 
-/// `tags`, to be sent or to be found in a set of `shape`.
+/// `tags`, to be sent or to be looked up in a set of `shape`.
 pub fn gathered(shape: Shape, tags: Vec<Tagged>) -> Gathered<Tagged> {
     let mut gathered = gather_own(shape, tags.len());
     tags.into_iter().for_each(|tag| gathered.push(tag));
     gathered
 }
 
-/// Sends `tags`; gives the positions of their items in the order sent.
+/// Sends `tags`; returns the positions of their items in the order sent.
 ///
 /// Sorting hides the order in which they were computed, and so everything but their values.
 ///
@@ -49,7 +49,7 @@ pub fn send(ctx: &mut Context, shape: Shape, tags: Gathered<Tagged>) -> Result<V
 /// [`send`] for tags whose positions are not needed afterwards.
 ///
 /// # Errors
-/// Of the connection; [`Error::Bug`] if there are not as many tags as `shape` says.
+/// Those of the connection; [`Error::Bug`] if the number of tags differs from `shape`.
 pub fn send_gathered(ctx: &mut Context, shape: Shape, tags: Gathered) -> Result<()> {
     send_groups(ctx, shape, tags, |_| {})
 }
@@ -135,7 +135,7 @@ pub fn find(ctx: &mut Context, shape: Shape, own: &Gathered<Tagged>) -> Result<V
         }
         let mut tasks = Vec::new();
         for (first_place, group, tags) in &decoded {
-            // A short list of the peer has one group for any length of ours.
+            // A short list from the peer has one group, however long this party's list is.
             let own = own[*group].chunks(TAGS_PER_TASK);
             tasks.extend(own.map(|own| (*first_place, tags, own)));
         }
@@ -155,12 +155,12 @@ pub fn find(ctx: &mut Context, shape: Shape, own: &Gathered<Tagged>) -> Result<V
     Ok(matches)
 }
 
-/// Position of a tag that belongs to no item: sets have fewer items.
+/// The position of a tag that belongs to no item: sets have fewer items.
 const NOBODY: u32 = u32::MAX;
 
-/// [`find`], with a check of the peer's tags: this party's items at the positions `shared`, which both parties know,
-/// must be found, and the same number of random tags of 128 bits must not. Whether the check fails depends on no other
-/// items of the set.
+/// As [`find`], with a check of the peer's tags: this party's items at the positions `shared`,
+/// which both parties know, must be found, and the same number of random 128-bit tags must not be.
+/// Whether the check fails depends on no other items of the set.
 ///
 /// # Errors
 /// Those of [`find`]; [`Misbehaviour::SelfCheckFailed`].
@@ -197,7 +197,7 @@ pub fn own_positions(matches: &[Match], own_len: usize) -> Vec<usize> {
     let mut positions = vec![0; matches.len() + 1];
     let mut len = 0;
     for (i, common) in common.into_iter().enumerate() {
-        // Always written, and kept if it is one: a branch would often go the unforeseen way.
+        // Always written, and kept if it is common: a branch would often be mispredicted.
         positions[len] = i;
         len += usize::from(common);
     }
@@ -212,7 +212,8 @@ mod tests {
     use vesica_core::Role;
     use vesica_net::{Meter, Pool, Streams, memory};
 
-    /// What the receiver of `own`, of which both know the first `shared`, finds in `tags`.
+    /// What the receiver that has `own` finds in `tags`; both parties know the first `shared` of
+    /// `own`.
     fn found(tags: &[u128], own: &[u128], shared: usize) -> Result<Vec<Match>> {
         let shape = Shape::new(tags.len() as u64, 128);
         let tagged = |tags: &[u128]| {

@@ -1,4 +1,5 @@
-//! A party's set as it enters a protocol: its keys, with self-check items and padding, and the checks of a result.
+//! A party's set as it enters a protocol: its keys, with self-check items and padding, and the
+//! checks of a result.
 //!
 //! * [`CheckedSet`] — the set.
 //! * [`shared_items`] — the self-check items that both parties know.

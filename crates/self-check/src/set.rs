@@ -1,24 +1,26 @@
 //! Items that both parties add to their sets so that a result checks itself.
 //!
-//! The fastest engines of the field have silently lost rows. So each run carries *shared* self-check items, known to
-//! both parties, which must be in the result. If the agreement permits protocols against semi-honest parties, a set
-//! also has *own* self-check items and padding, random and known to one party alone, which must not be in the result.
-//! All are random 128-bit items like any other, so an engine that loses or invents a share of the items meets them
-//! too: if a share f of all items is lost, at least one of s shared ones is lost with probability 1 − (1 − f)^s. The
+//! The fastest engines of the field have silently lost rows. So each run carries *shared*
+//! self-check items, known to both parties, which must be in the result. If the agreement permits
+//! protocols against semi-honest parties, a set also has *own* self-check items and padding, random
+//! and known to one party only, which must not be in the result. All are random 128-bit items like
+//! any other, so an engine that loses or invents some of the items affects them too: if a share f
+//! of all items is lost, at least one of s shared ones is lost with probability 1 − (1 − f)^s. The
 //! peer knows the shared ones: this is a check of the machinery, not of the peer.
 //!
-//! A party that deviates could bring guesses in place of self-check items. So a protocol against such parties makes
-//! sure that the peer's set holds the shared ones, and there are no own ones beside them.
+//! A party that deviates could enter guesses instead of self-check items. So a protocol against
+//! such parties makes sure that the peer's set holds the shared ones, and sets have no own ones.
 //!
-//! Integers, items of a small domain, have their self-check items behind them, in a domain that is larger by their number.
+//! If items are integers of a small domain, their self-check items follow the domain: it is
+//! enlarged by as many numbers.
 //!
-//! A number as the answer includes the shared self-check items. A count includes them and they are
-//! subtracted; a sum counts them in bits of its own below the values, or in a column of its own, so
-//! that lost and invented ones are seen there. In an inner product they count the same, since what
-//! they are multiplied with is 1. A single bit, such as whether there are enough
-//! matches, cannot reveal a loss. In a union, self-check items and padding have marked texts; the
-//! party that added an identifier's item knows that it is a self-check item. Shares hold none:
-//! nobody could tell them from keys.
+//! If the answer is a number, the shared self-check items are part of it. A count includes them,
+//! and they are subtracted; a sum counts them in separate bits below the values, or in a separate
+//! column, so that it shows lost and invented ones. In an inner product they work the same way,
+//! since the factor they are multiplied with is 1. A single bit, such as whether there are enough
+//! matches, cannot reveal a loss. In a union, self-check items and padding have marked texts; of an
+//! identifier, the party that added its item knows that it is a self-check item. Shares hold none:
+//! no party could tell them from keys.
 
 use crate::texts::{self, Mark};
 use rand::Rng;
@@ -32,7 +34,7 @@ use vesica_records::KeyTexts;
 
 const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
-/// A party's set as it enters the protocol, and the checks of its result.
+/// A party's set as it enters the protocol, with the checks of its result.
 pub struct CheckedSet {
     items: Arc<Vec<Item>>,
     own_len: usize,
@@ -63,10 +65,10 @@ impl CheckedSet {
         Self::with_check_items(items, [check_items; 2], padded_len, secret, rng)
     }
 
-    /// `items`, then so many shared and own self-check items, then random padding until items and
-    /// padding together are `padded_len`.
+    /// `items`, then `check_items` shared and `own_check_items` own self-check items, then random
+    /// padding until items and padding together are `padded_len`.
     ///
-    /// `None` if there is not enough memory. `secret` is known to both parties of the session and to nobody else.
+    /// `None` if there is not enough memory. Only the two parties of the session know `secret`.
     pub fn with_check_items(
         mut items: Vec<Item>,
         [check_items, own_check_items]: [usize; 2],
@@ -82,8 +84,8 @@ impl CheckedSet {
         Some(Self::of(items, own_len, [check_items, own_check_items]))
     }
 
-    /// The part of a set that is in one partition: `items`, then the `shared` self-check items there, then random ones
-    /// until there are `len` in all.
+    /// The items of one partition: `items`, then the `shared` self-check items that are in it, then
+    /// random ones until there are `len` in all.
     ///
     /// `None` if there is not enough memory.
     pub fn of_partition(
@@ -105,8 +107,8 @@ impl CheckedSet {
         Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
 
-    /// The input of the run of one partition: the items at these `positions`, with their values and texts. Those at
-    /// `shared` among them are shared self-check items.
+    /// The input of one partition's run: the items at these `positions`, with their values and
+    /// texts. Those at `shared` among them are shared self-check items.
     ///
     /// `None` if there is not enough memory.
     pub fn part(&self, positions: &[usize], shared: Range<usize>) -> Option<Input> {
@@ -126,9 +128,9 @@ impl CheckedSet {
         Some(input.with_shared(shared))
     }
 
-    /// A set of integers. Numbers that no key and no other kind of item has take the place of random
-    /// items. They are not secret, and need not be: between parties that follow the protocol each can
-    /// only match an equal item, and where a party may deviate there is no padding among them.
+    /// A set of integers. Numbers that no key and no other kind of item has replace the random
+    /// items. They are not secret, and need not be: between parties that follow the protocol, each
+    /// can only match an equal item, and where a party may deviate there is no padding among them.
     pub fn of_integers(
         mut items: Vec<Item>,
         [check_items, own_check_items]: [usize; 2],
@@ -157,8 +159,8 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// Adds the texts of the `keys`. If all items have `texts` of so many bytes, self-check items and padding get
-    /// marked texts of the party in that role.
+    /// Adds the texts of the `keys`. If all items have `texts` of some length in bytes, self-check
+    /// items and padding get marked texts of the party in the given role.
     ///
     /// `None` if there is not enough memory.
     pub fn with_keys(mut self, keys: KeyTexts, texts: Option<(usize, Role)>) -> Option<Self> {
@@ -203,12 +205,12 @@ impl CheckedSet {
         self.keys.as_ref()
     }
 
-    /// All items: keys, self-check items, padding.
+    /// All items: keys, self-check items and padding.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// How many items it has, self-check items and padding included.
+    /// How many items it has, including self-check items and padding.
     pub fn len(&self) -> usize {
         self.items.len()
     }
@@ -229,7 +231,8 @@ impl CheckedSet {
         [self.own_len..shared, shared..shared + self.own_check_items]
     }
 
-    /// Checks the self-check items among `positions` and counts the others, this party's own matches.
+    /// Checks the self-check items among `positions` and counts the others, this party's own
+    /// matches.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`, or an
@@ -250,7 +253,7 @@ impl CheckedSet {
         positions.iter().filter(|position| **position < self.own_len).count() as u64
     }
 
-    /// The matched items of this party's own, self-check items and padding left out.
+    /// This party's matched items, without self-check items and padding.
     pub fn own_items(&self, positions: &[usize]) -> Vec<Item> {
         let own = positions.iter().filter(|position| **position < self.own_len);
         own.map(|position| self.items[*position]).collect()

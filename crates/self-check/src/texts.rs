@@ -2,7 +2,7 @@
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 2 | length of the key's text, little-endian; 0xffff for an item that is no key |
+//! | 2 | length of the key's text, little-endian; 0xffff for an item that is not a key |
 //! | the rest | the key's text, then zeros; or a byte that says what the item is, then zeros |
 
 use vesica_agreement::TEXT_LEN_BYTES;
@@ -12,15 +12,15 @@ use vesica_records::{KeyTexts, Normalised, Profile, key_values};
 const MARKED: [u8; 2] = [0xff; 2];
 const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
 
-/// The kind of an item that is not a key. Own items of the two parties have different texts: a protocol may tell by
-/// them whose items they are.
+/// The kind of an item that is not a key. The two parties' own items have different texts: a
+/// protocol may use the texts to tell which party an item belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A self-check item of both parties.
     Shared,
-    /// A self-check item of one party, which is in that role.
+    /// A self-check item of the party in that role.
     Own(Role),
-    /// Padding of one party.
+    /// Padding of the party in that role.
     Padding(Role),
 }
 
@@ -52,9 +52,9 @@ pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     texts.resize(end, 0);
 }
 
-/// The keys among `texts` of `len` bytes each, which the peer in the role `peer` sent. Keys have
-/// columns of these `profiles`, and are as these make them. Exactly `check_items` of the peer's own self-check items
-/// must be there, and padding only if `padded`.
+/// The keys among `texts` of `len` bytes each, sent by the peer in the role `peer`. The keys have
+/// columns of these `profiles`, each in the form that its profile makes. There must be exactly
+/// `check_items` of the peer's own self-check items, and padding only if `padded`.
 ///
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for a text that no honest party makes, [`Misbehaviour::SelfCheckFailed`] for wrong
@@ -104,7 +104,7 @@ pub fn keys_of(
     Ok(keys)
 }
 
-/// Checks that `profile` leaves `value` unchanged, as it does with all values that it makes.
+/// Checks that `profile` leaves `value` unchanged, as it does with all values that it produces.
 fn require_normal(profile: Profile, value: &str, normal: &mut Vec<u8>) -> Result<(), Misbehaviour> {
     normal.clear();
     match profile.normalise(value, normal) {
@@ -195,7 +195,7 @@ mod tests {
         ] {
             assert_eq!(of(profile, key), Err(Misbehaviour::InvalidValue), "{profile} {key:?}");
         }
-        // Each column has a profile of its own.
+        // Each column has its own profile.
         let profiles = ["exact", "digits"].map(|name| name.parse().unwrap());
         let both = |key: &[u8]| {
             let mut texts = Vec::new();

@@ -1,4 +1,4 @@
-//! What a partition gave of a number: this party's shares.
+//! The result of a partition when the answer is a number: this party's shares.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -8,19 +8,20 @@
 
 use super::Cost;
 
-/// A partition of a count or a sum that is over. The shares alone say nothing; with the peer's they are the numbers.
+/// A finished partition of a count or a sum. The shares alone reveal nothing; with the peer's they
+/// make the numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedAddends {
     /// This party's share of how many items are common, modulo 2^64.
     pub count: u64,
-    /// Its shares of the sums of their values, modulo 2^128.
+    /// This party's shares of the sums of the common items' values, modulo 2^128.
     pub sums: Vec<u128>,
-    /// What the partition took.
+    /// The cost of the partition.
     pub cost: Cost,
 }
 
 impl FinishedAddends {
-    /// The bytes that are kept. Their number follows from that of the columns alone.
+    /// The bytes that are stored. Their number depends only on that of the columns.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(Cost::LEN + 8 + 16 * self.sums.len());
         self.cost.write(&mut bytes);
@@ -29,7 +30,7 @@ impl FinishedAddends {
         bytes
     }
 
-    /// What was kept of a partition with sums of so many `columns`; `None` if it is not of such a one.
+    /// The partition with this many `columns` in stored bytes; `None` if they hold something else.
     pub fn from_bytes(bytes: &[u8], columns: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let (count, rest) = rest.split_first_chunk()?;

@@ -1,12 +1,13 @@
-//! What a partition gave of a list: texts, or identifiers.
+//! The result of a partition when the answer is a list: texts or identifiers.
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 24 | the cost |
 //! | 1 | 0, or why the result is refused |
 //! | 1 | 0: nothing; 1: texts; 2: identifiers |
-//! | 8 | bytes of the content |
-//! | as many as it can be at most | the texts; or the identifiers of the own items, and then all; zeros behind it |
+//! | 8 | length of the content in bytes |
+//! | the most the content can take | the texts, or the identifiers of the own items and then all;
+//! then zeros |
 
 use super::{Cost, code_of, reason};
 use vesica_core::{Item, Misbehaviour};
@@ -29,20 +30,20 @@ pub enum Listed {
     },
 }
 
-/// A partition of a union or of private ids that is over.
+/// A finished partition of a union or of private ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FinishedLists {
-    /// What it gave.
+    /// Its result.
     pub said: Listed,
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
-    /// What it took.
+    /// Its cost.
     pub cost: Cost,
 }
 
 impl FinishedLists {
-    /// The bytes that are kept of a list that has at most `most` bytes. Their number does not depend on what was found;
-    /// `None` if the list is longer.
+    /// The bytes that are stored of a list of at most `most` bytes. Their number does not depend on
+    /// the result; `None` if the list is longer.
     pub fn to_bytes(&self, most: usize) -> Option<Vec<u8>> {
         let (code, parts): (u8, [&[u8]; 2]) = match &self.said {
             Listed::Nothing => (0, [&[], &[]]),
@@ -62,8 +63,8 @@ impl FinishedLists {
         Some(bytes)
     }
 
-    /// What was kept of a partition with `own_len` own items whose list has at most `most` bytes; `None` if it is not of
-    /// such a one.
+    /// The partition in stored bytes, if it has `own_len` own items and a list of at most `most`
+    /// bytes; otherwise `None`.
     pub fn from_bytes(bytes: &[u8], own_len: usize, most: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let ([refused, code], rest) = rest.split_first_chunk()?;

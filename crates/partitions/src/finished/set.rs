@@ -1,4 +1,4 @@
-//! What a partition of an intersection gave.
+//! The result of a partition of an intersection.
 //!
 //! | bytes | content |
 //! |---|---|
@@ -6,31 +6,32 @@
 //! | 1 | 0, or why the result is refused |
 //! | 1 | whether this side learns which items are common |
 //! | 8 | how many own items there are |
-//! | a bit each | whether the item is common, in the order of the items |
+//! | one bit each | whether the item is common, in the order of the items |
 
 use super::{Cost, code_of, reason};
 use vesica_core::Misbehaviour;
 
 const HEAD_LEN: usize = Cost::LEN + 10;
 
-/// What a partition gave, unchecked.
+/// The output of a partition, unchecked.
 pub struct PartitionOutput {
     /// Which of the own items are common; `None` if the party learns nothing.
     pub own: Option<Vec<bool>>,
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
 }
 
-/// A partition of an intersection that is over.
+/// A finished partition of an intersection.
 pub struct FinishedPartition {
-    /// What it gave.
+    /// Its output.
     pub given: PartitionOutput,
-    /// What it took.
+    /// Its cost.
     pub cost: Cost,
 }
 
 impl FinishedPartition {
-    /// The bytes that are kept of a partition with `own_len` own items. Their number does not depend on what was found.
+    /// The bytes that are stored of a partition with `own_len` own items. Their number does not
+    /// depend on the result.
     pub fn to_bytes(&self, own_len: usize) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_LEN + own_len.div_ceil(8));
         self.cost.write(&mut bytes);
@@ -45,7 +46,7 @@ impl FinishedPartition {
         bytes
     }
 
-    /// What was kept of a partition with so many own items; `None` if it is not of that one.
+    /// The partition in stored bytes, if it has `own_len` own items; otherwise `None`.
     pub fn from_bytes(bytes: &[u8], own_len: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let ([code, learns], rest) = rest.split_first_chunk()?;
@@ -56,7 +57,7 @@ impl FinishedPartition {
         let own = (0..own_len).map(|index| bits[index / 8] >> (index % 8) & 1 == 1);
         let own = (*learns == 1).then(|| own.collect());
         let over = Self { given: PartitionOutput { own, refused: reason(*code)? }, cost };
-        // It has one form.
+        // Each partition has exactly one form.
         (over.to_bytes(own_len) == bytes).then_some(over)
     }
 }

@@ -1,31 +1,33 @@
-//! What a step of a partition gave, where a protocol makes each step in all partitions before the next.
+//! The result of a partition's step, for a protocol that finishes each step in all partitions
+//! before the next.
 //!
 //! | bytes | content |
 //! |---|---|
 //! | 24 | the cost |
 //! | 1 | 0, or why the result is refused |
-//! | as agreed | what the party keeps of the partition beside its values |
+//! | as agreed | what the party keeps of the partition besides its values |
 //! | 8 | how many values there are |
 //! | 16 each | the value of an item, in the order of the items |
 
 use super::{Cost, code_of, reason};
 use vesica_core::{Block, Misbehaviour};
 
-/// A step of a partition that has been made.
+/// A finished step of a partition.
 #[derive(PartialEq, Eq)]
 pub struct FinishedStep {
-    /// What the party keeps of the partition beside the values. Its length follows from public figures.
+    /// What the party keeps of the partition besides the values. Its length depends on public
+    /// figures.
     pub rest: Vec<u8>,
     /// A value for each item.
     pub values: Vec<Block>,
-    /// Why the result is refused.
+    /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
-    /// What the step took.
+    /// The cost of the step.
     pub cost: Cost,
 }
 
 impl FinishedStep {
-    /// The bytes that are kept of it. Their number does not depend on what was found.
+    /// The bytes that are stored of the step. Their number does not depend on the result.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes =
             Vec::with_capacity(Cost::LEN + 9 + self.rest.len() + Block::LEN * self.values.len());
@@ -37,7 +39,8 @@ impl FinishedStep {
         bytes
     }
 
-    /// The step in these bytes, which has `rest_len` bytes beside its `len` values; `None` if they are of another one.
+    /// The step in these bytes, if it has `rest_len` bytes besides its `len` values; otherwise
+    /// `None`.
     pub fn from_bytes(bytes: &[u8], rest_len: usize, len: usize) -> Option<Self> {
         let (cost, rest) = Cost::read(bytes)?;
         let (code, rest) = rest.split_first()?;

@@ -60,7 +60,7 @@ fn plan([one, other]: [u64; 2]) -> Value {
     json!({ "sizes": [one, other], "partitions": plan.partitions(), "padded": bounds })
 }
 
-/// With the length that is agreed for partitions.
+/// With the agreed partition length.
 fn smaller(([one, other], rows): ([u64; 2], u64)) -> Value {
     let plan = Plan::new(one, other, rows);
     let bounds = [plan.bound(one), plan.bound(other)];
@@ -72,7 +72,7 @@ fn smaller(([one, other], rows): ([u64; 2], u64)) -> Value {
     })
 }
 
-/// For protocols against malicious parties, 16 items of each set being known to both.
+/// For protocols against malicious parties, where both parties know 16 items of each set.
 fn guarded(lens: [u64; 2]) -> Value {
     let lens = lens.map(|len| len + 16);
     let plan = Plan::new(lens[0], lens[1], WHOLE_SET_LEN).guarded(lens, 16);
