@@ -37,32 +37,37 @@
 //!   each waits for its slots      ◀── get ──  of a board ◀──  when the slots before are filled
 //! ```
 //!
-//! The module of a figure has its picture, with the numbers of the steps in the paper, and below it the steps of the
-//! party and of the helper. A word on an arrow is the [`Kind`] of the slot. What is put into a slot of the
-//! [board](Board) stays there, so the parties need not be connected at the same time, and every program can stop at any
-//! point and run again: each step first checks whether the board has its outcome.
+//! The module of a figure has the figure's picture, with the paper's step numbers, and below it the
+//! steps of the party and of the helper. A word on an arrow is the [`Kind`] of the slot. What is
+//! put into a slot of the [board](Board) stays there, so the parties need not be connected at the
+//! same time, and every program can stop at any point and run again: each step first checks whether
+//! the board has its outcome.
 //!
 //! # Where and why we differ
 //!
-//! * **The permutations π sort by label.** Without the key that order is as random as the labels are; beside the labels
-//!   it reveals nothing. It lets the helper merge streams in place of filling tables, and saves the leading bits of each
-//!   label. The published shuffle is biased: it swaps with j drawn by AES of the element itself, from a range that is
-//!   not a power of two.
-//! * **The answer is a bit for each label of the party's own list** (section 4 of the paper does so too), in the fair
-//!   protocol as well: bits have the same length whatever is common, so no padding is needed (the published padding to
-//!   |S_1| + t is too short for c copies).
+//! * **The permutations π sort by label.** Without the key that order is as random as the labels
+//!   are; it reveals nothing beyond the labels. It lets the helper merge streams instead of filling
+//!   tables, and saves the leading bits of each label. The published shuffle is biased: it swaps
+//!   with j drawn by AES of the element itself, from a range that is not a power of two.
+//! * **The answer is a bit for each label of the party's own list** (as in section 4 of the paper),
+//!   also in the fair protocol: bits have the same length whatever is common, so no padding is
+//!   needed (the published padding to |S_1| + t is too short for c copies).
 //! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one set, which gives 2^-20.
-//! * **x ‖ α and dummies** are not longer blocks, but other keys: one for each copy number α, for D_0 and for each D_i.
-//! * **K_2 and D are opened by the secret that they come from**, and belong to one run, as all keys and dummies do:
-//!   labels of a second run under the same key would distinguish dummies from items.
-//! * **F' in place of F_K2** for the labels that the parties open in Figure 3: a party that has K_2 could invert F, and
-//!   search for a list with which the other party's checks fail, or the run ends where the other has an item.
-//! * **The parties of Figure 3 compare the commitments and sizes** before they open their lists, and the helper checks
-//!   that both answers will pass before it opens them. A helper that is not bound yet could forge an answer from the
-//!   first list that is opened; a party could make the other abort alone.
+//! * **x ‖ α and dummies** are not longer blocks, but have other keys: one for each copy number α,
+//!   for D_0 and for each D_i.
+//! * **To open K_2 and D, the parties open the secret that they derive from.** These belong to one
+//!   run, as all keys and dummies do: labels of a second run under the same key would distinguish
+//!   dummies from items.
+//! * **F' replaces F_K2** for the labels that the parties open in Figure 3: a party that has K_2
+//!   could invert F, and search for a list that makes the other party's checks fail, or that makes
+//!   the run end if the other has a certain item.
+//! * **The parties of Figure 3 compare the commitments and sizes** before they open their lists,
+//!   and the helper checks that both answers will pass before it opens them. Otherwise a helper
+//!   that is not bound yet could forge an answer from the first list that is opened, and a party
+//!   could make only the other abort.
 //! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else after an interruption.
-//! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is used in Figure 1 also, where the paper lets
-//!   P_1 choose K.
+//! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is also used in Figure 1,
+//!   where the paper lets P_1 choose K.
 //! * **Figure 1 has dummies too**, as a self-check.
 
 mod fair;

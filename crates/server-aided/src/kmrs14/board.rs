@@ -8,15 +8,15 @@ use vesica_core::Result;
 pub struct Wanted {
     /// The slot.
     pub slot: Slot,
-    /// Its most bytes; more are refused.
+    /// The most bytes it may have; more are refused.
     pub max_len: usize,
-    /// The bytes that it has if everybody follows the protocol, about. By this a board chooses how many slots it asks for
-    /// ahead.
+    /// About how many bytes it has if every party follows the protocol. From this a board chooses
+    /// how many slots it asks for ahead.
     pub expected_len: usize,
 }
 
 impl Wanted {
-    /// A slot of at most `max_len` bytes, of which it has about as many.
+    /// A slot of at most `max_len` bytes that has about that many.
     pub fn new(slot: Slot, max_len: usize) -> Self {
         Self { slot, max_len, expected_len: max_len }
     }
@@ -24,7 +24,7 @@ impl Wanted {
 
 /// A party's access to the board of one run, over a network or in memory.
 ///
-/// What a party puts stays there: it may come back on another connection, or after a restart, and continue.
+/// What a party puts stays there: the party may reconnect or restart, and then continue.
 pub trait Board: Send {
     /// Puts `body` into a slot of this party. Putting the same again has no effect. May return before the slot is
     /// filled; [`sync`](Board::sync) waits.
@@ -33,7 +33,7 @@ pub trait Board: Send {
     /// [`vesica_core::Error::Refused`], also for an earlier put; [`vesica_core::Error::Transport`].
     fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()>;
 
-    /// Waits until all bytes that were put are kept.
+    /// Waits until all bytes put so far are stored.
     ///
     /// # Errors
     /// As [`put`](Board::put).
@@ -45,8 +45,8 @@ pub trait Board: Send {
     /// As [`put`](Board::put); [`vesica_core::Misbehaviour::WrongMessageLen`] if there are more.
     fn get(&mut self, slot: Slot, max_len: usize) -> Result<Vec<u8>>;
 
-    /// Gets `wanted`, and calls `take` with the number and the bytes of each, in order. All of them together cost one round
-    /// trip where the board is far away, and they are some megabytes.
+    /// Gets `wanted`, and calls `take` with the number and the bytes of each, in order. If the
+    /// board is far away, all of them together cost one round trip; they are some megabytes.
     ///
     /// # Errors
     /// As [`get`](Board::get), and those of `take`.
@@ -70,16 +70,16 @@ pub trait Board: Send {
 
 /// Opens boards of one run, for several threads.
 pub trait Boards: Sync {
-    /// How many are useful at once to put `bytes`.
+    /// How many boards are useful at once to put `bytes`.
     fn lanes(&self, bytes: u64) -> usize;
 
-    /// Whether this party has put nothing on the board before these were made. Then it need not ask which parts of its
-    /// lists are there. False where this is not known.
+    /// Whether this party had put nothing on the board before these boards were made. Then it need
+    /// not ask which parts of its lists are there. False if this is not known.
     fn is_new(&self) -> bool {
         false
     }
 
-    /// Opens the board once more.
+    /// Opens another access to the board.
     ///
     /// # Errors
     /// As [`Board::put`].

@@ -10,14 +10,15 @@ use vesica_labels::Format;
 /// Bytes of the number of labels.
 const SIZE_LEN: u64 = 8;
 
-/// Most bytes of a slot that the helper fills: a segment of labels, whose number is close to its mean, or a part of
-/// places.
+/// Most bytes of a slot that the helper fills: a segment of labels, whose number is close to its
+/// mean, or a part of places.
 const REPLACED_LEN: u64 = 8 << 20;
 
 /// Bytes of a record of intermediate data.
 const RECORD_LEN: u64 = 16;
 
-/// The most bytes that a run takes in the helper's storage, at any moment and whatever its parties put.
+/// The most bytes that a run takes in the helper's storage, at any moment and for anything its
+/// parties put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Bytes of the slots that each party fills.
@@ -38,7 +39,7 @@ impl Room {
 /// The bytes of slots, summed.
 struct Sum {
     bytes: u64,
-    /// Bytes that a slot takes beside its contents.
+    /// Bytes that a slot takes besides its contents.
     beside: u64,
 }
 
@@ -49,9 +50,9 @@ impl Sum {
 }
 
 impl Spec {
-    /// The helper's storage for a run at its peak, where the parties announced `scales` and bring
-    /// the longest lists that these and the spec allow, and a slot takes at most `beside` bytes
-    /// beside its contents.
+    /// The helper's storage for a run at its peak: the parties announced `scales` and enter the
+    /// longest lists that these and the spec allow, and a slot takes at most `beside` bytes besides
+    /// its contents.
     ///
     /// # Panics
     /// For scales that the spec does not allow.
@@ -90,7 +91,7 @@ impl Spec {
                     let inner = inner_format(self, &formats, party);
                     list(&mut own, inner, self.items(*len).max(1));
                     own.add(2 * digest, 2);
-                    // The helper keeps the answer and then sends it.
+                    // The helper stores the answer and then sends it.
                     ours.add(2 * answer, 2 * parts_of_answer);
                     ours.add(3 * digest, 2);
                 }
@@ -114,8 +115,9 @@ impl Spec {
         Room { put, written, scratch: sorted * RECORD_LEN + replaced }
     }
 
-    /// Exact bytes of all slots that each party puts, and gets, after the parties have met. The parties announced
-    /// `scales` and have `items` different items each. Hellos, shares and requests add some kilobytes.
+    /// Exact bytes of all slots that each party puts and gets after the parties have met. The
+    /// parties announced `scales` and have `items` different items each. Hellos, shares and
+    /// requests add some kilobytes.
     ///
     /// # Panics
     /// For scales that the spec does not allow.

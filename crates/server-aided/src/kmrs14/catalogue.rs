@@ -24,7 +24,7 @@ pub enum Variant {
     Pet,
 }
 
-/// A row of the catalogue for a protocol with a helper.
+/// The catalogue's row for a protocol with a helper.
 #[derive(Debug)]
 pub struct AidedProtocol {
     /// Which protocol it is.
@@ -81,7 +81,7 @@ impl Variant {
         matches!(self, Variant::Fair | Variant::SizeHiding | Variant::Pet)
     }
 
-    /// Whether the first party computes the answer, not the helper.
+    /// Whether the first party computes the answer, instead of the helper.
     pub fn hides_size(self) -> bool {
         matches!(self, Variant::SizeHiding | Variant::Pet)
     }
@@ -124,8 +124,9 @@ pub struct Check {
 }
 
 impl Check {
-    /// The cheapest check for lists of at most `items` different items: of those with which a helper that cheats goes
-    /// unnoticed with probability at most 2^-40, [`Check::bits`], the one with the fewest labels c·n + 2t.
+    /// The cheapest check for lists of at most `items` different items: among those with which a
+    /// cheating helper goes unnoticed with probability at most 2^-40 ([`Check::bits`]), the one
+    /// with the fewest labels c·n + 2t.
     pub fn cheapest(items: u64) -> Self {
         let mut cheapest: Option<Self> = None;
         for copies in 2..=MAX_COPIES {
@@ -157,13 +158,13 @@ impl Check {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// −log2 of the largest probability with which a helper that makes a wrong answer for lists of at most `items`
-    /// different items goes unnoticed by a party.
+    /// −log2 of the largest probability with which a helper that makes a wrong answer for lists of
+    /// at most `items` different items goes unnoticed by a party.
     ///
-    /// Where m items are common and the helper omits one of them, it must hit the item's c labels
-    /// among c·m + t that look alike: m ways to succeed of C(c·m + t, c). The same holds for items
-    /// that it adds. The published bound t^-(c-1) (Theorem 2) is too small for few items: for c =
-    /// 9, t = 32 and one item it gives 2^-40, where the chance is 2^-28.
+    /// If m items are common and the helper omits one of them, it must hit the item's c labels
+    /// among c·m + t that look alike: m ways to succeed out of C(c·m + t, c). The same holds for
+    /// items that it adds. The published bound t^-(c-1) (Theorem 2) is too small for few items: for
+    /// c = 9, t = 32 and one item it gives 2^-40, where the chance is 2^-28.
     pub fn bits(&self, items: u64) -> f64 {
         let (copies, dummies) = (f64::from(self.copies), f64::from(self.dummies));
         let chance = |common: f64| {
@@ -178,7 +179,8 @@ impl Check {
             // Any one label of an item: all common items are equally good.
             return -(items.log2() - (items + dummies).log2());
         }
-        // The chance rises and then falls with m. It is largest where its derivative is zero, about t / (c (c - 1)).
+        // The chance rises and then falls with m. It is largest where its derivative is zero, at
+        // about t / (c (c - 1)).
         let (mut low, mut high) = (1.0, items);
         while high - low > 2.0 {
             let third = ((high - low) / 3.0).floor().max(1.0);
@@ -342,7 +344,7 @@ mod tests {
         (0..k).map(|i| ((n - i) as f64).log2() - ((k - i) as f64).log2()).sum()
     }
 
-    /// The best chance of a helper by trying everything: it drops j of m common items.
+    /// A helper's best chance, found by trying everything: it drops j of m common items.
     fn best_chance(check: Check, items: u64) -> f64 {
         let (c, t) = (u64::from(check.copies), u64::from(check.dummies));
         let all = (1..=items).flat_map(|m| (1..=m).map(move |j| (m, j)));

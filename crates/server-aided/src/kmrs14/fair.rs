@@ -27,7 +27,8 @@
 //!  11. outputs the x of S_i whose copies are in I
 //! ```
 //!
-//! F'(v) is F(v) ⊕ v. The head of `kmrs14` says why, and why the parties compare what they have seen.
+//! F'(v) is F(v) ⊕ v. The module doc of `kmrs14` says why, and why the parties compare what they
+//! have seen.
 
 mod opened;
 
@@ -92,7 +93,8 @@ impl Steps<'_> {
         }
         // 5.
         let Some(i) = self.intersect()? else { return Ok(false) };
-        // 6. Bits over a party's own list have the same length whatever is common: the paper's padding is not needed.
+        // Bits over a party's own list have the same length whatever is common, so the paper's
+        // padding is not needed.
         let mut commitments = Vec::new();
         for party in self.parties() {
             let i_i = i[usize::from(party)].as_bytes();
@@ -101,7 +103,7 @@ impl Steps<'_> {
             com.update(i_i);
             commitments.extend_from_slice(&com.finish());
         }
-        // The answers must outlast a power failure before the commitments can be read.
+        // The answers must survive a power failure before the commitments can be read.
         self.settle()?;
         self.parties()
             .try_for_each(|party| self.write(Slot::new(Kind::Commitment, party), &commitments))?;
@@ -110,7 +112,8 @@ impl Steps<'_> {
 
     /// Steps 8 and 9.
     fn open(&self) -> Result<bool, Refusal> {
-        // Both lists passed once. If a part of them was lost since, the parties still get their answers.
+        // Both lists passed once. If a part of them has been lost since, the parties still get
+        // their answers.
         if is_opened(self.spec, self.slots) {
             return self.open_commitments();
         }
@@ -134,7 +137,8 @@ impl Steps<'_> {
         if let Some((_, party)) = first(Opened::Other) {
             return Err(Refusal::OpenedOther { party });
         }
-        // The lists do not show who did it: an equal label in both lists can come from either party.
+        // The lists do not show which party deviated: an equal label in both lists can come from
+        // either.
         if first(Opened::AtOdds).is_some() {
             return Err(Refusal::AtOdds);
         }
@@ -181,19 +185,21 @@ pub(super) fn is_opened(spec: &Spec, slots: &dyn HelperStore) -> bool {
     (0..spec.parties.len() as u8).any(|party| slots.is_filled(Slot::new(Kind::Opening, party)))
 }
 
-/// Whether parties may read their answers: the helper shows no answer before both parties can read theirs (step 9).
+/// Whether parties may read their answers: the helper shows no answer before both parties can read
+/// theirs (step 9).
 pub(super) fn is_out(spec: &Spec, slots: &dyn HelperStore) -> bool {
     is_by_all(spec, slots, Kind::Opening)
 }
 
-/// Whether a party may still end the run for both. It may not once both have opened their lists (step 7), because each
-/// must then learn what the other learns; nor later, if the opened lists are lost and the answers are there.
+/// Whether a party may still end the run for both. It may not once both have opened their lists
+/// (step 7), because each must then learn what the other learns; nor later, if the opened lists are
+/// lost and the answers are there.
 pub(super) fn may_be_ended(spec: &Spec, slots: &dyn HelperStore) -> bool {
     !is_by_all(spec, slots, Kind::OuterSecret) && !is_opened(spec, slots)
 }
 
 impl PartySteps<'_> {
-    /// π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), π_i being the order of the labels.
+    /// π_i(F'_K2(F_K1(S_i)^c) + F_K2(D_0 + D_i)), where π_i is the order of the labels.
     fn sort_of_inner_labels(
         &self,
         k_1: &LabelKey,
@@ -214,7 +220,8 @@ impl PartySteps<'_> {
         )
     }
 
-    /// The commitments to both parties' answers, and the sizes of both lists, this party's own being `own_len`.
+    /// The commitments to both parties' answers, and the sizes of both lists; that of this party is
+    /// `own_len`.
     fn receive_commitments(
         &self,
         board: &mut dyn Board,
@@ -245,9 +252,9 @@ impl PartySteps<'_> {
         Ok((exact(nonce)?, bits(bytes, len)?))
     }
 
-    /// Fails unless the other party has seen the same commitments and sizes, and this party the same at each visit.
-    /// This party opens nothing before: with K_2 and one list, a helper that is not bound yet could make an answer for
-    /// the other party that passes its checks.
+    /// Fails unless the other party has seen the same commitments and sizes, and this party the
+    /// same at each visit. This party opens nothing before that: with K_2 and one list, a helper
+    /// that is not bound yet could make an answer for the other party that passes its checks.
     fn compare_seen(
         &self,
         board: &mut dyn Board,

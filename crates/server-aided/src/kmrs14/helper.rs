@@ -1,7 +1,8 @@
 //! The helper: which figure it runs, which slots parties may fill and read, and the steps that its figures share.
 //!
-//! Nothing here waits. [`advance`] does the steps of the figure whose slots are filled, and may be called again at any
-//! time, also after a restart in the middle: what it writes depends on the slots and the run's secret alone.
+//! Nothing here waits. [`advance`] runs the steps of the figure whose slots are filled, and may be
+//! called again at any time, also after a restart in the middle: what it writes depends only on the
+//! slots and the run's secret.
 
 mod left;
 mod store;
@@ -35,8 +36,9 @@ pub fn advance(spec: &Spec, slots: &dyn HelperStore) -> Result<bool, Refusal> {
     }
 }
 
-/// Whether a filled slot may be read yet. In the fair protocol nobody reads an answer before both parties can read
-/// theirs. In the size-hiding one (Figure 4, step 11) the first party receives π_3 once the second has released it.
+/// Whether a filled slot may be read yet. In the fair protocol no party reads an answer before both
+/// can read theirs. In the size-hiding one (Figure 4, step 11) the first party receives π_3 once
+/// the second has released it.
 pub fn is_out(spec: &Spec, slots: &dyn HelperStore, slot: Slot) -> bool {
     slots.is_filled(slot)
         && match slot.kind {
@@ -55,8 +57,8 @@ pub fn may_be_ended(spec: &Spec, slots: &dyn HelperStore) -> bool {
     spec.variant != Variant::Fair || fair::may_be_ended(spec, slots)
 }
 
-/// Whether `body` may be put into `slot`, as far as the helper can check now. The writer and the kind were checked
-/// before: [`Slot::may_be_put_by`].
+/// Whether `body` may be put into `slot`, as far as the helper can check now.
+/// [`Slot::may_be_put_by`] has already checked the writer and the kind.
 ///
 /// # Errors
 /// [`Refusal::Malformed`] if it may not, [`Refusal::TooFew`], [`Refusal::Storage`].
@@ -69,9 +71,11 @@ pub fn check_put(
     use Kind::*;
     let party = usize::from(slot.party);
     let formats = formats(spec, slots)?;
-    // Until all parties have announced their scales nobody knows how much room a run needs. So only hellos are kept.
+    // Until all parties have announced their scales, the room that the run needs is unknown. So
+    // only hellos are accepted.
     if formats.is_none() && slot.kind != Hello {
-        // If they had announced them, a hello has been damaged since, and its party will put it again.
+        // If all had announced them, a hello has been damaged since, and its party will put it
+        // again.
         let was_complete = slots.is_filled(Slot::new(Share, slot.party));
         return Err(match was_complete {
             true => Refusal::Storage,
@@ -110,7 +114,8 @@ pub fn check_put(
                 && slots.is_filled(Slot::new(Commitment, slot.party))
         }
         Seen => is_one(DIGEST_LEN) && slots.is_filled(Slot::new(Commitment, slot.party)),
-        // The whole list must be there first. Then a segment that is missing later was lost, through no party's fault.
+        // The whole list must be there first. Then a segment that is missing later was lost through
+        // no party's fault.
         OuterSecret => {
             is_one(DIGEST_LEN)
                 && slots.is_filled(Slot::new(Commitment, slot.party))
@@ -166,7 +171,7 @@ fn formats(spec: &Spec, slots: &dyn HelperStore) -> Result<Option<Vec<Format>>, 
     Ok(spec.formats(&scales))
 }
 
-/// The helper at its steps.
+/// The helper's steps, and what they use.
 pub(super) struct Steps<'a> {
     pub(super) spec: &'a Spec,
     pub(super) slots: &'a dyn HelperStore,
@@ -199,7 +204,8 @@ impl Steps<'_> {
         Ok(true)
     }
 
-    /// I = ∩ T_i, as a bit for each label of each T_i. `None` when asked to stop, or if a part of a list was lost.
+    /// I = ∩ T_i, as a bit for each label of each T_i. `None` when asked to stop, or if a part of a
+    /// list was lost.
     pub(super) fn intersect(&self) -> Result<Option<Vec<Bits>>, Refusal> {
         let stored: Vec<_> = self
             .parties()
@@ -221,7 +227,7 @@ impl Steps<'_> {
     /// Sorts labels in `format`, each with a number of at most 40 bits, on one of `threads`.
     pub(super) fn spool(&self, format: Format, threads: usize) -> Result<Spool<'_>, Refusal> {
         let number_bits = 128 - (format.label_bits() - format.segment_bits());
-        // One of them has no spool.
+        // One of the threads has no spool.
         let memory_bytes = self.slots.memory_bytes() / threads.saturating_sub(1).max(1) as u64;
         Spool::new(format, number_bits.min(40), memory_bytes, self.slots.scratch())
             .ok_or(Refusal::Internal)

@@ -17,12 +17,12 @@ const BATCH: u32 = 1 << 10;
 pub(super) enum Dummy {
     /// Of D_0, which all parties send.
     Common,
-    /// Of D_i, which party i alone sends.
+    /// Of D_i, which only party i sends.
     Own,
 }
 
-/// The keys of F_K(S^c + D_0 + D_i) of one party: one for each of the c copies, one for D_0 and one for D_i. So
-/// dummies are outside the range of items, as Figure 2 requires.
+/// The keys of F_K(S^c + D_0 + D_i) of one party: one for each of the c copies, one for D_0 and one
+/// for D_i. So dummies are outside the range of items, as Figure 2 requires.
 pub(super) struct LabelKeys {
     copies: Vec<LabelKey>,
     d_0: LabelKey,
@@ -31,7 +31,7 @@ pub(super) struct LabelKeys {
 }
 
 impl LabelKeys {
-    /// The keys of `party`, derived from the secret that stands for K.
+    /// The keys of `party`, derived from the secret that represents K.
     pub(super) fn new(secret: &[u8; 32], spec: &Spec, party: u8) -> Self {
         Self {
             copies: (0..spec.copies).map(|copy| LabelKey::derive(secret, COPY, copy)).collect(),
@@ -67,8 +67,9 @@ impl LabelKeys {
     }
 
     /// F' of inner labels, c copies of each: calls `take` with each label, and the place of its
-    /// inner label in `values`. F'(v) is F(v) ⊕ v, which nobody can invert even with the key. A
-    /// party that could invert it would find inner labels whose outer labels belong to another party.
+    /// inner label in `values`. F'(v) is F(v) ⊕ v, which no one can invert even with the key. A
+    /// party that could invert it would find inner labels whose outer labels belong to another
+    /// party.
     pub(super) fn of_inner_labels(
         &self,
         values: &[u128],

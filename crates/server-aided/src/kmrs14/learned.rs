@@ -5,16 +5,17 @@
 pub struct PartyLearns {
     /// The answer.
     pub answer: Answer,
-    /// Whether both parties learn it or none, where the helper follows the protocol.
+    /// Whether both parties learn it or neither does, if the helper follows the protocol.
     pub both_or_none: bool,
 }
 
 /// What the parties ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// Which of its items all parties of any number have; beside it the size of each other set.
+    /// Which of its items all parties have, for any number of parties; also the size of each other
+    /// set.
     CommonToAll,
-    /// Which of its items both of two parties have; beside it the size of the other set.
+    /// Which of its items both of two parties have; also the size of the other set.
     CommonToBoth,
     /// Whether two values are equal.
     Equality,
@@ -23,9 +24,9 @@ pub enum Answer {
 /// What the helper learns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct HelperLearns {
-    /// What it does learn.
+    /// What it learns.
     pub learned: &'static [HelperFact],
-    /// What another helper of the family would learn, and this one does not.
+    /// What another helper of the family would learn, but this one does not.
     pub hidden: Option<HelperFact>,
 }
 
@@ -54,7 +55,7 @@ pub enum Noun {
 }
 
 impl PartyLearns {
-    /// In words.
+    /// The party's facts in words.
     pub fn words(self, noun: Noun) -> String {
         let its = match noun {
             Noun::Items => "its items",
@@ -77,7 +78,7 @@ impl PartyLearns {
 }
 
 impl HelperLearns {
-    /// In words.
+    /// The helper's facts in words.
     pub fn words(self, noun: Noun) -> String {
         let learned: Vec<String> = self.learned.iter().map(|fact| fact.words(noun)).collect();
         let learned = match &learned[..] {

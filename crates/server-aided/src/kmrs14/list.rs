@@ -16,7 +16,7 @@ use vesica_scratch::Scratch;
 /// Takes labels, each with the row or dummy that it labels.
 type Sink<'a, T> = dyn FnMut(Label, T) -> io::Result<()> + 'a;
 
-/// What a party brings: its items, row by row.
+/// What a party enters: its items, row by row.
 pub trait Items: Sync {
     /// Number of rows.
     fn rows(&self) -> u64;
@@ -41,7 +41,7 @@ impl Items for &[Item] {
 
 /// The resources of a party.
 pub struct Means<'a> {
-    /// Place for intermediate data.
+    /// The place for intermediate data.
     pub scratch: &'a dyn Scratch,
     /// About how many bytes of memory a step may use before it writes intermediate data.
     pub memory_bytes: u64,
@@ -86,7 +86,8 @@ pub(super) struct EncodedSegment {
 }
 
 impl OwnList {
-    /// Sorts the labels that `make` gives for batches of items, on all threads, and those that `dummies` gives.
+    /// Sorts the labels that `make` makes of batches of items, on all threads, and those that
+    /// `dummies` makes.
     pub(super) fn make(
         items: &dyn Items,
         format: Format,
@@ -102,7 +103,7 @@ impl OwnList {
                 .filter(|_| number_bits <= Order::NUMBER_BITS)
                 .ok_or(Error::Bug("a label and a row do not fit together"))
         };
-        // Whether there is a spool depends on the formats alone: the next ones are there too.
+        // Whether there is a spool depends only on the formats: the next spools exist too.
         let for_dummies = means.memory_bytes / 8;
         let mut of_dummies = spool(for_dummies)?;
         dummies(&mut |label, kind| of_dummies.push(label, rows + u64::from(kind == Dummy::Own)))
@@ -146,7 +147,7 @@ impl OwnList {
         Ok(self.sent(len))
     }
 
-    /// The list after all its segments, of `len` labels together, were put.
+    /// The list, once all its segments, with `len` labels together, have been put.
     pub(super) fn sent(self, len: u64) -> SentList {
         let order = self.order.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
         SentList { order, rows: self.rows, len }
@@ -168,8 +169,9 @@ impl SentList {
         self.len
     }
 
-    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, which Figures 3 and 4 share: (a) all of
-    /// D_0 is in I and nothing of D_i, (b) of each item all copies are in I, or none.
+    /// The rows whose labels' bits are set, after the checks of Figure 2, step 6, which Figures 3
+    /// and 4 share: (a) all of D_0 is in I and nothing of D_i, (b) of each item all copies are in
+    /// I, or none.
     ///
     /// # Errors
     /// [`Misbehaviour::CommonMissing`], [`Misbehaviour::OwnFound`], [`Misbehaviour::CopiesDiffer`];
@@ -188,7 +190,8 @@ impl SentList {
                     };
                     failed = failed.or(wrong);
                 } else {
-                    // No branch on what is common: the helper sees when the next message comes.
+                    // No branch depends on what is common: the helper sees when the next message
+                    // arrives.
                     found_labels += u64::from(is_first & found);
                     rows[(number / 64) as usize] |= u64::from(found) << (number % 64);
                     if let Some(count) = copies.get_mut(number as usize) {
@@ -212,13 +215,13 @@ impl SentList {
 /// Items labelled at once.
 const PIECE: usize = 1 << 12;
 
-/// Items with a key, and the row of each.
+/// Items that have a key, and the row of each.
 struct Piece {
     items: Vec<Item>,
     rows: Vec<u64>,
 }
 
-/// Items of consecutive rows, of which `first` is the first.
+/// Cuts items of consecutive rows, starting at row `first`, into pieces.
 fn pieces(first: u64, items: &[Item]) -> impl Iterator<Item = Piece> {
     items.chunks(PIECE).zip((first..).step_by(PIECE)).map(|(piece, first)| {
         let keyed = piece.iter().zip(first..).filter(|(item, _)| item.integer() != 0);
@@ -227,8 +230,8 @@ fn pieces(first: u64, items: &[Item]) -> impl Iterator<Item = Piece> {
     })
 }
 
-/// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and returns the number of all
-/// labels. Later puts of `board` come after all of them.
+/// Puts the segments of `sorted` that are not on the board yet into the parts of `place`, and
+/// returns the number of all labels. Later puts of `board` come after all of them.
 pub(super) fn send_segments(
     sorted: &Sorted,
     place: Slot,
@@ -262,7 +265,8 @@ pub(super) fn send_segments(
     let bytes = sorted.format().list_bytes(sorted.len());
     let others = boards.lanes(bytes).min(segments as usize).saturating_sub(1);
     std::thread::scope(|scope| {
-        // Each lane waits until its slots are kept. Nothing else orders them before the next put of `board`.
+        // Each lane waits until its slots are stored. Nothing else orders them before the next put
+        // of `board`.
         let one = || {
             let mut board = boards.open()?;
             lane(&mut *board)?;
@@ -280,7 +284,7 @@ pub(super) fn send_segments(
     Ok(total.into_inner())
 }
 
-/// The error of intermediate data on this machine.
+/// The error when intermediate data fails on this machine.
 pub(super) fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())
 }

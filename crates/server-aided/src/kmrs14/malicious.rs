@@ -16,8 +16,8 @@
 //!   7. outputs the x of S_i whose copies are in I
 //! ```
 //!
-//! S^c has c copies of each item, each labelled under a key of its own; the paper's λ is c. With
-//! fewer copies or dummies the protocol is covert.
+//! S^c has c copies of each item, each labelled under its own key; the paper's λ is c. With fewer
+//! copies or dummies the protocol is covert.
 
 use super::helper::Steps;
 use super::label_keys::LabelKeys;

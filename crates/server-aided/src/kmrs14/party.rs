@@ -1,7 +1,7 @@
-//! A party: which figure it runs, what it brings to a run, and the steps that its figures share.
+//! A party: which figure it runs, what it enters into a run, and the steps that its figures share.
 //!
-//! Every step first checks whether the board has its outcome. A party that was interrupted runs the same program again,
-//! with the same secrets and the same rows, and continues where it was.
+//! Every step first checks whether the board has its outcome. A party that was interrupted runs the
+//! same program again, with the same secrets and the same rows, and resumes where it stopped.
 
 use super::board::{Board, Boards, Wanted};
 use super::catalogue::Variant;
@@ -43,8 +43,8 @@ pub fn run(
     }
 }
 
-/// The exchange of Figures 1 and 2 with the items themselves as labels: an intersection by a helper that hides nothing.
-/// For comparison of costs only; the helper sees all items.
+/// The exchange of Figures 1 and 2 with the items themselves as labels: an intersection by a helper
+/// that hides nothing. For comparison of costs only; the helper sees all items.
 ///
 /// # Errors
 /// As [`run`].
@@ -69,19 +69,19 @@ pub struct RunFacts<'a> {
     /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would distinguish dummies
     /// from items.
     pub secret: &'a Secret<[u8; 32]>,
-    /// Random bytes of this party's own, the same when it comes back to the same run.
+    /// Random bytes of this party only, the same whenever it comes back to the same run.
     pub own_secret: &'a Secret<[u8; 32]>,
     /// Seals messages to the other party, which pass through the helper.
     pub seal: &'a dyn Seal,
-    /// What the helper has shown this party in this run before.
+    /// What the helper has already shown this party in this run.
     pub memory: &'a dyn Memory,
 }
 
-/// What a party remembers of a run, even if it is interrupted and comes back. Without it a helper could show the party
-/// something else the second time, and learn its reaction to both.
+/// What a party remembers of a run, even if it is interrupted and comes back. Without it a helper
+/// could show the party something else the second time, and learn its reaction to both.
 pub trait Memory: Sync {
-    /// Whether `digest` equals the first one given for what the helper shows in slots of `kind`. This stores the first
-    /// one before it returns, until the run ends.
+    /// Whether `digest` equals the first one given for what the helper shows in slots of `kind`.
+    /// The first one is stored before this returns, and kept until the run ends.
     ///
     /// # Errors
     /// [`Error::Storage`].
@@ -108,11 +108,11 @@ pub trait Seal: Sync {
 pub struct Outcome {
     /// The matching rows. `None` for a party that does not receive, and for one whose answer failed its checks.
     pub matched: Option<CommonRows>,
-    /// Why this party refuses its answer. A refusal can depend on its own items and on what is common, so nobody may
-    /// notice it: the caller continues as after a good answer and sends `done` to the helper. Then it alone ends with an
-    /// error.
+    /// Why this party refuses its answer. A refusal can depend on its own items and on what is
+    /// common, so no other party may notice it: the caller continues as after a good answer and
+    /// sends `done` to the helper. Only then does this party end with an error.
     pub refused: Option<Misbehaviour>,
-    /// The number of labels of each party's list, c·n + 2t.
+    /// The number of labels in each party's list, c·n + 2t.
     pub list_lens: Vec<u64>,
 }
 
@@ -157,7 +157,7 @@ impl<'a> PartySteps<'a> {
 }
 
 impl PartySteps<'_> {
-    /// π_i(F_K(S_i^c + D_0 + D_i)), π_i being the order of the labels.
+    /// π_i(F_K(S_i^c + D_0 + D_i)), where π_i is the order of the labels.
     pub(super) fn sort(&self, f_k: &LabelKeys, s_i: &dyn Items) -> Result<OwnList> {
         OwnList::make(
             s_i,
@@ -185,8 +185,9 @@ impl PartySteps<'_> {
         board.put(Slot::new(Kind::Size, party), &len.to_le_bytes())
     }
 
-    /// For each label of this party's list of `len` labels, whether it is in I, and |T_j| of each party j, in one round
-    /// trip. A party that does not receive waits until the helper has stored its list.
+    /// For each of the `len` labels of this party's list, whether it is in I, and |T_j| of each
+    /// party j, in one round trip. A party that does not receive the answer waits until the helper
+    /// has stored its list.
     pub(super) fn receive_answer(
         &self,
         board: &mut dyn Board,
@@ -209,7 +210,7 @@ impl PartySteps<'_> {
         Ok((i, self.sizes(sizes, len)?))
     }
 
-    /// |T_j| of each party j, this party's own being `own_len`.
+    /// |T_j| of each party j; that of this party is `own_len`.
     pub(super) fn receive_sizes(&self, board: &mut dyn Board, own_len: u64) -> Result<Vec<u64>> {
         self.sizes(get_all(board, &self.size_slots())?, own_len)
     }
@@ -227,7 +228,7 @@ impl PartySteps<'_> {
         others.map(|party| Wanted::new(Slot::new(Kind::Size, party as u8), 8)).collect()
     }
 
-    /// |T_j| of each party j, of what stands in the slots of the others.
+    /// |T_j| of each party j, from what the slots of the others hold.
     pub(super) fn sizes(&self, of_others: Vec<Vec<u8>>, own_len: u64) -> Result<Vec<u64>> {
         let mut of_others = of_others.into_iter();
         let one = |party: usize| {
@@ -273,7 +274,7 @@ pub(super) fn get_all(board: &mut dyn Board, wanted: &[Wanted]) -> Result<Vec<Ve
     Ok(bodies)
 }
 
-/// Bits over a list of `len` labels, as somebody else wrote them.
+/// Bits over a list of `len` labels, as another party or the helper wrote them.
 pub(super) fn bits(bytes: Vec<u8>, len: u64) -> Result<Bits> {
     Bits::from_bytes(bytes, len).ok_or(Misbehaviour::InvalidValue.into())
 }

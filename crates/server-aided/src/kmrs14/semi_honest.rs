@@ -12,7 +12,7 @@
 //!      outputs the x of S_i with F_K(x) in I
 //! ```
 //!
-//! D_0 and D_i are dummies, a self-check that the paper has from Figure 2 on.
+//! D_0 and D_i are dummies, a self-check that the paper only has from Figure 2 on.
 
 use super::helper::Steps;
 use super::label_keys::LabelKeys;

@@ -1,4 +1,4 @@
-//! Labels on several threads, each with a spool of its own.
+//! Labels on several threads, each with its own spool.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, mpsc};
 use std::thread;
 use vesica_labels::{Sorted, Spool};
 
-/// Rows of a list from which threads are worth their start.
+/// How many rows a list must have for threads to be worth starting.
 const ROWS_FOR_THREADS: u64 = 1 << 16;
 
-/// Memory with which a spool makes few runs. Each run has an index of all segments.
+/// A spool with this much memory makes few runs. Each run has an index of all segments.
 const BYTES_OF_A_SPOOL: u64 = 32 << 20;
 
 /// What is done with each piece.
 type Take<'a, P> = &'a mut dyn FnMut(P) -> io::Result<()>;
 
-/// How many of `threads` label so many rows, with so much memory for their spools.
+/// How many of `threads` label this many rows, with this much memory for their spools.
 pub(super) fn useful_threads(threads: usize, rows: u64, memory_bytes: u64) -> usize {
     match rows {
         0..ROWS_FOR_THREADS => 1,
@@ -23,9 +23,10 @@ pub(super) fn useful_threads(threads: usize, rows: u64, memory_bytes: u64) -> us
     }
 }
 
-/// Calls `label` with each piece that `each` gives, and with a spool; returns the labels of all spools. The calling thread
-/// takes what `each` gives, and the others of `threads` label, with a spool each: `spools` gives as many as it is asked
-/// for. Fewer label where the system refuses threads; where there is no other, the calling thread does.
+/// Calls `label` with each piece that `each` produces, and with a spool; returns the labels of all
+/// spools. The calling thread takes what `each` produces, and the rest of `threads` label, each
+/// with its own spool: `spools` makes as many as it is asked for. If the system refuses threads,
+/// fewer label; if there is no other thread, the calling thread labels.
 ///
 /// # Errors
 /// Those of `label` and of the spools, after which `each` is stopped; those of `each`.
@@ -37,7 +38,7 @@ pub(super) fn side_by_side<'a, P: Send>(
 ) -> io::Result<Vec<Sorted>> {
     let spools = Mutex::new(spools(threads.saturating_sub(1).max(1)));
     let (sender, receiver) = mpsc::sync_channel::<P>(2 * threads);
-    // Gone with the last thread that takes pieces.
+    // Dropped with the last thread that takes pieces.
     let receiver = Arc::new(Mutex::new(receiver));
     let has_failed = AtomicBool::new(false);
     let labelled = |receiver: &Mutex<mpsc::Receiver<P>>| {
@@ -69,7 +70,8 @@ pub(super) fn side_by_side<'a, P: Send>(
             None => sender.send(piece).map_err(|_| io::ErrorKind::Other.into()),
         });
         drop(sender);
-        // A thread that failed says more than the one that could not pass its pieces on.
+        // The error of a thread that failed explains more than that of the thread that could not
+        // pass its pieces on.
         let results: Vec<io::Result<Option<Sorted>>> = started
             .into_iter()
             .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))

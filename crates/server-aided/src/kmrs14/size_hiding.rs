@@ -33,8 +33,8 @@
 //!
 //! # The equality test `pet`
 //!
-//! Section 1.2: the same figure for sets of one item, so that the size of I, which the figure hides from the helper, is
-//! the result.
+//! Section 1.2: the same figure for sets of one item, so that the result is the size of I, which
+//! the figure hides from the helper.
 //!
 //! ```text
 //!   P_1: x                                 helper                            P_2: y
@@ -87,8 +87,8 @@ impl PartySteps<'_> {
         if [&t_1_prime, &t_2_prime].map(Fetched::len) != [len, sizes[1]] {
             return Err(Misbehaviour::InvalidValue.into());
         }
-        // An answer over one T'_1 must not become known beside an answer over another: their difference would reveal
-        // whether a label is common.
+        // No party may learn both an answer over one T'_1 and an answer over another: their
+        // difference would reveal whether a label is common.
         self.remember(Kind::Relabelled, &t_1_prime.digest, Misbehaviour::InvalidValue)?;
         // 8. P_2 receives bits over T'_2, whose length reveals nothing of I.
         let i = join::common(&[t_1_prime.list()?, t_2_prime.list()?], self.means.pool, &|| false)
@@ -112,7 +112,7 @@ impl PartySteps<'_> {
         let f_k2 = self.toss(&mut *board)?;
         // 1. to 3.
         let f_k1 = LabelKeys::new(self.run.secret.expose(), self.run.spec, 1);
-        // 7. Labels of F_K1 are as long as those of T_1.
+        // Labels of F_K1 are as long as those of T_1.
         let [t_1_format, t_2_format] = [self.formats[0], self.formats[1]];
         let t_2_prime = OwnList::make(
             s_2,
@@ -126,7 +126,7 @@ impl PartySteps<'_> {
         self.send_size(&mut *board, len)?;
         // 8.
         let i = self.receive_found(&mut *board, len)?;
-        // 10. In this figure alone, P_1 and the helper learn of a check that fails: there is no release.
+        // Only in this figure do P_1 and the helper learn that a check fails: there is no release.
         let output = t_2_prime.common_rows(self.run.spec, &i)?;
         // 11.
         board.put(Slot::new(Kind::Release, 1), &[1])?;
@@ -158,7 +158,7 @@ impl Steps<'_> {
         Ok(wrote)
     }
 
-    /// Step 6: T'_1 = π_3(F_K2(T_1)), π_3 being the order of the new labels.
+    /// Step 6: T'_1 = π_3(F_K2(T_1)), where π_3 is the order of the new labels.
     fn relabel(&self) -> Result<bool, Refusal> {
         let format = self.formats[0];
         let there = [Slot::new(Kind::Size, 0), Slot::new(Kind::TossShare, 1)];
@@ -182,7 +182,7 @@ impl Steps<'_> {
         let threads = self.slots.pool().len();
         let threads = useful_threads(threads, t_1.len(), self.slots.memory_bytes());
         let first = self.spool(format, threads)?;
-        // Whether there is a spool depends on the format alone.
+        // Whether there is a spool depends only on the format.
         let spools = |count| {
             let others = (1..count).flat_map(|_| self.spool(format, threads));
             [first].into_iter().chain(others).collect()
@@ -248,8 +248,9 @@ impl Steps<'_> {
             }
             self.write(Slot::part(Kind::Relabelled, 0, index), &bytes)?;
         }
-        // Fewer if two labels became one: with probability below 2^-40 in lists of equal length, and N_1 / N_2 times
-        // that if this list is the longer one. This does no harm; another run has another key.
+        // Fewer if two labels became one: with probability below 2^-40 in lists of equal length,
+        // and N_1 / N_2 times that if this list is the longer one. This does no harm; another run
+        // has another key.
         if total == len { Ok(()) } else { Err(Refusal::Internal) }
     }
 
@@ -276,7 +277,8 @@ impl PartySteps<'_> {
     fn toss(&self, board: &mut dyn Board) -> Result<LabelKey> {
         let commitment = board.get(Slot::new(Kind::TossCommitment, 1), DIGEST_LEN)?;
         let commitment = exact(commitment)?;
-        // The helper is bound to its commitment before it sees r_2, even if this party comes back later.
+        // The helper is bound to its commitment before it sees r_2, even if this party comes back
+        // later.
         self.remember(Kind::TossCommitment, &commitment, Misbehaviour::CommitmentBroken)?;
         let r_2 = derive(PARTY_TOSS_LABEL, &[self.run.own_secret.expose()]);
         board.put(Slot::new(Kind::TossShare, 1), &r_2)?;
@@ -287,7 +289,7 @@ impl PartySteps<'_> {
         Ok(tossed_key(&r, &r_2))
     }
 
-    /// Step 8 of P_1: sends for each label of T'_2 whether it is in I, sealed.
+    /// Step 8 of P_1: sends, sealed, whether each label of T'_2 is in I.
     fn send_found(&self, board: &mut dyn Board, i_2: &Bits) -> Result<()> {
         let parts = i_2.as_bytes().chunks(Slot::ANSWER_PART_LEN as usize);
         for (part, body) in (0..).zip(parts) {
@@ -310,8 +312,8 @@ impl PartySteps<'_> {
         bits(bytes, len)
     }
 
-    /// Step 11 of P_1: receives π_3, the place in T_1 of each of the `len` labels of T'_1, and returns I over T_1, of
-    /// `i_1` over T'_1.
+    /// Step 11 of P_1: receives π_3, the place in T_1 of each of the `len` labels of T'_1, and
+    /// turns `i_1`, which is I over T'_1, into I over T_1.
     fn receive_places(&self, board: &mut dyn Board, i_1: &Bits, len: u64) -> Result<Bits> {
         let (mut i, mut named) = (Bits::new(len), Bits::new(len));
         let mut received = Transcript::new(PLACES_LABEL, &[]);
@@ -332,8 +334,8 @@ impl PartySteps<'_> {
             for (place, rank) in places.iter().zip(first_of(part)..) {
                 let [a, b, c, d, e] = *place;
                 let place = u64::from_le_bytes([a, b, c, d, e, 0, 0, 0]);
-                // Two equal places would lose a label. All places are checked, not those of common
-                // labels: otherwise the helper would learn whether labels are common.
+                // Two equal places would lose a label. All places are checked, not just those of
+                // common labels: otherwise the helper would learn whether labels are common.
                 if place >= len || named.get(place) {
                     return Err(Misbehaviour::InvalidValue.into());
                 }
@@ -354,7 +356,8 @@ fn toss_commitment(r: &[u8]) -> [u8; DIGEST_LEN] {
     derive(TOSS_COMMITMENT_LABEL, &[r])
 }
 
-/// F_K2 from labels to labels, K_2 being tossed by the shares `r` of the helper and `r_2` of P_2.
+/// F_K2 from labels to labels; K_2 comes from the shares `r` of the helper and `r_2` of P_2 in
+/// their coin toss.
 fn tossed_key(r: &[u8], r_2: &[u8]) -> LabelKey {
     let k_2 = Secret::new(derive(TOSSED_LABEL, &[r, r_2]));
     LabelKey::derive(k_2.expose(), RELABELLED, 0)

@@ -35,9 +35,10 @@ kinds! {
     Share = 2,
     /// By each party, for the helper: a segment of its list; parts are the segments.
     Labels = 3,
-    /// By each party, for the helper and all others: the number of labels in its list (8 bytes), which is complete.
+    /// By each party, for the helper and all others: the number of labels in its list (8 bytes),
+    /// which is then complete.
     Size = 4,
-    /// By the helper, for one party: which labels of its list all parties have, a bit each; parts
+    /// By the helper, for one party: which labels of its list all parties have, one bit each; parts
     /// of [`Slot::ANSWER_PART_LEN`].
     Answer = 5,
     /// By the helper, for both: its commitments, one digest for each party. Fair protocol.
@@ -60,15 +61,16 @@ kinds! {
     /// [`Slot::RELAYED_PART_LEN`], so that their lengths reveal nothing of the labels: the helper
     /// knows one of the keys. Size-hiding protocol.
     Relayed = 14,
-    /// By the first party, for the second: which labels of the second party both have, a bit each, sealed. Size-hiding.
+    /// By the first party, for the second: which labels of the second party both have, one bit
+    /// each, sealed. Size-hiding protocol.
     Found = 15,
     /// By the second party, for the helper: the answer passed its checks (1 byte). Size-hiding protocol.
     Release = 16,
     /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
     /// [`Slot::PLACES_PART_LEN`] places; readable once the second party has released them. Size-hiding protocol.
     Places = 17,
-    /// By each party, for the other: a digest of the commitments and sizes that it saw, under the parties' secret (32
-    /// bytes). Fair protocol.
+    /// By each party, for the other: a digest of the commitments and sizes that it saw, under the
+    /// parties' secret (32 bytes). Fair protocol.
     Seen = 19,
     /// By the helper, for itself: the answer it committed to, for one party. Fair protocol.
     Kept = 18,

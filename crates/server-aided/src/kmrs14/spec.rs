@@ -1,4 +1,4 @@
-//! What the helper knows of a run before it begins.
+//! What the helper knows of a run before it starts.
 
 use super::catalogue::Variant;
 use vesica_core::hash::derive;
@@ -44,9 +44,9 @@ pub struct Spec {
 pub struct PartySpec {
     /// Its Ed25519 public key.
     pub identity: [u8; 32],
-    /// Most rows it may have.
+    /// The most rows it may have.
     pub max_rows: u64,
-    /// Fewest different items it must bring.
+    /// The fewest different items it must enter.
     pub min_rows: u64,
     /// Whether it receives the answer.
     pub receives: bool,
@@ -129,14 +129,15 @@ impl Spec {
         u64::from(self.copies) * items + 2 * u64::from(self.dummies)
     }
 
-    /// Whether `party` may bring a list of `len` labels, written in `format`. Whether the list has the agreed
-    /// minimum of different items and fits the announced scale, from which the length of all labels follows.
+    /// Whether `party` may enter a list of `len` labels, written in `format`: whether the list has
+    /// the agreed minimum of different items and fits the announced scale, from which the length of
+    /// all labels follows.
     pub fn takes(&self, party: usize, format: Format, len: u64) -> bool {
         let least = self.list_len(self.parties[party].min_rows);
         (least..=self.most_labels(party, format)).contains(&len)
     }
 
-    /// Most labels of a list that `party` may bring, written in `format`.
+    /// Most labels of a list that `party` may enter, written in `format`.
     pub(super) fn most_labels(&self, party: usize, format: Format) -> u64 {
         self.list_len(self.parties[party].max_rows).min(format.list_capacity())
     }
@@ -160,12 +161,13 @@ impl Spec {
         (0..self.parties.len()).map(|party| self.largest_scale(party)).collect()
     }
 
-    /// How the parties' lists are written, from the scales that they announced, in order. `None` for scales that
-    /// the spec does not allow.
+    /// How the parties' lists are written, from the scales that they announced, in order. `None`
+    /// for scales that the spec does not allow.
     ///
-    /// Labels have λ + log N_1 + log N_2 bits, more exactly λ + log Σ N_i·N_j over all pairs of parties, so that
-    /// the answer is wrong with probability at most 2^-λ. (The paper takes a bound on collisions within one set,
-    /// which gives 2^-20.) If labels are made of labels, the two layers have a bit more each.
+    /// Labels have λ + log N_1 + log N_2 bits, more exactly λ + log Σ N_i·N_j over all pairs of
+    /// parties, so that the answer is wrong with probability at most 2^-λ. (The paper takes a bound
+    /// on collisions within one set, which gives 2^-20.) If labels are made of labels, the two
+    /// layers have one bit more each.
     pub fn formats(&self, scales: &[u32]) -> Option<Vec<Format>> {
         let is_allowed = |(party, scale): (usize, &u32)| *scale <= self.largest_scale(party);
         if scales.len() != self.parties.len() || !scales.iter().enumerate().all(is_allowed) {

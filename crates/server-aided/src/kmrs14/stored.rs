@@ -1,4 +1,4 @@
-//! Parties' lists of labels as they are in the helper's slots.
+//! Parties' lists of labels as the helper's slots hold them.
 
 use super::helper::{HelperStore, Steps, storage};
 use super::slot::{Kind, Slot};
@@ -20,8 +20,8 @@ impl Segments for Stored<'_> {
 }
 
 impl Steps<'_> {
-    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if a part of the list
-    /// was lost since.
+    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if
+    /// a part of the list has been lost since.
     pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
         let format = self.formats[usize::from(party)];
         let Some(counts) = counts(self.slots, Kind::Labels, party, format)? else {

@@ -49,16 +49,17 @@ impl PartySteps<'_> {
 pub(super) enum Opened {
     /// The lists agree, and the party's checks of the answer will pass.
     AsSent,
-    /// The lists agree, but the party's checks would fail. A party that knows K_2 can search for an inner label whose
-    /// outer label is a dummy of the other party: its list would be in order, and the other party alone would abort.
+    /// The lists agree, but the party's checks would fail. A party that knows K_2 can search for an
+    /// inner label whose outer label is a dummy of the other party: its list would be in order, and
+    /// only the other party would abort.
     AtOdds,
     /// The lists differ.
     Other,
 }
 
 impl Steps<'_> {
-    /// Step 8: makes the list of `party` again from what it opened, and compares. `None` when asked to stop, or if a
-    /// part of the list was lost.
+    /// Step 8: makes the list of `party` again from what it opened, and compares. `None` when asked
+    /// to stop, or if a part of the list was lost.
     pub(super) fn opened(
         &self,
         k_2: &[u8; DIGEST_LEN],
@@ -66,7 +67,7 @@ impl Steps<'_> {
     ) -> Result<Option<Opened>, Refusal> {
         let format = self.formats[usize::from(party)];
         let inner_format = inner_format(self.spec, &self.formats, usize::from(party));
-        // The party can send K_2 only after its whole list. So anything missing now was lost.
+        // The party can send K_2 only after its whole list, so anything missing now was lost.
         let Some(inner_counts) = counts(self.slots, Kind::Opened, party, inner_format)? else {
             return Ok(None);
         };

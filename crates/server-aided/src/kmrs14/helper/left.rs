@@ -8,7 +8,7 @@ use crate::kmrs14::spec::Spec;
 use crate::kmrs14::stored::{counts, is_whole};
 use vesica_core::Refusal;
 
-/// What is left of a run.
+/// What can still be used of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
     /// Kinds of slots that are useless now, each with its party. All slots of such a kind of that party must be emptied
@@ -20,9 +20,10 @@ pub struct Left {
 
 /// Finds what is left of a run after some of its slots may have been lost.
 ///
-/// An existing answer stays, even if its inputs were lost: a party may have read its own, and the other must have its
-/// answer too. If a part of a list is lost and still needed, the size that marks the list as complete is emptied. If an
-/// answer is lost, so is its commitment; the helper then makes the same commitment again.
+/// An existing answer stays, even if its inputs were lost: a party may have read its own, and then
+/// the other must get its answer too. If a part of a list is lost and still needed, the size that
+/// marks the list as complete is emptied. If an answer is lost, so is its commitment; the helper
+/// then makes the same commitment again.
 ///
 /// # Errors
 /// [`Refusal::Storage`].
@@ -102,8 +103,8 @@ impl Steps<'_> {
         Ok(left)
     }
 
-    /// Parties whose lists are incomplete. Their sizes are emptied too, so that they send them again once their lists
-    /// are complete.
+    /// Parties whose lists are incomplete. Their sizes are emptied too, so that they send them
+    /// again once their lists are complete.
     fn lost_lists(&self, left: &mut Left) -> Result<Vec<u8>, Refusal> {
         let mut incomplete = Vec::new();
         for party in self.parties() {
@@ -116,7 +117,7 @@ impl Steps<'_> {
         Ok(incomplete)
     }
 
-    /// Whether each party's answer is there, or the kept one that it is copied from.
+    /// Whether each party's answer is there, or the stored one that it is copied from.
     fn can_answer(&self) -> Result<bool, Refusal> {
         if !self.filled_by_all(Kind::Size) {
             // Without the sizes the number of parts is unknown. The first part shows that there are some.
@@ -128,12 +129,12 @@ impl Steps<'_> {
         self.has_all(&[Kind::Answer, Kind::Kept])
     }
 
-    /// Whether all answers that the commitments were made to are kept.
+    /// Whether all answers that the helper committed to are stored.
     fn is_kept(&self) -> Result<bool, Refusal> {
         Ok(self.filled_by_all(Kind::Size) && self.has_all(&[Kind::Kept])?)
     }
 
-    /// Whether of each part of each answer one of `kinds` is there.
+    /// Whether, for each part of each answer, a slot of one of `kinds` is filled.
     fn has_all(&self, kinds: &[Kind]) -> Result<bool, Refusal> {
         for party in self.parties() {
             let is_there = |part| {

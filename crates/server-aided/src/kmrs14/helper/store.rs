@@ -15,7 +15,7 @@ pub trait HelperStore: Sync {
     /// Those of the file system.
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>>;
 
-    /// The first `len` bytes of a filled slot, or all when it has fewer.
+    /// The first `len` bytes of a filled slot, or all if it has fewer.
     ///
     /// # Errors
     /// Those of the file system.
@@ -31,8 +31,8 @@ pub trait HelperStore: Sync {
     /// Those of the file system, such as a full disk.
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()>;
 
-    /// Returns once all slots filled so far will outlast a power failure, so that slots written next never exist
-    /// without them. A desk that outlasts none has nothing to do.
+    /// Returns once all slots filled so far will survive a power failure, so that slots written
+    /// next never exist without them. A store that survives none has nothing to do.
     ///
     /// # Errors
     /// Those of the file system.
@@ -43,7 +43,7 @@ pub trait HelperStore: Sync {
     /// Whether a slot is filled.
     fn is_filled(&self, slot: Slot) -> bool;
 
-    /// Random bytes of this run, made once, kept with it and never sent.
+    /// Random bytes of this run, made once, stored with it and never sent.
     ///
     /// # Errors
     /// Those of the file system.
@@ -58,10 +58,11 @@ pub trait HelperStore: Sync {
     /// The threads of a step.
     fn pool(&self) -> &Pool;
 
-    /// Whether the step is to end; checked now and then.
+    /// Whether the step should end; checked now and then.
     fn stop(&self) -> bool;
 
-    /// Of each of `lists` the bits of the labels that all of them have; `None` when [`HelperStore::stop`] returned true.
+    /// For each of `lists`, the bits of the labels that all of them have; `None` if
+    /// [`HelperStore::stop`] returned true.
     ///
     /// # Errors
     /// Any [`CommonFailure`].

@@ -157,8 +157,8 @@ impl Segments for Fetched {
     }
 }
 
-/// F_K2 of the labels that `produce` gives, truncated to `format` first. Calls `take` with each label and the value
-/// that `produce` gave beside it.
+/// F_K2 of the labels that `produce` gives, truncated to `format` first. Calls `take` with each
+/// label and the value that `produce` gave with it.
 pub(super) fn relabelled<T: Copy>(
     f_k2: &LabelKey,
     format: Format,
