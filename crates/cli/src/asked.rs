@@ -12,7 +12,7 @@ const EXAMPLE_COLUMN: &str = "amount";
 const EXAMPLE_FACTOR: &str = "weight";
 const EXAMPLE_FACTOR_BITS: u32 = 16;
 const EXAMPLE_BITS: u32 = 32;
-/// A sum over fewer keys says much about each of them.
+/// A sum over fewer keys reveals much about each of them.
 const EXAMPLE_MIN_MATCHES: u64 = 100;
 
 /// An operation on the command line.
@@ -154,7 +154,7 @@ struct ValueOptions<'a> {
     bits: Option<u32>,
     signed: bool,
     times: Option<(String, u32)>,
-    /// Whether an option is given that says by what the values are multiplied.
+    /// Whether an option gives what the values are multiplied by.
     has_times: bool,
 }
 
@@ -200,8 +200,9 @@ impl AskedArgs {
         matches!(self.operation, OperationName::Sum | OperationName::InnerProduct)
     }
 
-    /// The receiver by default, where one party receives: with values the party that does not have them, as whoever has
-    /// them can tell from a sum which of its keys it includes; otherwise the first.
+    /// The default receiver, if only one party receives. With values, it is the party that does not
+    /// have them, since the party that has them can tell from a sum which of its keys it includes;
+    /// otherwise the first.
     pub(crate) fn receiver<'a>(&'a self, [first, second]: [&'a str; 2]) -> &'a str {
         let holder = match self.operation {
             OperationName::Sum => self.sum_of.as_deref().unwrap_or(first),
@@ -259,7 +260,7 @@ impl AskedArgs {
         tables.map(|options| options.fields(receives, parties)).collect()
     }
 
-    /// The maximum length of a key in a union, also if the operation is another one.
+    /// The maximum length of a key in a union, even if the operation is another one.
     pub(crate) fn key_bytes(&self) -> Option<u32> {
         let example = (self.operation == OperationName::Union).then_some(KEY_BYTES_DEFAULT);
         self.key_bytes.or(example)

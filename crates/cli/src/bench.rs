@@ -1,4 +1,4 @@
-//! `vesica bench`: all parties and any helper as processes of their own, on generated items.
+//! `vesica bench`: all parties and any helper as separate processes, on generated items.
 
 mod error;
 mod figures;

@@ -1,4 +1,4 @@
-//! `vesica demo`: two made-up organisations, two processes, one result that is checked.
+//! `vesica demo`: two made-up organisations, two processes, and one result that is checked.
 
 mod places;
 mod script;

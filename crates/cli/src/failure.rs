@@ -17,7 +17,7 @@ use vesica_store_session::RunsError;
 
 /// Exit codes.
 pub(crate) mod code {
-    /// Not a failure: the run is finished, and its agreement allows no answer.
+    /// Not a failure: the run has finished, and its agreement allows no answer.
     pub(crate) const NO_ANSWER: u8 = 1;
     pub(crate) const USAGE: u8 = 2;
     pub(crate) const HERE: u8 = 3;
@@ -46,7 +46,7 @@ pub(crate) enum Failure {
     HelperDirectoryTwice { option: &'static str, other: &'static str },
     /// Addresses, keys and names that do not go together.
     Arguments(ArgumentFault),
-    /// The place of --exchange, without what is secret in it.
+    /// The place given to --exchange, without its secret parts.
     Place { shown: String, error: StoresError },
     /// One key was given two columns.
     ColumnTwice { key: String },
@@ -62,7 +62,7 @@ pub(crate) enum Failure {
     SameFile { what: &'static str, other: &'static str, path: PathBuf },
     /// The catalogue has no such protocol.
     UnknownProtocol { id: String },
-    /// A value is excluded from a column that is no key of a new agreement.
+    /// A value is excluded from a column that is not a key of a new agreement.
     NotAKey { given: String, keys: Vec<String> },
     /// More or fewer parties than a new agreement takes.
     PartyCount { found: usize, with_helper: bool },
@@ -85,7 +85,7 @@ pub(crate) enum Failure {
     AnswerLost { quiet: bool },
     /// The report of a run could not be written. The answer is in the result file, or printed, or lost.
     ReportLost { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_printed: bool },
-    /// A check has read an input of no use to a run, and has shown what it found.
+    /// A check has read an input that no run can use, and has shown what it found.
     Checked(Box<InputError>),
     /// Rows of the input are faulty.
     Faults(Box<Faults>),

@@ -2,7 +2,8 @@
 
 use nix::sys::resource::{Resource, getrlimit};
 
-/// Below this limit on addresses (`ulimit -v`) the heap reserves none, or a run could fail before it can report that.
+/// Below this limit on addresses (`ulimit -v`) the heap reserves none: otherwise a run could fail
+/// before it can report that.
 const FEW_ADDRESSES: u64 = 1 << 30;
 
 /// Keeps the pages of freed memory for the next allocation, unless the environment has settings for the heap.

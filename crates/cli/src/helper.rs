@@ -23,7 +23,7 @@ const OFF: &str = "off";
 /// The scheme of a backend in a directory.
 const DISK: &str = "disk:";
 
-/// How long the helper takes to tell waiting parties that it ends.
+/// How long the helper may take to tell waiting parties that it stops.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve parties as the helper of their runs.
@@ -138,7 +138,7 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
 enum Request {
     /// Read the settings again.
     Reload,
-    /// End.
+    /// Stop.
     Stop,
 }
 
@@ -146,8 +146,8 @@ enum Request {
 struct Hangups(SigSet);
 
 impl Hangups {
-    /// Blocks the signal in this thread and in all that it starts, so that [`forward`](Self::forward) receives
-    /// it.
+    /// Blocks the signal in this thread and in all threads it starts, so that
+    /// [`forward`](Self::forward) receives it.
     fn catch() -> Self {
         let mut signals = SigSet::empty();
         signals.add(Signal::SIGHUP);
@@ -156,7 +156,7 @@ impl Hangups {
         Self(signals)
     }
 
-    /// Sends a request for each signal, from a thread of its own.
+    /// Sends a request for each signal, from a separate thread.
     fn forward(self, requests: mpsc::Sender<Request>) {
         let wait = move || {
             while self.0.wait().is_ok() && requests.send(Request::Reload).is_ok() {}
@@ -168,8 +168,8 @@ impl Hangups {
     }
 }
 
-/// Reads the settings again: the parties and their limits, and the limits of the disk. Faulty settings are logged and
-/// change nothing.
+/// Reads the settings again: the parties and their limits, and the limits of the disk. Faulty
+/// settings are logged and change nothing.
 fn reload(args: &HelperArgs, before: &Settings, service: &Service) {
     let new = match Settings::load(&args.config) {
         Ok(new) => new,
@@ -210,7 +210,7 @@ The parties rely on it not to collude with any of them: with the secret of one p
 every guess of a key against the labels of all others.";
 
 impl HelperArgs {
-    /// `settings`, replaced by the options of the command line where given.
+    /// `settings`, with the options of the command line replacing theirs where given.
     fn over(&self, mut settings: Settings) -> Result<Settings, Failure> {
         let is_disk = |url: &str| url.starts_with(DISK);
         if self.state.is_some() && self.backend.as_deref().is_some_and(is_disk) {
@@ -226,7 +226,7 @@ impl HelperArgs {
             settings.backend = settings.backend.take().filter(|url| !is_disk(url));
         }
         match self.backend.as_deref() {
-            // Means the helper's own directory.
+            // This is the helper's own directory.
             Some(DISK) => settings.backend = None,
             Some(url) => settings.backend = Some(url.to_owned()),
             None => {}

@@ -12,16 +12,16 @@ use vesica_link::CancelToken;
 /// The signals that end a command.
 const ENDING: [i32; 3] = [SIGINT, SIGTERM, SIGHUP];
 
-/// A token that the first signal cancels; the second ends the process at once. Unfinished files have no name yet, so none
-/// are left behind.
+/// A token that the first signal cancels; the second ends the process at once. Unfinished files
+/// have no name yet, so none are left behind.
 ///
-/// A signal that was ignored when the process started stays ignored: `nohup` ignores SIGHUP, and a shell script SIGINT for
-/// what it starts with `&`.
+/// A signal that was ignored when the process started stays ignored: `nohup` ignores SIGHUP, and a
+/// shell script ignores SIGINT for what it starts with `&`.
 pub(crate) fn cancel_on_interrupt() -> CancelToken {
     let token = CancelToken::new();
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let handled = ENDING.into_iter().filter(|signal| !is_ignored(&status, *signal));
-    // Without a handler a signal still ends the process, but the peer is not told why.
+    // Without a handler a signal still ends the process, but the peer does not learn why.
     if let Ok(signals) = Signals::new(handled) {
         let for_thread = token.clone();
         let _ = thread::Builder::new()
@@ -51,7 +51,7 @@ fn wait_for(mut signals: Signals, token: &CancelToken) {
     }
 }
 
-/// Whether a process ignores `signal`, from its `/proc/PID/status`; `false` if it does not say so.
+/// Whether a process ignores `signal`, from its `/proc/PID/status`; `false` if that does not say.
 fn is_ignored(status: &str, signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);

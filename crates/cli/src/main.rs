@@ -30,7 +30,8 @@ static HEAP: vesica_heap::Heap = vesica_heap::Heap::with_message(messages::OUT_O
 
 fn main() -> ExitCode {
     messages::turn_panics_into_messages();
-    // Makes a write beyond the limit on file sizes an error, like a full disk, instead of a silent end.
+    // Makes a write beyond the limit on file sizes an error, like a full disk; otherwise it would
+    // end the process silently.
     let mut signals = SigSet::empty();
     signals.add(Signal::SIGXFSZ);
     let _ = signals.thread_block();

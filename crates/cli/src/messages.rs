@@ -1,7 +1,9 @@
-//! The command's error messages: those of failures that only the command has, and how all are printed.
+//! The command's error messages: those for failures that only the command has, and how all are
+//! printed.
 //!
-//! All others are in `vesica-diagnostics`. The same rules hold: messages start in lower case and end without a full stop.
-//! They name files, lines, columns, peers and phases; never a key, an item or the value of a cell.
+//! All others are in `vesica-diagnostics`. The same rules hold: messages start in lower case and
+//! end without a full stop. They name files, lines, columns, peers and phases; never a key, an item
+//! or the value of a cell.
 
 use crate::bench::BenchError;
 use crate::demo::DemoError;
@@ -21,7 +23,7 @@ use vesica_heap::{OutOfMemoryMessage, set_message};
 /// Messages name the options of the command.
 pub(crate) const SPEECH: Speech = Speech::Command;
 
-/// The format of the log lines on standard error; not set if they do not go there.
+/// The format of the log lines on standard error; not set if none go there.
 static LOG_ON_STDERR: OnceLock<LogFormat> = OnceLock::new();
 
 /// The exit code of a failure after which `who` must act.
@@ -37,11 +39,12 @@ pub(crate) fn exit_code(who: Who) -> u8 {
     }
 }
 
-/// Prints `message` on standard error and gives the exit code.
+/// Prints `message` on standard error and returns the exit code.
 pub(crate) fn print(message: &Message) -> ExitCode {
     let (error, hint) = (harmless(&message.error), harmless(&message.hint));
     let code = exit_code(message.who);
-    // Standard error gets the message once: as one line if it carries a JSON log, otherwise as these two.
+    // Standard error gets the message once: as one line if it carries a JSON log, otherwise as the
+    // two lines here.
     let on_stderr = LOG_ON_STDERR.get().copied();
     if on_stderr != Some(LogFormat::Text) {
         tracing::error!(hint, exit_code = code, "{error}");
@@ -54,18 +57,18 @@ pub(crate) fn print(message: &Message) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// `text` without characters that could move the cursor or colour the terminal: file and column names come from
-/// other people. Line ends stay.
+/// `text` without characters that could move the cursor or colour the terminal: other people choose
+/// file and column names. Line ends stay.
 fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// The message for a system that gives no more memory.
+/// The message for a system that has no more memory.
 pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
     OutOfMemoryMessage { text: NO_MEMORY, exit_code: code::HERE };
 
-/// Log lines of this `format` go to standard error: messages then agree with them. With JSON the message for exhausted
-/// memory becomes a line of JSON too.
+/// Notes that log lines of this `format` go to standard error, so that messages match them. With
+/// JSON, the message for exhausted memory becomes a line of JSON too.
 pub(crate) fn log_is_on_stderr(format: LogFormat) {
     let _ = LOG_ON_STDERR.set(format);
     if format != LogFormat::Json {
@@ -78,9 +81,9 @@ pub(crate) fn log_is_on_stderr(format: LogFormat) {
     set_message(OutOfMemoryMessage { text: text.leak(), exit_code: code });
 }
 
-/// Prints the message of `failure` and gives the exit code.
+/// Prints the message of `failure` and returns the exit code.
 pub(crate) fn report(failure: &Failure) -> ExitCode {
-    // The reader of our output has closed it, as `head` does: this is not an error.
+    // The reader of the output has closed it, as `head` does: this is not an error.
     if let Failure::Stdout(error) = failure
         && error.kind() == io::ErrorKind::BrokenPipe
     {
@@ -89,7 +92,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
     print(&of(failure))
 }
 
-/// Reports a panic as a defect of ours, with its place, and ends the process with exit code 70.
+/// Reports a panic as a defect of Vesica, with its place, and ends the process with exit code 70.
 pub(crate) fn turn_panics_into_messages() {
     std::panic::set_hook(Box::new(|panic| {
         // A damaged file, not a defect: the panic is caught and becomes an error.
@@ -109,8 +112,8 @@ pub(crate) fn turn_panics_into_messages() {
 /// Held by the thread that says why the process ends.
 static TOLD: Mutex<()> = Mutex::new(());
 
-/// How the panic messages of the standard library and rayon begin when the system has no thread for them, or no
-/// memory for a thread's stacks. Nothing else identifies these panics.
+/// How the panic messages of the standard library and rayon start when the system has no thread for
+/// them, or no memory for a thread's stacks. Nothing else identifies these panics.
 const NO_THREAD: [&str; 4] = [
     "failed to spawn thread",
     "failed to allocate an alternative stack",

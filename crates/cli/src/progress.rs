@@ -37,8 +37,8 @@ enum Other {
 }
 
 impl Reporter {
-    /// A reporter with the options `talk` for a run of `party` under `agreement`. If the party is unknown there is no
-    /// connection to report.
+    /// A reporter with the options `talk` for a run of `party` under `agreement`. If the party is
+    /// unknown, there is no connection to report.
     pub(crate) fn new(talk: &TalkArgs, agreement: &Agreement, party: Option<&str>) -> Self {
         let own = party.map(|party| agreement.position(party));
         let other = match &agreement.helper {
@@ -129,11 +129,11 @@ impl Reporter {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
-    /// Shows a line of a run, and how many before it were given up.
+    /// Shows a line about a run, and how many runs before it were abandoned.
     fn run(&self, line: &str, Repeats { count, max }: Repeats) {
         match count {
             0 => self.screen.say(line),
-            // The error says it.
+            // The error message says it.
             _ if count > max => {}
             1 if max == 1 => self.screen.say(&format!("{line}; 1 of at most 1 repeat")),
             _ => self.screen.say(&format!("{line}; {count} of at most {max} repeats")),
@@ -236,7 +236,7 @@ impl Observer for Reporter {
     }
 }
 
-/// Logs an event. Progress is left out: it would repeat itself many times.
+/// Logs an event. Progress is left out: it would be logged many times.
 fn log(event: &Event<'_>, has_self_check: bool) {
     match event {
         Event::Phase(phase) => tracing::info!(%phase, "phase"),

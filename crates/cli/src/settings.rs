@@ -25,7 +25,7 @@ pub(crate) const MAX_IDLE: Duration = Duration::from_secs(24 * 3600);
 /// The shortest limit on silence: shorter pauses are normal.
 const MIN_IDLE: Duration = Duration::from_secs(1);
 
-/// The least age of what is removed.
+/// The least age of what may be removed.
 const MIN_AGE: Duration = Duration::from_secs(60);
 
 /// A text that is not a time limit.
@@ -93,7 +93,7 @@ pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
 }
 
-/// The value of `--older-than`: a write that is younger may be one under way.
+/// The value of `--older-than`: a younger file may still be being written.
 pub(crate) fn age(text: &str) -> Result<Duration, TimeLimitError> {
     let age: TimeLimit = text.parse()?;
     if age.0 >= MIN_AGE { Ok(age.0) } else { Err(TimeLimitError::Age) }
@@ -122,7 +122,7 @@ pub(crate) fn day(text: &str) -> Result<Date, DayError> {
     Date::strptime("%Y-%m-%d", text).map_err(|_| DayError)
 }
 
-/// A count, in which underscores may stand between digits: `50_000`.
+/// A count; underscores may separate digits: `50_000`.
 pub(crate) fn count(text: &str) -> Result<u64, ParseIntError> {
     let is_grouped = text.split('_').all(|digits| !digits.is_empty());
     if is_grouped { text.replace('_', "").parse() } else { text.parse() }
@@ -215,7 +215,7 @@ impl Delimiter {
     }
 }
 
-/// The character with which lines of comments begin.
+/// The character that starts comment lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CommentMark(u8);
 

@@ -176,7 +176,8 @@ impl Part {
 /// finished partitions.
 ///
 /// # Errors
-/// Those of the protocol and of the connection; [`TransportError::CancelledHere`] if `workers` ends the run.
+/// The errors of the protocol and of the connection; [`TransportError::CancelledHere`] if `workers`
+/// ends the run.
 pub fn run_detached(
     ctx: &mut Context,
     session: &dyn Connection,

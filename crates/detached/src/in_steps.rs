@@ -23,20 +23,20 @@ pub trait PartRows: Sync {
     /// same item, each item once, ascending.
     ///
     /// # Errors
-    /// Those of the place where the rows are.
+    /// The errors of the place where the rows are.
     fn entered(&self, index: u64) -> Result<Vec<Item>>;
 
     /// Replaces each value; `items` are those of [`entered`](Self::entered), and `values` follow
     /// their order.
     ///
     /// # Errors
-    /// Those of the place where the rows are.
+    /// The errors of the place where the rows are.
     fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()>;
 
     /// Takes the output of a partition, whose own items now have these `values`.
     ///
     /// # Errors
-    /// Those of the place where the rows are.
+    /// The errors of the place where the rows are.
     fn add(&self, index: u64, values: &[Item], given: &PartitionOutput) -> Result<()>;
 }
 

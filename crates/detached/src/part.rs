@@ -88,7 +88,7 @@ impl PartRun<'_> {
     /// `shared` self-check items. Returns its output and what it entered: own items first.
     ///
     /// # Errors
-    /// Those of the protocol.
+    /// The errors of the protocol.
     pub fn run(
         &self,
         ctx: &mut Context,
@@ -124,7 +124,7 @@ impl PartRun<'_> {
     /// items first.
     ///
     /// # Errors
-    /// Those of the protocol.
+    /// The errors of the protocol.
     pub fn commit(
         &self,
         ctx: &mut Context,
@@ -156,7 +156,7 @@ impl PartRun<'_> {
     /// order.
     ///
     /// # Errors
-    /// Those of the protocol.
+    /// The errors of the protocol.
     pub fn compare(
         &self,
         steps: Steps,
@@ -192,7 +192,7 @@ impl PartRun<'_> {
     /// own items, in any order.
     ///
     /// # Errors
-    /// Those of the protocol.
+    /// The errors of the protocol.
     pub fn answer(
         &self,
         steps: Steps,

@@ -187,8 +187,8 @@ impl Task {
     /// and, if the partition has finished and this party learns it, which entries are common.
     ///
     /// # Errors
-    /// Those of this side, such as [`Error::Storage`] if the store fails or `kept` has nothing. The
-    /// same task may then run again.
+    /// The errors of this side, such as [`Error::Storage`] if the store fails or `kept` has
+    /// nothing. The same task may then run again.
     pub fn take(
         &self,
         run_spec: &RunSpec,

@@ -1,12 +1,13 @@
-//! What a party has learned, as it is kept before the helper hears that this party needs nothing more.
+//! What a party has learned, as it is stored before the party tells the helper that it needs
+//! nothing more.
 //!
 //! ```text
 //! kind, 1 byte ‖ scale, 4 bytes, and labels of the list, 8 bytes, of each party ‖ common items, 8 bytes
 //!   ‖ a bit a row, in words of 8 bytes ‖ digest, 32 bytes
 //! ```
 //!
-//! All numbers are little-endian. The length depends on the number of parties and of rows alone: keeping it takes the
-//! same calls whatever is common, and for an answer that is refused.
+//! All numbers are little-endian. The length depends only on the number of parties and of rows:
+//! storing the answer takes the same calls whatever is common, and also for a refused answer.
 
 use std::io::{self, Read, Write};
 use vesica_core::Misbehaviour;
@@ -15,7 +16,7 @@ use vesica_protocols::kmrs14::{CommonRows, Outcome};
 
 const ANSWER_LABEL: &str = "vesica engine 2026 answer of an aided run v1";
 
-/// Why an answer can be refused. Their numbers are on disks.
+/// Why an answer can be refused. Their numbers are stored on disks.
 const REFUSALS: [Misbehaviour; 4] = [
     Misbehaviour::InvalidValue,
     Misbehaviour::CommonMissing,
@@ -30,12 +31,12 @@ const REFUSED: u8 = 2;
 /// Words written and read at once.
 const PIECE: usize = 1 << 13;
 
-/// What the run gave, for the report and the result.
+/// The outcome of the run, for the report and the result.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Of all parties.
+    /// The scales of all parties.
     pub scales: Vec<u32>,
-    /// Labels of each party's list.
+    /// The number of labels in each party's list.
     pub list_lens: Vec<u64>,
     /// What this party has learned.
     pub learned: Learned,
@@ -53,7 +54,7 @@ pub enum Learned {
 }
 
 impl Answer {
-    /// The answer of a run with these scales that gave `outcome`.
+    /// The answer of a run with these scales and this `outcome`.
     pub fn new(scales: Vec<u32>, outcome: Outcome) -> Self {
         let learned = match (outcome.refused, outcome.matched) {
             (Some(why), _) => Learned::Refused(why),
@@ -63,7 +64,7 @@ impl Answer {
         Self { scales, list_lens: outcome.list_lens, learned }
     }
 
-    /// Writes the answer of `owner`, whose file has `rows`.
+    /// Writes the answer of `owner`, whose file has `rows` rows.
     pub fn write(&self, owner: &[u8; 32], rows: u64, out: impl Write) -> io::Result<()> {
         let (kind, items, words) = match &self.learned {
             Learned::Nothing => (NOTHING, 0, &[][..]),
@@ -93,10 +94,11 @@ impl Answer {
         inner.write_all(&digest.finish())
     }
 
-    /// Reads the answer of `owner`, one of so many parties, whose file has so many rows.
+    /// Reads the answer of `owner`, one of `parties` parties, whose file has `rows` rows.
     ///
     /// # Errors
-    /// Those of `from`; [`io::ErrorKind::InvalidData`] when it is not what was written.
+    /// The errors of `from`; [`io::ErrorKind::InvalidData`] if the bytes are not those that were
+    /// written.
     pub fn read(
         owner: &[u8; 32],
         (parties, rows): (usize, u64),
@@ -141,7 +143,7 @@ impl<R: Read> Digested<R> {
         Ok(())
     }
 
-    /// `None` for one of a kind that there is not.
+    /// Returns `None` for an answer of an unknown kind.
     fn answer(&mut self, parties: usize, rows: u64) -> io::Result<Option<Answer>> {
         let [kind] = self.exact()?;
         let (mut scales, mut list_lens) = (Vec::new(), Vec::new());
@@ -171,14 +173,14 @@ mod tests {
     use super::*;
 
     const OWNER: [u8; 32] = [7; 32];
-    /// Of more than one piece.
+    /// Enough rows for more than one piece.
     const MANY: u64 = 64 * PIECE as u64 + 65;
 
     fn answer(learned: Learned) -> Answer {
         Answer { scales: vec![3, 20], list_lens: vec![32, 1 << 33], learned }
     }
 
-    /// Answers of all kinds to a party with so many rows.
+    /// Answers of all kinds to a party with this many rows.
     fn answers(rows: u64) -> Vec<Answer> {
         let words = rows.div_ceil(64) as usize;
         let of = |word: u64, items| Learned::Rows(CommonRows { rows: vec![word; words], items });
@@ -187,7 +189,7 @@ mod tests {
         all.into_iter().map(answer).collect()
     }
 
-    /// Keeps the lengths of writes, too.
+    /// Also records the lengths of the writes.
     #[derive(Default)]
     struct Calls(Vec<u8>, Vec<usize>);
 

@@ -4,7 +4,8 @@ use crate::state::State;
 use std::path::Path;
 use vesica_protocols::kmrs14::{Kind, Memory};
 
-/// Opens the folder of the party `owner` and reads all of it twice. Both readings must give the same.
+/// Opens the folder of the party `owner` and reads all of it twice. Both readings must give the
+/// same.
 ///
 /// # Panics
 /// If the second reading gives something else.

@@ -1,11 +1,13 @@
-//! A party's side of a run with a helper: how the parties meet through it, and what a party keeps.
+//! A party's side of a run with a helper: how the parties meet through it, and what a party stores.
 //!
-//! * [`State`] — the folder of an unfinished run, so that it can be interrupted and continue.
+//! * [`State`] — the folder of an unfinished run, from which an interrupted run can resume.
 //! * [`Remote`] — the board of a run over the network; survives the helper's restarts.
-//! * [`meet`] — the parties say hello through the helper and toss the coins that make their common secret.
-//! * [`Waits`] — for whom a party waits at the helper.
+//! * [`meet`] — the parties say hello through the helper and toss the coins that make their common
+//!   secret.
+//! * [`Waits`] — the parties that a party waits for at the helper.
 //! * [`fuzzing`] — entry points for fuzzers.
-//! * [`Answer`] — what a party has learned, as it is kept before the helper hears that this party needs nothing more.
+//! * [`Answer`] — what a party has learned, as it is stored before the party tells the helper that
+//!   it needs nothing more.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -19,11 +19,11 @@ pub struct Common {
 
 /// Why a meeting failed.
 pub enum MeetingError {
-    /// The connection, or what the helper said.
+    /// The connection failed, or the helper's answers were wrong.
     Run(vesica_core::Error),
-    /// A letter from another party.
+    /// A letter from another party was wrong.
     Letter(LetterError),
-    /// The folder of the run.
+    /// The folder of the run could not be used.
     Storage(std::io::Error),
 }
 
@@ -47,8 +47,8 @@ impl From<std::io::Error> for MeetingError {
 
 /// Says hello with this party's `scale`, waits for all others, and tosses coins with them.
 ///
-/// The scale stands before the signed words, for the helper, and in them, for the parties: a helper that changed it
-/// would make labels too short.
+/// The scale comes before the signed bytes, for the helper, and within them, for the parties: a
+/// helper that changed it would make labels too short.
 pub fn meet(
     board: &mut dyn Board,
     spec: &Spec,
@@ -67,7 +67,7 @@ pub fn meet(
     let (mut scales, mut hellos) = (Vec::new(), Vec::new());
     let others = of_others(board, spec, party, (Kind::Hello, len))?;
     for (other, body) in parties.zip(others) {
-        // One's own.
+        // This party's own.
         let mut body = if other == party { hello.clone() } else { body };
         if body.len() != len {
             return Err(LetterError::Malformed { party: usize::from(other) }.into());
@@ -87,13 +87,13 @@ pub fn meet(
     let shares = state.shares(|| met.shares())?;
     board.put(Slot::new(Kind::Share, party), &shares)?;
     let most = LETTER_LEN * (spec.parties.len() - 1);
-    // The toss does not look at one's own.
+    // The toss does not look at this party's own.
     let bodies = of_others(board, spec, party, (Kind::Share, most))?;
     Ok(Common { scales, secret: met.toss(&bodies)? })
 }
 
-/// What the other parties put into their slots of a kind, at most so many bytes each, in the order of the parties; of
-/// `party` itself nothing.
+/// What the other parties put into their slots of a kind, at most the given number of bytes each,
+/// in the order of the parties; nothing for `party` itself.
 fn of_others(
     board: &mut dyn Board,
     spec: &Spec,
@@ -118,7 +118,7 @@ pub struct Envelopes {
 }
 
 impl Envelopes {
-    /// Sealed under the parties' common secret.
+    /// Envelopes sealed under the parties' common secret.
     pub fn new(secret: &Secret<[u8; 32]>) -> Self {
         let sealer = |label, from| Sealer::new(secret.expose(), label, from);
         Self { relayed: sealer(RELAYED_LABEL, 1), found: sealer(FOUND_LABEL, 0) }

@@ -1,4 +1,4 @@
-//! A party's access to a helper; reconnects by itself.
+//! A party's access to a helper; reconnects automatically.
 
 mod connection;
 mod lane;
@@ -15,15 +15,15 @@ use vesica_helper_wire::{Instance, NO_INSTANCE, Request};
 use vesica_link::LinkError;
 use vesica_server_aided::kmrs14::{Board, Boards};
 
-/// Bytes for which one more connection is worth making.
+/// How many bytes make one more connection worthwhile.
 const LANE_BYTES: u64 = 4 << 20;
 
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
 /// A lost connection is made again, with growing pauses, until the helper has been unreachable for
-/// [`LinkOptions::wait`](vesica_link::LinkOptions::wait). So is one on which the helper reports that it is temporarily unable to
-/// continue. Unconfirmed puts are sent again. The payload includes the helper's messages while a
-/// party waits.
+/// [`LinkOptions::wait`](vesica_link::LinkOptions::wait). So is a connection on which the helper
+/// reports that it is temporarily unable to continue. Unconfirmed puts are sent again. The payload
+/// includes the helper's messages while a party waits.
 pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
@@ -62,7 +62,7 @@ impl Remote {
     pub fn done(&self) -> Result<()> {
         let result = self.lane().and_then(|mut lane| lane.command(Request::Done));
         match result {
-            // The reply to an earlier attempt was lost, and the run with it.
+            // The reply to an earlier attempt was lost, and the helper has forgotten the run since.
             Err(vesica_core::Error::Refused(Refusal::Expired)) => Ok(()),
             other => other,
         }
@@ -101,7 +101,7 @@ impl Remote {
 
 impl Boards for Remote {
     fn lanes(&self, bytes: u64) -> usize {
-        // One more connection takes some round trips to make.
+        // It takes some round trips to make one more connection.
         usize::try_from(bytes / LANE_BYTES + 1).map_or(self.lanes, |useful| useful.min(self.lanes))
     }
 

@@ -1,4 +1,4 @@
-//! What a party keeps of an unfinished run, so that it can be interrupted and continue.
+//! What a party stores of an unfinished run, so that the run can be interrupted and resumed.
 //!
 //! A folder that only its owner may enter. It holds one run, and is removed when the run ends.
 
@@ -22,7 +22,8 @@ const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
 const UNFINISHED: &str = "unfinished";
 
-/// The kinds of slots whose contents, as the helper showed them, the party remembers, with the name of the file.
+/// The kinds of slots whose contents the party remembers as the helper first showed them, with the
+/// name of the file.
 const SEEN: [(Kind, &str); 4] = [
     (Kind::Commitment, "seen-commitments"),
     (Kind::TossCommitment, "seen-toss"),
@@ -30,8 +31,8 @@ const SEEN: [(Kind, &str); 4] = [
     (Kind::Places, "seen-places"),
 ];
 
-/// All that is kept of a run. The first file is removed first: without it the run cannot continue. The
-/// last is removed last: alone it says that the run is over.
+/// All files of a run. The first is removed first: without it the run cannot continue. The last is
+/// removed last: alone, it says that the run has finished.
 const KEPT: [&str; 13] = [
     MEETING, ANSWER, UNFINISHED, SHARES, ROWS, INSTANCE, SAID, OWNER, SEEN[0].1, SEEN[1].1,
     SEEN[2].1, SEEN[3].1, FINISHED,
@@ -46,7 +47,7 @@ pub struct State {
 }
 
 impl Drop for State {
-    /// Removes a folder in which no run has begun.
+    /// Removes a folder in which no run has started.
     fn drop(&mut self) {
         if !self.has_begun() {
             self.folder.remove(KEPT);
@@ -64,7 +65,7 @@ impl Memory for State {
     }
 }
 
-/// `None` when the file was cut, or holds the zeros that a file system leaves of what it lost.
+/// `None` if the file was cut off, or holds the zeros that a file system leaves where it lost data.
 fn as_instance(kept: &[u8]) -> Option<Instance> {
     kept.try_into().ok().filter(|_| !is_lost(kept))
 }
@@ -76,7 +77,7 @@ fn is_lost(kept: &[u8]) -> bool {
 /// Why a folder cannot be used.
 #[derive(Debug)]
 pub enum StateError {
-    /// The folder itself.
+    /// The folder itself is unusable.
     Folder(FolderError),
     /// It holds an unfinished run of another agreement, or of another party.
     OfAnother,
@@ -97,7 +98,7 @@ impl From<io::Error> for StateError {
 impl State {
     /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One process at a time.
     ///
-    /// Removes what remains of a run that was not deleted completely, or never begun.
+    /// Removes what is left of a run that was not deleted completely, or that never started.
     pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
         let folder = Folder::open(folder)?;
         let mut state = Self { folder, owner, was_finished: false, is_damaged: false };
@@ -106,11 +107,11 @@ impl State {
         };
         if state.has_begun() {
             if is_of_owner(OWNER)? {
-                // Without this file a finished run would look like one that has not begun.
+                // Without this file a finished run would look like one that has not started.
                 state.is_damaged = state.instance()?.is_none();
                 return Ok(state);
             }
-            // The owner of the run cannot be read: the run can only be given up.
+            // The owner of the run cannot be read: the run can only be abandoned.
             let is_whole = state
                 .folder
                 .read(OWNER)?
@@ -128,12 +129,14 @@ impl State {
         self.folder.has(MEETING)
     }
 
-    /// Whether the unfinished run here, or its owner, cannot be read, so that it can only be given up.
+    /// Whether the unfinished run here, or its owner, cannot be read, so that it can only be
+    /// abandoned.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
 
-    /// Whether the last run here was over, but its process ended before it had removed the folder.
+    /// Whether the last run here had finished, but its process ended before it had removed the
+    /// folder.
     pub fn was_finished(&self) -> bool {
         self.was_finished
     }
@@ -146,7 +149,7 @@ impl State {
     /// The party's secrets of the run: the stored ones, or new ones.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
+    /// The errors of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
     pub fn secrets(&self) -> io::Result<(Meeting, Secret<[u8; 32]>)> {
         if let Some(bytes) = self.folder.read(MEETING)? {
             let parts = bytes.split_at_checked(32);
@@ -167,8 +170,8 @@ impl State {
         Ok((meeting, secret))
     }
 
-    /// What this party says to the others in the coin toss: what it has said before, or else what `make` gives. This is
-    /// stored before the party says it.
+    /// What this party sends the others in the coin toss: what it has sent before, otherwise what
+    /// `make` returns. It is stored before the party sends it.
     pub fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.folder.read(SHARES)? {
             return Ok(bytes.to_vec());
@@ -178,7 +181,8 @@ impl State {
         Ok(bytes)
     }
 
-    /// Stores the digest of the rows that take part; `false` if the stored digest is of other rows.
+    /// Stores the digest of the rows that take part; returns `false` if the stored digest is of
+    /// other rows.
     pub fn keep_rows(&self, digest: &[u8; 32]) -> io::Result<bool> {
         self.folder.keep_first(ROWS, digest)
     }
@@ -192,20 +196,21 @@ impl State {
     /// Stores the number of this run at the helper.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     pub fn keep_instance(&self, instance: &Instance) -> io::Result<()> {
         self.folder.write(INSTANCE, instance)
     }
 
-    /// Keeps what this party has learned, `rows` being the rows of its file.
+    /// Stores what this party has learned; its file has `rows` rows.
     pub fn keep_answer(&self, answer: &Answer, rows: u64) -> io::Result<()> {
         self.folder.write_by(ANSWER, |file| answer.write(&self.owner, rows, file))
     }
 
-    /// What this party, one of `parties` with so many rows, had learned before it was interrupted.
+    /// What this party, one of `parties` and with this many rows, had learned before it was
+    /// interrupted.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
+    /// The errors of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
     pub fn answer(&self, parties: usize, rows: u64) -> Option<io::Result<Answer>> {
         match self.folder.file(ANSWER) {
             Ok(file) => file.map(|file| Answer::read(&self.owner, (parties, rows), file)),
@@ -213,18 +218,19 @@ impl State {
         }
     }
 
-    /// Whether the helper has heard this party's last message.
+    /// Whether this party has sent the helper its last message.
     pub fn has_said(&self) -> io::Result<bool> {
         Ok(self.folder.read(SAID)?.is_some())
     }
 
-    /// Whether a process that had said its last message was to write the result to `output`, so that a file there may
-    /// be its own.
+    /// Whether a process that had sent its last message was to write the result to `output`, so
+    /// that a file there may be its own.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
         self.folder.is_path(SAID, output)
     }
 
-    /// Keeps that the helper has heard the last message, and where the result goes next, if it goes to a file.
+    /// Records that the last message has been sent to the helper, and where the result goes next,
+    /// if it goes to a file.
     pub fn keep_said(&self, output: Option<&Path>) -> io::Result<()> {
         self.folder.keep_path(SAID, output)
     }
@@ -234,12 +240,12 @@ impl State {
         self.folder.write(OWNER, &self.owner)
     }
 
-    /// Deletes the run, so that the next one in this folder is a new one.
+    /// Deletes the run, so that the next run in this folder is a new one.
     pub fn forget(&self) -> io::Result<()> {
         self.folder.take_away(KEPT)
     }
 
-    /// Deletes a run that was given up. `finished` is removed first: if this process is killed half-way,
+    /// Deletes an abandoned run. `finished` is removed first: if this process is killed halfway,
     /// the rest must not look like a run that ended well.
     pub fn give_up(&self) -> io::Result<()> {
         self.folder.take_away([FINISHED])?;
@@ -248,9 +254,9 @@ impl State {
 
     /// Deletes a run that ended well, and removes the folder.
     pub fn remove(self) -> io::Result<()> {
-        // A process that is killed below must not leave what looks like a run that has not begun.
+        // If this process is killed below, the rest must not look like a run that has not started.
         self.folder.write(FINISHED, &self.owner)?;
-        // The last, and the folder, when this is dropped.
+        // Dropping this removes the last file and the folder.
         self.folder.take_away(KEPT.into_iter().take(KEPT.len() - 1))
     }
 }

@@ -1,10 +1,10 @@
-//! For which parties a party waits at the helper, and since when.
+//! Which parties a party waits for at the helper, and since when.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// For which parties of a run one of them waits at the helper. Follows the [events](crate::RemoteEvent) of its
-/// connection.
+/// Which parties of a run one of them waits for at the helper. Follows the
+/// [events](crate::RemoteEvent) of its connection.
 #[derive(Debug)]
 pub struct Waits {
     /// The names of the parties.
@@ -14,13 +14,14 @@ pub struct Waits {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Since when nothing was received, and for which parties the run waits.
+    /// Since when nothing has been received, and which parties the run waits for.
     current: Option<(Instant, Vec<u8>)>,
     received_bytes: u64,
 }
 
 impl Waits {
-    /// For a run of parties with these names, in the order of their numbers. It waits for nobody yet.
+    /// For a run of parties with these names, in the order of their numbers. It waits for no party
+    /// yet.
     pub fn new(parties: Vec<String>) -> Self {
         Self { parties, state: Mutex::default() }
     }
@@ -31,7 +32,8 @@ impl Waits {
         known.cloned().collect()
     }
 
-    /// These `parties` must act first; if there are none, the helper computes. Returns whether that is news.
+    /// Notes that these `parties` must act first; if there are none, the helper computes. Returns
+    /// whether that is news.
     pub fn wait_for(&self, parties: &[u8]) -> bool {
         let current = &mut self.state().current;
         let is_news = current.as_ref().is_none_or(|(_, known)| known != parties);
@@ -45,8 +47,8 @@ impl Waits {
         is_news
     }
 
-    /// So many bytes of slots were received so far. Returns whether that ends a wait: data sent meanwhile would say
-    /// nothing about the other parties.
+    /// Notes that `bytes` bytes of slots have been received so far. Returns whether that ends a
+    /// wait: data sent in the meantime would say nothing about the other parties.
     pub fn received(&self, bytes: u64) -> bool {
         let mut state = self.state();
         let is_more = bytes > state.received_bytes;
@@ -91,7 +93,7 @@ mod tests {
         std::thread::sleep(pause);
         waits.wait_for(&[2]);
         assert!(waits.current().is_some_and(|(waited, _)| waited >= pause));
-        // The helper computes: a later wait is another one.
+        // The helper computes: a later wait is a new one.
         waits.wait_for(&[]);
         assert_eq!(names(&waits), None);
         let start = Instant::now();

@@ -141,7 +141,7 @@ impl Replay {
     /// secrets.
     ///
     /// # Errors
-    /// Those of `program`; [`Error::Bug`] if the program does not send again what it has `said`.
+    /// The errors of `program`; [`Error::Bug`] if the program does not send again what it has `said`.
     /// Nothing from a failed turn may be sent.
     pub fn turn<T>(
         &self,

@@ -69,7 +69,7 @@ impl Window {
     /// Has `receive` wait for the answer to the oldest unanswered message, and returns it.
     ///
     /// # Errors
-    /// Those of `receive`.
+    /// The errors of `receive`.
     pub fn answer<T>(&mut self, receive: impl FnOnce() -> Result<T>) -> Result<T> {
         let asked = Instant::now();
         let answer = receive()?;

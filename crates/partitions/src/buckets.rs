@@ -77,7 +77,7 @@ impl<'a> Buckets<'a> {
     /// Adds the items of the next rows with their prefixes. A row with [`NO_PREFIX`] has no item.
     ///
     /// # Errors
-    /// Those of the scratch files; after an error nothing more can be added.
+    /// The errors of the scratch files; after an error nothing more can be added.
     pub fn push(&mut self, mut items: &[Item], mut prefixes: &[u16]) -> io::Result<()> {
         while !items.is_empty() {
             if self.waiting_buckets.len() == self.run_rows {
@@ -148,7 +148,7 @@ impl<'a> Buckets<'a> {
     /// at most the `most_partitions` of [`new`](Self::new).
     ///
     /// # Errors
-    /// Those of the scratch files.
+    /// The errors of the scratch files.
     pub fn finish(mut self, partitions: u64) -> io::Result<Grouped> {
         let partition_bits = partitions.max(1).ilog2().min(self.bits);
         let kept = if self.runs.is_empty() {
@@ -251,7 +251,7 @@ impl Grouped {
     /// Replaces what `items` holds with the items of `partition`, including repeated ones.
     ///
     /// # Errors
-    /// Those of the scratch files.
+    /// The errors of the scratch files.
     pub fn read(&self, partition: u64, items: &mut Vec<Item>) -> io::Result<()> {
         items.clear();
         items.reserve(self.len(partition) as usize);
@@ -266,7 +266,7 @@ impl Grouped {
     /// allows.
     ///
     /// # Errors
-    /// Those of the scratch files and of `take`.
+    /// The errors of the scratch files and of `take`.
     pub fn each(
         &self,
         partition: u64,
@@ -304,7 +304,7 @@ impl Grouped {
     /// at the same time.
     ///
     /// # Errors
-    /// Those of the scratch files and of `replace`.
+    /// The errors of the scratch files and of `replace`.
     pub fn replace(
         &self,
         partition: u64,
@@ -336,7 +336,7 @@ impl Grouped {
     /// The bit of a row without an item is 0.
     ///
     /// # Errors
-    /// Those of the scratch files.
+    /// The errors of the scratch files.
     pub fn into_rows(self, bits: &PartitionBits) -> io::Result<Vec<u64>> {
         let mut words = vec![0; self.rows.div_ceil(64) as usize];
         // The next entry of each partition, then of each bucket of the current run.

@@ -42,7 +42,7 @@ impl Steps {
     /// Runs the steps one after the other.
     ///
     /// # Errors
-    /// Those of the steps.
+    /// The errors of the steps.
     pub fn run(
         &self,
         role: Role,

@@ -49,7 +49,7 @@ pub fn send(ctx: &mut Context, shape: Shape, tags: Gathered<Tagged>) -> Result<V
 /// [`send`] for tags whose positions are not needed afterwards.
 ///
 /// # Errors
-/// Those of the connection; [`Error::Bug`] if the number of tags differs from `shape`.
+/// The errors of the connection; [`Error::Bug`] if the number of tags differs from `shape`.
 pub fn send_gathered(ctx: &mut Context, shape: Shape, tags: Gathered) -> Result<()> {
     send_groups(ctx, shape, tags, |_| {})
 }
@@ -163,7 +163,7 @@ const NOBODY: u32 = u32::MAX;
 /// Whether the check fails depends on no other items of the set.
 ///
 /// # Errors
-/// Those of [`find`]; [`Misbehaviour::SelfCheckFailed`].
+/// The errors of [`find`]; [`Misbehaviour::SelfCheckFailed`].
 pub fn find_checked(
     ctx: &mut Context,
     shape: Shape,

@@ -26,7 +26,7 @@ pub(crate) enum BenchError {
     NoBounds(&'static str),
     /// The protocol does not reveal matches early.
     NoEarlyReveal(&'static str),
-    /// The protocol takes one column of values without a sign only.
+    /// The protocol takes only one column of values without a sign.
     PlainValues(&'static str),
     /// The smallest number of common items is above the largest.
     BoundsReversed,
@@ -46,7 +46,7 @@ pub(crate) enum BenchError {
         /// The most that it takes.
         max: u64,
     },
-    /// The processes could not be started, or not be read from.
+    /// The processes could not be started, or their output could not be read.
     Process,
     /// A party ended with an error, which it has printed.
     Party(&'static str),

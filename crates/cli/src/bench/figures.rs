@@ -7,7 +7,7 @@ use vesica_core::{EarlyReveal, Item, PsiParams, Query, Role, SessionId};
 use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
-/// One run, all parties: between two the sender and the receiver.
+/// All parties of one run: if there are two, the sender and the receiver.
 #[derive(Debug, Serialize)]
 pub(super) struct RunFigures {
     pub(super) parties: Vec<BenchFigures>,
@@ -23,16 +23,18 @@ pub(super) struct BenchReport {
     schema: &'static str,
     vesica_version: &'static str,
     protocol: &'static str,
-    /// Items of each party; between two the sender's and the receiver's.
+    /// Items of each party; if there are two, the sender's and the receiver's.
     rows: Vec<u64>,
     common: u64,
     network: &'static str,
     threads: usize,
     kernels: &'static str,
     pub(super) result_ok: bool,
-    /// By the catalogue's formula, both ways: the most of any party, and the most if the bytes depend on the result.
+    /// By the catalogue's formula, in both directions: the most of any party, and the upper bound
+    /// if the bytes depend on the result.
     formula_bytes: u64,
-    /// With a helper, requests, replies and the parties' meeting, which the formula does not count.
+    /// With a helper: the requests, replies and the parties' meeting, which the formula does not
+    /// count.
     beside_formula_bytes: u64,
     /// Only between two parties.
     #[serde(flatten)]
@@ -75,37 +77,39 @@ struct HelperReport {
 /// Medians over the runs.
 #[derive(Debug, Serialize)]
 struct Median {
-    /// From the connection to the later result: both parties' connection with each other, or each party's with the helper.
+    /// From the connection to the later result. The connection is between both parties, or between
+    /// each party and the helper.
     wall_s: f64,
     /// All parties together.
     cpu_s: f64,
-    /// CPU time of a party over the items of its own set, the mean of all parties.
+    /// CPU time of a party divided by the number of its items, averaged over all parties.
     cpu_us_per_item_and_party: f64,
-    /// Payload both ways, the most of any party.
+    /// Payload in both directions, the most of any party.
     bytes_total: u64,
-    /// Over TCP both ways, TLS and the handshakes included, the most of any party.
+    /// Bytes over TCP in both directions, including TLS and the handshakes; the most of any party.
     wire_bytes_total: u64,
-    /// The largest of all parties.
+    /// The largest of any party.
     peak_rss_bytes: u64,
-    /// The most that was in files of intermediate data, of any party.
+    /// The most intermediate data in files at one time, of any party.
     peak_scratch_bytes: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     cpu_s_helper: Option<f64>,
-    /// The largest of all runs.
+    /// The largest of any run.
     #[serde(skip_serializing_if = "Option::is_none")]
     peak_rss_bytes_helper: Option<u64>,
     #[serde(flatten)]
     roles: Option<RolesMedian>,
 }
 
-/// Medians of each of two parties.
+/// The medians of the two parties.
 #[derive(Debug, Serialize)]
 struct RolesMedian {
     cpu_s_sender: f64,
     cpu_s_receiver: f64,
     bytes_sender_to_receiver: u64,
     bytes_receiver_to_sender: u64,
-    /// The smaller number of the two parties. Large runs answer blocks while others are still being sent.
+    /// The smaller of the two parties' numbers. Large runs answer blocks while others are still
+    /// being sent.
     direction_changes: u64,
     peak_rss_bytes_sender: u64,
     peak_rss_bytes_receiver: u64,
@@ -201,7 +205,7 @@ impl AskedReport {
         }
     }
 
-    /// Whether the formula is the most that is sent. Outside bounds the result itself is not sent.
+    /// Whether the formula is an upper bound. Outside the bounds, the result itself is not sent.
     fn is_upper_bound(&self) -> bool {
         self.bytes_depend_on_result || self.min_matches.or(self.max_matches).is_some()
     }

@@ -110,7 +110,7 @@ impl HelperArgs {
     }
 }
 
-/// The name of an emulated network, what it has in words, and its shape.
+/// The name of an emulated network, its description in words, and its shape.
 pub(crate) type Network = (&'static str, &'static str, Shape);
 
 fn network() -> impl TypedValueParser<Value = Network> {
@@ -138,7 +138,7 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// The suffix of the rows of this engine, and that of the other engine's.
+    /// The suffix of this engine's rows, and that of the other engine's.
     pub(super) fn suffixes(self) -> (&'static str, &'static str) {
         match self {
             Engine::Yao => ("_yao", "_gmw"),

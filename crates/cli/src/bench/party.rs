@@ -1,4 +1,4 @@
-//! One party of a benchmark, as a process of its own.
+//! One party of a benchmark, as a separate process.
 
 use super::options::BenchArgs;
 use super::subject::Subject;
@@ -61,7 +61,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
     let on_event = |event: LinkEvent| {
         if let LinkEvent::Listening { address } = event {
             let mut out = out.borrow_mut();
-            // If the parent is gone, the run ends by itself.
+            // If the parent has gone, the run ends without help.
             let _ = writeln!(out, "{address}").and_then(|()| out.flush());
         }
     };

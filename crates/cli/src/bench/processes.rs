@@ -18,7 +18,7 @@ const LISTENER: usize = 1;
 
 /// Runs all parties once.
 pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
-    // Beside the compiled program, unless told otherwise: a temporary directory may be in memory.
+    // Next to the compiled program, unless told otherwise: a temporary directory may be in memory.
     let place = subject.args.memory.scratch.clone();
     let folder = tempfile::tempdir_in(place.map_or_else(std::env::current_dir, Ok)?)?;
     let folder = folder.path();
@@ -112,7 +112,7 @@ fn start_helper(
     }
 }
 
-/// A party's process; ended when dropped, so that a failed run leaves nothing behind.
+/// A party's process; killed when dropped, so that a failed run leaves nothing behind.
 struct Process {
     child: Child,
     lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
@@ -153,7 +153,7 @@ fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-        // The kernel reports hundredths of a second, with any clock of its own.
+        // The kernel reports hundredths of a second, whatever its own clock.
         Some(ticks as f64 / 100.0)
     });
     let peak = read("status").and_then(|status| {

@@ -22,14 +22,14 @@ pub(super) struct Subject<'a> {
     pub(super) args: &'a BenchArgs,
     pub(super) row: Row,
     pub(super) question: QuestionArgs,
-    /// Rows of each party; between two the sender's and the receiver's.
+    /// Rows of each party; if there are two, the sender's and the receiver's.
     pub(super) rows: Vec<u64>,
-    /// How many items all parties have.
+    /// How many items all parties have in common.
     pub(super) common: u64,
 }
 
 impl<'a> Subject<'a> {
-    /// The subject that the command line asks for; an error if the row cannot do it.
+    /// The subject that the command line asks for; an error if the row does not offer it.
     pub(super) fn new(args: &'a BenchArgs) -> Result<Self, BenchError> {
         let Sizes { sender, receiver } = args.size;
         if let Ok(row) = vesica_protocols::kmrs14::find_aided(&args.protocol) {
@@ -146,7 +146,7 @@ fn protocol(args: &BenchArgs) -> Result<&'static Protocol, BenchError> {
     }
     match (args.ot, args.paper) {
         (Some(Transfers::Iknp), _) => find("_iknp"),
-        // Likewise for the transfers.
+        // The same for the transfers.
         (Some(Transfers::Silent), _) => find("_iknp").and_then(|_| find("")),
         (None, true) => find("_paper"),
         (None, false) => find(""),

@@ -144,10 +144,10 @@ fn document(
     document
 }
 
-/// Who is there.
+/// Which parties are there.
 #[derive(Serialize)]
 struct There {
-    /// The peer; with a helper the parties that are connected to it.
+    /// The peer; with a helper, the parties that are connected to it.
     present: Vec<String>,
     /// With a helper: the hash of a different agreement with which another party waits there.
     other_agreement: Option<String>,

@@ -18,7 +18,7 @@ use vesica_records::{
 };
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
-    // Before the files are read: nothing of them is shown.
+    // Before the files are read: nothing in them is shown.
     let output = file(args.output.as_deref(), io::stdout().is_terminal())?;
     let one = SharesFile::load(&args.one)?;
     let other = SharesFile::load(&args.other)?;
@@ -62,8 +62,8 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     )?)
 }
 
-/// The file for the table, `None` for standard output. A terminal gets it only where `-` asks for that: it shows, and
-/// often keeps, what the shares hid.
+/// The file for the table; `None` for standard output. A terminal gets the table only if `-` asks
+/// for that: it shows, and often keeps, what the shares hid.
 fn file(output: Option<&Path>, is_terminal: bool) -> Result<Option<&Path>, Failure> {
     match output {
         Some(path) if path.as_os_str() == "-" => Ok(None),

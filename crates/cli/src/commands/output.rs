@@ -66,7 +66,7 @@ fn is_folder_name(path: &Path) -> bool {
     path.file_name().is_none_or(|name| !bytes.ends_with(name.as_bytes()))
 }
 
-/// Whether two paths name the same file, also through symbolic or hard links.
+/// Whether two paths name the same file, even through symbolic or hard links.
 fn is_same_file(one: &Path, other: &Path) -> bool {
     let identity = |path: &Path| fs::metadata(path).map(|file| (file.dev(), file.ino())).ok();
     match (identity(one), identity(other)) {

@@ -58,7 +58,8 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     }
 }
 
-/// Whether a scheduler will call again, and mails what is printed, so that nothing is.
+/// Whether the failure is left to a later call by a scheduler, which mails what is printed; so
+/// nothing is printed.
 fn is_for_later(args: &RunArgs, failure: &Failure) -> bool {
     args.talk.quiet && args.exchange.is_once() && messages::of(failure).who == Who::Later
 }
@@ -90,7 +91,8 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
         .and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
-        // Agreement and key are valid, so the other side will wait for this one: tell it why this one stops.
+        // Agreement and key are valid, so the other side will wait for this one: tell it why this
+        // one stops.
         leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
     log_start(&agreement, party.as_deref());
@@ -116,8 +118,8 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         strict: args.data.strict,
     };
     let patience = Patience::start(&reporter, link.wait, &cancel);
-    // With a helper the folder of the run is removed only after this. A process that is killed before it has reported
-    // the result can then report it at its next start.
+    // With a helper the folder of the run is removed only after this. A process that is killed
+    // before it has reported the result can then report it when it is next started.
     let announce_result = |Finished { report, .. }: Finished| -> Result<ExitCode, Failure> {
         reporter.finish();
         tracing::info!(wall_s = report.resources.used.wall_s, "done");
@@ -220,8 +222,8 @@ fn reason(failure: &Failure) -> StopReason {
     }
 }
 
-/// Prints the summary and writes the report. If one of them fails, for example on a full disk, the other is still
-/// attempted: the result file is already in place.
+/// Prints the summary and writes the report. If one of them fails, for example on a full disk, the
+/// other is still attempted: the result file is already in place.
 fn announce<W: Write>(
     args: &RunArgs,
     report: &Report,
@@ -284,9 +286,9 @@ fn refuse_lost_answer(
     }
 }
 
-/// Whether this process started without a standard output. The standard library then opens `/dev/null` in its place,
-/// for reading and writing; a redirection on purpose opens it for writing only. If this cannot be determined,
-/// standard output is taken to be open.
+/// Whether this process started without a standard output. The standard library then opens
+/// `/dev/null` instead, for reading and writing; a deliberate redirection opens it for writing
+/// only. If this cannot be determined, standard output is taken to be open.
 fn stdout_is_closed() -> bool {
     const READ_WRITE: u32 = 2;
     let Ok(null) = fs::metadata("/dev/null") else { return false };

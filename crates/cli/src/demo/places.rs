@@ -10,12 +10,12 @@ pub(crate) enum DemoError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the operating system said.
+        /// The error that the operating system reported.
         kind: io::ErrorKind,
     },
     /// The directory holds files that no demo made.
     NotOurs(PathBuf),
-    /// A process could not be run, or the terminal not be written to.
+    /// A process could not be run, or the terminal could not be written to.
     Process(io::ErrorKind),
     /// A command ended with an error, which it has printed.
     Command(String),

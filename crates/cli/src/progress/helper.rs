@@ -44,7 +44,7 @@ impl HelperReporter {
         }
     }
 
-    /// Shows an event that only runs with a helper have, or that has another meaning in them.
+    /// Shows an event that only runs with a helper have, or that means something else in them.
     pub(super) fn event(&self, event: &Event<'_>, screen: &Screen) {
         self.log(event);
         match event {
@@ -179,7 +179,7 @@ impl HelperReporter {
     }
 }
 
-/// The beginning of an agreement's hash.
+/// The first bytes of an agreement's hash.
 pub(crate) fn short_hash(hash: &[u8; 32]) -> String {
     hex(&hash[..SHORT_HASH_BYTES])
 }

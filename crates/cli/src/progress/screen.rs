@@ -1,4 +1,4 @@
-//! Bars on a terminal, lines elsewhere, nothing when quiet.
+//! Bars on a terminal, lines on any other output, nothing when quiet.
 
 use crate::args::groups::TalkArgs;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -44,7 +44,7 @@ struct Step {
     bar: Option<ProgressBar>,
 }
 
-/// How far a step is.
+/// How far a step has got.
 pub(crate) struct Progress<'a> {
     pub(crate) name: &'a str,
     pub(crate) done: u64,
@@ -75,7 +75,8 @@ impl Screen {
         }
     }
 
-    /// Shows that this party waits for `whom`, for how much longer, and which attempt failed `last`.
+    /// Shows that this party waits for `whom`, how much longer it will, and how the `last` attempt
+    /// failed.
     pub(crate) fn waiting_for(&self, whom: &str, remaining: Duration, last: &Option<LinkError>) {
         let why = last.as_ref().map_or(String::new(), |last| format!(" ({})", reason(last)));
         let left = duration(remaining);
@@ -99,13 +100,13 @@ impl Screen {
     pub(crate) fn say(&self, line: &str) {
         match &self.style {
             Style::Silent => {}
-            // A run continues even if standard error cannot be written.
+            // A run continues even if standard error cannot be written to.
             Style::Lines => drop(writeln!(io::stderr(), "{line}")),
             Style::Bars(bars) => drop(bars.println(line)),
         }
     }
 
-    /// A warning about the result. A quiet run prints it at its end, by
+    /// A warning about the result. A quiet run prints it at its end, with
     /// [`print_warnings`](Self::print_warnings).
     pub(crate) fn warn(&self, line: &str) {
         tracing::warn!("{line}");
@@ -120,7 +121,7 @@ impl Screen {
     /// Prints the warnings of a quiet run.
     pub(crate) fn print_warnings(&self) {
         for line in self.warnings().drain(..) {
-            // A run continues even if standard error cannot be written.
+            // A run continues even if standard error cannot be written to.
             let _ = writeln!(io::stderr(), "{line}");
         }
     }
@@ -129,7 +130,7 @@ impl Screen {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Shows how far a step is; without a terminal, as a line every few seconds.
+    /// Shows how far a step has got; without a terminal, as a line every few seconds.
     pub(crate) fn step(&self, progress: &Progress<'_>) {
         let mut steps = self.steps();
         let step = steps.entry(progress.name.to_owned()).or_insert_with(|| {

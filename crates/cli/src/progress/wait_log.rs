@@ -13,7 +13,8 @@ pub(crate) struct WaitLog {
 }
 
 impl WaitLog {
-    /// Whether a wait for the reason `why` is to be logged: at first, when the reason changes, and every minute.
+    /// Whether a wait for the reason `why` should be logged: the first time, when the reason
+    /// changes, and every minute.
     pub(crate) fn is_due(&self, why: Option<&str>) -> bool {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = last

@@ -19,7 +19,7 @@ use vesica_net::{Channel, Context, Streams, framed};
 /// Number of attempts to connect if the other end speaks another protocol.
 const TRIES: u32 = 3;
 
-/// The pause between them.
+/// The pause between the attempts.
 const OTHER_PROTOCOL_PAUSE: Duration = Duration::from_millis(300);
 
 #[derive(Default)]
@@ -181,7 +181,7 @@ impl Connections {
         let spec = options.spec.to_bytes();
         let opening = Opening { purpose, spec_len: spec.len() }.encode();
         let run = [&known[..], &spec].concat();
-        // With the handshake: the helper's answer comes a round trip earlier.
+        // Sent with the handshake: the helper's answer arrives one round trip earlier.
         let first = [framed(&opening), framed(&run)].concat();
         let link = connecting(&options.link, &options.address);
         let on_event = |event| self.report(RemoteEvent::Link(event));
@@ -268,7 +268,7 @@ pub(super) struct Connection {
     context: Context,
     session: Session,
     number: u64,
-    /// Requests without a reply so far.
+    /// Requests that have no reply yet.
     pending_replies: usize,
     /// Whether the helper reported that other parties must act first: its outage has ended.
     has_resumed: bool,
@@ -288,8 +288,8 @@ impl Connection {
         })
     }
 
-    /// Runs `step`, which waits for the helper. It fails if the helper gives no sign for the idle
-    /// limit: one that hangs still sends the link's signs of life.
+    /// Runs `step`, which waits for the helper. It fails if the helper sends nothing for the idle
+    /// limit; a helper that hangs still sends the link's signs of life.
     fn expecting<R>(
         &mut self,
         connections: &Connections,

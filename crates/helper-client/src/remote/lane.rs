@@ -14,16 +14,16 @@ use vesica_server_aided::kmrs14::{Board, Kind, Slot, Wanted};
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which a sync asks whether the helper has stored them: it syncs a segment while the
+/// Bytes after which a sync asks whether the helper has stored them: it stores a segment while the
 /// next one arrives.
 const SYNC_EVERY_BYTES: usize = 2 << 20;
 
 /// Bytes kept until the helper confirms them; beyond it a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
 
-/// Requests, and expected bytes of their replies, that are asked for ahead of the one that is
-/// received: what a distant helper sends in a round trip. However long the replies are, the link's
-/// window bounds what waits in memory here.
+/// Requests, and expected bytes of their replies, sent ahead of the one whose reply is received:
+/// what a distant helper sends in a round trip. However long the replies are, the link's window
+/// bounds what waits in memory here.
 const AHEAD: usize = 64;
 const AHEAD_BYTES: usize = 8 << 20;
 
@@ -31,14 +31,14 @@ const AHEAD_BYTES: usize = 8 << 20;
 pub(super) struct Lane {
     connections: Arc<Connections>,
     connection: Option<Connection>,
-    /// Puts since the last sync that was sent, and then for each sync without a reply, oldest
+    /// Puts since the last sync that was sent, and then those of each sync without a reply, oldest
     /// first.
     unsynced: Batch,
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
 }
 
-/// A request, the upper bound on its reply's bytes, and their expected count.
+/// A request, the most bytes of its reply, and the expected number.
 type Question = (Request, usize, usize);
 
 #[derive(Default)]
@@ -80,8 +80,8 @@ impl Lane {
     }
 
     /// Sends requests, several ahead of the replies, and calls `take` with the number and the reply
-    /// of each, in order. What was put before is confirmed first, in the same flight: the helper
-    /// replies in order too.
+    /// of each, in order. Earlier puts are confirmed first, in the same flight: the helper replies
+    /// in order too.
     fn request_each(
         &mut self,
         requests: &[Question],
@@ -98,7 +98,7 @@ impl Lane {
             };
             self.end_outage();
             if let Err(error) = take(received, body) {
-                // The replies that are still to come would be taken for others.
+                // Otherwise the replies that are still to come would be taken for others.
                 self.connection.take().into_iter().for_each(|one| self.connections.close(one));
                 return Err(error);
             }
@@ -107,8 +107,8 @@ impl Lane {
         Ok(())
     }
 
-    /// The reply to the request with the number `received`, of which `sent` are on their way on the
-    /// current connection.
+    /// The reply to the request with the number `received`, when `sent` requests have been sent on
+    /// the current connection.
     fn next_reply(
         &mut self,
         requests: &[Question],
@@ -157,8 +157,8 @@ impl Lane {
         }
     }
 
-    /// Runs `step` on a connection, and again on another if that is lost, until the helper has been
-    /// unreachable for too long.
+    /// Runs `step` on a connection, and again on another if that one is lost, until the helper has
+    /// been unreachable for too long.
     fn persist<R>(
         &mut self,
         mut step: impl FnMut(&mut Connection, &Connections) -> Result<R>,
@@ -177,7 +177,7 @@ impl Lane {
     fn ready(&mut self) -> Result<&mut Connection> {
         if self.connection.is_none() {
             let mut connection = self.connections.take()?;
-            // All of it, with one sync for all, so that the order holds before anything else is
+            // All puts, with one sync for all, so that the order holds before anything else is
             // sent.
             let batches = self.syncing.drain(..).chain([std::mem::take(&mut self.unsynced)]);
             let mut all = Batch::default();
@@ -232,8 +232,8 @@ impl Lane {
         Ok(())
     }
 
-    /// Waits for the reply to the oldest sync. If the connection is lost meanwhile, everything is
-    /// in `unsynced` again.
+    /// Waits for the reply to the oldest sync. If the connection is lost in the meantime,
+    /// everything is in `unsynced` again.
     fn receive_sync(&mut self) -> Result<()> {
         let connections = Arc::clone(&self.connections);
         let Some(connection) = self.connection.as_mut() else { return self.connect() };

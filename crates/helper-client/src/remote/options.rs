@@ -16,17 +16,17 @@ pub struct RemoteOptions {
     pub helper: PublicIdentity,
     /// The helper's address: `host:port`.
     pub address: String,
-    /// How long to wait each time the helper is unreachable; how long it may be silent, also as regards
-    /// a reply and signs that one is to come; and how long one connection may last. The endpoint is
-    /// ignored.
+    /// How long to wait each time the helper is unreachable; how long it may send nothing, neither
+    /// a reply nor a sign that one is to come; and how long one connection may last. The endpoint
+    /// is ignored.
     pub link: LinkOptions,
     /// The run, in the description that all its parties share.
     pub spec: Spec,
     /// Most connections to use at once, at least 1.
     pub lanes: usize,
-    /// The instance of the run of which this party has stored data; `None` if there is none. If the
-    /// helper has forgotten that instance, it then refuses ([`Refusal::Expired`](vesica_core::Refusal::Expired)) instead of starting
-    /// another.
+    /// The instance of the run for which this party has stored data; `None` if there is none. If
+    /// the helper has forgotten that instance, it refuses
+    /// ([`Refusal::Expired`](vesica_core::Refusal::Expired)) instead of starting another.
     pub instance: Option<Instance>,
     /// The party's threads.
     pub pool: Pool,
@@ -55,7 +55,7 @@ pub enum RemoteEvent {
         /// By number.
         parties: Vec<u8>,
     },
-    /// Another of the parties waits at the same helper under another agreement.
+    /// Another of the parties is waiting at the same helper under another agreement.
     OtherAgreement {
         /// Its hash.
         agreement: [u8; 32],

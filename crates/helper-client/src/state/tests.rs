@@ -7,13 +7,13 @@ use vesica_protocols::kmrs14::CommonRows;
 const OWN: [u8; 32] = [7; 32];
 const LOCK: &str = "vesica-run.lock";
 
-/// One of a party with 70 rows.
+/// The answer of a party with 70 rows.
 fn answer() -> Answer {
     let learned = Learned::Rows(CommonRows { rows: vec![5, 1], items: 2 });
     Answer { scales: vec![7, 7], list_lens: vec![90, 95], learned }
 }
 
-/// A run after the helper was reached and the secrets were made.
+/// A run after this party has reached the helper and made its secrets.
 fn begin(folder: &Path) -> State {
     let state = State::open(folder, OWN).unwrap();
     state.keep_instance(&[7; 16]).unwrap();
@@ -155,7 +155,7 @@ fn a_folder_that_cannot_be_read_can_be_given_up() {
 fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
     let parent = tempfile::tempdir().unwrap();
     let folder = parent.path().join("run");
-    // A process that was killed while it removed the folder.
+    // A process was killed while it removed the folder.
     let killed = || {
         let state = State::open(&folder, OWN).unwrap();
         state.secrets().unwrap();
@@ -164,7 +164,7 @@ fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
         std::mem::forget(state);
     };
     killed();
-    // The lock is held by the process that is simulated; another file has none.
+    // The simulated process holds the lock; another file has none.
     fs::remove_file(folder.join(LOCK)).unwrap();
     fs::write(folder.join(LOCK), "").unwrap();
     let state = State::open(&folder, OWN).unwrap();
@@ -220,7 +220,8 @@ fn a_folder_with_something_else_in_it_is_left_as_it_is() {
     assert!(State::open(&folder, OWN).is_ok());
 }
 
-/// Only a superuser can give files away; `vesica_link::access_of_others` has the rule for everybody.
+/// Only a superuser can give files away; `vesica_link::access_of_others` has the rule for all
+/// users.
 #[test]
 fn a_folder_of_another_user_is_refused_and_unchanged() {
     let parent = tempfile::tempdir().unwrap();

@@ -25,7 +25,7 @@ pub trait Items: Sync {
     /// without a key has the item zero.
     ///
     /// # Errors
-    /// Those of reading the items, and of `take`.
+    /// Errors in reading the items, and the errors of `take`.
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
 }
 

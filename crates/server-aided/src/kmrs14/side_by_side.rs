@@ -29,7 +29,7 @@ pub(super) fn useful_threads(threads: usize, rows: u64, memory_bytes: u64) -> us
 /// fewer label; if there is no other thread, the calling thread labels.
 ///
 /// # Errors
-/// Those of `label` and of the spools, after which `each` is stopped; those of `each`.
+/// The errors of `label` and of the spools, after which `each` is stopped; those of `each`.
 pub(super) fn side_by_side<'a, P: Send>(
     threads: usize,
     spools: impl FnOnce(usize) -> Vec<Spool<'a>>,

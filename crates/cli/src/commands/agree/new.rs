@@ -10,7 +10,7 @@ use vesica_link::{Identity, IdentityError};
 use vesica_protocols::kmrs14::{AidedProtocol, MAX_PARTIES, Variant, find_aided};
 use vesica_protocols::{Learners, Operation, Security, catalogue, strongest};
 
-/// The column in which the comments of a new agreement begin.
+/// The column in which the comments of a new agreement start.
 const COMMENT_COLUMN: usize = 34;
 
 /// The most rows of a party, by default.
@@ -216,7 +216,7 @@ impl Text {
 
     fn keys(&mut self, keys: &[Named], excluded: &[Excluded]) {
         for (name, profile) in keys {
-            // A column that has the name of a profile most likely holds such values.
+            // A column named like a profile most likely holds such values.
             let profile = profile.as_deref().unwrap_or(match name.as_str() {
                 name @ ("email" | "date" | "digits" | "hex") => name,
                 _ => "trim",
@@ -347,7 +347,8 @@ enum Receivers {
     Several,
 }
 
-/// The strongest security that any protocol offers for `operation` within bounds, to so many receivers.
+/// The strongest security that any protocol offers for `operation` within bounds, to this many
+/// receivers.
 fn strongest_within_bounds(operation: Operation, receivers: Receivers) -> Security {
     let rows = catalogue().iter();
     let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));

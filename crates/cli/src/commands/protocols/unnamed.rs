@@ -1,5 +1,5 @@
-//! What a protocol is chosen for if an agreement leaves the choice open. It is found by parsing agreements, so that
-//! the text cannot differ from the choice.
+//! What a protocol is chosen for if an agreement leaves the choice open. It is found by parsing
+//! agreements, so that the text cannot differ from the choice.
 
 use vesica_agreement::Agreement;
 use vesica_link::PublicIdentity;
@@ -70,8 +70,8 @@ fn is_chosen(row: &Protocol, question: Question) -> bool {
         .any(is_candidate)
 }
 
-/// Agreements that ask `question`, with every kind of key, of values and of holder that could make a difference.
-/// Those that no protocol can answer are left out.
+/// Agreements that ask `question`, with every kind of key, of values and of holder that could make
+/// a difference. Agreements that no protocol can answer are left out.
 fn agreements(
     question: Question,
     securities: &[Security],

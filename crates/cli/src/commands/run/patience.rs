@@ -33,7 +33,7 @@ impl Patience {
                 }
             }
         };
-        // Without a thread the run waits without a limit.
+        // Without a thread the run waits with no limit.
         let thread = std::thread::Builder::new().name("vesica-patience".into()).spawn(watch).ok();
         Self { is_over, absent, thread }
     }

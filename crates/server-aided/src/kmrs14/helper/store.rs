@@ -12,13 +12,13 @@ pub trait HelperStore: Sync {
     /// The bytes of a filled slot.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     fn read(&self, slot: Slot) -> io::Result<Vec<u8>>;
 
     /// The first `len` bytes of a filled slot, or all if it has fewer.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     fn head(&self, slot: Slot, len: usize) -> io::Result<Vec<u8>> {
         let mut bytes = self.read(slot)?;
         bytes.truncate(len);
@@ -28,14 +28,14 @@ pub trait HelperStore: Sync {
     /// Fills a slot, and replaces its bytes if it is filled.
     ///
     /// # Errors
-    /// Those of the file system, such as a full disk.
+    /// The errors of the file system, such as a full disk.
     fn write(&self, slot: Slot, body: &[u8]) -> io::Result<()>;
 
     /// Returns once all slots filled so far will survive a power failure, so that slots written
     /// next never exist without them. A store that survives none has nothing to do.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     fn settle(&self) -> io::Result<()> {
         Ok(())
     }
@@ -46,7 +46,7 @@ pub trait HelperStore: Sync {
     /// Random bytes of this run, made once, stored with it and never sent.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// The errors of the file system.
     fn secret(&self) -> io::Result<[u8; DIGEST_LEN]>;
 
     /// Where intermediate data goes.
