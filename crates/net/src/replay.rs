@@ -141,8 +141,8 @@ impl Replay {
     /// secrets.
     ///
     /// # Errors
-    /// The errors of `program`; [`Error::Bug`] if the program does not send again what it has `said`.
-    /// Nothing from a failed turn may be sent.
+    /// The errors of `program`; [`Error::Bug`] if the program does not send again what it has
+    /// `said`. Nothing from a failed turn may be sent.
     pub fn turn<T>(
         &self,
         heard: &Flight,
