@@ -1,4 +1,4 @@
-//! The `vesica` command: text for people, exit codes for scripts.
+//! The `vesica` command: text for people to read, exit codes for scripts.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

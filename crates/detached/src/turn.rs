@@ -88,7 +88,7 @@ pub struct Task {
     /// What the ids of the stored objects derive from: random, and the same however often the task
     /// runs.
     pub id: [u8; 16],
-    /// What the keys of the stored objects derive from: random and the same, too.
+    /// The key that seals those objects: random, and the same however often the task runs.
     pub key: [u8; 32],
     /// What the partition has sent before.
     pub said: Vec<Point>,

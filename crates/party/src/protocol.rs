@@ -78,7 +78,7 @@ pub struct Parameter {
 /// What items are compared by in a run, and its length at the sizes of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Compared {
-    /// The length's name, for people.
+    /// What people call the length.
     pub name: &'static str,
     /// The length in bits.
     pub bits: u32,
@@ -186,7 +186,7 @@ impl Partitions {
         }
     }
 
-    /// What it means, for people.
+    /// What it means, in words.
     pub const fn words(self) -> &'static str {
         match self {
             Partitions::No => "no",
@@ -245,7 +245,7 @@ pub struct AddendRuns {
 pub struct Protocol {
     /// The name in an agreement and on the command line, as the literature names it.
     pub id: &'static str,
-    /// A name for people.
+    /// A readable name.
     pub name: &'static str,
     /// Where it was published, and the section or figure implemented.
     pub source: &'static str,

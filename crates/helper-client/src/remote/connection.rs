@@ -190,7 +190,8 @@ impl Connections {
             let ends = (&options.identity, &[options.helper][..]);
             match establish_saying(&first, ends, &link, &on_event, &options.cancel) {
                 Ok(session) => break session,
-                // No helper of ours sends this; but one of its bytes may be damaged in transit.
+                // No helper of this project sends this, but a byte may have been damaged in
+                // transit.
                 Err(error @ (LinkError::OtherVersion | LinkError::OtherProtocol))
                     if tries < TRIES =>
                 {

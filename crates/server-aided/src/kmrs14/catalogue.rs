@@ -31,7 +31,7 @@ pub struct AidedProtocol {
     pub variant: Variant,
     /// The name in an agreement and on the command line.
     pub id: &'static str,
-    /// A name for people.
+    /// A readable name.
     pub name: &'static str,
     /// Where it was published, and the figure implemented.
     pub source: &'static str,

@@ -146,7 +146,7 @@ mod tests {
             4,
             spools,
             &|take| {
-                // Without an end.
+                // Endless.
                 loop {
                     given.set(given.get() + 1);
                     take(given.get())?;
