@@ -6,8 +6,7 @@
 //! | 1 | 0, or why the result is refused |
 //! | 1 | 0: nothing; 1: texts; 2: identifiers |
 //! | 8 | length of the content in bytes |
-//! | the most the content can take | the texts, or the identifiers of the own items and then all;
-//! then zeros |
+//! | the most possible | texts, or the identifiers of the own items and then all; then zeros |
 
 use super::{Cost, code_of, reason};
 use vesica_core::{Item, Misbehaviour};
