@@ -61,7 +61,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
     let on_event = |event: LinkEvent| {
         if let LinkEvent::Listening { address } = event {
             let mut out = out.borrow_mut();
-            // If the parent has gone, the run ends without help.
+            // If the parent has gone, the run ends on its own.
             let _ = writeln!(out, "{address}").and_then(|()| out.flush());
         }
     };
