@@ -1,6 +1,6 @@
 //! Measures how fast files become items, and back: rows a second and peak memory, one process a line.
 //!
-//! Rows a second of CPU time are listed beside those of wall time: the first are what an otherwise idle
+//! Rows a second of CPU time are listed next to those of wall time: they are what an otherwise idle
 //! core achieves.
 //!
 //! ```text

@@ -20,7 +20,7 @@ use vesica_inputs::error::{InFile, InputError, StrayKind, Unlike};
 use vesica_inputs::format::FileFormat;
 use vesica_inputs::snapshot::Snapshot;
 
-/// The value that stands for an empty cell in the name of a folder.
+/// The value in the name of a folder that represents an empty cell.
 const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 
 /// Logs of tables: they say which of the files of a folder count.

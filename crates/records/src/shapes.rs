@@ -15,7 +15,7 @@ const SHAPES_TOLD_APART: usize = 10_000;
 const SHAPES_GIVEN: usize = 10;
 
 /// The pattern of a value: `a` and `A` for letters, `9` for digits, `u` for characters beyond
-/// ASCII, other characters unchanged; `+` after a character stands for its repetition.
+/// ASCII, other characters unchanged; `+` after a character means that it repeats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The pattern; empty for an empty cell.

@@ -136,11 +136,12 @@ fn a_maker_of_batches_that_fails_is_an_error_without_its_words() {
 /// What a foreign library could hand over: nothing checks such arrays when they are made.
 fn damaged() -> Vec<ArrayRef> {
     let offsets = OffsetBuffer::new(vec![0, 2].into());
-    // SAFETY: not upheld. The text is not UTF-8, which nobody looks at before the code under test does.
+    // SAFETY: not upheld. The text is not UTF-8; the code under test is the first to look at it.
     let not_utf8 =
         unsafe { StringArray::new_unchecked(offsets, Buffer::from(vec![0xff, 0xfe]), None) };
     let values: ArrayRef = Arc::new(StringArray::from(vec!["a@a.org"]));
-    // SAFETY: not upheld. The key points behind the values, which nobody follows before the code under test does.
+    // SAFETY: not upheld. The key points past the values; the code under test is the first to
+    // follow it.
     let wild =
         unsafe { DictionaryArray::<Int32Type>::new_unchecked(Int32Array::from(vec![7]), values) };
     vec![Arc::new(not_utf8), Arc::new(wild)]

@@ -1,4 +1,4 @@
-//! Whatever bytes a file has, reading it ends with rows or an error.
+//! Reading a file of arbitrary bytes ends with rows or an error.
 
 use crate::common;
 use common::{Scratch, key, open, silent};

@@ -144,7 +144,7 @@ fn keys_that_look_like_floats_are_reported_if_most_do() {
         let told = FloatTexts { column: "id".into(), count: 3, first };
         assert_eq!(set.counts.floats, [told], "{profile}");
     }
-    // Half are not most; other profiles compare no text; and text beside the key is not looked at.
+    // Half are not most; other profiles compare no text; and text outside the key is not checked.
     for (text, profile) in [
         ("id\n17.0\n18\n", "trim"),
         ("id\n17.0\n18.0\n", "exact"),

@@ -1,4 +1,4 @@
-//! A pass over a whole file, whatever the faults in its rows.
+//! A pass over a whole file, even if rows have faults.
 
 use crate::common::{Scratch, hash, key, open, silent};
 use vesica_core::Item;

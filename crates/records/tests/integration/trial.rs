@@ -1,4 +1,4 @@
-//! Columns beside the key that cannot be read are found before a run.
+//! Columns outside the key that cannot be read are found before a run.
 
 use crate::common::{Scratch, keys, open};
 use arrow_array::{ArrayRef, RecordBatch, StringArray};

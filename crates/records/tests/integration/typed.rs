@@ -85,7 +85,7 @@ fn timestamps_of_96_bits_come_back_unchanged_in_a_unit_that_holds_them() {
         int96_file(&input, &numbers);
         // As a key.
         assert_eq!(open_keys(&input, &[("at", "exact")]).unwrap().items, items(&texts));
-        // Beside the key, into both formats.
+        // As a column to write, into both formats.
         let source = open(&input).unwrap();
         write(&source, "at", &texts, &output, false).unwrap();
         let found = read_back(&output);

@@ -1,4 +1,4 @@
-//! The values of a column beside the keys: what is accepted, summed, and refused with its place.
+//! The values of a column outside the key: what is accepted, summed, and refused with its place.
 
 use crate::common;
 use arrow_array::{ArrayRef, Decimal128Array, Float64Array, Int64Array, RecordBatch, StringArray};
