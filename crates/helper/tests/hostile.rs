@@ -134,7 +134,7 @@ fn cut_openings_and_wrong_lengths_end_only_the_connection() {
         assert_eq!(raw.receive(WELCOME_LEN), None, "{bad:?}");
         common::until("the session ends", || raw.session.ended().is_some());
     }
-    // Half an opening and then silence blocks nobody.
+    // A party that sends half an opening and then nothing blocks no other.
     let mut half = Raw::connect(&fixture, &service, 0);
     half.send(&[head]);
     is_alive(&fixture, &service);
@@ -190,7 +190,7 @@ fn every_changed_byte_of_a_request_is_answered_or_closes_the_connection() {
             bad[message][at] ^= 1 << bit;
             let mut raw = Raw::connect(&fixture, &service, 0);
             raw.send(&[opening(&fixture).to_vec(), bad].concat());
-            // A get of a slot that nobody fills waits, and reports so.
+            // A get of a slot that no party fills waits, and reports so.
             let mut received = 0;
             while received < 6
                 && raw.receive(if received == 0 { WELCOME_LEN } else { 16 }).is_some()
@@ -241,7 +241,7 @@ fn announced_bytes_that_never_come_take_no_memory() {
     drop(raws);
 }
 
-/// A helper that sends `replies` after an opening, whatever is requested.
+/// A helper that sends `replies` after an opening, without reading the requests.
 fn rogue(fixture: &Fixture, replies: Vec<Vec<u8>>) -> (String, std::thread::JoinHandle<()>) {
     let own = fixture.helper.clone();
     let peers = [fixture.parties[0].public()];

@@ -306,7 +306,7 @@ impl<'a> Connection<'a> {
                     self.traffic.sent += body.len() as u64;
                     let channel = self.channel()?;
                     channel.send(&Reply::Body(body.len()).encode())?;
-                    // The other side must not wait for this in vain.
+                    // After the head of an empty body, the other side does not wait for a message.
                     if !body.is_empty() {
                         channel.send(&body)?;
                     }

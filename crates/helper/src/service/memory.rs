@@ -10,7 +10,7 @@ use vesica_server_aided::kmrs14::Slot;
 /// Slots of up to this length do not wait.
 const SMALL_LEN: u64 = 64 << 10;
 
-/// How often a waiting thread checks whether to give up.
+/// How often a waiting thread checks whether to stop waiting.
 const POLL: Duration = Duration::from_millis(100);
 
 #[derive(Default)]

@@ -32,7 +32,7 @@ pub struct PartyLimits {
 impl PartyLimits {
     /// Default limit of runs at once.
     pub const MAX_RUNS: u32 = 64;
-    /// Default limit of runs begun and ended in a minute.
+    /// Default limit of runs started and ended in a minute, together.
     pub const MAX_RUNS_A_MINUTE: u32 = 240;
     /// Default limit of connections at once.
     pub const MAX_CONNECTIONS: u32 = 64;

@@ -18,7 +18,7 @@ struct State {
     /// By the number of the party that started them.
     waiting: BTreeMap<usize, VecDeque<Arc<Run>>>,
     running: BTreeMap<usize, usize>,
-    /// Whose turn it is: the first party from this number on that has waiting runs.
+    /// Where the search for the next party with waiting runs starts: at this number.
     next: usize,
     is_closed: bool,
 }
@@ -89,7 +89,8 @@ impl Queue {
 }
 
 impl State {
-    /// The next run of the party whose turn it is. A party without waiting runs has no entry.
+    /// The next run of the first party, from `next` on and around, that has waiting runs and fewer
+    /// than `at_once` workers. A party without waiting runs has no entry.
     fn take(&mut self, at_once: usize) -> Option<Arc<Run>> {
         let running = |of: &usize| self.running.get(of).copied().unwrap_or(0);
         let after = self.waiting.range(self.next..).chain(self.waiting.range(..self.next));

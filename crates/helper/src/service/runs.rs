@@ -195,7 +195,7 @@ impl Runs {
         Ok(Entered { run: Some(run), welcome, gives_way })
     }
 
-    /// Runs that have been empty for so long, to be [forgotten](Self::forget).
+    /// Runs that have been empty for at least `keep`, to be [forgotten](Self::forget).
     pub(super) fn empty(&self, keep: Duration) -> Vec<Arc<Run>> {
         let Some(than) = Instant::now().checked_sub(keep) else { return Vec::new() };
         let table = self.table();
@@ -275,7 +275,7 @@ impl Runs {
         }
     }
 
-    /// Forgets runs that ended so long ago.
+    /// Forgets runs that ended at least `keep` ago.
     pub(super) fn forget_ended(&self, keep: Duration, store: &Store) {
         let old: Vec<RunId> = {
             let mut table = self.table();

@@ -214,7 +214,8 @@ impl RunStore {
         if in_memory {
             let held = Held { len, labels, place: Place::Memory(body.into()) };
             let kept = self.insert(&mut self.slots(), slot, held, replace);
-            // The insertion counts again what was counted above, or it was in vain.
+            // If the insertion kept the body, it counted these bytes itself; if not, they do not
+            // count.
             self.store.memory_bytes.fetch_sub(len, Ordering::Relaxed);
             return kept;
         }

@@ -16,7 +16,8 @@ const SCALE: u8 = 22;
 /// What the other side of a connection may send before it is taken.
 const WINDOW: u64 = 4 << 20;
 
-/// A run in which the second party has put its list in parts of `part_len` bytes, sealed by nobody.
+/// A run in which the second party has put its list in parts of `part_len` bytes, and no party has
+/// sealed it.
 fn relayed(fixture: &Fixture, service: &Service, part_len: usize) -> Spec {
     let mut spec = fixture.spec(2);
     spec.variant = Variant::SizeHiding;
@@ -43,7 +44,8 @@ fn wanted(max_len: usize, expected_len: usize) -> Vec<Wanted> {
     slots.map(|slot| Wanted { slot, max_len, expected_len }).collect()
 }
 
-/// What crossed a line that is cut once, after so many bytes from the helper on its first connection.
+/// What crossed a line that is cut once: after `cut_at` bytes from the helper on its first
+/// connection.
 #[derive(Default)]
 struct Crossed {
     /// Counted from when this is set.

@@ -327,7 +327,7 @@ fn an_ended_run_is_ended_for_all_and_can_be_started_again() {
     let anew = fixture.remote(&service, 2, &spec);
     drop(anew.open().unwrap());
     assert_ne!(anew.instance(), remotes[2].instance());
-    // The instance that it knew is gone for good.
+    // The instance that this party knew stays ended.
     let mut options = fixture.remote_options(&service, 2, &spec);
     options.instance = remotes[2].instance();
     // Also while another is open.

@@ -292,7 +292,7 @@ fn others_are_served_while_the_files_of_a_run_are_checked() {
         });
         // A reader exists once this returns.
         let mut being_read = fs::File::options().write(true).open(&file).unwrap();
-        // So that the party waits, whatever it waits for.
+        // Long enough that the party waits, at any step.
         std::thread::sleep(Duration::from_millis(300));
         let health = || ask_page(&service, b"GET /healthz HTTP/1.1\r\n\r\n");
         assert!(health().ends_with("ok\n"));

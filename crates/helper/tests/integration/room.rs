@@ -17,7 +17,7 @@ fn room(spec: &Spec) -> Room {
     spec.room(&[11, 11], BESIDE)
 }
 
-/// A [`Remote`] that gives up soon.
+/// A [`Remote`] that stops retrying soon.
 fn impatient(fixture: &Fixture, service: &Service, party: usize, spec: &Spec) -> Remote {
     let mut options = fixture.remote_options(service, party, spec);
     options.link.wait = Duration::from_millis(300);
@@ -44,7 +44,7 @@ fn a_run_waits_until_there_is_space_for_all_of_it() {
     drop(put_hello(&fixture.remote(&service, 0, &specs[1]), 0).unwrap());
     let late = impatient(&fixture, &service, 1, &specs[1]);
     assert_eq!(refusal(put_hello(&late, 1)), Refusal::NoRoom);
-    // The first continues, and when it is over the second does.
+    // The first run continues; when it ends, the second does.
     let (waiting, events) = fixture.recording_remote(&service, 1, &specs[1]);
     std::thread::scope(|scope| {
         let waiting_put = scope.spawn(|| put_hello(&waiting, 1).map(drop));
@@ -80,7 +80,7 @@ fn a_run_above_a_limit_by_itself_is_refused_permanently() {
             options.parties[0].max_stored_bytes = of_one;
         });
         drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
-        // The last party to connect is refused, whoever's limit it is.
+        // The last party to connect is refused, even if the limit is another party's.
         let last = fixture.remote(&service, 1, &spec);
         let (party, limit, allowed) = match of_one < of_party {
             true => (Some(0), Limit::StoredByParty, of_one >> 20),
