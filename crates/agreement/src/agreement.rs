@@ -3,7 +3,7 @@
 //! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of one with a
 //!   [helper](HelperTerms).
 //! * [`Draft`] — one in which identities are missing.
-//! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about values beside them;
+//! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about their values;
 //!   [`MatchBounds`] — when it is answered.
 //! * [`AgreementError`] — what is wrong with an agreement file, and where.
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
@@ -304,13 +304,13 @@ impl Agreement {
         [Role::Sender, Role::Receiver].map(|role| figure(self.party_with(role)))
     }
 
-    /// Whether the last day is over, in UTC, at `now`.
+    /// Whether the last day has passed, in UTC, at `now`.
     pub fn is_expired(&self, now: jiff::Timestamp) -> bool {
         is_over(self.expires, now)
     }
 }
 
-/// Whether the day `last` is over, in UTC, at `now`.
+/// Whether the day `last` has passed, in UTC, at `now`.
 pub(crate) fn is_over(last: Option<Date>, now: jiff::Timestamp) -> bool {
     let today = now.to_zoned(jiff::tz::TimeZone::UTC).date();
     last.is_some_and(|last| today > last)

@@ -23,8 +23,8 @@ pub const DIGEST_LEN: usize = 7;
 /// For a run of fewer bytes a measurement would cost more than it saves.
 const PROBE_FROM_BYTES: u64 = 2 << 20;
 
-/// A row before the fastest in the catalogue is at least as strong. It is taken if it costs at most
-/// one part in so many more.
+/// The first row in the catalogue that costs at most one part in this many more than the fastest is
+/// taken: a row before the fastest is at least as strong.
 const TOLERANCE: u64 = 10;
 
 /// The protocol of a run, and why this one.
@@ -381,7 +381,7 @@ mod tests {
         assert_eq!(digest(&[row], [params(1000); 2]), digest(&[other], [params(1000); 2]));
     }
 
-    /// An agreement in which both receive and nobody has values.
+    /// An agreement in which both parties receive and neither has values.
     fn open_agreement(operation: &str, protocol: &str) -> Agreement {
         let identity = |byte| vesica_link::PublicIdentity::from_bytes([byte; 32]);
         Agreement::parse(&format!(

@@ -62,7 +62,8 @@ pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
 /// `rr22_malicious`, both receiving.
 const BYTES_PER_ITEM: u64 = 96;
 
-/// A run in a shorter partition takes about as much memory as one of so many items: measured with up to 17 at once.
+/// A run in a shorter partition takes about as much memory as one of this many items: measured with
+/// up to 17 at once.
 const LEAST_ITEMS: u64 = 1 << 15;
 
 /// Bytes of memory for the program, its buffers and the connection.
@@ -84,7 +85,8 @@ pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
     BYTES_BESIDE + memory_in_flight(plan, params).max(12 << 20)
 }
 
-/// No split of so many items of `party` has more partitions, whatever size the peer announces.
+/// The most partitions into which `keyed` items of `party` can be split, for any size that the peer
+/// announces.
 pub fn most_partitions(agreement: &Agreement, party: &str, keyed: u64) -> u64 {
     let own = if agreement.hide_sizes { agreement.terms_of(party).max_rows } else { keyed };
     let peer = agreement.peer_of(party).max_rows;

@@ -372,7 +372,7 @@ pub enum AgreementFault {
         /// How many there are.
         found: usize,
     },
-    /// The protocol, or the only one that takes so many parties, has a helper that must follow it.
+    /// The protocol, or the only one for this many parties, has a helper that must follow it.
     #[error(
         "the protocol {protocol:?} is {offers} against the helper; the agreement requires {asked}"
     )]
@@ -404,7 +404,7 @@ pub enum AgreementFault {
         /// Labels of the longest list.
         labels: u64,
     },
-    /// `self_check` beside dummies, which are the self-check.
+    /// `self_check` is given together with dummies, which are the self-check.
     #[error("\"self_check\" is given, but the dummies are the self-check")]
     DummiesAreSelfCheck {
         /// The protocol.

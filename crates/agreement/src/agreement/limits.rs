@@ -15,13 +15,13 @@ pub const SELF_CHECK_MIN: u32 = 8;
 pub const SELF_CHECK_MAX: u32 = 1024;
 /// Self-check items of each kind, by default.
 pub const SELF_CHECK_DEFAULT: u32 = 16;
-/// Most times that a run may be begun anew without having come to its end, by default.
+/// Default maximum number of consecutive retries after abandoned runs.
 pub const REPEATS_DEFAULT: u32 = 3;
-/// Most such times that an agreement can allow.
+/// Largest such number that an agreement can allow.
 pub const REPEATS_MAX: u32 = 100;
 /// Fewest rows for a partition, on average: each takes a run of the protocol.
 pub const PARTITION_ROWS_MIN: u64 = 1_000;
-/// Most rows for a partition, on average, and so many by default.
+/// Most rows for a partition, on average, which is also the default.
 pub const PARTITION_ROWS_MAX: u64 = WHOLE_SET_LEN;
 /// Fewest different keys that a party must have, by default.
 pub const MIN_ROWS_DEFAULT: u64 = 1;
@@ -44,5 +44,5 @@ pub(super) const ALL: &str = "all";
 pub(super) const AUTO: &str = "auto";
 pub(super) const NEVER: &str = "never";
 
-/// Most bits of a value that leaves room for the self-check beside it in 64 bits.
+/// Most bits of a value that leave room in 64 bits for the self-check.
 pub(super) const PACKED_MAX_BITS: u32 = 40;

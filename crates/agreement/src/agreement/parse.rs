@@ -214,7 +214,7 @@ fn partition_rows(table: &Table<'_>) -> Result<u64, AgreementError> {
     Ok(number.map_or(PARTITION_ROWS_MAX, |number| number.value))
 }
 
-/// How many times a run may be begun anew.
+/// The maximum number of consecutive retries after abandoned runs.
 fn max_repeats(table: &Table<'_>) -> Result<u32, AgreementError> {
     let number = table.number("max_repeats", 0..=REPEATS_MAX.into())?;
     Ok(number.map_or(REPEATS_DEFAULT, |number| number.value as u32))

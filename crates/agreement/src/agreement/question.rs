@@ -50,7 +50,7 @@ pub enum Question {
     SharedValues {
         /// The values.
         values: ValueTerms,
-        /// The value that stands for that of a key which is not common.
+        /// The value used for a key that is not common.
         default: i64,
     },
 }
@@ -287,7 +287,8 @@ fn key_bytes(table: &Table<'_>) -> Result<u32, AgreementError> {
     Ok(bytes.map_or(KEY_BYTES_DEFAULT, |at| at.value as u32))
 }
 
-/// Refuses a default: it stands for values of keys that are not common, which only shared values have.
+/// Refuses a default: it is the value of keys that are not common, which only shared values
+/// include.
 fn refuse_default(table: &Table<'_>) -> Result<(), AgreementError> {
     match table.integer("default")? {
         Some(at) => {

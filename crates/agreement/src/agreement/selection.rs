@@ -135,8 +135,8 @@ fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     if candidates.is_empty() { of(Auto::WhenAlone) } else { candidates }
 }
 
-/// Whether no party learns a number of common keys that is not part of the answer: one outside the bounds, or beside
-/// a sum.
+/// Whether no party learns a number of common keys that is not part of the answer: one outside the
+/// bounds, or one in addition to a sum.
 fn reveals_least(row: &Protocol, terms: &Terms) -> bool {
     let within = terms.bounds.are_none() || row.bounds == BoundsKept::ByComputation;
     let beside = terms.operation() != Operation::Sum || !row.wide_values;

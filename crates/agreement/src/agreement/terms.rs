@@ -36,12 +36,14 @@ pub struct Terms {
     /// Whether a protocol that compares all pairs of keys reveals matches while it compares, so that it skips what is
     /// matched, and the number of bytes depends on how many keys are common.
     pub early_reveal: bool,
-    /// The most keys that a partition of a large set has on average. A set of at most so many keys is not split. Sets that would
-    /// need more than [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS) have larger partitions. With a helper there are
-    /// no partitions, and this is the default.
+    /// The maximum average number of keys in a partition of a large set. A set of at most this many
+    /// keys is not split. Sets that would need more than
+    /// [`MAX_PARTITIONS`](vesica_partitions::MAX_PARTITIONS) have larger partitions. With a helper
+    /// there are no partitions, and this is the default.
     pub partition_rows: u64,
-    /// How many times a run between two parties that both keep a state may be begun anew, since the last one that came
-    /// to its end. With a helper nothing counts them, and this is the default.
+    /// The maximum number of consecutive retries after abandoned runs between two parties that both
+    /// keep a state; a finished run resets the count. With a helper nothing counts them, and this
+    /// is the default.
     pub max_repeats: u32,
     /// The helper, if the parties have one.
     pub helper: Option<HelperTerms>,

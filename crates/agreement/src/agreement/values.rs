@@ -76,8 +76,8 @@ impl ValueTerms {
         self.columns.iter().chain(by).cloned().collect()
     }
 
-    /// Whether it is one column of whole numbers from 0 with room for a self-check beside them:
-    /// every protocol that computes sums takes these.
+    /// Whether these are one column of whole numbers from 0 that leave room for a self-check: every
+    /// protocol that computes sums takes these.
     pub fn are_plain(&self) -> bool {
         self.width() == 1 && !self.signed && self.bits <= PACKED_MAX_BITS
     }

@@ -23,7 +23,7 @@ fn helper() -> String {
     format!("\n[helper]\nidentity = \"{}\"\n", identity(99))
 }
 
-/// Parties `a`, `b`, … with so many rows.
+/// Parties `a`, `b`, … with these values of `max_rows`.
 fn parties(rows: &[u64]) -> String {
     let party = |(i, rows): (u8, &u64)| {
         let (name, identity) = (char::from(b'a' + i), identity(i));

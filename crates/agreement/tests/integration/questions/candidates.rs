@@ -1,4 +1,4 @@
-//! Which protocols stand beside each other where an agreement leaves the choice open.
+//! Which protocols are candidates together where an agreement leaves the choice open.
 
 use super::agreement;
 use std::collections::BTreeSet;
