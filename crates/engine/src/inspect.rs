@@ -14,7 +14,7 @@ use vesica_net::{Meter, Pool};
 /// What a helper knows of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HelperSeen {
-    /// The names of the parties that have said hello.
+    /// The names of the parties that have sent their hello.
     pub present: Vec<String>,
     /// The hash of the agreement of another run of the same parties, in which another party is
     /// waiting now.

@@ -66,7 +66,7 @@ pub(crate) trait PeerLink: Send + Sync {
         false
     }
 
-    /// The folder of the run, and whether the run has begun before.
+    /// The folder of the run, and whether an earlier process started the run.
     fn state(&self) -> Option<(&Path, bool)> {
         None
     }

@@ -102,7 +102,7 @@ impl Observer for Watched {
             Event::Link(LinkEvent::Listening { address }) => {
                 let _ = self.address.lock().unwrap().send(address.to_string());
             }
-            // Beside all that follows.
+            // In parallel with all that follows.
             Event::Phase(Phase::Reading) => {}
             Event::Phase(phase) => {
                 if *phase == Phase::Preparing {

@@ -143,7 +143,7 @@ fn a_cancelled_wait_ends_at_once() {
 
 fn assert_peer_stopped(result: &Result<Report, Error>, reason: StopReason) {
     let Err(Error::Transport { kind: TransportFault::Stream(kind), .. }) = result else {
-        // A side that fails before the other has connected leaves it waiting in vain.
+        // If one side fails before the other has connected, the other finds no peer.
         let nobody = matches!(result, Err(Error::Transport { kind: TransportFault::Link(_), .. }));
         assert!(nobody, "{result:?}");
         return;
