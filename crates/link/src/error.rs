@@ -82,7 +82,7 @@ pub enum LinkError {
     /// side's process of that run.
     #[error("the other side is still in an earlier run")]
     EarlierRun,
-    /// The other side has begun a new run; this side waits for its process of an earlier one.
+    /// The other side has started a new run; this side waits for its process of an earlier one.
     #[error("the other side was started again")]
     NewRun,
     /// This machine has no thread, memory or descriptor for the session.
@@ -107,7 +107,7 @@ impl LinkError {
         matches!(self, LinkError::OtherVersion | LinkError::OtherProtocol)
     }
 
-    /// Whether a connecting side should give up: the same peer would answer the same.
+    /// Whether a connecting side should stop retrying: the same peer would answer the same.
     pub(crate) fn is_final(&self) -> bool {
         match self {
             LinkError::Proxy(fault) => fault.is_final(),

@@ -115,9 +115,9 @@ pub enum LinkEvent {
 /// Waits until one of `peers` is at the other end of a session, and returns the session.
 ///
 /// A connecting side retries until `options.wait` has passed, even while no process listens, and
-/// gives up at once when the other side is provably not the peer. A listening side rejects others
-/// and continues to listen; its number of unfinished connections is bounded, and idle or hostile
-/// ones do not block others. Calls `on_event` on this thread.
+/// stops at once when the other side is provably not the peer. A listening side rejects others and
+/// continues to listen; its number of unfinished connections is bounded, and idle or hostile ones
+/// do not block others. Calls `on_event` on this thread.
 ///
 /// # Errors
 /// Any [`LinkError`]; after the wait, [`LinkError::NoPeer`] with the most informative failure.

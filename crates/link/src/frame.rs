@@ -32,8 +32,8 @@ pub(crate) enum Frame {
     Stop(StopReason),
     /// The sender will send no more data in this session.
     Goodbye,
-    /// So many numbered frames of the receiver of this one have arrived, in all connections of the
-    /// session.
+    /// How many numbered frames have arrived from the receiver of this one, in all connections of
+    /// the session.
     Arrived { frames: u64 },
 }
 

@@ -46,7 +46,7 @@ impl PublicIdentity {
         &self.0
     }
 
-    /// A short form to tell parties apart, such as `vesica1qqzr…x7k2`. Do not base trust on it: a
+    /// A short form to distinguish parties, such as `vesica1qqzr…x7k2`. Do not base trust on it: a
     /// key with the same eight characters can be found by search.
     pub fn fingerprint(&self) -> String {
         let full = self.to_string();

@@ -3,8 +3,8 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Takes the lock. The guarded data is consistent between statements, so a panic elsewhere must not
-/// cause a second panic here.
+/// Takes the lock. The guarded data is consistent between statements, so a thread that panicked
+/// with the lock must not make this one panic too.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

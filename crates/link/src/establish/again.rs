@@ -128,7 +128,7 @@ impl Mender {
         if self.cancel.is_cancelled() {
             return;
         }
-        // The newest one: the peer has given up those before it.
+        // The newest one: the peer has abandoned those before it.
         *arrival = Some(next);
         self.has_arrival.store(true, Ordering::Release);
         self.arrived.notify_all();

@@ -32,7 +32,7 @@ pub(super) enum Arrival {
     Peer(Box<Authenticated>),
     /// A holder of our own secret key, at this address.
     OwnKey(SocketAddr),
-    /// One of the expected peers, which has begun a new run. It is rejected already.
+    /// One of the expected peers, which has started a new run. It is rejected already.
     NewRun,
 }
 

@@ -102,7 +102,7 @@ impl Log {
         self.forget(spare);
     }
 
-    /// So many frames have arrived at the peer.
+    /// Records that `frames` frames have arrived at the peer.
     ///
     /// # Errors
     /// [`TransportError::PeerBrokeFraming`] if these are more than were made, or fewer than it said

@@ -9,8 +9,8 @@ use std::sync::{Arc, Condvar};
 use vesica_core::{StopReason, TransportError};
 use vesica_net::StreamId;
 
-/// Bytes a stream may queue before its writer waits, and the level at which it continues: far
-/// apart, so that the threads do not wake each other for every block.
+/// Bytes a stream may queue before its writer waits, and the much lower level at which it
+/// continues, so that the threads do not wake each other for every block.
 const MAX_QUEUED_BYTES: usize = 512 << 10;
 const ROOM_AGAIN_BYTES: usize = 256 << 10;
 
@@ -235,7 +235,7 @@ impl Outbox {
         }
     }
 
-    /// So many of our frames have arrived at the peer.
+    /// Records that `frames` of our frames have arrived at the peer.
     pub(super) fn arrived(&mut self, frames: u64) -> Result<(), TransportError> {
         let log = self.log.as_mut().ok_or(TransportError::PeerBrokeFraming)?;
         log.arrived(frames, &mut self.spare)?;

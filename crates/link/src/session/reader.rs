@@ -79,7 +79,7 @@ fn receive(
             if let Some(error) = wire.lost() {
                 return Err(End::loss(error, None));
             }
-            // The peer has given up this connection.
+            // The peer has abandoned this connection.
             if mender.has_arrival() {
                 return Err(End::loss(TransportError::Closed, None));
             }

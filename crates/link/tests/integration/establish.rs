@@ -19,7 +19,7 @@ fn for_short(endpoint: Endpoint) -> LinkOptions {
     LinkOptions { wait: SHORT, ..options(endpoint) }
 }
 
-/// A port of 127.0.0.1 on which nobody listens.
+/// A port of 127.0.0.1 on which no process listens.
 fn free_address() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
 }

@@ -19,8 +19,8 @@ use vesica_net::{StreamId, Streams};
 /// More bytes than a handshake with the greetings has, each way.
 const AFTER_THE_HANDSHAKE: u64 = 8_000;
 
-/// A wire that breaks each connection when so many bytes have passed one way or the other, and carries the
-/// connections after these whole.
+/// A wire that breaks each connection once its budget of bytes has passed one way or the other, and
+/// carries connections without a budget whole.
 struct Breaking {
     address: SocketAddr,
     /// Connections so far.
@@ -319,7 +319,7 @@ fn a_line_that_is_silent_for_the_idle_limit_is_given_up_for_another() {
     let met = meet_with(Vec::new(), SOON, |options| options.idle = idle);
     met.wire.set_half(true);
     met.wire.set_down(true);
-    // Nobody tells the listening side anything.
+    // The listening side receives nothing that tells it.
     wait_for(|| losses(&met.events[0]) == 1);
     match &met.events[0].lock().unwrap()[..] {
         [.., LinkEvent::Lost { error, wait }] => {

@@ -70,7 +70,7 @@ fn meets_through(url: impl FnOnce(SocketAddr) -> String, address: &str) {
     assert!(matches!(events.last(), Some(LinkEvent::Connected { is_proxy: true, .. })));
 }
 
-/// Why nobody is met at a host behind the proxy, after how long.
+/// Why no session comes about with a host behind the proxy, and after how long.
 fn fails_through(url: &str, wait: Duration) -> (LinkError, Duration) {
     let [one, two] = [(); 2].map(|()| Identity::generate().unwrap());
     let endpoint = Endpoint::Connect("partner.example:7400".into());
