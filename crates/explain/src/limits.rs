@@ -75,7 +75,7 @@ impl Words<'_> {
         points
     }
 
-    /// How often a run may be begun anew.
+    /// How often abandoned runs may be retried.
     fn repeats(&self) -> String {
         let after = match self.agreement.max_repeats {
             0 => "A run that is given up is the last one under this agreement (`max_repeats = 0`)."

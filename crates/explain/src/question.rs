@@ -202,7 +202,7 @@ impl Words<'_> {
         }
     }
 
-    /// Whether some protocol that may run reveals the number of common keys beside a sum.
+    /// Whether some protocol that may run reveals the number of common keys in addition to a sum.
     pub(super) fn some_reveal_count(&self) -> bool {
         self.rows.iter().any(|row| row.wide_values)
     }
@@ -262,7 +262,7 @@ impl Words<'_> {
         // An insecure protocol reveals more than the result; its row describes what.
         let is_answer = |fact: &Fact| matches!(fact, Fact::CommonItems | Fact::Answer);
         let answer = facts.iter().any(is_answer).then(|| self.answer());
-        // The number of common items is the answer once more.
+        // Here the number of common items is the answer, which is listed already.
         let is_count = matches!(self.agreement.question, Question::Cardinality);
         let others = facts.into_iter().filter(|fact| {
             !(is_answer(fact) || *fact == Fact::Count && is_count && answer.is_some())

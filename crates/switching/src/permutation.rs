@@ -73,7 +73,7 @@ impl Permutation {
         self.sources.expose()
     }
 
-    /// The sources, for code that takes the permutation apart.
+    /// The sources, for code that consumes the permutation in place.
     pub(crate) fn sources_mut(&mut self) -> &mut [u32] {
         self.sources.expose_mut()
     }

@@ -12,7 +12,7 @@ fn repository() -> PathBuf {
 /// The lines of a terminal, without the one that the command adds.
 const SCREEN_LINES: usize = 24 - 1;
 
-/// The explanation of each sample is stored beside it as `NAME.explained.txt`, its first screen as
+/// The explanation of each sample is stored next to it as `NAME.explained.txt`, its first screen as
 /// `NAME.summary.txt`.
 #[test]
 fn explanations_of_the_samples_are_the_golden_ones() {

@@ -6,10 +6,10 @@ use vesica_core::Operation;
 use vesica_party::{Parameter, Protocol, Security};
 use vesica_server_aided::kmrs14::{AidedProtocol, aided};
 
-/// Who takes part besides the parties, and whom they trust.
+/// Who takes part in addition to the parties, and whom they trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum TrustModel {
-    /// Nobody: two parties talk to each other, and trust no third.
+    /// No one: two parties talk to each other, and trust no third.
     TwoParties,
     /// A helper that all parties talk to, and that colludes with none of them.
     Helper,

@@ -127,8 +127,8 @@ fn residues_outside_the_modulus_are_refused_by_the_blinding_party() {
     }
 }
 
-/// What the receiver sends is uniform under any key that passes, whatever its items: the same
-/// party with other randomness sends something else, and never H(y) itself.
+/// What the receiver sends is uniform under any key that passes, for any items: with other
+/// randomness the same party sends something else, and never H(y) itself.
 #[test]
 fn blinded_items_differ_from_run_to_run() {
     let seen = |seed: u8| {

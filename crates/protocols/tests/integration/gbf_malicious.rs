@@ -106,8 +106,8 @@ fn sets_of_the_receiver_above_the_limit_are_refused() {
     assert!(protocol().party(Role::Receiver, params(1, 2), Arc::new(items(0..1))).is_err());
 }
 
-/// What the sender changes on its way: the receiver ends the same way whatever its set is, so that an
-/// abort tells nothing of it.
+/// If the sender's messages are changed in transit, the receiver ends the same way for every set,
+/// so that an abort reveals nothing about its set.
 #[test]
 fn whether_the_receiver_stops_does_not_depend_on_its_set() {
     // Smaller sets have no trees.

@@ -1,5 +1,5 @@
-//! Server-aided intersection: the answer is the plain one, whatever the parties bring; what a helper or a party that
-//! does not follow the protocol can do ends as the paper says.
+//! Server-aided intersection: the answer is the plain one for all inputs; a run with a helper or a
+//! party that does not follow the protocol ends as the paper says.
 
 mod board;
 mod cheats;

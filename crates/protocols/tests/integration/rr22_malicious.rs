@@ -20,7 +20,7 @@ fn params(n_x: u64, n_y: u64, shared: u64, learns: Learns) -> PsiParams {
     PsiParams::new(session, n_x, n_y, learns).unwrap().with_shared(shared).unwrap()
 }
 
-/// Items for keys, and behind them so many of those from 2^20 on, that both know.
+/// Items for keys, followed by `shared` items, from 2^20 on, that both parties know.
 fn with_shared(keys: std::ops::Range<u64>, shared: u64) -> Vec<Item> {
     let mut set = items(keys);
     set.extend(items(1 << 20..(1 << 20) + shared));
@@ -92,7 +92,7 @@ fn usable(rows: u64, shared: u64) -> UsableSetLen {
     usable_against(rows, rows, shared)
 }
 
-/// Of a receiver that announces so many rows to a sender that has announced so many.
+/// For a receiver that announces `rows` rows to a sender that announced `sender_rows`.
 fn usable_against(sender_rows: u64, rows: u64, shared: u64) -> UsableSetLen {
     usable_set_len(&params(sender_rows + shared, rows + shared, shared, Learns::Both))
 }

@@ -173,7 +173,7 @@ fn what_is_sent_so_far_depends_only_on_what_was_received_in_all_cases() {
     });
 }
 
-/// Sizes of a run in turns, which makes the party's work anew in each.
+/// Sizes of a run in turns, in which each turn repeats the party's work.
 const TINY: Sizes = (3, 2, 1);
 
 /// Messages of a run in turns of the quick tests.

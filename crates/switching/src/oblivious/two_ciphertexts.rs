@@ -23,9 +23,9 @@ const FIELD_BITS: FieldBits = FieldBits::One;
 /// Rows per switch on the wire: two in each ciphertext.
 const ROWS: usize = 4;
 
-/// Switches whose OTs the router stores; twice as many while it sends the choices of the next window. About 2 MiB are
-/// then in flight. The queues of a connection hold them all, so the router can read next, whatever the holder does,
-/// and the two never both wait to write.
+/// Switches whose OTs the router stores; twice as many while it sends the choices of the next
+/// window. About 2 MiB are then in flight. The queues of a connection hold them all, so the router
+/// can read next even if the holder does not read, and the two never both wait to write.
 const WINDOW: u64 = 1 << 16;
 
 pub(super) fn bytes(inputs: usize, switches: u64, bits: u32) -> Traffic {

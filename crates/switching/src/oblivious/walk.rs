@@ -1,7 +1,8 @@
 //! The order in which both parties go through the network.
 //!
-//! Depth first: a segment's input switches, its upper part, its lower part, its output switches. Most segments then fit
-//! into the cache, whatever its size, and both parties see the switches in the same order.
+//! Depth first: a segment's input switches, its upper part, its lower part, its output switches.
+//! Most segments then fit into a cache of any size, and both parties see the switches in the same
+//! order.
 //!
 //! Each segment keeps a prefix of its outputs. Output switches that lead to no kept output are omitted, and so are all
 //! switches of a part that keeps nothing. A segment that keeps one output is a tree: each switch hands on its first lane.

@@ -360,9 +360,9 @@ fn a_message_that_was_changed_ends_in_an_error_or_in_wrong_shares() {
         let sent = undisturbed.messages;
         assert!(sent.iter().all(|(_, messages)| *messages >= 2), "{sent:?} in {form:?}");
     }
-    // A message that is changed throughout always does harm. A single bit does none where nobody looks at it: in the
-    // correction of the first switch, which never exchanges, and in what the trees' transfers offer, of which the
-    // holder opens one of two.
+    // A message that is changed throughout always does harm. A single bit does none where no party
+    // reads it: in the correction of the first switch, which never exchanges, and in what the
+    // trees' transfers offer, of which the holder opens one of two.
     let unread = [(Role::Sender, 2), (Role::Receiver, 1)]
         .map(|(from, message)| (Form::Correlated, from, message, Change::FlipBit(3)));
     assert_eq!(harmless, unread);

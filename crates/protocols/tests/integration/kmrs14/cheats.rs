@@ -228,8 +228,8 @@ fn a_helper_that_opens_another_answer_than_it_committed_to_is_caught() {
     }
 }
 
-/// The fair protocol: a party that sent a list that is not built as it should be is found out before the answer is
-/// opened, and nobody learns anything.
+/// The fair protocol: a party that sends a list that is not built as required is detected before
+/// the answer is opened, and no party learns anything.
 #[test]
 fn a_party_that_opens_other_items_than_it_sent_leaves_both_without_an_answer() {
     for kind in [Kind::Opened, Kind::OuterSecret, Kind::Labels] {
@@ -285,9 +285,10 @@ fn an_answer_that_would_fail_a_partys_checks_is_opened_to_no_party() {
     }
 }
 
-/// A helper that cuts a party off and shows it something else when it comes back would learn from what the party says
-/// to both. In the fair protocol it could commit anew when it has seen what is opened; in the size-hiding one the
-/// sealed answers to two lists would tell it whether they differ in a common label.
+/// A helper that cuts a party off and shows it other data when it returns would learn from what the
+/// party sends for each. In the fair protocol it could commit again after seeing what is opened; in
+/// the size-hiding one the sealed answers to two lists would tell it whether they differ in a
+/// common label.
 #[test]
 fn a_helper_that_shows_a_returning_party_other_data_is_detected() {
     let flipped = |kind: Kind| -> Cheat {

@@ -96,7 +96,7 @@ fn the_end_of_a_list_without_the_list_blames_no_party() {
             .filter(|slot| made(slot.kind) || lists.contains(&slot.kind) && slot.party == 0)
             .collect();
         let rest = helper.without(&lost);
-        // Also where nobody has looked at what is left.
+        // Also before `salvage` has looked at what is left.
         assert!(advance(&rest.spec, &rest).is_ok(), "{variant:?}");
         salvage(&rest);
         let (outcomes, _) = run_all(rest, &sets, 1);
