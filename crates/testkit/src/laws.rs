@@ -1,4 +1,4 @@
-//! What every protocol of an operation must satisfy, whatever it is made of.
+//! What every protocol of an operation must satisfy, however it is built.
 
 mod offers;
 mod places;
@@ -270,7 +270,7 @@ pub(crate) fn growing(protocol: &Protocol) -> impl Iterator<Item = Sizes> {
     })
 }
 
-/// The flights of a run are those of the row for small and larger sets, whoever learns.
+/// A run has the flights that the row gives, for small and larger sets and all learners.
 pub fn flights_follow_the_sizes(protocol: &Protocol) {
     let bits = law_bits(protocol);
     for (n_x, n_y, common) in growing(protocol) {
@@ -286,8 +286,8 @@ pub fn flights_follow_the_sizes(protocol: &Protocol) {
     }
 }
 
-/// Law for protocols that take items of a small domain: the result is exact and the bytes are those of
-/// the formula, whatever the length of the items, up to sets that fill the whole domain; and longer
+/// Law for protocols that take items of a small domain: the result is exact and the bytes are those
+/// of the formula, for items of every length, up to sets that fill the whole domain; and longer
 /// items are refused.
 pub fn psi_of_integers(protocol: &Protocol, cases: Cases) {
     let takes = |bits: &u32| protocol.item_bits.contains(bits);

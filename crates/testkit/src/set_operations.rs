@@ -436,8 +436,8 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     }
 }
 
-/// A party's view looks the same whatever the other's data: equally many messages of the same lengths,
-/// and each with a random number of ones.
+/// A party's view looks the same for all data of the other party: equally many messages of the same
+/// lengths, and each with a random number of ones.
 ///
 /// Excludes what is a result by itself: the union that the sender receives.
 pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases) {
@@ -488,7 +488,7 @@ pub fn views_do_not_depend_on_the_others_data(protocol: &Protocol, cases: Cases)
     }
 }
 
-/// Whatever one message is changed into, both parties end soon, with a result or a typed error.
+/// However one message is changed, both parties end soon, with a result or a typed error.
 ///
 /// [`Cases::Each`] changes each message and makes each change with one of the queries,
 /// [`Cases::Pairs`] with each of them.
@@ -525,8 +525,8 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     }
 }
 
-/// The flights of a run are those of the row for small and larger sets, whoever learns: of the first query of each
-/// operation.
+/// A run of the first query of each operation has the flights that the row gives, for small and
+/// larger sets and all learners.
 pub fn flights_follow_the_sizes(protocol: &Protocol) {
     let mut first: Vec<Query> = Vec::new();
     for query in queries(protocol) {

@@ -83,7 +83,7 @@ impl WireRun {
     /// What the sender and the receiver send in the run.
     ///
     /// # Panics
-    /// If a party fails, or nobody sends anything.
+    /// If a party fails, or no party sends anything.
     pub fn transcripts(&self, protocol: &Protocol, runner: &Runner) -> [Transcript; 2] {
         let transcripts = [Role::Sender, Role::Receiver].map(Transcript::new);
         let runner = Runner { transcripts: transcripts.to_vec(), ..runner.clone() };

@@ -311,7 +311,8 @@ fn unsafe_code_is_forbidden_in_all_crates_but_three() {
     }
 }
 
-/// A crate for tests alone may unwrap anywhere; elsewhere tests may, and clippy refuses the rest.
+/// A crate for tests alone may unwrap anywhere; in other crates tests may, and clippy refuses the
+/// rest.
 #[test]
 fn nothing_is_unwrapped_outside_tests() {
     for member in built().into_iter().filter(|member| !TEST_CRATES.contains(&&*member.name)) {
@@ -323,7 +324,8 @@ fn nothing_is_unwrapped_outside_tests() {
     }
 }
 
-/// Elsewhere a failed allocation ends the program, even if the caller would handle the failure.
+/// Outside `may_fail` a failed allocation ends the program, even if the caller would handle the
+/// failure.
 #[test]
 fn memory_that_may_be_missing_is_reserved_within_may_fail() {
     for member in built() {

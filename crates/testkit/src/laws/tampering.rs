@@ -7,9 +7,8 @@ use crate::{Cases, Outcomes, Runner};
 use vesica_core::{Item, Learns, Role};
 use vesica_party::{Operation, Protocol};
 
-/// Whatever one message is changed into, both parties end soon, with a result or a typed error;
-/// no panic, no hang, no large allocation. A changed length is always an error at the party that
-/// reads it.
+/// However one message is changed, both parties end soon, with a result or a typed error; no panic,
+/// no hang, no large allocation. A changed length is always an error at the party that reads it.
 pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     // The messages of a circuit are as many as its layers.
     let is_circuit = protocol.operations.contains(&Operation::Cardinality);
@@ -27,8 +26,8 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     });
 }
 
-/// Up to so many messages of a party, [`Cases::Pairs`] makes each change of each of them. Protocols that send more send
-/// many alike.
+/// If a party sends at most this many messages, [`Cases::Pairs`] makes each change of each of them.
+/// Protocols that send more send many similar ones.
 const FEW_MESSAGES: usize = 8;
 
 /// Which changes of a party's messages are tried, as (message, change, learner): `messages` is their number by learner.
@@ -90,9 +89,9 @@ fn change_each_message(
     }
 }
 
-/// Law for protocols with malicious security: whatever message of a party is changed, the other
-/// ends with an error, or with a result that the party could have caused by choosing its set: a
-/// part of the plain intersection.
+/// Law for protocols with malicious security: if any message of a party is changed, the other ends
+/// with an error, or with a result that the party could have caused by choosing its set: a part of
+/// the plain intersection.
 ///
 /// A party that deviates is played by an honest one whose messages are changed on their way.
 pub fn deviations_are_caught_or_harmless(protocol: &Protocol, cases: Cases) {

@@ -86,7 +86,7 @@ pub struct Runner {
     pub receiver_threads: Option<usize>,
     /// How long each party waits for the other.
     pub idle: Duration,
-    /// Whether both give up as soon as both wait, on a network that takes no time.
+    /// Whether both stop as soon as both wait for the other, on a network that takes no time.
     pub in_turns: bool,
     /// A message to change on its way.
     pub tampering: Option<Tampering>,
@@ -184,8 +184,8 @@ impl Runner {
         PartyRun { output, meter, direction_changes, order }
     }
 
-    /// What `attempt` gives with one change of a message. It is attempted with little patience first, and with more
-    /// where a party gave up before anything was changed.
+    /// The result of `attempt` with one change of a message. The first attempts wait only a short
+    /// time; a longer one follows if a party stopped before anything was changed.
     ///
     /// # Panics
     /// When no attempt comes to the message, or the attempts take twenty seconds and twenty times
@@ -212,7 +212,8 @@ impl Runner {
         panic!("message {message} of the {from} does not come by")
     }
 
-    /// Twenty seconds, and more where the machine does so much else that an undisturbed run takes long as well.
+    /// Fails after twenty seconds, or later where the machine is so busy that an undisturbed run is
+    /// slow as well.
     fn assert_soon<R>(
         &self,
         taken: Duration,

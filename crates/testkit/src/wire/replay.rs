@@ -7,7 +7,7 @@ use vesica_core::{Error, Result, Role, Secret};
 use vesica_net::{Context, Flight, Pool, Replay, SentDigests, StreamId, Turn, TurnOutcome};
 use vesica_party::{Output, Protocol};
 
-/// What a party has heard and said.
+/// What a party has received and sent.
 #[derive(Default)]
 struct Past {
     heard: Flight,
@@ -18,7 +18,8 @@ impl WireRun {
     /// The law, also in the middle of a run: until the party in `role` waits for more, it has sent the same with one
     /// CPU thread as with three, wherever what it received ends.
     ///
-    /// Each stream ends after so many `thirds` of its bytes, one stream at a time, while the others are whole.
+    /// One stream at a time ends after each number of `thirds` of its bytes, while the others are
+    /// whole.
     ///
     /// # Panics
     /// If it sends other bytes, or more or fewer of them.
