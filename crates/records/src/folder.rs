@@ -113,7 +113,7 @@ impl Folder {
         self.schema.as_ref()
     }
 
-    /// Whether `metadata` is that of one of the files.
+    /// Whether `metadata` belongs to one of the files.
     pub(crate) fn has_file(&self, metadata: &Metadata) -> bool {
         self.parts.iter().any(|part| part.snapshot.is_file_of(metadata))
     }

@@ -113,7 +113,7 @@ pub struct KeyCounts {
 pub struct KeySet {
     /// The distinct items, ascending.
     pub items: Vec<Item>,
-    /// The values of each item, where values were asked for: those of one item follow each other,
+    /// The values of each item, where values were asked for: the values of one item are adjacent,
     /// each of 64 bits, as two's complement where they have a sign.
     pub values: Option<Vec<u64>>,
     /// The text of each item's key, where texts were asked for.
@@ -258,8 +258,8 @@ impl<'a> Tally<'a> {
         Ok(())
     }
 
-    /// Where half of the rows with a key, or more, have it in single quotes, these are how the file
-    /// is written.
+    /// Refuses a column in which at least half of the rows with a key have single quotes: the whole
+    /// file is written with them.
     fn check_single_quotes(&mut self, rows: u64) -> Result<(), InputError> {
         let filled = rows - self.counts.empty;
         let (usual, few): (Vec<_>, Vec<_>) = std::mem::take(&mut self.counts.single_quoted)
@@ -452,7 +452,7 @@ impl Visit for Collector<'_> {
     }
 }
 
-/// Reads the keys of all rows into items, which `hash` makes of them.
+/// Reads the keys of all rows and turns them into items with `hash`.
 ///
 /// Streams the file: the memory is 16 bytes for a row with a key (for a distinct key, where many
 /// repeat) plus fixed buffers. `progress` is called at most some tens of times a second; `Break`
@@ -477,7 +477,7 @@ pub fn read_keys(
 /// 8, rows 16; while they are sorted all take as much again.
 ///
 /// # Errors
-/// Those of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
+/// Errors of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],
 /// [`InputError::DuplicateKey`] and [`InputError::KeyTooLong`].
 pub fn read_keys_with(
     source: &Source,
@@ -495,7 +495,7 @@ pub fn read_keys_with(
 /// out of the set, so that it is of no use for a run unless there are none. The file is read once.
 ///
 /// # Errors
-/// Those of [`read_keys_with`] that are no row's.
+/// Errors of [`read_keys_with`] that do not belong to a row.
 pub fn survey_keys(
     source: &Source,
     beside: Beside<'_>,

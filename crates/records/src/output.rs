@@ -25,9 +25,9 @@ pub struct OutputOptions {
     pub force: bool,
 }
 
-/// Checks, before any data moves, that [`crate::write_rows`] can write there, whichever rows: every
-/// column of a Parquet file is tried as by [`check_columns`], and columns that may hold what has no
-/// text form are read.
+/// Checks, before any data moves, that [`crate::write_rows`] can write there any rows: every column
+/// of a Parquet file is tried as by [`check_columns`], and columns that may hold what has no text
+/// form are read.
 ///
 /// # Errors
 /// The format is unknown or cannot hold a column or a cell, the name is taken or is the input
@@ -53,7 +53,7 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
 /// Like [`check_output`], for [`crate::mark_rows`].
 ///
 /// # Errors
-/// Those of [`check_output`], and [`OutputError::ColumnTaken`].
+/// Errors of [`check_output`], and [`OutputError::ColumnTaken`].
 pub fn check_marked_output(
     source: &Source,
     mark: &str,
@@ -92,7 +92,7 @@ fn check_units(source: &Source, file: &Source, table: &Table) -> Result<(), Inpu
     Ok(())
 }
 
-/// Checks that the columns of a Parquet file can be decoded, not only those of the key:
+/// Checks that all columns of a Parquet file can be decoded, not only the key:
 /// [`crate::write_rows`] reads all of them. The first rows of each are read; [`check_output`] does
 /// the same.
 ///
@@ -134,7 +134,7 @@ pub fn check_document_output<'a>(
 /// Writes a JSON document, in all other respects like [`crate::write_rows`].
 ///
 /// # Errors
-/// Any error of writing, including that of `write`.
+/// Any error of writing, including the error of `write`.
 pub fn write_document<'a>(
     origin: impl Into<Origin<'a>>,
     options: &OutputOptions,
@@ -174,7 +174,7 @@ impl<'a> From<&'a [PathBuf]> for Origin<'a> {
 }
 
 impl Origin<'_> {
-    /// The delimiter of a table in a text `format`: that of the rows, if these have the same
+    /// The delimiter of a table in a text `format`: the same as in the rows, if these have that
     /// format.
     pub(crate) fn delimiter(&self, format: Format) -> u8 {
         let source = match self {

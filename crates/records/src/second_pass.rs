@@ -26,7 +26,7 @@ use vesica_inputs::text::reader::Record;
 pub struct Written {
     /// Rows, the header not counted.
     pub rows: u64,
-    /// Those of them that are in the bitmap.
+    /// Written rows that are in the bitmap.
     pub wanted: u64,
 }
 
@@ -34,12 +34,12 @@ pub struct Written {
 /// r, from 0, has bit r mod 64 of `wanted[r / 64]`, from the lowest; `rows` is the number of rows
 /// that an earlier pass saw. Keys are not made again.
 ///
-/// The format is that of the output's name. A text file of the same format keeps its delimiter,
-/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of what stands above
-/// its header only a line `sep=;` is copied. Other combinations: text to Parquet gives string
-/// columns; Parquet to Parquet keeps types and metadata; Parquet to text gives the text forms that
-/// keys are compared by. The rows of a folder go to one file; the columns that names of folders
-/// give come last, as text.
+/// The name of the output decides the format. A text file of the same format keeps its delimiter,
+/// quotes, line ends and byte order mark; its rows are copied byte for byte. Of the lines above its
+/// header only a line `sep=;` is copied. Other combinations: text to Parquet gives string columns;
+/// Parquet to Parquet keeps types and metadata; Parquet to text gives the text forms by which keys
+/// are compared. The rows of a folder go to one file; the columns from the names of folders come
+/// last, as text.
 ///
 /// The file appears under its name when it is complete and on disk; after an error nothing is left.
 /// Its length, the number of its rows, and a digest where its attributes changed tell whether the
@@ -68,7 +68,7 @@ pub fn write_rows(
 /// named `mark` and says whether the row's bit is set: `1` or `0` in text, a boolean in Parquet.
 ///
 /// # Errors
-/// Those of [`write_rows`], and [`OutputError::ColumnTaken`](crate::OutputError::ColumnTaken).
+/// Errors of [`write_rows`], and [`OutputError::ColumnTaken`](crate::OutputError::ColumnTaken).
 ///
 /// # Panics
 /// As [`write_rows`].
@@ -127,7 +127,7 @@ fn write(
 }
 
 /// The types of the columns of a result from Parquet: the types that read every value unchanged,
-/// the same for all files; and last that of the mark.
+/// the same for all files; and last the type of the mark.
 fn written_schema(
     source: &Source,
     table: &Table,
@@ -435,7 +435,7 @@ fn push_text(
     Ok(table.end_row()?)
 }
 
-/// The cells of a text record that follow those of its file, with their delimiters.
+/// The cells that follow a text record's cells from its file, with their delimiters.
 fn end_of_record<'a>(named: impl Iterator<Item = Option<&'a str>>, delimiter: u8) -> Vec<u8> {
     let mut end = Vec::new();
     for cell in named {

@@ -133,7 +133,7 @@ impl Tally {
     }
 }
 
-/// Makes `pattern` that of a cell.
+/// Writes the pattern of `cell` to `pattern`.
 pub(crate) fn draw(cell: &[u8], pattern: &mut String) {
     pattern.clear();
     let mut last = None;

@@ -31,8 +31,8 @@ const OWNERS_MODE: u32 = 0o600;
 /// The options for reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The delimiter of a text file; `None` takes that of a first line `sep=;`, or else detects one
-    /// of `,` `;` tab `|` (a tab for TSV).
+    /// The delimiter of a text file; `None` takes the one from a first line `sep=;`, or else
+    /// detects one of `,` `;` tab `|` (a tab for TSV).
     pub delimiter: Option<u8>,
     /// Lines to skip at the top of a text file, before its header or its first row.
     pub skip_rows: u64,
@@ -189,9 +189,9 @@ impl Source {
     /// The rows of record batches, with their column names. `rows` is their number, if it is known
     /// beforehand. In errors [`FRAME`] stands where the path of a file would.
     ///
-    /// The keys are those of a Parquet file with the same columns. Batches are read when the first
-    /// pass asks for them, and no column is copied that has a text form already; a second pass is
-    /// an error ([`InputError::AlreadyRead`]).
+    /// The keys are the same as for a Parquet file with the same columns. Batches are read when the
+    /// first pass asks for them, and no column is copied that has a text form already; a second
+    /// pass is an error ([`InputError::AlreadyRead`]).
     pub fn of_batches(batches: Batches, rows: Option<u64>) -> Self {
         let frame = Frame::new(batches, rows);
         Self {
@@ -271,7 +271,7 @@ impl Source {
         }
     }
 
-    /// The layout of each file: that of the source, or of the first file of a folder.
+    /// The layout of each file: of the source, or of the first file of a folder.
     pub(crate) fn file_layout(&self) -> &Layout {
         &self.first_file().layout
     }
@@ -310,7 +310,7 @@ impl Source {
         }
     }
 
-    /// Whether `metadata` is that of this file, or of one of the folder, by device and inode.
+    /// Whether `metadata` belongs to this file, or to one of the folder, by device and inode.
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
         match &self.layout {
             Layout::Folder(folder) => folder.has_file(metadata),
@@ -472,7 +472,7 @@ impl Source {
         if let Some(error) = reader.backslashed() {
             return Err(error);
         }
-        // A fault of the first row is reported with those of all others.
+        // A fault of the first row is reported together with the faults of all other rows.
         if options.header
             && let Ok(Some(row)) = reader.next_record()
         {

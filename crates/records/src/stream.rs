@@ -68,7 +68,7 @@ pub fn stream_items<E>(
 /// Like [`stream_items`], with a list to which refused rows go.
 ///
 /// # Errors
-/// Those of [`stream_items`].
+/// Errors of [`stream_items`].
 pub fn stream_items_with<E>(
     source: &Source,
     columns: &[KeyColumn],

@@ -89,7 +89,7 @@ impl TextCollector {
         Self { texts: KeyTexts::default(), max_bytes }
     }
 
-    /// Adds the text of the key `encoded`; `place` is that of its row.
+    /// Adds the text of the key `encoded`; `place` is the place of its row.
     pub(crate) fn take(
         &mut self,
         encoded: &[u8],

@@ -38,7 +38,7 @@ impl fmt::Display for Duplicates {
 }
 
 /// Groups of rows, by the text of a column. Blanks around it are ignored; a row with an empty cell
-/// is in no group. Another text than those of the groups is an error, never skipped.
+/// is in no group. A text that names no group is an error, never skipped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Groups {
     /// The column's name in this party's file.
@@ -79,7 +79,7 @@ impl ValueColumns {
         self.groups.as_ref().map_or(1, |groups| groups.names.len())
     }
 
-    /// The names of all columns, that of the groups last.
+    /// The names of all columns, the group column last.
     pub fn all(&self) -> impl Iterator<Item = &String> {
         self.columns.iter().chain(self.groups.iter().map(|groups| &groups.by))
     }
@@ -109,7 +109,8 @@ fn range(bits: u32, signed: bool) -> (i128, i128) {
     }
 }
 
-/// The values of the rows that have a key, in the order of the rows; those of one row are adjacent.
+/// The values of the rows that have a key, in the order of the rows; the values of one row are
+/// adjacent.
 pub(crate) struct Values<'a> {
     columns: &'a ValueColumns,
     /// Position of the first among the columns that are read.
@@ -169,9 +170,10 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Sorts the values into the order in which `groups` lists the rows, those of one key together,
-    /// and combines each group. `places` are those of the rows; `is_last` means that no more rows
-    /// follow. If `fault` accepts the error of a group, its value is that of its first row, or 0.
+    /// Sorts the values into the order in which `groups` lists the rows, values of one key
+    /// together, and combines each group. `places` are the places of the rows; `is_last` means that
+    /// no more rows follow. If `fault` accepts the error of a group, the group has the value of its
+    /// first row, or 0.
     pub(crate) fn merge<'g>(
         &mut self,
         groups: impl Iterator<Item = &'g [u32]> + Clone,

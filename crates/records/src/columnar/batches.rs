@@ -39,7 +39,7 @@ pub(super) struct KeyCells {
 }
 
 impl KeyCells {
-    /// Those of `column` among columns of the types in `fields`, in column `at` of the batches.
+    /// The cells of `column` among columns of the types in `fields`, in column `at` of the batches.
     pub(super) fn new(column: &CellColumn, at: usize, fields: &Fields) -> Self {
         let form = column.path.field(fields).map(|field| CellForm::new(field, column.form));
         Self {

@@ -11,7 +11,7 @@
 //! | time | `12:34:56`, then 3, 6 or 9 digits of the fraction if it is not zero |
 //! | timestamp | `2024-02-01T12:34:56`, fraction as above; with a time zone in UTC with `Z` |
 //! | floating point | shortest decimal that reads back the same; never a key |
-//! | dictionary | that of its values |
+//! | dictionary | the text of its values |
 //! | null | empty |
 //!
 //! Some profiles read bytes that are no text: [`TypedForm::raw_bytes`].

@@ -127,7 +127,7 @@ impl Table {
     /// The reader of the columns at `indices`, as keys.
     ///
     /// # Errors
-    /// Those of [`Table::whole`], if one of them holds timestamps in 96 bits.
+    /// Errors of [`Table::whole`], if one of the columns holds timestamps in 96 bits.
     pub(crate) fn keys(
         &self,
         source: &Source,

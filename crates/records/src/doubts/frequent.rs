@@ -29,7 +29,7 @@ const GIVEN: usize = 5;
 /// A key of more than 20 rows, and of more than 1 % of all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FrequentKey {
-    /// How many rows have it, at least.
+    /// The number of rows with this key, at least.
     pub count: u64,
     /// Whether the count is exact.
     pub is_exact: bool,
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_key_in_more_than_twenty_rows_and_one_percent_is_found_exactly() {
-        // Every 90th row has the key 7, others have one of their own.
+        // Every 90th row has the key 7, each other one its own key.
         let row = |i: u64| if i % 90 == 3 { 7 } else { 1000 + i };
         let keys = found((0..2_000).map(row));
         let shapes = vec![PartShape { column: "K".into(), pattern: "9".into() }];

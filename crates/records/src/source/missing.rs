@@ -13,7 +13,7 @@ const TOP_LINES: u64 = 20;
 /// Rows that are compared with the header.
 const FIRST_ROWS: usize = 1000;
 
-/// Delimiters tried for a line of column names, in addition to that of the file.
+/// Delimiters tried for a line of column names, in addition to the file's delimiter.
 const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 impl Source {

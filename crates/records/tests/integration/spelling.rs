@@ -61,7 +61,7 @@ fn a_blank_before_a_quote_elsewhere_is_a_value() {
     for text in [
         // Not a key.
         "name,note\nAcme, \"x\"\n",
-        // In quotes of its own.
+        // In its own quotes.
         "name\n\" \"\"Acme\"\"\"\n",
         "name\n5 \" pipe\n",
         "name\n Acme\n",

@@ -97,7 +97,7 @@ fn every_kind_is_counted_with_its_first_lines_and_good_rows_are_read() {
     let expected = told(&[
         ("Ragged", 2, &[3, 8]),
         ("Stray", 2, &[4, 13]),
-        // The place of text that is not UTF-8 is that of the byte.
+        // Text that is not UTF-8 has the place of its byte.
         ("InvalidUtf8", 2, &[5, 12]),
         ("Stray", 1, &[7]),
         ("Misquoted", 1, &[9]),

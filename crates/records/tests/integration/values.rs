@@ -361,7 +361,7 @@ fn an_unknown_group_is_an_error_with_its_line_and_without_its_text() {
         assert_eq!(error, expected);
         assert!(!format!("{error} {error:?}").contains("1234"), "{error}");
     }
-    // A total that does not fit names the column of values, or that of the groups.
+    // A total that does not fit names the column of values, or the column of the groups.
     let rows: String = (0..256).map(|_| "a,north,1\n").collect();
     let path = dir.file("b.csv", format!("id,region,m\n{rows}"));
     for (columns, named) in [(&["m"][..], "m"), (&[], "region")] {
