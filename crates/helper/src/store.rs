@@ -216,7 +216,7 @@ impl Store {
     /// Free bytes on the disk for this user, and the size of the disk.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub(crate) fn disk_space(&self) -> io::Result<(u64, u64)> {
         uses_disk();
         let stat = nix::sys::statvfs::statvfs(&self.root)?;

@@ -40,7 +40,7 @@ impl Lines {
     }
 }
 
-// The log is that of the whole process, so there is one test.
+// The whole process has one log, so there is one test.
 #[test]
 fn runs_are_named_by_their_instance_and_endings_by_who_ended_them() {
     let lines = Lines::default();

@@ -1,4 +1,4 @@
-//! Metrics of the service, for Prometheus. The only names in them are those of the parties in the
+//! Metrics of the service, for Prometheus. The only names in them are the parties' names from the
 //! settings.
 
 use super::connection::Traffic;

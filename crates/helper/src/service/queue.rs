@@ -5,8 +5,8 @@ use crate::locks::{Guard, Lock, Rank};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Condvar};
 
-/// Runs that wait for a worker. Runs of one party wait for each other, not for those of another:
-/// the parties that started them take turns, and none occupies all workers if there are several.
+/// Runs that wait for a worker. Runs of one party wait for each other, not for runs of another: the
+/// parties that started them take turns, and none occupies all workers if there are several.
 pub(super) struct Queue {
     state: Lock<State>,
     changed: Condvar,

@@ -110,8 +110,7 @@ impl Holding {
 /// Why there is no space.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum NoRoom {
-    /// The run alone exceeds a limit: that of a party, by its position and its name, or of the
-    /// helper.
+    /// The run alone exceeds a limit of a party, by its position and its name, or of the helper.
     Above { party: Option<(u8, String)>, asked: u64, most: u64 },
     /// Other runs occupy what it needs.
     Taken { party: Option<String>, asked: u64, free: u64 },

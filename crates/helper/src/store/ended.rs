@@ -57,7 +57,7 @@ impl Store {
     /// Stores how the run `id` ended, if runs survive a restart. On return it is on the disk.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub(crate) fn keep_ended(&self, id: &RunId, ended: &EndedRecord) -> io::Result<()> {
         if self.keeping != Keeping::Files {
             return Ok(());
@@ -81,7 +81,7 @@ impl Store {
     /// The records of runs that an earlier process has ended.
     ///
     /// # Errors
-    /// Those of the file system. Damaged records are forgotten.
+    /// Errors of the file system. Damaged records are forgotten.
     pub(crate) fn find_ended(&self) -> io::Result<Vec<(RunId, EndedRecord)>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.ended_dir())? {

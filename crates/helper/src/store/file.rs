@@ -28,7 +28,7 @@ pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
 /// The body of the file `dir`/`name`.
 ///
 /// # Errors
-/// Those of the file system; [`io::ErrorKind::InvalidData`] if it is not what was written.
+/// Errors of the file system; [`io::ErrorKind::InvalidData`] if it is not what was written.
 pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
     uses_disk();
     let mut body = fs::read(dir.join(name))?;

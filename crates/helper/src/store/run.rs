@@ -53,7 +53,7 @@ struct Slots {
     unsynced: Vec<Slot>,
     /// How often slots were lost because they could not be synced.
     losses: u64,
-    /// The run is that of an earlier process: slots may have been damaged since.
+    /// An earlier process stored the run: slots may have been damaged since.
     is_found: bool,
     done: u16,
     /// It is recorded as started.
@@ -73,7 +73,7 @@ pub(crate) struct Mark(u64);
 
 /// The slots of one run, the helper's secret, and the parties that are done.
 ///
-/// `slots` is never held during file operations: it would block all parties, also those of other
+/// `slots` is never held during file operations: it would block all parties, also parties of other
 /// runs.
 pub(crate) struct RunStore {
     store: Arc<Store>,
@@ -98,7 +98,7 @@ impl RunStore {
     /// run that could be lost; returns whether it is new.
     ///
     /// # Errors
-    /// Those of the file system; [`io::ErrorKind::NotFound`] if the run was removed.
+    /// Errors of the file system; [`io::ErrorKind::NotFound`] if the run was removed.
     pub(crate) fn begin(&self, record: &Record) -> io::Result<bool> {
         if self.store.keeping == Keeping::Files {
             self.make_dir(record)?;
@@ -122,7 +122,7 @@ impl RunStore {
     /// them again.
     ///
     /// # Errors
-    /// Those of the file system, also if something was lost since `mark`.
+    /// Errors of the file system, also if something was lost since `mark`.
     pub(crate) fn sync(&self, mark: Mark) -> io::Result<()> {
         let _one = self.syncing.lock();
         let slots = std::mem::take(&mut self.slots().unsynced);
@@ -173,7 +173,7 @@ impl RunStore {
     /// it does not exist yet.
     ///
     /// # Errors
-    /// Those of the file system; nothing is stored then.
+    /// Errors of the file system; nothing is stored then.
     pub(crate) fn put(&self, slot: Slot, body: &[u8], record: &Record) -> io::Result<Kept> {
         if let Some(is_same) = self.compare(slot, body) {
             return Ok(if is_same { Kept::Same } else { Kept::Other });
@@ -388,7 +388,7 @@ impl RunStore {
     /// Random bytes of this run, drawn once.
     ///
     /// # Errors
-    /// Those of the file system, or if the system provides no random numbers.
+    /// Errors of the file system, or if the system provides no random numbers.
     pub(crate) fn secret(&self, record: &Record) -> io::Result<[u8; SECRET_LEN]> {
         let is_kept = self.store.keeping == Keeping::Files;
         if is_kept {
@@ -426,7 +426,7 @@ impl RunStore {
     /// it is on the disk.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub(crate) fn mark_done(&self, party: u8, record: &Record) -> io::Result<u16> {
         let bit = 1_u16.checked_shl(party.into()).unwrap_or(0);
         let is_kept = self.store.keeping == Keeping::Files;

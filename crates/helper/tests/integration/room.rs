@@ -100,7 +100,7 @@ fn the_disk_keeps_a_reserve_and_future_data_counts() {
     let fixture = Fixture::new(2);
     let spec = fixture.spec(2);
     let service = fixture.start_with(|options| options.keep_free_bytes = 1 << 60);
-    // A hello is small, and shows the others who is present.
+    // A hello is small, and shows the others which parties are present.
     drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
     let last = impatient(&fixture, &service, 1, &spec);
     assert_eq!(refusal(put_hello(&last, 1)), Refusal::NoRoom);

@@ -89,7 +89,7 @@ fn fails(until: Until, ask: Ask) -> (Error, Duration) {
         });
         let started = Instant::now();
         let (failed, error) = mpsc::channel();
-        // A thread of its own: it may hang too.
+        // On its own thread: it may hang too.
         std::thread::spawn(move || failed.send(ask(&Remote::new(options)).unwrap_err()));
         let error = error.recv_timeout(SOON);
         cancel.cancel();

@@ -50,13 +50,14 @@ fn a_party_that_opens_and_ends_a_run_in_a_loop_keeps_no_other_from_connecting() 
             (remote, board)
         })
         .collect();
-    // Threads of their own: those of a helper that hangs never end.
+    // On their own threads: the threads of a helper that hangs never end.
     let parties = [true, false, false, false].map(|is_ending| {
         let (helper, spec) = (Arc::clone(&helper), spec.clone());
         std::thread::spawn(move || {
             while !helper.is_over.load(Ordering::Relaxed) {
                 let remote = helper.remote(0, &spec);
-                // Kept: the end takes another connection, which meets those of the others.
+                // Kept: the end takes another connection, which competes with the others'
+                // connections.
                 let board = remote.open();
                 if board.is_ok() && is_ending && remote.end().is_ok() {
                     helper.ends.fetch_add(1, Ordering::Relaxed);

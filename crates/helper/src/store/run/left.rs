@@ -100,7 +100,7 @@ impl RunStore {
     /// Empties all slots of these kinds of these parties.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Errors of the file system.
     pub(crate) fn empty_all(&self, useless: &[(Kind, u8)]) -> io::Result<()> {
         let slots: Vec<Slot> = {
             let slots = self.slots();
