@@ -251,8 +251,8 @@ impl Agreement {
         checked.values(self.role_of(of))
     }
 
-    /// The values with room for the self-check, if there are values; of an inner product those that may be of several
-    /// columns.
+    /// The values with room for the self-check, if there are values; of an inner product the values
+    /// that may be of several columns.
     pub fn checked_values(&self) -> Option<CheckedValues> {
         self.question.values().map(|values| CheckedValues::new(self.self_check, values))
     }

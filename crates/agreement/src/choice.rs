@@ -118,8 +118,8 @@ impl Figures {
         }
     }
 
-    /// The figures in those of the roles `allowed`, at least one, in which the row is estimated to take less time; the
-    /// first of nearly equal ones.
+    /// The figures in the one of the `allowed` roles, at least one, for which the row is estimated
+    /// to take less time; the first of nearly equal ones.
     ///
     /// Over a nominal network: the network is measured only to decide between protocols.
     fn of_best(row: &'static Protocol, allowed: &[Roles]) -> Self {
@@ -153,7 +153,7 @@ pub struct Candidates {
 }
 
 impl Candidates {
-    /// Those of `agreement` in the roles `allowed`, at least one.
+    /// The candidates of `agreement` in the roles `allowed`, at least one.
     pub fn new(agreement: &Agreement, allowed: &[Roles]) -> Self {
         let all = Figures::of_all(agreement.candidates(), allowed);
         Self { all, is_auto: agreement.is_auto() }

@@ -12,7 +12,7 @@ use vesica_core::{PsiParams, Role, SessionId};
 pub struct Roles {
     /// The parameters.
     pub params: PsiParams,
-    /// Whether the roles are not those of the seats.
+    /// Whether the roles differ from the seats.
     pub are_exchanged: bool,
 }
 
@@ -26,7 +26,7 @@ impl Roles {
     /// receiver's seat. Both sides compute the same list.
     ///
     /// # Errors
-    /// Those of [`Agreement::params`].
+    /// Errors of [`Agreement::params`].
     pub fn allowed(
         agreement: &Agreement,
         session: SessionId,

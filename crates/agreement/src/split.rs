@@ -113,7 +113,7 @@ pub fn entered_len(plan: Plan, params: &PsiParams, role: Role) -> u64 {
 /// The parameters of partition `index` of a run with `params`, in which `shared_len` of the shared items are.
 ///
 /// # Errors
-/// Those of [`PsiParams`].
+/// Errors of [`PsiParams`].
 pub fn partition(
     plan: Plan,
     params: &PsiParams,

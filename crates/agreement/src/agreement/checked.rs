@@ -23,7 +23,7 @@ pub struct CheckedValues {
 enum Room {
     /// In the lowest 2r bits, 2^r > c: keys have multiples of 2^(2r).
     Below,
-    /// In a column of its own, after the others.
+    /// In a separate column, after the others.
     Column,
     /// Nowhere: there are no self-check items.
     None,
@@ -43,7 +43,7 @@ impl CheckedValues {
         Self { check_items, columns: terms.width(), bits, signed, room }
     }
 
-    /// Values that those of the other party are multiplied with.
+    /// Values that are multiplied with the other party's values.
     pub fn of_factors(check_items: u32, terms: &ValueTerms) -> Self {
         Self { room: Room::Factor, ..Self::new(check_items, terms) }
     }
@@ -94,7 +94,8 @@ impl CheckedValues {
         Some(wide)
     }
 
-    /// Appends the values of `shared` self-check items, and of `own` ones and padding, to those of keys.
+    /// Appends the values of `shared` self-check items, and of `own` ones and padding, to the keys'
+    /// values.
     pub fn extend(self, values: &mut Vec<u64>, shared: usize, own: usize) {
         let counted = std::iter::repeat_n(1, shared)
             .chain(std::iter::repeat_n(u64::from(self.check_items) + 1, own));

@@ -262,7 +262,7 @@ pub enum AgreementFault {
     /// `partition_counts` and `hide_sizes` contradict each other.
     #[error("\"partition_counts\" reveals sizes that \"hide_sizes\" hides")]
     PartitionCountsShowSizes,
-    /// Each party gets a result of its own.
+    /// Each party gets its own result.
     #[error("{operation} gives each party a result: \"receives\" must be \"all\"")]
     IsForBoth {
         /// The operation.

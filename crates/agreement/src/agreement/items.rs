@@ -8,7 +8,8 @@ use vesica_core::{Item, Role};
 /// equals the other's. No item is zero, which some protocols reserve. No number is left out, so that a vector over the
 /// domain is only as much longer than one over the keys as there are other items.
 ///
-/// None of these numbers is secret. So there is no padding where a party may deviate: it could enter that of the other.
+/// None of these numbers is secret. So there is no padding where a party may deviate: it could
+/// enter the other party's padding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IntegerItems {
     keys: u128,
@@ -20,8 +21,8 @@ impl IntegerItems {
     /// The first number. No item is zero.
     const FIRST: u128 = 1;
 
-    /// For keys of `key_bits` bits, `shared` items that both parties have besides, and for each party at most `own`
-    /// items that it has alone: self-check items and padding.
+    /// For keys of `key_bits` bits, `shared` further items that both parties have, and for each
+    /// party at most `own` items that it has alone: self-check items and padding.
     pub fn new(key_bits: u32, shared: u64, own: u64) -> Self {
         Self { keys: 1 << key_bits, shared, own }
     }
@@ -36,7 +37,7 @@ impl IntegerItems {
         Item::BITS - self.largest().leading_zeros()
     }
 
-    /// The item of the key 0; that of key k is larger by k.
+    /// The item of the key 0; the item of key k is larger by k.
     pub fn first_key(self) -> u128 {
         Self::FIRST
     }

@@ -178,8 +178,8 @@ fn operation(table: &Table<'_>, with_helper: bool) -> Result<Operation, Agreemen
     Ok(operation)
 }
 
-/// Whether a union or private ids may be computed in partitions. Not with hidden sizes: a side would see those of each
-/// partition.
+/// Whether a union or private ids may be computed in partitions. Not with hidden sizes: a side
+/// would see the sizes of each partition.
 fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, AgreementError> {
     let Some(flag) = table.flag("partition_counts")? else { return Ok(false) };
     if !question.can_count_partitions() {

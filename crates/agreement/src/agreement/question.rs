@@ -76,7 +76,8 @@ impl Question {
         matches!(self, Question::Union { .. } | Question::PrivateId)
     }
 
-    /// The values that the question is about, if any; of an inner product those that may be of several columns.
+    /// The values that the question is about, if any; of an inner product the values that may be of
+    /// several columns.
     pub fn values(&self) -> Option<&ValueTerms> {
         match self {
             Question::Sum(values)
@@ -133,7 +134,7 @@ impl MatchBounds {
         self.min.is_none_or(|min| min <= count) && self.max.is_none_or(|max| count <= max)
     }
 
-    /// The bounds of a run in which `more` items are common besides the keys.
+    /// The bounds of a run in which `more` items are common in addition to the keys.
     pub(crate) fn shifted(&self, more: u64) -> vesica_core::Result<Bounds> {
         let shifted = |bound: Option<u64>| bound.map(|count| count.saturating_add(more));
         Bounds::new(shifted(self.min), shifted(self.max))

@@ -127,8 +127,8 @@ fn auto(
     Ok((Selection::Auto(digests), None))
 }
 
-/// The protocols among `rows` that `auto` may choose: the candidates, or if there are none those that it may choose
-/// alone.
+/// The protocols among `rows` that `auto` may choose: the candidates, or if there are none the
+/// protocols that it may choose alone.
 fn worth_it(rows: &[&'static Protocol]) -> Vec<&'static Protocol> {
     let of = |auto: Auto| rows.iter().copied().filter(|row| row.auto == auto).collect::<Vec<_>>();
     let candidates = of(Auto::Candidate);
@@ -153,7 +153,7 @@ fn computes(row: &Protocol, terms: &Terms) -> bool {
         && (row.bounds.are_kept() || terms.bounds.are_none())
 }
 
-/// Whether `row` gives the result to those that receive it.
+/// Whether `row` gives the result to the parties that receive it.
 fn gives_to(row: &Protocol, terms: &Terms) -> bool {
     let learns = if terms.all_receive() { Learns::Both } else { Learns::Receiver };
     row.learners_of(terms.operation()).contains(&learns)

@@ -114,7 +114,7 @@ pub(super) fn read(
     })
 }
 
-/// The values of a table `[product]`, and those of the other party that they are multiplied with.
+/// The values of a table `[product]`, and the other party's values that they are multiplied with.
 pub(super) fn read_product(
     table: &Table<'_>,
     parties: &[PartyTerms],

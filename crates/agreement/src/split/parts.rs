@@ -9,7 +9,7 @@ pub trait Parts {
     /// The party of one partition.
     ///
     /// # Errors
-    /// Those of the protocol's parameters.
+    /// Errors of the protocol's parameters.
     fn party(&self, params: PsiParams, input: Input) -> Result<Box<dyn Party>>;
 
     /// What is kept of a partition with such `params` that gave `output`. Its length does not depend on what was found.
@@ -28,7 +28,7 @@ pub trait Parts {
     fn take(&mut self, positions: &[usize], output: Output) -> Result<()>;
 }
 
-/// Items that the party in `role` enters, and those of its peer.
+/// Items that the party in `role` enters, and items that its peer enters.
 pub fn lens(role: Role, params: &PsiParams) -> [usize; 2] {
     match role {
         Role::Sender => [params.sender_len(), params.receiver_len()],

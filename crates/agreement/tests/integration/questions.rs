@@ -501,7 +501,7 @@ fn one_sided_protocols_give_one_side_the_result_and_keep_no_bounds() {
     assert!(one_sided(SUM, to_one).is_err());
 }
 
-/// If anyone knew the numbers of padding, a party that deviates could enter those of the other party.
+/// If any party knew the numbers of padding, one that deviates could enter the other party's.
 #[test]
 fn hidden_sizes_have_digests_where_a_party_may_deviate() {
     let of = |head: &str, security: &str| {
