@@ -32,7 +32,7 @@ pub(crate) struct OwnRows {
 pub(crate) struct Unchecked {
     said: Output,
     refused: Option<Misbehaviour>,
-    /// Identifiers that the peer named as those of its own self-check items.
+    /// Identifiers that the peer named as belonging to its own self-check items.
     their_check_items: Vec<[u8; Item::LEN]>,
 }
 
@@ -56,7 +56,7 @@ impl Unchecked {
     /// Exchanges with the peer what both parties need to remove self-check items.
     ///
     /// # Errors
-    /// Those of the channel.
+    /// Errors of the channel.
     pub(crate) fn settled(
         mut self,
         ctx: &mut Context,

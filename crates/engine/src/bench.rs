@@ -40,8 +40,8 @@ pub struct BenchFigures {
     /// Wall seconds, CPU seconds and peak resident memory of this process, its items included.
     #[serde(flatten)]
     pub used: Resources,
-    /// Bytes sent by the catalogue's formula, with a helper those of slots; an upper bound if the
-    /// bytes depend on the result.
+    /// Bytes sent by the catalogue's formula, with a helper the bytes of slots; an upper bound if
+    /// the bytes depend on the result.
     pub formula_sent: u64,
     /// Bytes received by the catalogue's formula.
     pub formula_received: u64,
@@ -73,9 +73,9 @@ pub struct PhaseFigures {
     pub name: String,
     /// Wall seconds, including waits for the peer. Parts that run in parallel overlap.
     pub wall_s: f64,
-    /// Payload bytes sent, without those of parts below it.
+    /// Payload bytes sent, without the parts below it.
     pub bytes_sent: u64,
-    /// Payload bytes received, without those of parts below it.
+    /// Payload bytes received, without the parts below it.
     pub bytes_received: u64,
 }
 

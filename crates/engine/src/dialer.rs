@@ -59,7 +59,7 @@ pub(crate) fn dial(
 
 impl Line {
     /// # Errors
-    /// Those that another attempt would not change.
+    /// Errors that another attempt would not change.
     fn connect(&self, cancel: &vesica_link::CancelToken) -> Result<Dialled, Error> {
         let peer = &self.participants.peer;
         let last = lock(&self.last).take().and_then(|last| last.ended());

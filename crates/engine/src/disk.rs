@@ -22,8 +22,8 @@ pub fn disk_bytes(rows: u64, is_split: bool, memory_bytes: u64) -> u64 {
         true => (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW),
         false => (item, item),
     };
-    // A quarter of the memory is for the items as they are read, and one for those that are
-    // grouped.
+    // A quarter of the memory is for the items as they are read, and a quarter for the grouped
+    // items.
     let fits = rows.saturating_mul(in_memory) <= memory_bytes / 4;
     if fits { 0 } else { rows.saturating_mul(on_disk) }
 }

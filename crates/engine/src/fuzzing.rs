@@ -29,7 +29,7 @@ pub fn meet(ctx: &mut Context, agreement: &Agreement) -> Result<(), Error> {
 /// Measures the network with a peer, as often as possible.
 ///
 /// # Errors
-/// Those of the measurement.
+/// Errors of the measurement.
 pub fn measure(ctx: &mut Context, role: Role) -> vesica_core::Result<Network> {
     vesica_network_probe::measure(ctx, role, u64::MAX)
 }

@@ -25,7 +25,7 @@ pub struct HelperSeen {
 /// run of `agreement`, and which parties are present. It does not begin the run.
 ///
 /// # Errors
-/// [`ConfigFault::NotAParty`], what the helper refuses, and those of the connection.
+/// [`ConfigFault::NotAParty`], what the helper refuses, and errors of the connection.
 pub fn look(
     agreement: AidedAgreement<'_>,
     identity: Identity,

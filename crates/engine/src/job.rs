@@ -67,8 +67,8 @@ pub struct Job {
     /// two parties it applies to runs that are split into partitions.
     pub memory_bytes: u64,
     /// The folder for these files, which have no names; by default the current one, and with a
-    /// helper that of the run's state. An intersection that may need files in a folder in which
-    /// none can be created ends before it contacts another party.
+    /// helper the folder of the run's state. An intersection that may need files in a folder in
+    /// which none can be created ends before it contacts another party.
     pub scratch: Option<PathBuf>,
     /// How an interrupted run continues. Between two parties over a connection a run is stored only
     /// if this names the folder, at both sides.
@@ -137,7 +137,7 @@ pub fn reach(
 ///
 /// # Errors
 /// Any [`Error`]; no result file, or part of one, is left behind. With a helper, the same job then
-/// continues the run, and so do those of the other parties.
+/// continues the run, and so do the other parties' jobs.
 ///
 /// # Example
 /// Both parties of an intersection in one process, without a result file.

@@ -148,7 +148,7 @@ impl Progress for Steps {
     }
 }
 
-/// Runs `party` under `label` on streams of its own, and returns its output and its changes of
+/// Runs `party` under `label` on its own streams, and returns its output and its changes of
 /// direction.
 pub(crate) fn run_alone(
     party: Box<dyn Party>,

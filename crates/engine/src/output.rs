@@ -60,10 +60,11 @@ pub enum RunResult {
     },
     /// Union: the keys that at least one party has.
     Union(Union),
-    /// Private ids: identifiers of the keys that at least one party has, and those of the own rows.
+    /// Private ids: identifiers of the keys that at least one party has, and identifiers of the own
+    /// rows.
     Ids(Ids),
     /// Shares and shared values: this party's shares. [`combine`](crate::shares::combine) takes
-    /// those of both.
+    /// both parties' shares.
     Shares {
         /// The shares.
         file: SharesFile,
@@ -72,7 +73,7 @@ pub enum RunResult {
     },
 }
 
-/// The sum of one column of values over the common keys, of all rows or those of one group.
+/// The sum of one column of values over the common keys, of all rows or of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSum {
     /// The column's name in the agreement, the group's, or `column[group]`.

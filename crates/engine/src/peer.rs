@@ -37,12 +37,13 @@ pub(crate) struct Way<'a> {
     cancel: CancelToken,
 }
 
-/// How the parties of a run are connected, and what they keep of it. The defaults are those of a run that keeps nothing.
+/// How the parties of a run are connected, and what they keep of it. By default a run keeps
+/// nothing.
 pub(crate) trait PeerLink: Send + Sync {
     /// Blocks until the peer is there.
     ///
     /// # Errors
-    /// Those of the link and of the store, in words of this job.
+    /// Errors of the link and of the store, in words of this job.
     fn connect(&self, way: &Way<'_>) -> Result<Arc<dyn Connection>, Error>;
 
     /// Whether a later process can repeat the run. Then it must send the same bytes, and each flight takes long.
@@ -56,7 +57,7 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Stores the digest of this party's rows. A repeated run has the same.
     ///
     /// # Errors
-    /// [`InputFault::OtherRows`](crate::InputFault::OtherRows), and those of the folder.
+    /// [`InputFault::OtherRows`](crate::InputFault::OtherRows), and errors of the folder.
     fn keep_rows(&self, _: [u8; 32]) -> Result<(), Error> {
         Ok(())
     }
@@ -79,7 +80,7 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Publishes that this party is done.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     fn publish_end(&self, _: &Way<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -97,7 +98,7 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Records that the protocol is finished, and the path of the result.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Errors of the folder.
     fn keep_finished(&self, _: Option<&Path>) -> Result<(), Error> {
         Ok(())
     }
@@ -105,7 +106,7 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Deletes what is kept, once the caller has the result or the result was refused.
     ///
     /// # Errors
-    /// Those of the folder.
+    /// Errors of the folder.
     fn finish(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -285,7 +286,7 @@ impl<'a> Peer<'a> {
     /// Ends the session of a run after both sides have sent that they are done.
     ///
     /// # Errors
-    /// [`Error::Interrupted`] if this side was asked to stop meanwhile; those of the link.
+    /// [`Error::Interrupted`] if this side was asked to stop meanwhile; errors of the link.
     pub(crate) fn close(&self, session: &dyn Connection) -> Result<(), Error> {
         match session.close() {
             Ok(()) => self.link.publish_end(&self.way),

@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
     /// Passes the item of every row to `sink`, in the order of the rows.
     ///
     /// # Errors
-    /// Those of the file and of `sink`, and [`InputFault::TooFewKeys`] if fewer than `min_rows`
+    /// Errors of the file and of `sink`, and [`InputFault::TooFewKeys`] if fewer than `min_rows`
     /// rows have a key.
     pub(crate) fn items(
         &self,
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
     /// The distinct keys, with the values and texts that the operation needs.
     ///
     /// # Errors
-    /// Those of the file.
+    /// Errors of the file.
     pub(crate) fn keys(
         &self,
         go_on: impl Fn(Progress) -> ControlFlow<()>,

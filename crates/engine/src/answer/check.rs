@@ -139,7 +139,7 @@ pub(super) fn answer(
 /// The keys in the texts `given` of a union that only the peer has.
 ///
 /// # Errors
-/// Those of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can
+/// Errors of [`texts::keys_of`]; [`Misbehaviour::SelfCheckFailed`] for more keys than the peer can
 /// bring.
 fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let agreement = asked.agreement;

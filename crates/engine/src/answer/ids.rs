@@ -10,7 +10,8 @@ use vesica_self_check::CheckedSet;
 
 type Id = [u8; Item::LEN];
 
-/// Most identifiers in a message: those of the padding of many partitions exceed one message.
+/// Most identifiers in a message: the identifiers of the padding of many partitions exceed one
+/// message.
 const IDS_PER_MESSAGE: usize = 1 << 20;
 
 /// Checks that every own item has its own identifier in the union, and the size of the union.
@@ -52,7 +53,7 @@ pub(super) fn exchange_check_items(
     Ok(ids)
 }
 
-/// `ids` without those of self-check items. `theirs` are the ids of the peer's own ones.
+/// `ids` without self-check items. `theirs` are the ids of the peer's own ones.
 pub(super) fn checked(
     ids: &Ids,
     theirs: &[Id],

@@ -1,4 +1,4 @@
-//! The union: own keys, and those that only the other party has.
+//! The union: own keys, and keys that only the other party has.
 
 use crate::output::{KeyRows, Union};
 use vesica_core::Misbehaviour;

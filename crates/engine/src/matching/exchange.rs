@@ -18,7 +18,7 @@ pub(super) const ROWS_LABEL: &str = "vesica engine 2026 rows of a run through a 
 /// The link of the run. Opens the folder of the run, if there is a store or the job names one.
 ///
 /// # Errors
-/// Those of the folder; [`Error::AlreadyFinished`].
+/// Errors of the folder; [`Error::AlreadyFinished`].
 pub(super) fn open(run: &Run<'_>) -> Result<Box<dyn PeerLink>, Error> {
     let job = run.job;
     if job.store.is_none() && job.state.folder.is_none() {

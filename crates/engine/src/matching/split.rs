@@ -64,7 +64,7 @@ impl Pieces {
     /// Counts the distinct items.
     ///
     /// # Errors
-    /// Those of the scratch files.
+    /// Errors of the scratch files.
     pub(super) fn count_distinct(&mut self) -> Result<u64> {
         let (mut all, mut distinct) = (0, 0);
         for index in 0..self.grouped.partitions() {
@@ -102,7 +102,7 @@ impl Pieces {
         Ok(items)
     }
 
-    /// Replaces each item by its value; `items` are those of a partition as
+    /// Replaces each item by its value; `items` are the items of a partition as
     /// [`entered`](Self::entered) returns them.
     fn replace(&self, index: u64, items: &[Item], values: &[Block]) -> Result<()> {
         let item_of = |value: Block| Item::from_bytes(value.to_le_bytes());
@@ -146,7 +146,7 @@ impl Found {
     /// The rows in the result, if this party learns it. At most `most` keys can be common.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; those of the scratch files.
+    /// [`Misbehaviour::SelfCheckFailed`] for an impossible result; errors of the scratch files.
     pub(crate) fn rows(self, pieces: Pieces, most: u64) -> Result<Option<RowSet>> {
         if let Some(why) = self.refused {
             return Err(why.into());
@@ -267,7 +267,7 @@ impl<'a> Splitting<'a> {
     /// Groups `items`, in the order of the rows.
     ///
     /// # Errors
-    /// Those of the scratch files.
+    /// Errors of the scratch files.
     pub(crate) fn group(&self, items: &dyn Items, most_partitions: u64) -> Result<Pieces> {
         let mut buckets = Buckets::new(most_partitions, self.memory_bytes / 4, self.scratch);
         let mut prefixes = Vec::new();

@@ -121,7 +121,7 @@ impl RunResult {
     /// boolean in Parquet.
     ///
     /// # Errors
-    /// Those of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a
+    /// Errors of `write`; [`InputFault::Output`](crate::InputFault::Output) too if `source` has a
     /// column of that name.
     pub fn write_marked(
         &self,

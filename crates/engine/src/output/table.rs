@@ -104,7 +104,7 @@ impl Ids {
         &self.own.columns
     }
 
-    /// Number of identifiers, including those of padding if sizes are hidden.
+    /// Number of identifiers, including padding if sizes are hidden.
     pub fn len(&self) -> usize {
         self.all.len()
     }

@@ -1,5 +1,5 @@
 //! Runs in partitions on bad disks and with files that change. Sets are small: they are split, and
-//! leave the memory, long before those of a real run.
+//! leave the memory, long before the sets of a real run.
 
 use super::*;
 use crate::job::follow;

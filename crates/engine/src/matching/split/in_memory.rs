@@ -16,7 +16,7 @@ impl Splitting<'_> {
     /// output of the whole run, and the most changes of direction of a run.
     ///
     /// # Errors
-    /// Those of the runs.
+    /// Errors of the runs.
     pub(crate) fn run_addends(
         &self,
         ctx: &mut Context,
@@ -37,7 +37,7 @@ impl Splitting<'_> {
     /// whole run, and the most changes of direction of a run.
     ///
     /// # Errors
-    /// Those of the runs.
+    /// Errors of the runs.
     pub(crate) fn run_lists(
         &self,
         ctx: &mut Context,

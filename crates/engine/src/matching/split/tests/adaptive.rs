@@ -57,7 +57,7 @@ struct Deviating<'a> {
 }
 
 impl Deviating<'_> {
-    /// Guesses in a partition: those of a block, or equally many of each block.
+    /// Guesses in a partition: the guesses of a block, or equally many of each block.
     fn guesses(&self, index: u64, block: Option<u64>) -> Vec<Item> {
         let here = |item: &Item| {
             let mut prefixes = Vec::new();

@@ -74,7 +74,7 @@ impl Liar {
                 *all = vec![short, long];
             }
             Lie::NotSealed => {
-                // The name of an object is in that of a sealed one.
+                // The name of an object is part of the name of the sealed one.
                 let folder = fs::read_dir(&self.team.shared).unwrap().next().unwrap().unwrap();
                 let hex = |id: [u8; 16]| format!("{:032x}", u128::from_be_bytes(id));
                 let files = fs::read_dir(folder.path()).unwrap();
