@@ -40,7 +40,8 @@ fn all<const N: usize>(levels: [usize; N]) -> Vec<[usize; N]> {
     (0..levels.iter().product()).map(position).collect()
 }
 
-/// Each combination has the first pair that is not covered yet; its other values are those that cover the most pairs.
+/// Each combination has the first pair that is not covered yet; its other values cover the most
+/// pairs.
 fn pairs<const N: usize>(levels: [usize; N]) -> Vec<[usize; N]> {
     if N < 2 {
         return all(levels);

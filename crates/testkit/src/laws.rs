@@ -45,7 +45,7 @@ fn run_with_bits(
     run_with(protocol, runner, params, x, y, None)
 }
 
-/// Runs `protocol` with any parameters; `value` is that of an item, where values are summed.
+/// Runs `protocol` with any parameters; `value` is the value of an item, where values are summed.
 fn run_with(
     protocol: &Protocol,
     runner: &Runner,
@@ -243,7 +243,8 @@ pub(crate) fn flights_are_those_of_the_row(
     }
 }
 
-/// Sizes at which parts of protocols come to take more messages: a block, a window, a second extension.
+/// Sizes at which parts of protocols start to take more messages: a block, a window, a second
+/// extension.
 const GROWING: [Sizes; 6] = [
     (1, 1, 0),
     (60, 700, 30),

@@ -11,7 +11,7 @@ pub fn run(sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Outcomes {
 }
 
 impl Runner {
-    /// Runs `sender` and `receiver`, each on a thread of its own.
+    /// Runs `sender` and `receiver`, each on its own thread.
     ///
     /// # Panics
     /// When a party panics: that is what the test is for.

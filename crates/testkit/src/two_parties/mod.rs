@@ -78,7 +78,7 @@ impl<A, B> BothRun<A, B> {
 pub struct Runner {
     /// The emulated network.
     pub shape: Shape,
-    /// Whether messages take times of their own on each stream.
+    /// Whether messages take different times on each stream.
     pub is_uneven: bool,
     /// CPU threads of each party, at least one.
     pub threads: usize,
@@ -90,7 +90,7 @@ pub struct Runner {
     pub in_turns: bool,
     /// A message to change on its way.
     pub tampering: Option<Tampering>,
-    /// Those that keep what a party sends.
+    /// Transcripts that keep what a party sends.
     pub transcripts: Vec<Transcript>,
     /// The sender's randomness; the receiver's is its complement.
     pub seed: u8,
@@ -116,7 +116,7 @@ impl Default for Runner {
 }
 
 impl Runner {
-    /// Runs both parties, each on a thread of its own.
+    /// Runs both parties, each on its own thread.
     ///
     /// # Panics
     /// When a party panics: that is what the test is for.

@@ -7,7 +7,7 @@ use vesica_net::{StreamId, StreamPair, StreamWriter, Streams};
 /// What becomes of the bytes that are written to a stream.
 pub(super) type Tap = Box<dyn FnMut(&[u8]) -> Vec<u8> + Send>;
 
-/// `inner`, each of its streams with a tap of its own between the writer and the transport.
+/// `inner`, each of its streams with its own tap between the writer and the transport.
 pub(super) fn tapped(
     inner: &Arc<dyn Streams>,
     tap: impl Fn(StreamId) -> Tap + Send + Sync + 'static,
