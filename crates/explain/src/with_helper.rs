@@ -291,7 +291,7 @@ impl Words<'_> {
         )
     }
 
-    /// Whether copies and dummies are those that are chosen by default.
+    /// Whether copies and dummies are the numbers chosen by default.
     fn is_cheapest(&self) -> bool {
         self.check() == Check::cheapest(self.agreement.most_rows())
     }

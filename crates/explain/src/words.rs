@@ -18,7 +18,7 @@ pub(super) const TITLES: [&str; 7] = [
 /// What an agreement means, for each of [`TITLES`].
 pub(super) type Points = [Vec<String>; TITLES.len()];
 
-/// The headings of the first screen: those of [`TITLES`] that signers need.
+/// The headings of the first screen: the [`TITLES`] that signers need.
 pub(super) const SCREEN_TITLES: [&str; 4] = [TITLES[1], TITLES[2], TITLES[4], TITLES[5]];
 
 /// What signers read first, for each of [`SCREEN_TITLES`].
@@ -98,7 +98,7 @@ impl<'a> Words<'a> {
     pub(super) fn union(&self, facts: impl Fn(&Protocol) -> &'static [Fact]) -> Vec<Fact> {
         let mut union: Vec<Fact> = Vec::new();
         for fact in self.rows.iter().flat_map(|row| facts(row)) {
-            // Bounds have a sentence of their own.
+            // Bounds have a separate sentence.
             if !union.contains(fact) && fact.condition() != Condition::Bounds {
                 union.push(*fact);
             }

@@ -103,7 +103,7 @@ pub enum LinkEvent {
     },
     /// The session is established.
     Connected {
-        /// The other end's address, or that of the proxy.
+        /// The address of the other end, or of the proxy.
         address: SocketAddr,
         /// Whether the address is that of a proxy.
         is_proxy: bool,

@@ -58,8 +58,9 @@
 //!
 //! **No flight per piece.** The router first sends all choices. It then expands the same OTs a second time for the
 //! messages: expanding is cheaper than storing 16 bytes per switch. The holder reads all choices before it sends the
-//! first correction, because the router reads nothing before it has sent its last choice. Besides the rows, a party
-//! stores one bit per switch and a few pieces of at most 2^14 switches.
+//! first correction, because the router reads nothing before it has sent its last choice. In
+//! addition to the rows, a party stores one bit per switch and a few pieces of at most 2^14
+//! switches.
 //!
 //! # The form with two ciphertexts
 //!
@@ -88,7 +89,8 @@
 //!
 //! # What must not leak
 //!
-//! The time and the memory accesses of routing depend on π; those of all other steps depend only on the sizes.
+//! The time and the memory accesses of routing depend on π; in all other steps both depend only on
+//! the sizes.
 
 mod choices;
 mod correlated;

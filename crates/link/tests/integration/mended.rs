@@ -25,7 +25,7 @@ struct Breaking {
     address: SocketAddr,
     /// Connections so far.
     carried: Arc<AtomicUsize>,
-    /// No connection passes now; those that pass are broken.
+    /// No connection passes now; existing ones are broken.
     down: Arc<AtomicBool>,
     /// Only the connecting side sees that a connection is broken.
     half: Arc<AtomicBool>,

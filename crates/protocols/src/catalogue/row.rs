@@ -49,7 +49,8 @@ pub enum Row {
 }
 
 impl Row {
-    /// Every row: those of two parties, the strongest and fastest first, then those with a helper.
+    /// Every row: protocols of two parties, the strongest and fastest first, then protocols with a
+    /// helper.
     pub fn all() -> impl Iterator<Item = Row> {
         catalogue().iter().map(Row::TwoParties).chain(aided().map(Row::Helper))
     }

@@ -64,7 +64,7 @@ fn input(set: &[Item], params: &PsiParams, role: Role) -> Input {
     }
 }
 
-/// Both parties' addends of part `i`, whose traffic is that of the row.
+/// Both parties' addends of part `i`; the traffic is as in the row.
 fn addends_of_part(row: &Protocol, i: u64, sets: &[Vec<Item>; 2], of: &PsiParams) -> [Addends; 2] {
     let lens = [sets[0].len(), sets[1].len()];
     let params = params(i, lens, of.query(), of.learns()).with_bounds(of.bounds());
@@ -101,7 +101,7 @@ fn open(row: &Protocol, params: PsiParams, own: &[Addends; 2], runner: &Runner) 
     runner.run(sender, receiver)
 }
 
-/// What the opening gives both parties; its traffic is that of the row.
+/// What the opening gives both parties; its traffic is as in the row.
 fn opened(row: &Protocol, params: PsiParams, own: &[Addends; 2]) -> [Output; 2] {
     let run = open(row, params, own, &Runner::default());
     let runs = row.addends.unwrap();

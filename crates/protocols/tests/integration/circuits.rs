@@ -29,7 +29,8 @@ fn garbled_scs_sends_the_gates_of_the_papers_formulas() {
         let shuffle = sigma_wide * (n * log - n + 1);
         let circuit = 32 * (merge + filter) + 16 * shuffle;
         let sent = traffic("scs_wn", n, sigma);
-        // Besides gates two seeds, the transfers for the receiver's inputs, and the colours of the result.
+        // In addition to gates: two seeds, the transfers for the receiver's inputs, and the colours
+        // of the result.
         let transfers = cot::bytes::<SemiHonest>((sigma_wide * n) as usize).sender_to_receiver;
         assert_eq!(sent - circuit, 32 + transfers + sigma_wide * n / 8, "2^{log}");
         let sort = 2 * sigma_wide * ((log * log - log + 4) * n / 4 - 1);

@@ -10,7 +10,7 @@ use vesica_testkit::sets::items;
 fn exact(protocol: &Protocol, log_n: u32, seed: u8) {
     let n = 1u64 << log_n;
     let common = n / 3;
-    // Each seed has items of its own; the common ones lie at different places on the two sides.
+    // Each seed has its own items; the common ones lie at different places on the two sides.
     let first = u64::from(seed) << 40;
     let x = items(first..first + n);
     let mut y = items(first + n - common..first + 2 * n - common);

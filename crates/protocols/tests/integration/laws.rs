@@ -15,7 +15,7 @@ fn block(protocol: &Protocol) -> u64 {
         "dl_dt10" | "dl_dt10_3072" => dl_dt10::ELEMENTS_PER_MESSAGE as u64,
         "rsa_dt10" | "rsa_dt10_3072" => rsa_dt10::ELEMENTS_PER_MESSAGE as u64,
         "psty19" => POINTS_PER_MESSAGE as u64,
-        // Other circuits have no messages of a size of their own; items meet a stash by 128.
+        // Other circuits have no particular message size; items meet a stash by 128.
         _ if protocol.operations.contains(&Operation::Cardinality) => 128,
         _ => POINTS_PER_MESSAGE as u64,
     }

@@ -62,7 +62,8 @@ fn large(row: &Protocol) -> Sizes {
     (x, y, common)
 }
 
-/// The runs of `row`: all of the small size, and of the second size those of the first operation.
+/// The runs of `row`: all of the small size, and of the second size the runs of the first
+/// operation.
 fn runs(row: &Protocol, second: Sizes) -> Vec<WireRun> {
     let of_second = WireRun::all(row, second);
     let first = of_second[0].query;

@@ -70,7 +70,8 @@ fn completed(injection: &[u32], inputs: usize) -> Result<Permutation, ParameterE
     Permutation::from_sources(sources).map_err(|_| ParameterError::NotAnInjection)
 }
 
-/// The order of the lanes of a segment, relative to its first lane, and scratch space for that of its parts.
+/// The order of the lanes of a segment, relative to its first lane, and scratch space for its
+/// parts' order.
 struct Order<'a> {
     /// The source of the lane at each place.
     sources: &'a mut [u32],

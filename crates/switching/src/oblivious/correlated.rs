@@ -37,7 +37,7 @@ pub(super) fn flights(switches: u64) -> u64 {
     setup + 2 - u64::from(joins)
 }
 
-/// Number of 128-bit parts of a row, each with a hash of its own.
+/// Number of 128-bit parts of a row, each with its own hash.
 fn hashes_of(bits: u32) -> usize {
     words_of(bits).div_ceil(2)
 }

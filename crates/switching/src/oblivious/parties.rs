@@ -156,7 +156,8 @@ fn randomised(mut shares: Rows, seed: [u8; Block::LEN]) -> Rows {
     shares
 }
 
-/// Runs the holder with a setup of its own; the router selects `outputs` rows. Returns this party's shares.
+/// Runs the holder with its own setup; the router selects `outputs` rows. Returns this party's
+/// shares.
 ///
 /// # Errors
 /// As [`Holder::setup`] and [`Holder::run`].
@@ -171,7 +172,7 @@ pub fn hold(
     Holder::setup(ctx, session, form, &sizes)?.run(ctx, rows)
 }
 
-/// Runs the router with a setup of its own. Returns this party's shares.
+/// Runs the router with its own setup. Returns this party's shares.
 ///
 /// # Errors
 /// As [`Router::setup`] and [`Router::run`].

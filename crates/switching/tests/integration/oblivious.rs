@@ -145,7 +145,7 @@ fn the_holder_hears_all_choices_before_it_sends_a_correction() {
     let shape = Shape { inputs: 60_000, outputs: 60_000, bits: 8 };
     assert!(shape.switches() > 3 << 18, "more than three messages of choices");
     let (rows, injection) = inputs(&shape, 6);
-    // Each message that it heard after a correction would be two changes of direction more.
+    // Each message that it received after a correction would add two changes of direction.
     let run = switched(&Setting::default(), Form::Correlated, &rows, &injection, injection.len());
     assert_eq!(run.direction_changes, [oblivious::flights(Form::Correlated, &shape); 2]);
 }

@@ -17,7 +17,7 @@ use vesica_protocols::kmrs14::{
 };
 use vesica_scratch::{MemoryScratch, Scratch, ScratchFile};
 
-/// What a cheating helper makes of a slot that a party gets.
+/// How a cheating helper changes a slot that a party gets.
 pub(crate) type Cheat = Arc<dyn Fn(Slot, Vec<u8>) -> Vec<u8> + Send + Sync>;
 
 /// Counts the bytes of intermediate data.
@@ -324,7 +324,7 @@ pub(crate) fn run_party(
     run_party_over(way, way, scales, secret, items, memory_bytes)?.checked()
 }
 
-/// The same over other boards than those of `way`.
+/// The same over other boards than `way`'s.
 pub(crate) fn run_party_over(
     way: &Way,
     boards: &dyn Boards,

@@ -20,7 +20,7 @@ fn is_caught(outcome: &Result<Outcome>) -> bool {
     matches!(outcome, Err(Error::PeerMisbehaved(found)) if checks.contains(found))
 }
 
-/// What the helper makes of the bits of party 0's answer, `len` of them.
+/// How the helper changes the bits of party 0's answer, `len` of them.
 fn with_answer(len: u64, change: impl Fn(&mut Vec<bool>) + Send + Sync + 'static) -> Cheat {
     Arc::new(move |slot, body| {
         if slot != Slot::new(Kind::Answer, 0) {
@@ -261,9 +261,9 @@ fn a_party_that_opens_other_items_than_it_sent_leaves_both_without_an_answer() {
     }
 }
 
-/// A party can search for an inner label whose outer one is a dummy of the other's: both lists are as they should be,
-/// and the other alone would find a fault in its answer. The search takes too long for a test; what it leads to is a
-/// bit of the answer that is not as the lists would have it.
+/// A party can search for an inner label whose outer one is a dummy of the other's: both lists are
+/// as they should be, and only the other would find a fault in its answer. The search takes too
+/// long for a test; its effect is a bit of the answer that does not follow from the lists.
 #[test]
 fn an_answer_that_would_fail_a_partys_checks_is_opened_to_no_party() {
     let len = list_len(SMALL, LENS[0]);

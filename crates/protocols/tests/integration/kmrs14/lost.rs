@@ -1,4 +1,4 @@
-//! What a helper makes of a run of which something was lost, and what its parties then get.
+//! What a helper does with a run of which something was lost, and what its parties then get.
 
 use crate::kmrs14::board::{Helper, run_all, spec};
 use crate::kmrs14::laws::{assert_plain, items};

@@ -35,7 +35,7 @@ fn kept(helper: &Helper, beside: u64) -> Vec<(u64, u64)> {
 
 #[test]
 fn no_run_takes_more_than_its_room_and_room_is_not_much_more() {
-    // As many as the scale allows, and the fewest that have it; few and many.
+    // As many as the scale allows, and the fewest with this scale; few and many.
     for rows in [[1, 1], [40_000, 9], [9, 40_000], [65_000, 65_000], [33_000, 40_000]] {
         for variant in ALL {
             let sets = rows.map(|rows| items(0..rows));

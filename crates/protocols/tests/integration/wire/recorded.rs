@@ -74,7 +74,7 @@ impl Recorded {
         rows
     }
 
-    /// The size of `row` besides the `small` one.
+    /// The size of `row` other than the `small` one.
     pub(super) fn second_size(&self, row: &str, small: Sizes) -> Option<Sizes> {
         let mut sizes = self.digests.keys().filter(|entry| entry.row == row).map(|e| e.sizes);
         sizes.find(|sizes| *sizes != small)

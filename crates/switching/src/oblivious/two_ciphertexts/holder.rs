@@ -39,8 +39,8 @@ fn seed(ctx: &mut Context) -> Block {
 }
 
 impl Holder {
-    /// Masks the rows, and returns the masks. The rows leave with the first ciphertexts: a message between the setup and
-    /// the router's choices would be a flight of its own.
+    /// Masks the rows, and returns the masks. The rows leave with the first ciphertexts: a message
+    /// between the setup and the router's choices would be one more flight.
     pub(crate) fn mask(&mut self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
         let (bits, words) = (rows.bits(), rows.words_per_row());
         let masks = Rows::from_seed(seed(ctx), rows.len(), bits);
@@ -125,7 +125,8 @@ impl Switches for Holder {
         for ((pair, masks), ciphertexts) in
             pairs.chunks_exact_mut(2 * w).zip(masks).zip(ciphertexts)
         {
-            // The first ciphertext holds the mask changes of a straight switch, the second those of an exchange.
+            // The first ciphertext holds the mask changes of a straight switch, the second the
+            // changes of an exchange.
             let (straight, exchanged) = ciphertexts.split_at_mut(2 * w);
             for j in 0..w {
                 straight[j] ^= pair[j] ^ masks[j];
