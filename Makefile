@@ -127,13 +127,13 @@ parameters: ## Check the parameters whose scripts take seconds.
 	@$(MAKE) -s -C parameters/partitions
 
 layering: ## Check who depends on whom against ARCHITECTURE.md, and the shape of the source text.
-	$(CARGO) test --workspace --locked --test layering --test circles --test source_text
+	$(CARGO) test --workspace --locked --test structure
 
 docs: ## Check that every public item is documented and every link in the documents leads somewhere.
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 
 deny: ## Check licences and sources of the dependencies, and advisories where cargo-deny is installed.
-	$(CARGO) test --workspace --locked --test dependencies
+	$(CARGO) test --workspace --locked --test structure -- dependencies
 	@scripts/deny
 
 clean: ## Remove what was built, and the demo's files.

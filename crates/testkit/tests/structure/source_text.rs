@@ -1,9 +1,7 @@
 //! The shape of the source text, where `rustfmt` does not look: it leaves an expression alone if a string in it is
 //! too long, and never joins the lines of a string.
 
-mod literals;
-
-use literals::literal_end;
+use crate::literals::literal_end;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -4,9 +4,7 @@
 //! is followed through re-exports to the file that defines it. A module that declares or re-exports another one does
 //! not import it by that alone. Methods are not looked at: an `impl` may be in a file above its type.
 
-mod literals;
-
-use literals::literal_end;
+use crate::literals::literal_end;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
