@@ -280,7 +280,7 @@ def lists_and_removes(scene: Scene, s3: int) -> None:
     client("s3", s3).put_object(Bucket=bucket, Key="some/prefix/report.txt", Body=b"")
     code, error = scene.run("shop", "--once")
     assert code == 75, error
-    assert "only shop has begun" in exchange("status")
+    assert "only shop has started" in exchange("status")
     scene.both()
     (run,) = json.loads(exchange("status", "--json"))["runs"]
     assert (run["number"], run["state"], run["turn"]) == (1, "finished", None)
@@ -328,7 +328,7 @@ def test_urls_that_name_no_place_are_refused(tmp_path: pathlib.Path) -> None:
     code, error = scene.run("shop", place="s3://key:canary@bucket/x")
     assert code == 2 and "AWS_ACCESS_KEY_ID" in error and "canary" not in error
     options: dict[str, Any] = {"key": scene.keys["shop"], "exchange": "ftp://host/x"}
-    with pytest.raises(v.SettingsError, match="no kind of store"):
+    with pytest.raises(v.SettingsError, match="unsupported store URL"):
         v.run(scene.agreement, tmp_path / "shop.csv", **options)
 
 
@@ -428,7 +428,7 @@ def test_a_run_goes_on_after_credentials_expire(
     start = time.monotonic()
     code, error = scene.end(shop)
     assert code == 3 and f"the bucket s3://{bucket}/x cannot be used: access is refused" in error
-    assert "whether they have expired" in error and "goes on where it stopped" in error
+    assert "whether they have expired" in error and "the run resumes" in error
     # It is known at once: nothing is repeated.
     assert time.monotonic() - start < 10
     code, again = scene.run("shop", "--once")
@@ -494,7 +494,7 @@ def goes_on_after(scene: Scene, cut: Callable[[], None], back: Callable[[], None
         said += line
     cut()
     code, error = scene.end(shop)
-    assert code == 5 and "cannot be reached" in error and "goes on where it stopped" in error
+    assert code == 5 and "cannot be reached" in error and "the run resumes" in error
     code, error = scene.run("shop", "--once")
     assert code == 5 and "cannot be reached" in error
     assert (scene.folder / "shop.state").exists()
@@ -628,8 +628,8 @@ def test_what_ssh_refuses_is_named(
     with sshd.started():
         for settings, words in (
             (sshd.config(user="other"), "refuses the login"),
-            (sshd.config(known="unknown"), "does not know the key of the server"),
-            ({"VESICA_SSH_CONFIG": "/no/such/file"}, "settings of ssh cannot be used"),
+            (sshd.config(known="unknown"), "does not know the host key"),
+            ({"VESICA_SSH_CONFIG": "/no/such/file"}, "ssh settings cannot be used"),
         ):
             scene.environment.update(settings)
             code, error = scene.run("shop", "--once")

@@ -1,4 +1,4 @@
-//! `vesica bench`: all parties and any helper as separate processes, on generated items.
+//! `vesica bench`: each party and any helper in its own process, on generated items.
 
 mod error;
 mod figures;

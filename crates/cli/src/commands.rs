@@ -1,4 +1,4 @@
-//! One module for each command, or for a few that belong together.
+//! One module for each command, or for a few related ones.
 
 use crate::failure::Failure;
 use std::path::Path;

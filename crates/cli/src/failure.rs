@@ -44,11 +44,11 @@ pub(crate) enum Failure {
     Helper(Box<HelperFailure>),
     /// Two options both name the helper's directory.
     HelperDirectoryTwice { option: &'static str, other: &'static str },
-    /// Addresses, keys and names that do not go together.
+    /// Addresses, keys and names that contradict each other.
     Arguments(ArgumentFault),
-    /// The place given to --exchange, without its secret parts.
+    /// The place of --exchange, without secrets.
     Place { shown: String, error: StoresError },
-    /// One key was given two columns.
+    /// Two columns were given for one key.
     ColumnTwice { key: String },
     /// `VESICA_SIMD` names kernels that this machine does not have.
     Kernels { name: String, available: Vec<&'static str> },
@@ -66,11 +66,11 @@ pub(crate) enum Failure {
     NotAKey { given: String, keys: Vec<String> },
     /// More or fewer parties than a new agreement takes.
     PartyCount { found: usize, with_helper: bool },
-    /// The runs of a store could not be looked at or removed.
+    /// The runs of a store could not be listed or removed.
     Runs { fault: RunsError, place: String },
     /// Files of shares that cannot be combined.
     Shares(SharesError),
-    /// The shares were made under another agreement than the given one.
+    /// The shares were made under an agreement that differs from the given one.
     OtherAgreement,
     /// The files hold shares of values only, no keys.
     NoKeysShared,
@@ -85,7 +85,7 @@ pub(crate) enum Failure {
     AnswerLost { quiet: bool },
     /// The report of a run could not be written. The answer is in the result file, or printed, or lost.
     ReportLost { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_printed: bool },
-    /// A check has read an input that no run can use, and has shown what it found.
+    /// A check has read an input that a run cannot use, and has shown the results.
     Checked(Box<InputError>),
     /// Rows of the input are faulty.
     Faults(Box<Faults>),

@@ -23,12 +23,12 @@ const OFF: &str = "off";
 /// The scheme of a backend in a directory.
 const DISK: &str = "disk:";
 
-/// How long the helper may take to tell waiting parties that it stops.
+/// How long the helper takes to tell waiting parties that it is shutting down.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve parties as the helper of their runs.
 ///
-/// Finds the keys that all parties of a run have without seeing the keys: it gets labels, which reveal
+/// Finds the keys that all parties of a run have without seeing the keys: it receives labels, which reveal
 /// nothing without a secret that only the parties know. Serves the parties listed in the settings, many
 /// runs at once, on one port. Runs continue after a restart. Ctrl-C or SIGTERM ends it cleanly, a second
 /// one ends it at once. On SIGHUP it reads the parties and their limits again, without a restart.
@@ -156,7 +156,7 @@ impl Hangups {
         Self(signals)
     }
 
-    /// Sends a request for each signal, from a separate thread.
+    /// Sends a request for each signal, from its own thread.
     fn forward(self, requests: mpsc::Sender<Request>) {
         let wait = move || {
             while self.0.wait().is_ok() && requests.send(Request::Reload).is_ok() {}

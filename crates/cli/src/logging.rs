@@ -102,7 +102,7 @@ fn open(format: LogFormat, file: Option<&Path>) -> Result<(), Failure> {
     let make = move || target.clone();
     let ours = Targets::new().with_targets(OURS.map(|target| (target, LevelFilter::INFO)));
     let registry = tracing_subscriber::registry().with(ours);
-    // If a log was started earlier in this process, it stays.
+    // A log that was started earlier in this process stays.
     let _ = match format {
         LogFormat::Text => {
             let lines = fmt::layer().with_writer(make).with_ansi(colour).with_target(false);

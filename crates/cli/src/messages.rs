@@ -1,5 +1,4 @@
-//! The command's error messages: those for failures that only the command has, and how all are
-//! printed.
+//! The error messages of failures that only the command has, and the printing of all messages.
 //!
 //! All others are in `vesica-diagnostics`. The same rules hold: messages start in lower case and
 //! end without a full stop. They name files, lines, columns, peers and phases; never a key, an item
@@ -63,7 +62,7 @@ fn harmless(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
-/// The message for a system that has no more memory.
+/// The message for exhausted memory.
 pub(crate) const OUT_OF_MEMORY: OutOfMemoryMessage =
     OutOfMemoryMessage { text: NO_MEMORY, exit_code: code::HERE };
 
@@ -99,7 +98,7 @@ pub(crate) fn turn_panics_into_messages() {
         if vesica_records::panic_is_caught() {
             return;
         }
-        // Another thread that fails waits for this one, which ends the process.
+        // Another thread that panics waits for this one, which ends the process.
         let _told = TOLD.lock();
         let text = panic.payload_as_str().unwrap_or_default();
         let place = panic.location().map(|at| format!("{}:{}", at.file(), at.line()));
@@ -109,7 +108,7 @@ pub(crate) fn turn_panics_into_messages() {
     }));
 }
 
-/// Held by the thread that says why the process ends.
+/// Held by the thread that reports why the process ends.
 static TOLD: Mutex<()> = Mutex::new(());
 
 /// How the panic messages of the standard library and rayon start when the system has no thread for
@@ -181,7 +180,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         ),
         Failure::UnknownProtocol { id } => unknown_protocol(id),
         Failure::NotAKey { given, keys } => Message::here(
-            format!("--never names {given:?}, which is no key column of the agreement"),
+            format!("--never names {given:?}, which is not a key column of the agreement"),
             format!("the key columns are {}; add one with --key", list(keys)),
         )
         .by(Who::Caller),
@@ -211,7 +210,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         ),
         Failure::SecretsOnTerminal => Message::here(
             "the terminal would show what the shares keep secret",
-            "give a file, for example --output common.csv, or --output - to print it all the same",
+            "give a file, for example --output common.csv, or --output - to print it anyway",
         ),
         Failure::Stdout(error) => Message::here(
             format!("standard output cannot be written: {}", files::cause(error.kind())),
@@ -223,16 +222,16 @@ pub(crate) fn of(failure: &Failure) -> Message {
             match (result, report) {
                 (Some(path), _) => Message::here(
                     lost,
-                    format!("the run is over, and its result is in place in {}", path.display()),
+                    format!("the run has finished, and its result is in {}", path.display()),
                 ),
                 (None, Some(path)) => Message::here(
                     lost,
-                    format!("the run is over, and its report is in place in {}", path.display()),
+                    format!("the run has finished, and its report is in {}", path.display()),
                 ),
                 (None, None) => Message::here(
                     lost,
-                    "the run is over, and its answer is lost; next time keep it with --report FILE \
-                     or --output FILE",
+                    "the run has finished, and its answer is lost; next time keep it with --report \
+                     FILE or --output FILE",
                 ),
             }
         }
@@ -253,12 +252,12 @@ pub(crate) fn of(failure: &Failure) -> Message {
             ),
             match (result, is_printed) {
                 (Some(result), _) => format!(
-                    "the run is over, and its result is in place in {}; only the report is lost",
+                    "the run has finished, and its result is in {}; only the report is lost",
                     result.display()
                 ),
-                (None, true) => "the run is over; only the report is lost".to_owned(),
+                (None, true) => "the run has finished; only the report is lost".to_owned(),
                 (None, false) => {
-                    "the run is over, and its answer is lost with the report; run it again"
+                    "the run has finished, and its answer is lost with the report; run it again"
                         .to_owned()
                 }
             },
@@ -267,7 +266,7 @@ pub(crate) fn of(failure: &Failure) -> Message {
         Failure::Faults(faults) => input::faults(faults, SPEECH),
         Failure::InState { what, path, folder } => Message::here(
             format!(
-                "the {what} file {} is in {}, which is removed when the run is over",
+                "the {what} file {} is in {}, which is removed at the end of the run",
                 path.display(),
                 folder.display()
             ),

@@ -62,7 +62,7 @@ impl Reporter {
         self.screen.print_warnings();
     }
 
-    /// With a helper: how long this party has been waiting for others, and their names.
+    /// With a helper: how long this party has waited for others, and their names.
     pub(crate) fn waits(&self) -> Option<(Duration, Vec<String>)> {
         match &self.other {
             Other::Peer { .. } => None,
@@ -75,10 +75,10 @@ impl Reporter {
         let folder = folder.display();
         self.screen.say(&match (has_begun, restart) {
             (true, false) => format!("continuing the run in {folder}"),
-            (true, true) => format!("dropping the run in {folder}"),
+            (true, true) => format!("abandoning the run in {folder}"),
             _ => format!(
-                "intermediate data, and the state for continuing after an interruption, \
-                          is in {folder}"
+                "intermediate data, and the state for continuing after an interruption, is in \
+                 {folder}"
             ),
         });
     }
@@ -101,7 +101,7 @@ impl Reporter {
             }
             LinkEvent::Mended { .. } => {
                 self.screen.end_waiting();
-                self.screen.say(&format!("connected to {peer} again; the run goes on"));
+                self.screen.say(&format!("connected to {peer} again; the run resumes"));
             }
             LinkEvent::Connected { address, is_proxy, peer: identity } => {
                 self.screen.end_waiting();
@@ -129,7 +129,7 @@ impl Reporter {
         warnings(counts).iter().for_each(|line| self.screen.warn(line));
     }
 
-    /// Shows a line about a run, and how many runs before it were abandoned.
+    /// Shows a line about a run, and how many earlier runs were abandoned.
     fn run(&self, line: &str, Repeats { count, max }: Repeats) {
         match count {
             0 => self.screen.say(line),
@@ -143,11 +143,11 @@ impl Reporter {
     fn exchange(&self, peer: &str, event: &vesica_store_session::Event) {
         match event {
             vesica_store_session::Event::Run { number, has_begun, repeats } => {
-                let verb = if *has_begun { "goes on" } else { "begins" };
+                let verb = if *has_begun { "resumes" } else { "starts" };
                 self.run(&format!("run {number} of this agreement {verb}"), *repeats);
             }
             vesica_store_session::Event::Repeats { number, repeats } => {
-                self.run(&format!("run {number} of this agreement, says {peer}"), *repeats);
+                self.run(&format!("run {number} of this agreement, according to {peer}"), *repeats);
             }
             vesica_store_session::Event::Waiting { waiting, after } => {
                 let what = match waiting {

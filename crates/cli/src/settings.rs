@@ -93,7 +93,7 @@ pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }
 }
 
-/// The value of `--older-than`: a younger file may still be being written.
+/// The value of `--older-than`: a more recent write may still be in progress.
 pub(crate) fn age(text: &str) -> Result<Duration, TimeLimitError> {
     let age: TimeLimit = text.parse()?;
     if age.0 >= MIN_AGE { Ok(age.0) } else { Err(TimeLimitError::Age) }
@@ -122,7 +122,7 @@ pub(crate) fn day(text: &str) -> Result<Date, DayError> {
     Date::strptime("%Y-%m-%d", text).map_err(|_| DayError)
 }
 
-/// A count; underscores may separate digits: `50_000`.
+/// A count, with optional underscores between digits: `50_000`.
 pub(crate) fn count(text: &str) -> Result<u64, ParseIntError> {
     let is_grouped = text.split('_').all(|digits| !digits.is_empty());
     if is_grouped { text.replace('_', "").parse() } else { text.parse() }
@@ -276,7 +276,7 @@ pub(crate) enum LogFormat {
     Json,
 }
 
-/// More threads than any machine has cores do not help, and can bring a machine to a halt.
+/// The most threads: more do not help, and can bring a machine to a halt.
 const MAX_THREADS: usize = 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -305,7 +305,7 @@ pub(crate) fn peer_address(text: &str) -> Result<String, AddressError> {
     check_peer_address(text).map(|()| text.to_owned()).map_err(|_| AddressError)
 }
 
-/// A text that is not an address, or not one to connect to.
+/// A text that is not an address, or that cannot be connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("an address is a host and a port, for example partner.example:7400 or [::1]:7400")]
 pub(crate) struct AddressError;

@@ -93,7 +93,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
                      `vesica keygen` printed for that party",
                 ),
                 ParseIdentityError::IsSecret => show(
-                    "it is a SECRET key, which nobody else may see: make a new key with `vesica \
+                    "it is a SECRET key, which no one else may see: make a new key with `vesica \
                      keygen`, and put here the public line that it prints",
                 ),
                 _ => show(
@@ -107,7 +107,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
             show("each party and the helper must make their own key with `vesica keygen`"),
         ),
         AgreementFault::NoReceiver => {
-            (show("\"receives\" names nobody"), show("name a party, or write receives = \"all\""))
+            (show("\"receives\" names no party"), show("name a party, or write receives = \"all\""))
         }
         AgreementFault::ReceiverTwice { name } => {
             (format!("\"receives\" names {name:?} twice"), show("remove one of them"))
@@ -124,11 +124,11 @@ fn words(fault: &AgreementFault) -> (String, String) {
             format!("{field:?} must have 1 to {max} values, not {found}"),
             match found {
                 0 => show("leave the field out if no value is excluded"),
-                _ => show("keep those that occur most; correct the others in the files"),
+                _ => show("keep the most frequent ones; correct the others in the files"),
             },
         ),
         AgreementFault::ExcludedTwice { field, value } => (
-            format!("{field:?} is {value:?}, which stands in the list before"),
+            format!("{field:?} is {value:?}, which is already in the list"),
             show("remove one of them; blanks at the ends make no difference"),
         ),
         AgreementFault::BadProfile { field, cause } => bad_profile(field, cause),
@@ -203,7 +203,7 @@ fn words(fault: &AgreementFault) -> (String, String) {
             (fault.to_string(), show("agree on more bits, or on another default"))
         }
         AgreementFault::IsForBoth { operation } => (
-            format!("{operation} gives each side a result of its own"),
+            format!("{operation} gives each side its own result"),
             show("write receives = \"all\""),
         ),
         AgreementFault::IsForReceiver { protocol } => (
@@ -212,8 +212,8 @@ fn words(fault: &AgreementFault) -> (String, String) {
                 None => "protocols with \"one-sided\" security give one side the result".to_owned(),
             },
             show(
-                "name one side in receives: what the other side was told could be more than the \
-                  result",
+                "name one side in receives: what the other side would be told could be more than \
+                  the result",
             ),
         ),
         AgreementFault::NoBounds { field, .. } => (

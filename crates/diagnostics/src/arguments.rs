@@ -1,21 +1,21 @@
-//! Addresses, keys and names that do not go together, or not with the agreement.
+//! Addresses, keys and names that contradict each other or the agreement.
 
 use crate::words::list;
 use crate::{Message, Speech, Who};
 use vesica_link::ProxyError;
 
-/// What is wrong with what a run or a check was called with.
+/// What is wrong with the arguments of a run or a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentFault {
-    /// A run that keeps no state is to be begun anew.
+    /// A restart of a run that keeps no state.
     NothingToRestart,
-    /// A party that is to listen, although the agreement has a helper.
+    /// A request to listen, although the agreement has a helper.
     ListenWithHelper,
     /// A store, although the agreement has a helper.
     ExchangeWithHelper,
-    /// A look at the runs in a store of an agreement that has a helper.
+    /// A request for the runs in a store of an agreement that has a helper.
     NoRunsWithHelper,
-    /// A party that is to be 0 or 1, as no agreement gives it a name.
+    /// A party that must be 0 or 1, since no agreement gives it a name.
     NotANumberOfAParty {
         /// The party that was asked for.
         asked: String,
@@ -25,18 +25,18 @@ pub enum ArgumentFault {
         /// The helper's name.
         helper: String,
     },
-    /// Neither side of a run between two parties is given: to listen, or to connect.
+    /// A run between two parties is told neither to listen nor to connect.
     NoAddress,
     /// The proxy to connect through cannot be read.
     BadProxy {
-        /// The variable of the environment that names it; `None` where an argument does.
+        /// The environment variable that names it; `None` if an argument does.
         variable: Option<&'static str>,
         /// Why.
         why: ProxyError,
     },
-    /// Meeting the other side needs a key file.
+    /// Connecting to the other side needs a key file.
     NoKey,
-    /// The asked party is another than that of the key file.
+    /// The key file belongs to another party than the one asked for.
     OtherParty {
         /// The party that was asked for.
         asked: String,
@@ -79,7 +79,7 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
         )
         .by(Who::Caller),
         ArgumentFault::NoRunsWithHelper => Message::here(
-            "the agreement has a helper, and its runs are in no folder",
+            "the agreement has a helper, so its runs are in no folder",
             "give an agreement of two parties without a helper",
         )
         .by(Who::Caller),
@@ -111,12 +111,12 @@ pub fn error(fault: &ArgumentFault, say: Speech) -> Message {
         )
         .by(Who::Caller),
         ArgumentFault::BadProxy { variable, why } => Message::here(
-            format!("{} names no proxy: {why}", variable.unwrap_or(say.proxy())),
+            format!("{} is not a proxy: {why}", variable.unwrap_or(say.proxy())),
             format!("correct it, or connect directly with {}", say.no_proxy()),
         )
         .by(Who::Caller),
         ArgumentFault::NoKey => Message::here(
-            "meeting the other side needs your key file",
+            "connecting to the other side needs your key file",
             format!("add {}, or leave out {} and {}", say.key_file(), say.listen(), say.connect()),
         )
         .by(Who::Caller),

@@ -1,4 +1,4 @@
-//! What a check of a file has found.
+//! The results of checking a file.
 
 use crate::input::{self, faults, kind_of, refusal, warnings};
 use crate::words::list;
@@ -10,7 +10,7 @@ use vesica_engine::{Bound, MemoryDefault};
 use vesica_preflight::{Checked, CheckedKey, Needs, Read, Refused};
 use vesica_records::{Faults, InputError, KeyCounts, Place};
 
-/// Writes what was found, with the shapes of the first `rows` rows.
+/// Writes the results, with the shapes of the first `rows` rows.
 ///
 /// # Errors
 /// Those of `out`.
@@ -19,7 +19,7 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
     let rows = rows.min(read.counts.rows);
     match checked.refused {
         Some(Refused::Data(InputError::NoRows { .. })) => return Ok(()),
-        // What a run would need is of no interest then.
+        // What a run would need does not matter then.
         Some(Refused::Data(_)) => {
             show_counts(read, out)?;
             return show_all_shapes(&checked.key, rows, out);
@@ -46,7 +46,7 @@ pub fn show(checked: &Checked, rows: u64, say: Speech, out: &mut impl Write) -> 
     Ok(())
 }
 
-/// Why a run would refuse the data, to whom all that was found has been shown.
+/// Why a run would refuse the data, for a reader who has seen the results.
 pub fn data(error: &InputError, say: Speech) -> Message {
     let mut message = input::data(error, say);
     if let InputError::NoKeys { .. } = error {
@@ -60,7 +60,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
     message
 }
 
-/// Everything that was found, for programs: the fields of [`Checked`], beside them `warnings` in words, and `why` a run
+/// The results for programs: the fields of [`Checked`], `warnings` in words, and `why` a run
 /// would refuse the rows with a `hint`, both null if it would take them.
 pub fn document(checked: &Checked, say: Speech) -> Value {
     let message = checked.refused.as_ref().map(|refused| match (refused, refused.error()) {
@@ -91,7 +91,7 @@ fn show_counts(read: &Read, out: &mut impl Write) -> io::Result<()> {
     show_refused(counts, out)
 }
 
-/// What a run takes of the machine, if it is worth a word.
+/// What a run takes of the machine, if it needs disk or much memory.
 fn show_needs(needs: Option<&Needs>, say: Speech, out: &mut impl Write) -> io::Result<()> {
     let Some(needs) = needs.filter(|needs| needs.disk_bytes > 0 || needs.is_large) else {
         return Ok(());
@@ -100,7 +100,7 @@ fn show_needs(needs: Option<&Needs>, say: Speech, out: &mut impl Write) -> io::R
     match needs.least_memory_bytes {
         Some(least) => writeln!(
             out,
-            "{:>13}  of memory at most ({}); {} are enough",
+            "{:>13}  of memory at most ({}); {} is enough",
             bytes(needs.memory_bytes),
             say.memory(),
             bytes(least),
@@ -111,7 +111,7 @@ fn show_needs(needs: Option<&Needs>, say: Speech, out: &mut impl Write) -> io::R
         0 => writeln!(out, "{:>13}  disk", "no")?,
         disk => writeln!(
             out,
-            "{:>13}  of disk at most in {} ({}), where {} are free",
+            "{:>13}  of disk at most in {} ({}), where {} is free",
             bytes(disk),
             needs.folder.display(),
             say.scratch(),
@@ -121,7 +121,7 @@ fn show_needs(needs: Option<&Needs>, say: Speech, out: &mut impl Write) -> io::R
     Ok(())
 }
 
-/// The memory of a run by default, where it is less than elsewhere.
+/// The default memory of a run, if a limit of this machine or container reduces it.
 ///
 /// # Errors
 /// Those of `out`.
@@ -157,7 +157,7 @@ fn show_refused(counts: &KeyCounts, out: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// How many rows `what` holds for, and the first of them.
+/// How many rows `what` is true of, and the first of them.
 fn show_places(what: &str, count: u64, first: &[Place], out: &mut impl Write) -> io::Result<()> {
     let places: Vec<String> = first.iter().map(ToString::to_string).collect();
     let more = if count > places.len() as u64 { " and more" } else { "" };

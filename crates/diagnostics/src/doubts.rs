@@ -4,7 +4,7 @@ use crate::words::counted;
 use vesica_agreement::figures::grouped;
 use vesica_records::{FloatTexts, FrequentKey, Misfit};
 
-/// A key that stands in many of the `rows`. Names its shape, never its value.
+/// A key that many of the `rows` have. Names its shape, never its value.
 pub(crate) fn frequent(key: &FrequentKey, rows: u64) -> String {
     let shapes: Vec<String> = key
         .shapes
@@ -12,8 +12,8 @@ pub(crate) fn frequent(key: &FrequentKey, rows: u64) -> String {
         .map(|part| format!("column {:?} like {}", part.column, part.pattern))
         .collect();
     format!(
-        "one key stands in {}{} of {} rows, as in {} ({}): a placeholder matches the one of the \
-         other side. If it is one, exclude its value with never = [...] at this key in the \
+        "one key is in {}{} of {} rows, for example in {} ({}): a placeholder matches the other \
+         side's. If it is one, exclude its value with never = [...] at this key in the \
          agreement, which both sides must then change, or clean the file",
         if key.is_exact { "" } else { "at least " },
         grouped(key.count),
@@ -28,8 +28,8 @@ pub(crate) fn floats(floats: &FloatTexts) -> String {
     let places: Vec<String> = floats.first.iter().map(ToString::to_string).collect();
     let more = if floats.count > places.len() as u64 { " and more" } else { "" };
     format!(
-        "column {:?} has numbers such as 123.0 or 1.5e+10, as programs write whole numbers that \
-         became floating point; 123.0 does not equal 123, in {}: {}{more}",
+        "column {:?} has numbers such as 123.0 or 1.5e+10, which programs write for whole numbers \
+         that became floating point; 123.0 does not equal 123; in {}: {}{more}",
         floats.column,
         counted(floats.count, "row"),
         places.join(", "),
@@ -79,8 +79,8 @@ mod tests {
         let shapes = vec![part("name", "A+"), part("id", "9+")];
         let mut key = FrequentKey { count: 1500, is_exact: true, first: Place::Line(9), shapes };
         let text = frequent(&key, 20_000);
-        let told = "one key stands in 1,500 of 20,000 rows, as in line 9 (column \"name\" like A+, \
-                    column \"id\" like 9+): ";
+        let told = "one key is in 1,500 of 20,000 rows, for example in line 9 (column \"name\" \
+                    like A+, column \"id\" like 9+): ";
         assert!(text.starts_with(told), "{text}");
         assert!(text.contains("never = [...]"), "{text}");
         key.is_exact = false;

@@ -39,7 +39,7 @@ pub fn error(error: &Error, endpoint: Option<&Endpoint>, say: Speech) -> Message
     }
 }
 
-/// Intermediate data that cannot be kept in `folder`; `option` gives another one.
+/// Intermediate data that cannot be kept in `folder`; `option` names another folder.
 pub(crate) fn scratch(folder: &Path, kind: ErrorKind, option: &str, say: Speech) -> Message {
     Message::here(
         format!("intermediate data cannot be kept in {}: {}", folder.display(), files::cause(kind)),
@@ -75,7 +75,7 @@ pub(crate) fn doing(phase: Phase) -> &'static str {
     }
 }
 
-/// A key file of no party.
+/// A key file that belongs to no party.
 fn not_a_party(
     identity: &PublicIdentity,
     parties: &[(String, PublicIdentity)],
@@ -92,12 +92,10 @@ fn not_a_party(
         .map(|(name, identity)| format!("{name} has {}", identity.fingerprint()))
         .collect();
     Message::here(
-        format!(
-            "the identity of this key file is not that of any party in the agreement: {identity}"
-        ),
+        format!("the identity of this key file belongs to no party in the agreement: {identity}"),
         format!(
             "in the agreement {}: give the key file of one of them, or put this identity into the \
-             agreement, which all parties must then do",
+             agreement file of every party",
             parties.join(", ")
         ),
     )
@@ -149,7 +147,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ConfigFault::NoThreads => no_threads(say),
         ConfigFault::MemoryTooSmall { least, given } => Message::here(
             format!(
-                "{} of memory are too little: one partition of the sets takes {}",
+                "{} of memory is too little: one partition of the sets takes {}",
                 bytes(*given),
                 bytes(*least)
             ),
@@ -168,13 +166,13 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ConfigFault::Scratch { folder, kind } => scratch(folder, *kind, say.scratch(), say),
         ConfigFault::StateNotOurs { folder } => Message::here(
             format!("{} contains other files", folder.display()),
-            format!("give {} a folder of its own; it is created if it does not exist", say.state()),
+            format!("give {} another folder; it is created if it does not exist", say.state()),
         ),
         ConfigFault::StateOfAnotherUser { folder } => Message::here(
             format!("{} belongs to another user of this machine", folder.display()),
             format!(
-                "run {} as that user, if it began the run; otherwise give {} a folder of your own, \
-                 which is created if it does not exist",
+                "run {} as that user, if that user started the run; otherwise give {} another \
+                 folder, which is created if it does not exist",
                 say.program(),
                 say.state()
             ),
@@ -185,7 +183,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 folder.display()
             ),
             format!(
-                "run `chmod 700 {}` if nobody else has changed anything in it; otherwise \
+                "run `chmod 700 {}` if no other user has changed anything in it; otherwise \
                  remove it and add {}",
                 folder.display(),
                 say.restart()
@@ -193,12 +191,11 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
         ),
         ConfigFault::StateReplaceable { folder } => Message::here(
             format!(
-                "other users can write to the folder that {} is in, and put another one in its \
-                 place",
+                "other users can write to the folder that contains {}, and replace it",
                 folder.display()
             ),
             format!(
-                "give a folder with {} that only you can write around, or take that right from \
+                "give {} a folder in a place where only you can write, or take that right from \
                  them with chmod go-w",
                 say.state()
             ),
@@ -209,7 +206,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 folder.display()
             ),
             format!(
-                "give each agreement and party a folder of its own with {}, or finish that run",
+                "give each agreement and party its own folder with {}, or finish that run",
                 say.state()
             ),
         ),
@@ -220,7 +217,7 @@ fn config(fault: &ConfigFault, endpoint: Option<&Endpoint>, say: Speech) -> Mess
                 say.state()
             ),
         )
-        // Nothing is wrong: a scheduler calls again.
+        // Not a fault: a scheduler calls again.
         .by(Who::Later),
         ConfigFault::OutputMissing { party } => Message::here(
             format!("{party} receives the result, but {} is missing", say.output()),
@@ -309,8 +306,8 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) ->
             )
         }
         Incompatible::Candidates => Message::here(
-            "the agreement leaves the choice of the protocol open, and the two sides have \
-             different protocols to choose from",
+            "the agreement does not name a protocol, and the two sides have different protocols \
+             to choose from",
             format!(
                 "install the same version on both sides ({} shows it), or name a protocol in the \
                  agreement",
@@ -323,7 +320,7 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) ->
     Message { who: Who::Peers, ..message }
 }
 
-/// One line for each field, the first ones of many.
+/// One line for each field, up to a maximum.
 fn shown(differences: &[Difference]) -> String {
     const MAX_SHOWN: usize = 40;
     let mut text = String::new();
@@ -353,7 +350,7 @@ fn misbehaved(peer: &str, phase: Phase, kind: &Misbehaviour) -> Message {
         ),
         Misbehaviour::SelfCheckFailed => (
             "caused a result that failed the self-check".to_owned(),
-            "no result was written; begin again only with a side that you trust to run unchanged \
+            "no result was written; start again only with a side that you trust to run unchanged \
              software, and please report it if it happens again",
         ),
         Misbehaviour::SetRefused => (
@@ -488,29 +485,27 @@ fn transport(
     Message { error: format!("{what} while {}", doing(phase)), hint, who: Who::Network }
 }
 
-/// That the connection under a run that keeps a state has ended, for the progress.
+/// The line of progress if a run that keeps a state has lost its connection.
 pub fn lost(peer: &str, error: TransportError, say: Speech) -> String {
     match error {
         TransportError::PeerStopped(reason) => {
             let (what, _) = stopped(peer, reason, say);
-            format!("{what}; the run waits until it goes on there")
+            format!("{what}; the run waits until {peer} resumes it")
         }
-        _ => format!("the connection to {peer} is lost; the run goes on with the next one"),
+        _ => format!("the connection to {peer} is lost; the run resumes with the next one"),
     }
 }
 
-/// That the connection of a run without a state is lost, for the progress.
+/// The line of progress if a run without a state has lost its connection.
 pub fn mending(peer: &str, error: TransportError, wait: Duration, say: Speech) -> String {
     let why = match error {
-        TransportError::Idle(limit) => format!("nothing heard for {}", duration(limit)),
+        TransportError::Idle(limit) => format!("nothing received for {}", duration(limit)),
         TransportError::Io(kind) => files::cause(kind),
         _ => "it was closed".to_owned(),
     };
     let end = say.either("; Ctrl-C ends the run", "");
     let wait = duration(wait);
-    format!(
-        "the connection to {peer} is lost ({why}); waiting up to {wait} for it to come back{end}"
-    )
+    format!("the connection to {peer} is lost ({why}); waiting up to {wait} for a new one{end}")
 }
 
 fn stopped(peer: &str, reason: StopReason, say: Speech) -> (String, String) {

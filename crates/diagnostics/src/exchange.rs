@@ -1,4 +1,4 @@
-//! Runs through a store that do not go on.
+//! Runs through a store that cannot continue.
 
 use crate::words::duration;
 use crate::{Message, Speech, Who, stores};
@@ -8,7 +8,7 @@ use vesica_core::StopReason;
 use vesica_link::letters::LetterError;
 use vesica_store_session::{ActualKind, ExchangeError, NotAnObject, Repeats, Waiting};
 
-/// A run with `peer` through the store `place`, which has its state in `folder`.
+/// A run with `peer` through the store `place`, whose state is in `folder`.
 pub(crate) fn error(
     peer: &str,
     place: &str,
@@ -32,11 +32,11 @@ pub(crate) fn error(
                 },
             ),
             hint: {
-                let hint = format!("{again} when {peer} has run: it goes on where it stopped");
+                let hint = format!("{again} after {peer} has run; the run resumes");
                 match waiting {
                     Waiting::Hello => format!(
-                        "{hint}; if {peer} waits too, it has another agreement (compare the \
-                         hashes) or another place"
+                        "{hint}; if {peer} is waiting too, its agreement (compare hashes) or its \
+                         place differs"
                     ),
                     _ => hint,
                 }
@@ -45,34 +45,34 @@ pub(crate) fn error(
         },
         ExchangeError::Store(kind) => {
             let Message { error, hint, who } = stores::cause(place, kind);
-            let hint = format!("{hint}; then {again}: the run goes on where it stopped");
+            let hint = format!("{hint}; then {again}: the run resumes");
             Message { error, hint, who }
         }
         ExchangeError::BegunDetached { number } => Message::here(
             format!(
-                "run {number} in {place} was begun here before, with another state than {}",
+                "this side has already started run {number} in {place}, with another state than {}",
                 folder.display()
             ),
             format!(
-                "run it where that state is, or with its {}; if it is lost, {new}",
+                "run it where that state is, or give that folder with {}; if it is lost, {new}",
                 say.state()
             ),
         ),
         ExchangeError::WrongObject { number } => Message::here(
             format!(
-                "message {number} of {peer} in {place} was altered, or is another one than before"
+                "message {number} of {peer} in {place} was changed, or differs from an earlier one"
             ),
             format!(
-                "ask {peer} whether it wrote there from two places, and who else can write there; \
-                 nothing was revealed; to give the run up, {new}"
+                "ask {peer} whether two of its processes wrote there, and who else can write \
+                 there; nothing was revealed; to abandon the run, {new}"
             ),
         )
         .by(Who::Peers),
         ExchangeError::ForeignObject { number } => Message::here(
             format!("message {number} of this side in {place} is not the one that it wrote"),
             format!(
-                "does another process run with a copy of {}? who else can write there? to give \
-                 the run up, {new}",
+                "does another process run with a copy of {}? who else can write to the store? to \
+                 abandon the run, {new}",
                 folder.display()
             ),
         ),
@@ -89,37 +89,37 @@ pub(crate) fn error(
             },
             format!(
                 "it was not read; find out with {peer} who wrote it, remove it, and {again}: the \
-                 run goes on where it stopped"
+                 run resumes"
             ),
         ),
         ExchangeError::SetBack { name } => Message::here(
             format!(
-                "{peer} has {name} of this side, which is not in {}: the folder is older than \
-                 what this side has sent",
+                "{peer} has received {name} of this side, which is not in {}: that folder is \
+                 older than what this side has sent",
                 folder.display()
             ),
             format!(
                 "was it restored from a backup or a snapshot, or does another process run with a \
-                 copy of it? put the newest one back, or {new}"
+                 copy of it? restore the newest one, or {new}"
             ),
         ),
         ExchangeError::Stopped { reason } => Message::here(
             match reason {
-                StopReason::Cancelled => format!("{peer} has given this run up"),
+                StopReason::Cancelled => format!("{peer} abandoned this run"),
                 StopReason::Config => {
-                    format!("{peer} has given this run up, since it cannot come to a result there")
+                    format!("{peer} abandoned this run: it could not produce a result")
                 }
-                _ => format!("{peer} has ended this run"),
+                _ => format!("{peer} ended this run"),
             },
             new,
         )
         .by(Who::Peers),
         ExchangeError::TooManyRepeats(Repeats { count, max }) => Message::here(
             format!(
-                "{} begun and given up under this agreement without a result, and it allows {}",
+                "{} abandoned without a result; it allows {}",
                 match count {
-                    1 => "a run was".to_owned(),
-                    count => format!("{count} runs were"),
+                    1 => "a run under this agreement was".to_owned(),
+                    count => format!("{count} runs under this agreement were"),
                 },
                 match max {
                     0 => "no repeat".to_owned(),
@@ -128,24 +128,24 @@ pub(crate) fn error(
                 },
             ),
             format!(
-                "find out with {peer} why they were given up; to go on, agree anew: both sides \
-                 need a new agreement file, with another title or a larger max_repeats, and a \
-                 new folder for the state, not {}",
+                "find out with {peer} why they were abandoned; to continue, make a new agreement: \
+                 both sides need a new agreement file, with another title or a larger \
+                 max_repeats, and a new folder for the state, not {}",
                 folder.display()
             ),
         ),
         ExchangeError::Gone { number } => Message::here(
-            format!("message {number} of this side is not in {place} any more"),
+            format!("message {number} of this side is no longer in {place}"),
             format!(
-                "was the folder mounted anew, or does something remove files there? put the file \
-                 back, or {new}"
+                "check whether the folder was remounted or something deletes files in it; restore \
+                 the file, or {new}"
             ),
         ),
         kind => crate::defect(&kind.to_string(), say),
     }
 }
 
-/// A message of the meeting with `peer` that is wrong.
+/// An invalid message of the handshake with `peer`.
 pub(crate) fn letter(peer: &str, kind: LetterError, say: Speech) -> Message {
     let new = format!("add {} for a new run", say.restart());
     match kind {
@@ -154,10 +154,10 @@ pub(crate) fn letter(peer: &str, kind: LetterError, say: Speech) -> Message {
             "try again later, or on another machine",
         ),
         kind => Message::here(
-            format!("the meeting with {peer} failed: {kind}"),
+            format!("the handshake with {peer} failed: {kind}"),
             format!(
-                "somebody has altered what {peer} wrote, or {peer} has another key file or \
-                 version; nothing was revealed; {new}, on both sides"
+                "what {peer} wrote was changed, or {peer} has another key file or version; \
+                 nothing was revealed; {new}, on both sides"
             ),
         )
         .by(Who::Peers),

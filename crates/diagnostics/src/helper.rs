@@ -87,7 +87,7 @@ fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
         }
         StartError::Store(StoreError::InUse { path }) => Message::here(
             format!("another helper uses the directory {}", path.display()),
-            format!("end it, or give this one a directory of its own with {}", say.state()),
+            format!("end it, or give this one its own directory with {}", say.state()),
         ),
         StartError::Store(StoreError::NotOurs { path }) => Message::here(
             format!(
@@ -95,7 +95,7 @@ fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
                 path.display()
             ),
             format!(
-                "run the helper as that user, or give it a directory of its own with {}",
+                "run the helper as that user, or give it its own directory with {}",
                 say.state()
             ),
         ),
@@ -105,7 +105,7 @@ fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
                 path.display()
             ),
             format!(
-                "run `chmod 700 {}` if nobody else has changed anything in it; otherwise remove \
+                "run `chmod 700 {}` if no other user has changed anything in it; otherwise remove \
                  it: its runs are then lost",
                 path.display()
             ),
@@ -114,8 +114,8 @@ fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
             Message::here(
                 format!("{} is not a helper's directory: it contains other files", path.display()),
                 format!(
-                    "give the helper a directory of its own with {}; if this is a helper's \
-                     directory that lost its file `lock`, create an empty file of that name in it",
+                    "give the helper its own directory with {}; if this is a helper's directory \
+                     that lost its file `lock`, create an empty file of that name in it",
                     say.state()
                 ),
             )
@@ -146,7 +146,7 @@ fn start(error: &StartError, at: &HelperPlaces, say: Speech) -> Message {
         ),
         StartError::SameParty { name } => Message::here(
             format!("the settings list the party {name:?} twice, by its name or by its identity"),
-            "give each party a table of its own, with its own identity",
+            "give each party its own table, with its own identity",
         ),
         StartError::NoThread(_) => no_threads(say),
         error => Message::here(error.to_string(), "check the settings and the options"),
@@ -230,7 +230,7 @@ pub fn settings(error: &SettingsError, say: Speech) -> Message {
             format!("the identity of {name:?} is not valid"),
             match error {
                 ParseIdentityError::IsSecret => {
-                    "it is a SECRET key, which nobody else may see: that party must make a new one \
+                    "it is a SECRET key, which no one else may see: that party must make a new one \
                      with `vesica keygen`, and give you the public line that it prints"
                 }
                 _ => {

@@ -277,7 +277,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
                 }
                 EncodingGuess::SingleByte => format!(
                     "it is in another encoding, in western Europe often WINDOWS-1252; convert it \
-                     with the name of its own: {}",
+                     with the name of its own encoding: {}",
                     converted(path, "WINDOWS-1252")
                 ),
                 EncodingGuess::Utf16 => {
@@ -422,7 +422,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
             "give the frame, or the path of the file, again",
         ),
         InputError::BadBatch { path } => Message::here(
-            format!("{}: what hands it over failed, or handed over damaged columns", input(path)),
+            format!("{}: its source failed, or supplied damaged columns", input(path)),
             "read it to its end without Vesica: the library that made it says what is wrong",
         ),
         InputError::TooManyRows { path, limit } => Message::here(
@@ -442,7 +442,7 @@ pub fn data(error: &InputError, say: Speech) -> Message {
         InputError::UnlikeParts { unlike, .. } => Message::here(
             format!("the files of a folder are one table, but {error}"),
             match unlike {
-                Unlike::Formats => "put the files of each format into a folder of their own",
+                Unlike::Formats => "put the files of each format into a separate folder",
                 Unlike::Columns => say.either(
                     "export all files with the same columns in the same order; if the files have \
                      no header, add --no-header",
@@ -485,7 +485,7 @@ fn stray(path: &Path, kind: StrayKind, say: Speech) -> Message {
         ),
         StrayKind::LinkToFolder => Message::here(what, "replace the link with the folder itself"),
         StrayKind::BadName => {
-            Message::here(what, "names of folders are UTF-8, with %2F and the like for bytes")
+            Message::here(what, "folder names must be UTF-8, with bytes escaped as in %2F")
         }
         _ => Message::here(
             what,
@@ -562,7 +562,7 @@ pub fn output(error: &OutputError, say: Speech) -> Message {
             files::MORE_FILES,
         ),
         OutputError::ColumnTaken { column } => Message::here(
-            format!("the input has a column {column:?} already"),
+            format!("the input already has a column {column:?}"),
             format!("give {} a name that no column has", say.mark()),
         ),
         OutputError::UnwritableCell { place, column, type_name } => Message::here(

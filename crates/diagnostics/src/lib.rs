@@ -7,8 +7,8 @@
 //! * [`Message`], [`Who`] — an error with its hint, and who must act.
 //! * [`Speech`] — whether a message names the options of the command or the arguments of the Python package.
 //! * [`agreement`] — agreements that cannot be used.
-//! * [`arguments`] — addresses, keys and names that do not go together.
-//! * [`checked`] — what a check of a file has found.
+//! * [`arguments`] — addresses, keys and names that contradict each other.
+//! * [`checked`] — the results of checking a file.
 //! * [`engine`] — a run between two parties, and its files and settings.
 //! * [`with_helper`] — a run with a helper.
 //! * [`helper`] — the helper's service.
@@ -17,7 +17,7 @@
 //! * [`memory`] — amounts of memory.
 //! * [`runs`] — the runs in a store, and what cleaning it removes.
 //! * [`shares`] — files of shares.
-//! * [`stores`] — places where two sides meet.
+//! * [`stores`] — stores and shared folders that cannot be used.
 //! * [`files`] — what the operating system says about files.
 //! * [`words`] — lists, counts and times in words.
 

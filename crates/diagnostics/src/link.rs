@@ -37,7 +37,7 @@ pub fn identity(error: &IdentityError, say: Speech) -> Message {
                 user(*owner)
             ),
             format!(
-                "run {} as that user, or use a key of your own: whoever owns the file can read it \
+                "run {} as that user, or use a key of your own: the owner of the file can read it \
                  and act as you",
                 say.program()
             ),
@@ -127,7 +127,7 @@ pub fn setting(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech) -> M
             ),
         },
         LinkError::Proxy(ProxyFault::Login) => Message::here(
-            format!("the proxy on the way to {address} does not accept the login, or wants one"),
+            format!("the proxy on the way to {address} rejects the login, or requires one"),
             format!(
                 "give it as {}, where @ : / and % are written %40 %3A %2F and %25",
                 say.either(
@@ -158,8 +158,8 @@ pub fn incompatible(error: &LinkError, endpoint: Option<&Endpoint>, say: Speech)
             format!(
                 "the other side at {at} has another identity than the agreement names: {presented}"
             ),
-            "verify first: it may be somebody else. Check the address, and ask your partner over a \
-             channel that you trust which key file it uses; the agreement names the other one",
+            "verify first: it may be an impostor. Check the address, and ask your partner over a \
+             channel that you trust which key file it uses; the agreement names another identity",
         ),
         LinkError::OwnIdentity => Message::here(
             "the other side uses the same identity as this side",
@@ -210,17 +210,17 @@ pub fn transport(
         ),
         LinkError::EarlierRun => Message::here(
             format!(
-                "{peer} at {at} is still in an earlier run, and waits for the process of this side \
-                 that was in it"
+                "{peer} at {at} is still in an earlier run, and waits for this side's earlier \
+                 process"
             ),
-            "start both sides again; the earlier run ends there now, or when it has noticed that \
+            "start both sides again; the earlier run ends there now, or once it has noticed that \
              its connection is lost",
         ),
         LinkError::Proxy(ProxyFault::Forbidden) => Message::here(
             format!("the proxy does not allow a connection to {peer} at {at}"),
             format!(
-                "ask who runs the proxy to allow this address and port, or connect directly with \
-                 {}",
+                "ask the proxy's operator to allow this address and port, or connect directly \
+                 with {}",
                 say.no_proxy()
             ),
         ),
@@ -254,7 +254,7 @@ fn no_peer(
         ),
         (Some(Endpoint::Listen(_)), Some(LinkError::WrongIdentity { .. })) => Message::here(
             format!("{peer} did not connect to {at} within {waited}; another program did{why}"),
-            "verify first: it may be somebody else. Ask your partner over a channel that you trust \
+            "verify first: it may be an impostor. Ask your partner over a channel that you trust \
              which key file it uses",
         ),
         (Some(Endpoint::Listen(_)), _) => Message::here(

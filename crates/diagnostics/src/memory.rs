@@ -5,9 +5,10 @@ use vesica_agreement::figures::bytes;
 
 /// An amount of memory, for example `512MB`, `2GiB`, `1.5Gi`, `512m` or `1073741824`.
 ///
-/// A number, with a point or without, and a unit: `kB`, `MB`, `GB` and `TB` are powers of 1000, `KiB`, `MiB`, `GiB` and `TiB`
-/// powers of 1024, in letters of either case. Short units are those of Kubernetes, `M`, `G`, `T` (powers of 1000), `Ki`, `Mi`,
-/// `Gi`, `Ti`, and those of Docker, `k`, `m`, `g`, `t` (powers of 1024). Without a unit the number is one of bytes.
+/// A number, with a point or without, and a unit: `kB`, `MB`, `GB` and `TB` are powers of 1000,
+/// `KiB`, `MiB`, `GiB` and `TiB` powers of 1024, in letters of either case. Kubernetes' short units
+/// are `M`, `G`, `T` (powers of 1000), `Ki`, `Mi`, `Gi`, `Ti`; Docker's are `k`, `m`, `g`, `t`
+/// (powers of 1024). Without a unit the number is in bytes.
 ///
 /// ```
 /// use vesica_diagnostics::memory::MemorySize;
@@ -26,7 +27,7 @@ const LEAST_BYTES: u64 = 16_000_000;
 /// The most memory, above what any machine has.
 const MOST_BYTES: u64 = 1 << 50;
 
-/// Digits after a point that are read: more than a byte of the largest unit needs no program.
+/// Most digits after a point.
 const MOST_DECIMALS: usize = 9;
 
 /// A text that is not an amount of memory.
@@ -57,7 +58,7 @@ impl FromStr for MemorySize {
         if whole.is_empty() || !is_short {
             return Err(MemorySizeError::Form);
         }
-        // Whatever is too long for a number is too much memory.
+        // A number that is too long for a u64 is too much memory.
         let whole: u128 = whole.parse::<u64>().map_err(|_| MemorySizeError::Range)?.into();
         let scale = 10_u128.pow(decimals.len() as u32);
         let decimals: u128 = if decimals.is_empty() {
@@ -72,7 +73,7 @@ impl FromStr for MemorySize {
     }
 }
 
-/// The bytes of a unit; of none, one.
+/// The bytes of a unit; 1 for no unit.
 fn unit_bytes(unit: &str) -> Option<u64> {
     let short = match unit {
         "" => Some(1),

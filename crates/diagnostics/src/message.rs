@@ -1,4 +1,4 @@
-//! One message, and those that belong to no family of errors.
+//! The type of messages, and the messages that belong to no family of errors.
 
 use crate::Speech;
 
@@ -16,19 +16,19 @@ pub struct Message {
 /// Who must act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// You: what you call Vesica with does not go together.
+    /// You: the arguments contradict each other.
     Caller,
     /// You: your data, your settings or your files.
     You,
     /// You and the other side: the settings differ, or a side does not follow the protocol.
     Peers,
-    /// The network, or the peer who went away.
+    /// The network, or the peer that disconnected.
     Network,
-    /// The peer, sooner or later: the run is not finished, and goes on then.
+    /// The peer, later: the run is not finished, and resumes once the peer has acted.
     Later,
     /// Us: a defect of Vesica.
     Vesica,
-    /// Nobody: you interrupted it.
+    /// No one: you interrupted it.
     Nobody,
 }
 
@@ -38,13 +38,13 @@ impl Message {
         Self { error: error.into(), hint: hint.into(), who: Who::You }
     }
 
-    /// The same words, for `who`.
+    /// The same message, for `who`.
     pub fn by(self, who: Who) -> Self {
         Self { who, ..self }
     }
 }
 
-/// A defect of ours.
+/// A defect of Vesica.
 pub fn defect(what: &str, say: Speech) -> Message {
     Message::here(
         format!("internal error: {what}"),

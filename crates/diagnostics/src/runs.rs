@@ -1,4 +1,4 @@
-//! The runs in a store, for whoever looks after it: what is there, what was removed, and why that failed.
+//! The runs in a store, for its operator: what is there, what was removed, and why that failed.
 
 use crate::arguments::ArgumentFault;
 use crate::words::{and, counted, duration};
@@ -10,10 +10,10 @@ use vesica_agreement::Agreement;
 use vesica_agreement::figures::bytes;
 use vesica_store_session::{Cleaned, FileTotals, RunState, RunsError, Side, StoredRun};
 
-/// The name and the version of the layout of [`json`].
+/// The name and version of the layout of [`json`].
 const SCHEMA: &str = "vesica-exchange-status/1";
 
-/// From here on ages are in days.
+/// From this age on, ages are in days.
 const DAYS: Duration = Duration::from_secs(48 * 3600);
 
 const DAY_SECS: u64 = 24 * 3600;
@@ -21,7 +21,7 @@ const DAY_SECS: u64 = 24 * 3600;
 /// What messages call the parties 0 and 1.
 pub type Names = [String; 2];
 
-/// The names of the parties of `agreement`, or what they are called without one.
+/// The names of the parties of `agreement`; without one, "party 0" and "party 1".
 ///
 /// # Errors
 /// [`ArgumentFault::NoRunsWithHelper`].
@@ -33,7 +33,7 @@ pub fn names(agreement: Option<&Agreement>) -> Result<Names, ArgumentFault> {
     }
 }
 
-/// The number of the party that is `asked` for: by its name in `agreement`, or by the number itself.
+/// The number of the party `asked`, which is a name in `agreement` or the number itself.
 ///
 /// # Errors
 /// [`ArgumentFault::NotANumberOfAParty`], [`ArgumentFault::NoSuchParty`].
@@ -55,16 +55,16 @@ pub fn number(
     }
 }
 
-/// The runs of `place` could not be looked at or removed.
+/// The runs of `place` could not be listed or removed.
 pub fn error(fault: RunsError, place: &str) -> Message {
     match fault {
         RunsError::CannotList => Message::here(
-            format!("{place} cannot list what it has"),
-            "look after it with the tools of whoever runs it",
+            format!("{place} cannot list its objects"),
+            "manage it with its operator's tools",
         ),
         RunsError::CannotRemove => Message::here(
             format!("nothing can be removed from {place}"),
-            "remove old runs with the tools of whoever runs it",
+            "remove old runs with the tools of its operator",
         ),
         RunsError::Store(kind) if stores::is_url(place) => stores::cause(place, kind),
         RunsError::Store(kind) => Message::here(
@@ -78,19 +78,19 @@ pub fn error(fault: RunsError, place: &str) -> Message {
 pub fn state(state: RunState, names: &Names) -> String {
     let name = |party: u8| &names[usize::from(party)];
     match state {
-        RunState::Begun { by } => format!("only {} has begun", name(by)),
-        RunState::UnderWay => "under way".to_owned(),
+        RunState::Begun { by } => format!("only {} has started", name(by)),
+        RunState::UnderWay => "in progress".to_owned(),
         RunState::Ended { by } => format!("{} has finished", name(by)),
         RunState::Finished => "finished".to_owned(),
         RunState::GivenUp { by } => {
             let by: Vec<&String> =
                 names.iter().zip(by).filter_map(|(name, has)| has.then_some(name)).collect();
-            format!("given up by {}", and(&by))
+            format!("abandoned by {}", and(&by))
         }
     }
 }
 
-/// How long ago something of the store was written, as seen `now`.
+/// How long ago an object of the store was written, as seen `now`.
 pub fn age(written: Option<SystemTime>, now: SystemTime) -> String {
     // The clock of the store may be ahead.
     let age = written.map(|written| now.duration_since(written).unwrap_or_default());
@@ -104,7 +104,7 @@ pub fn age(written: Option<SystemTime>, now: SystemTime) -> String {
 /// A table of the runs, one on each line.
 pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
     let [zero, one] = names.clone();
-    let head = ["run", "state", "whose turn", &zero, &one, "last write"].map(str::to_owned);
+    let head = ["run", "state", "next", &zero, &one, "last write"].map(str::to_owned);
     let side = |side: &Side| match side.has_begun() {
         true => format!("{}, {}", counted(side.objects.into(), "object"), bytes(side.object_bytes)),
         false => "–".to_owned(),
@@ -133,7 +133,7 @@ pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
     table
 }
 
-/// The runs as one JSON object; `parties` are the names of the parties, where they are known.
+/// The runs as one JSON object; `parties` are the names of the parties, if they are known.
 pub fn json(runs: &[StoredRun], parties: Option<&Names>) -> Value {
     let runs: Vec<Value> = runs.iter().map(json_of).collect();
     json!({ "schema": SCHEMA, "parties": parties, "runs": runs })
@@ -174,7 +174,7 @@ fn json_of(run: &StoredRun) -> Value {
     })
 }
 
-/// What was removed, or with a dry run would be, one line for each run and two at the end.
+/// What was removed, or in a dry run would be: one line for each run, and the totals.
 pub fn cleaned(cleaned: &Cleaned, is_dry_run: bool, now: SystemTime) -> String {
     let mut text = String::new();
     let mut line = |name: &str, words: String| {
@@ -199,7 +199,7 @@ pub fn cleaned(cleaned: &Cleaned, is_dry_run: bool, now: SystemTime) -> String {
     }
     for run in &cleaned.kept {
         let written = age(run.written(), now);
-        line(&run.name.to_string(), format!("left alone; last write {written}"));
+        line(&run.name.to_string(), format!("kept; last write {written}"));
     }
     if cleaned.unfinished.objects > 0 {
         line("unfinished writes", format!("{done} {}", pile(cleaned.unfinished)));

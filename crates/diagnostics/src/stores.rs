@@ -1,15 +1,15 @@
-//! Places where two sides meet that cannot be used.
+//! Stores and shared folders that cannot be used.
 
 use crate::{Message, Speech, Who, files, words};
 use std::io::ErrorKind;
 use vesica_store_backends::{SCHEMES, Service, SshFault, StoresError, UrlFault};
 
-/// Why the place that is `shown` cannot be used.
+/// Why the store cannot be used; `shown` is its place without secrets.
 pub fn error(shown: &str, error: &StoresError, say: Speech) -> Message {
     match *error {
         StoresError::Folder(kind) => cause(shown, kind),
         StoresError::UnknownScheme => Message::here(
-            format!("there is no kind of store with a URL like {shown}"),
+            format!("unsupported store URL {shown}"),
             format!(
                 "give {} a folder, or a URL that begins with one of {}",
                 say.exchange(),
@@ -18,8 +18,8 @@ pub fn error(shown: &str, error: &StoresError, say: Speech) -> Message {
         )
         .by(Who::Caller),
         StoresError::Url(fault) => {
-            Message::here(format!("{shown} names no place: {}", url_fault(fault)), url_hint(shown))
-                .by(Who::Caller)
+            let error = format!("{shown} is not a valid location: {}", url_fault(fault));
+            Message::here(error, url_hint(shown)).by(Who::Caller)
         }
         StoresError::NoCredentials(service) => Message::here(
             format!("{shown} cannot be used: there are no credentials for {}", name(service)),
@@ -64,7 +64,7 @@ pub(crate) fn is_url(place: &str) -> bool {
     place.contains("://")
 }
 
-/// The place with this URL, and of what kind it is.
+/// The URL, preceded by the kind of store.
 fn with_kind(url: &str) -> String {
     let scheme = url.split("://").next().unwrap_or_default().to_ascii_lowercase();
     match &*scheme {
@@ -76,7 +76,7 @@ fn with_kind(url: &str) -> String {
     }
 }
 
-/// What the store `place` says while it is in use. A place that is no URL is a folder.
+/// An error of the store `place` while it is in use. A place that is not a URL is a folder.
 pub fn cause(place: &str, kind: ErrorKind) -> Message {
     if !is_url(place) {
         return Message::here(
@@ -96,21 +96,21 @@ pub fn cause(place: &str, kind: ErrorKind) -> Message {
         }
         ErrorKind::Unsupported => (
             "it cannot do what a run needs".to_owned(),
-            "use a store that writes an object only if there is none of its name",
+            "use a store that can write an object only if its name is not taken",
         ),
         kind => (files::cause(kind), "check the place, or choose another one"),
     };
     Message::here(format!("{} cannot be used: {cause}", with_kind(place)), hint)
 }
 
-/// What to say of a place that is an object of the caller's program and raised an exception of this `class`, which is
-/// like an error of this `kind`. The exception itself is the cause of the error.
+/// The message if a store that is an object of the caller's program raised an exception of this
+/// `class`, which corresponds to this `kind`. The exception itself is the cause of the error.
 pub fn raised(class: &str, kind: ErrorKind, say: Speech) -> Message {
     let who = if is_of_network(kind) { Who::Network } else { Who::Caller };
     let again = say.again();
     Message::here(
-        format!("the object in which the two sides meet raised {class}"),
-        format!("see the cause of this error; then {again}: the run goes on where it stopped"),
+        format!("your store object raised {class}"),
+        format!("see the cause of this error; then {again}: the run resumes"),
     )
     .by(who)
 }
@@ -131,13 +131,13 @@ fn is_of_network(kind: ErrorKind) -> bool {
 fn ssh(shown: &str, fault: SshFault) -> Message {
     let (error, hint) = match fault {
         SshFault::NoProgram => (
-            "the program ssh is not here".to_owned(),
-            "install the client of OpenSSH, and have it in PATH".to_owned(),
+            "ssh is not installed".to_owned(),
+            "install the OpenSSH client, and put it in PATH".to_owned(),
         ),
         SshFault::HostKey => (
-            format!("ssh does not know the key of the server of {shown}, or knows another one"),
-            "connect once with sftp, compare the key with the one that the server's owner tells \
-             you, and let sftp keep it"
+            format!("ssh does not know the host key of {shown}, or knows a different one"),
+            "connect once with sftp, compare the host key with the one that the server's owner \
+             gives you, and accept it"
                 .to_owned(),
         ),
         SshFault::Login => (
@@ -147,15 +147,15 @@ fn ssh(shown: &str, fault: SshFault) -> Message {
                 .to_owned(),
         ),
         SshFault::UnknownHost => (
-            format!("there is no host with the name in {shown}"),
-            "check the name, and the settings of ssh".to_owned(),
+            format!("the host name in {shown} cannot be resolved"),
+            "check the name, and the ssh settings".to_owned(),
         ),
         SshFault::NoSftp => (
-            format!("the server of {shown} has no SFTP"),
-            "ask the server's owner to allow the subsystem sftp".to_owned(),
+            format!("the server of {shown} does not offer SFTP"),
+            "ask the server's owner to enable the sftp subsystem".to_owned(),
         ),
         _ => (
-            "the settings of ssh cannot be used".to_owned(),
+            "the ssh settings cannot be used".to_owned(),
             "check them with sftp, and VESICA_SSH_CONFIG if it is set".to_owned(),
         ),
     };
@@ -166,10 +166,10 @@ fn url_fault(fault: UrlFault) -> &'static str {
     match fault {
         UrlFault::NoName => "the name of the bucket or the host is missing",
         UrlFault::NoPath => "the folder is missing",
-        UrlFault::Secret => "a password or a key does not belong in it",
-        UrlFault::Extra => "it has a part that such a URL does not have",
-        UrlFault::Port => "the port is no number from 1 to 65535",
-        _ => "a name in it has characters that it cannot have",
+        UrlFault::Secret => "it must not contain a password or a key",
+        UrlFault::Extra => "it has a part that such a URL cannot have",
+        UrlFault::Port => "the port is not a number from 1 to 65535",
+        _ => "a name in it has characters that are not allowed",
     }
 }
 
@@ -177,20 +177,21 @@ fn url_fault(fault: UrlFault) -> &'static str {
 fn url_hint(shown: &str) -> &'static str {
     match shown.split("://").next().unwrap_or_default() {
         "s3" | "S3" => {
-            "write s3://BUCKET/PREFIX; the credentials are those of the environment, such as \
+            "write s3://BUCKET/PREFIX; the credentials come from the environment, such as \
              AWS_ACCESS_KEY_ID"
         }
         "gs" | "GS" => {
-            "write gs://BUCKET/PREFIX; the credentials are those of the environment, such as \
+            "write gs://BUCKET/PREFIX; the credentials come from the environment, such as \
              GOOGLE_APPLICATION_CREDENTIALS"
         }
         "az" | "AZ" => {
-            "write az://CONTAINER/PREFIX; the credentials are those of the environment, such as \
+            "write az://CONTAINER/PREFIX; the credentials come from the environment, such as \
              AZURE_STORAGE_ACCOUNT_KEY"
         }
         "file" | "FILE" => "write file:///FOLDER, or the folder alone",
         _ => {
-            "write sftp://USER@HOST:PORT/FOLDER; ssh finds the key, and `/~/FOLDER` is in the home"
+            "write sftp://USER@HOST:PORT/FOLDER; ssh finds the key, and `/~/FOLDER` is in the \
+             home folder"
         }
     }
 }

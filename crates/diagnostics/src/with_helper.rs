@@ -12,13 +12,13 @@ use vesica_engine::{ConfigFault, Error, Incompatible, Phase, TransportFault};
 use vesica_link::letters::LetterError;
 use vesica_link::{Endpoint, LinkError, LinkOptions};
 
-/// What to do when nothing is lost.
+/// What to do if the run can continue.
 fn continue_it(say: Speech) -> String {
     format!("{}: the run continues where it stopped", say.again())
 }
 
 /// What to do when a side does not follow the protocol.
-const DECEIT: &str = "nobody gets a result from this run; find out who runs modified or damaged \
+const DECEIT: &str = "no party gets a result from this run; find out who runs modified or damaged \
                       software before you try again";
 
 /// Why a run with a helper failed, and what its message needs.
@@ -225,7 +225,7 @@ fn refused(
         }
         Refusal::AtOdds => peer(
             format!(
-                "{helper} reports that a party's checks would fail with the lists that were opened"
+                "{helper} reports that a party's checks would fail for the lists that were opened"
             ),
             DECEIT,
         ),
@@ -283,7 +283,7 @@ fn refused(
             ),
         ),
         Refusal::Revoked { .. } => network(
-            format!("{helper} no longer serves {party}, so the run is over"),
+            format!("{helper} no longer serves {party}, so the run has ended"),
             format!(
                 "ask the helper's operator; once its settings list that party again, {again}, \
                  which begins a new run"
@@ -340,7 +340,7 @@ fn letter(helper: &str, party: Option<&str>, kind: LetterError) -> Message {
             format!("the message of {party} to this party was not encrypted for it in this run")
         }
         LetterError::NotTheCommitment { .. } => {
-            format!("{party} opened other random values than it had committed to")
+            format!("{party} opened random values that differ from its commitment")
         }
         _ => "a message between the parties is not valid".to_owned(),
     };
@@ -357,7 +357,7 @@ fn incompatible(failure: &Aided, error: &LinkError, say: Speech) -> Message {
         LinkError::WrongIdentity { presented } => peer(
             format!("the server at {address} is not {helper}: its identity is {presented}"),
             format!(
-                "verify first: it may be somebody else. Check the address, and ask the operator of \
+                "verify first: it may be an impostor. Check the address, and ask the operator of \
                  {helper} over a channel that you trust which key file it uses"
             ),
         ),

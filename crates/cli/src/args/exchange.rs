@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Look after a folder in which parties meet: list its runs, remove old ones.
+/// Manage a shared folder: list its runs and remove old ones.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  vesica exchange status /mnt/partner")]
 pub(crate) struct ExchangeCommandArgs {
@@ -31,10 +31,10 @@ pub(crate) struct RunsArgs {
     pub(crate) agreement: Option<PathBuf>,
 }
 
-/// List the runs in a folder: how far each is, and whose turn it is.
+/// List the runs in a folder: how far each is, and which side is next.
 ///
-/// Looks only at the names, sizes and times of files, and needs no key. Whose turn it is in a run under way
-/// is a guess: the side that wrote longer ago. The run that was written to last comes last.
+/// Reads only the names, sizes and times of files, and needs no key. For a run in progress, the side
+/// whose last write is older is assumed to be next. Sorted by last write, newest last.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -49,8 +49,8 @@ pub(crate) struct StatusArgs {
 
 /// Remove the files of old runs from a folder.
 ///
-/// Removes the files of all runs, finished or not, that nobody has written to for so long. A run that was not
-/// over may have to begin again, with --restart. The marks `end` and `given-up`, which number the runs, stay. Files with other
+/// Removes the files of every run, finished or not, with no writes within AGE. An unfinished run may
+/// then need --restart. The marks `end` and `given-up`, which number the runs, stay. Files with other
 /// names are never touched.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -59,16 +59,17 @@ Example:
 pub(crate) struct CleanArgs {
     #[command(flatten)]
     pub(crate) runs: RunsArgs,
-    /// How long ago a run was written to last, at least 1m, for example 30d or 12h
+    /// Minimum time since the last write (1m or longer), for example 30d or 12h
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub(crate) older_than: Duration,
     /// Only the files of this party: 0 or 1, or with --agreement its name
     #[arg(long, value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Remove the marks too: the numbers of these runs are used again, so neither side may have a state left
+    /// Remove the marks too: the numbers of these runs are then used again, so use this only if neither
+    /// side has a state left
     #[arg(long, conflicts_with = "party")]
     pub(crate) all: bool,
-    /// Remove nothing, and say what would be removed
+    /// Remove nothing, and print what would be removed
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

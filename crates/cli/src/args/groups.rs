@@ -22,10 +22,11 @@ use vesica_store_session::Store;
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// How long to wait in a run that keeps a state, by default: the parties may start at any time, and compute for long.
+/// How long to wait in a run that keeps a state, by default: the parties may start at any time, and may
+/// compute for hours.
 const WAIT_DEFAULT_KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// How long a run that does what is possible now waits for what may be there in a moment.
+/// How long a run with `--once` waits for objects that may arrive in a moment.
 const ONCE: Duration = Duration::from_secs(1);
 
 /// Your data.
@@ -108,8 +109,9 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "URL", conflicts_with = "listen")]
     pub(crate) proxy: Option<ProxyChoice>,
     /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
-    /// no limit. Without a helper and --state, a lost connection has this time to come back, at most 60s; with
-    /// --state, each next message of the other side has this time [default: 60s; 24h with a helper or --state]
+    /// no limit. Without a helper and --state, a lost connection must be replaced within this time, at most
+    /// 60s; with --state, each next message of the other side must arrive within it [default: 60s; 24h with a
+    /// helper or --state]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may send nothing, at least 1s
@@ -143,8 +145,8 @@ impl PlaceArgs {
         Ok(Some(LinkOptions { proxy, ..self.options(endpoint, WAIT_DEFAULT) }))
     }
 
-    /// The endpoint and its limits for a run of `agreement`. With a helper a party connects to it. There, and where a state is
-    /// kept, it waits longer by default for the other parties.
+    /// The endpoint and its limits for a run of `agreement`. With a helper, the endpoint is the helper.
+    /// There, and where a state is kept, the party waits longer by default for the others.
     ///
     /// # Errors
     /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper; [`ArgumentFault::BadProxy`].
@@ -188,17 +190,17 @@ impl PlaceArgs {
     }
 }
 
-/// A place in which the two sides meet.
+/// A shared folder or store in place of a connection.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct ExchangeArgs {
-    /// Meet the other side in this place, which both can reach, in place of a connection: a folder, or a URL
-    /// s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or sftp://USER@HOST/FOLDER
+    /// Exchange messages through this place, which both sides can reach, instead of a connection: a folder,
+    /// or a URL s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or sftp://USER@HOST/FOLDER
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["connect", "listen"],
         value_hint = ValueHint::DirPath)]
     exchange: Option<OsString>,
-    /// With --exchange: do what is possible now, and end with exit code 75 if more is to come, with --quiet without
-    /// a word
+    /// With --exchange: do what is possible now, and end with exit code 75 if the run is not finished; with
+    /// --quiet, print nothing then
     #[arg(long, requires = "exchange", conflicts_with = "wait")]
     once: bool,
 }
@@ -212,7 +214,7 @@ impl ExchangeArgs {
         Some(LinkOptions { wait, ..link })
     }
 
-    /// Whether the run does what is possible now, and is called again for the rest.
+    /// Whether the run does only what is possible now, and is called again for the rest.
     pub(crate) fn is_once(&self) -> bool {
         self.once
     }
@@ -239,12 +241,12 @@ pub(crate) fn open_store(place: &OsStr) -> Result<Arc<dyn Store>, Failure> {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Interrupted runs")]
 pub(crate) struct StateArgs {
-    /// The folder for intermediate data and for the state that lets an interrupted run continue; it is
+    /// The folder for intermediate data and for the state with which an interrupted run resumes; it is
     /// created, and removed at the end of the run. Two parties that connect keep a state only if both give
     /// one [default with a helper or --exchange: vesica-run-HASH-PARTY]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
-    /// Drop an interrupted run, end it for the other parties, and begin a new one
+    /// Abandon an interrupted run, end it for the other parties, and start a new one
     #[arg(long)]
     restart: bool,
 }
@@ -259,8 +261,8 @@ impl StateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
-    /// About how much memory a run may take, whatever the size of the file; more than that goes to files
-    /// without names. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; and so on with K, G and T [default: 1GiB, or
+    /// About how much memory a run may take, for files of any size; data beyond it goes to unnamed temporary
+    /// files. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; and so on with K, G and T [default: 1GiB, or
     /// half of what the container or the machine has if that is less]
     #[arg(long, value_name = "SIZE")]
     memory: Option<MemorySize>,

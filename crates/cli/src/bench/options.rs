@@ -13,8 +13,8 @@ use vesica_protocols::kmrs14::{Check, Variant};
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
 ///
-/// The result of every run is checked. Times are measured from the moment when the sides are connected
-/// until the later one is done.
+/// The result of every run is checked. Times run from the moment when the sides are connected until the
+/// later one is done.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5
@@ -110,7 +110,7 @@ impl HelperArgs {
     }
 }
 
-/// The name of an emulated network, its description in words, and its shape.
+/// The name of an emulated network, its description, and its shape.
 pub(crate) type Network = (&'static str, &'static str, Shape);
 
 fn network() -> impl TypedValueParser<Value = Network> {
@@ -119,7 +119,7 @@ fn network() -> impl TypedValueParser<Value = Network> {
     PossibleValuesParser::new(values).map(move |asked| named(asked).unwrap_or(Shape::NAMED[0]))
 }
 
-/// Oblivious transfers below a protocol.
+/// The oblivious transfers of a protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Transfers {
     /// Silent transfers, which send few bytes
@@ -138,7 +138,7 @@ pub(super) enum Engine {
 }
 
 impl Engine {
-    /// The suffix of this engine's rows, and that of the other engine's.
+    /// The suffix of this engine's rows, and the other engine's.
     pub(super) fn suffixes(self) -> (&'static str, &'static str) {
         match self {
             Engine::Yao => ("_yao", "_gmw"),

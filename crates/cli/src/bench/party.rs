@@ -1,4 +1,4 @@
-//! One party of a benchmark, as a separate process.
+//! One party of a benchmark, in its own process.
 
 use super::options::BenchArgs;
 use super::subject::Subject;
@@ -21,7 +21,7 @@ pub(crate) struct PartyArgs {
     party: usize,
     #[arg(long)]
     key: PathBuf,
-    /// Those of all parties
+    /// The options of all parties
     #[arg(long, value_delimiter = ',')]
     identities: Vec<PublicIdentity>,
     #[arg(long)]
@@ -61,7 +61,7 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
     let on_event = |event: LinkEvent| {
         if let LinkEvent::Listening { address } = event {
             let mut out = out.borrow_mut();
-            // If the parent has gone, the run ends on its own.
+            // If the parent has ended, the run ends by itself.
             let _ = writeln!(out, "{address}").and_then(|()| out.flush());
         }
     };

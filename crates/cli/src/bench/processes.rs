@@ -18,7 +18,7 @@ const LISTENER: usize = 1;
 
 /// Runs all parties once.
 pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
-    // Next to the compiled program, unless told otherwise: a temporary directory may be in memory.
+    // Next to the compiled program by default: a temporary directory may be in memory.
     let place = subject.args.memory.scratch.clone();
     let folder = tempfile::tempdir_in(place.map_or_else(std::env::current_dir, Ok)?)?;
     let folder = folder.path();

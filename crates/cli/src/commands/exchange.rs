@@ -51,7 +51,7 @@ fn clean(args: &CleanArgs, out: &mut impl Write) -> Result<(), Failure> {
     done.fault.map_or(Ok(()), |fault| Err(asked.failure(fault)))
 }
 
-/// The runs that the command is about.
+/// The store and the runs that the command was asked about.
 struct Asked {
     store: Arc<dyn Store>,
     agreement: Option<Agreement>,
@@ -69,7 +69,7 @@ impl Asked {
         self.agreement.as_ref().map(|agreement| *agreement.hash().as_bytes())
     }
 
-    /// The number of the party that is `asked` for.
+    /// The number of the party `asked`.
     fn party(&self, asked: &str) -> Result<u8, Failure> {
         Ok(number(self.agreement.as_ref(), &self.names, asked)?)
     }

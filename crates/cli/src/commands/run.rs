@@ -58,8 +58,7 @@ pub(crate) fn run(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Fail
     }
 }
 
-/// Whether the failure is left to a later call by a scheduler, which mails what is printed; so
-/// nothing is printed.
+/// Whether to print nothing: a scheduler will call again, and would mail what is printed.
 fn is_for_later(args: &RunArgs, failure: &Failure) -> bool {
     args.talk.quiet && args.exchange.is_once() && messages::of(failure).who == Who::Later
 }
@@ -91,8 +90,7 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
         .and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
-        // Agreement and key are valid, so the other side will wait for this one: tell it why this
-        // one stops.
+        // Agreement and key are valid, so the other side will wait for this one: tell it why this side stops.
         leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
     log_start(&agreement, party.as_deref());

@@ -6,7 +6,7 @@ use vesica_diagnostics::arguments::ArgumentFault;
 use vesica_engine::{ConfigFault, Error};
 use vesica_link::Identity;
 
-/// The party with this `identity`, or the one that is `asked` for if there is no identity.
+/// The party with this `identity`; without an identity, the party `asked`.
 pub(super) fn party(
     agreement: &Agreement,
     identity: Option<&Identity>,

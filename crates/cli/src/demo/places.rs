@@ -10,7 +10,7 @@ pub(crate) enum DemoError {
     File {
         /// The file.
         path: PathBuf,
-        /// The error that the operating system reported.
+        /// The operating system's error.
         kind: io::ErrorKind,
     },
     /// The directory holds files that no demo made.

@@ -1,4 +1,4 @@
-//! Bars on a terminal, lines on any other output, nothing when quiet.
+//! Bars on a terminal, lines without one, nothing when quiet.
 
 use crate::args::groups::TalkArgs;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,7 +17,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 const BAR: &str = "{prefix:<20} [{bar:28}] {percent:>3}%  {msg}  {eta} left";
 const SPINNER: &str = "{spinner} {msg}";
 
-/// The name of the step that is a wait.
+/// The name of the step for waiting.
 const WAITING: &str = "waiting";
 
 /// How progress is shown.
@@ -75,8 +75,7 @@ impl Screen {
         }
     }
 
-    /// Shows that this party waits for `whom`, how much longer it will, and how the `last` attempt
-    /// failed.
+    /// Shows that this party waits for `whom`, the time left, and why the `last` attempt failed.
     pub(crate) fn waiting_for(&self, whom: &str, remaining: Duration, last: &Option<LinkError>) {
         let why = last.as_ref().map_or(String::new(), |last| format!(" ({})", reason(last)));
         let left = duration(remaining);

@@ -170,7 +170,7 @@ fn what_a_large_set_takes_of_the_machine_is_told_before() {
     place.write("large.csv", format!("email\n{text}"));
     let ended = check(&place, "large.csv", &["--memory", "130MiB"]);
     ended.assert_code(0);
-    assert_lists(&ended, &["136.3 MB  of memory at most (--memory); 130.3 MB are enough"]);
+    assert_lists(&ended, &["136.3 MB  of memory at most (--memory); 130.3 MB is enough"]);
     let disk = "68.0 MB  of disk at most in . (--scratch), where ";
     assert!(ended.stdout.contains(disk), "{ended:#?}");
     let ended = check(&place, "large.csv", &["--memory", "1GiB"]);

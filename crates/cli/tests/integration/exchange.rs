@@ -129,7 +129,7 @@ fn two_processes_match_through_a_folder_again_and_again() {
             ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));
         for ended in running.map(Running::wait) {
             ended.assert_code(0);
-            let begins = format!("run {number} of this agreement begins");
+            let begins = format!("run {number} of this agreement starts");
             assert!(ended.stderr.contains(&begins), "{ended:#?}");
         }
         scene.assert_results();
@@ -310,7 +310,7 @@ fn a_lost_connection_is_mended() {
     let running =
         ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));
     let ended = running.map(Running::wait);
-    let lost = ended.iter().map(|ended| ended.stderr.matches("is lost; the run goes on").count());
+    let lost = ended.iter().map(|ended| ended.stderr.matches("is lost; the run resumes").count());
     assert!(lost.sum::<usize>() >= 6, "{ended:#?}");
     for ended in ended {
         ended.assert_code(0);
@@ -351,13 +351,13 @@ fn a_lost_state_is_found_out_over_connections_too() {
     assert!(!scene.has_finished("one") && !scene.has_finished("two"));
     fs::remove_dir_all(scene.place.path("one.state")).unwrap();
     let waits = start("two", &["--wait", "30s"]);
-    start("one", &["--wait", "30s"]).wait().assert_failed(3, "was begun here before");
+    start("one", &["--wait", "30s"]).wait().assert_failed(3, "this side has already started run");
     let anew = start("one", &["--wait", "30s", "--restart"]);
-    waits.wait().assert_failed(4, "has given this run up");
+    waits.wait().assert_failed(4, "abandoned this run");
     start("two", &["--wait", "30s", "--restart"]).wait().assert_code(0);
     let anew = anew.wait();
     anew.assert_code(0);
-    assert!(anew.stderr.contains("run 2 of this agreement begins"), "{anew:#?}");
+    assert!(anew.stderr.contains("run 2 of this agreement starts"), "{anew:#?}");
     scene.assert_results();
 }
 
@@ -447,7 +447,7 @@ fn two_processes_match_in_partitions_as_small_as_agreed() {
 
 #[test]
 fn both_sides_refuse_one_repeat_too_many() {
-    let too_many = "4 runs were begun and given up under this agreement without a result";
+    let too_many = "4 runs under this agreement were abandoned without a result";
     for how in [[GivesUp::HasState; 2], [GivesUp::LosesState, GivesUp::HasState]] {
         for new in [Scene::new, Scene::connected] {
             let scene = new(&terms_of(200_000)).with_rows(200_000);
@@ -517,8 +517,7 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
             assert!(tries < 2000, "they always fit");
         };
         ended[0].assert_failed(3, "the keys did not fit into the protocol's hash table");
-        ended[1]
-            .assert_failed(4, "one has given this run up, since it cannot come to a result there");
+        ended[1].assert_failed(4, "one abandoned this run: it could not produce a result");
         assert!(took < Duration::from_secs(60), "{took:?}");
         let keeps = |party: &str| scene.place.path(&format!("{party}.state/meeting")).exists();
         assert!(!keeps("one") && keeps("two"), "{ended:#?}");
@@ -542,7 +541,7 @@ fn a_run_goes_on_with_the_same_rows_in_the_same_folder_only() {
     scene.place.write("one.csv", people(0..1000));
     // Another folder, as if the state were lost.
     fs::rename(scene.place.path("one.state"), scene.place.path("lost")).unwrap();
-    scene.run("one", &["--once"]).assert_failed(3, "was begun here before");
+    scene.run("one", &["--once"]).assert_failed(3, "this side has already started run");
     scene.run("one", &["--once", "--restart"]).assert_failed(75, "run 2 of this agreement");
     let running =
         ["one", "two"].map(|party| Running::start(scene.command(party, &["--wait", "30s"])));

@@ -79,11 +79,11 @@ fn status_says_how_far_each_run_is() {
     scene.age(3 * DAY);
     let waiting = scene.of_agreement("status", &[]);
     let words = line(waiting.assert_code(0), 1);
-    for says in ["only one has begun  two  ", "0 objects, 0 bytes", "  –  ", "3 days ago"] {
+    for says in ["only one has started  two  ", "0 objects, 0 bytes", "  –  ", "3 days ago"] {
         assert!(words.contains(says), "{says}: {waiting:#?}");
     }
     let without_names = scene.exchange("status", &[]);
-    assert!(line(&without_names, 1).contains("only party 0 has begun  party 1"));
+    assert!(line(&without_names, 1).contains("only party 0 has started  party 1"));
 
     scene.both_run();
     scene.assert_results();
@@ -97,9 +97,11 @@ fn status_says_how_far_each_run_is() {
     assert_eq!(lines[0].split_whitespace().nth(4), Some("one"), "{status:#?}");
     // The one that was written to last comes last.
     assert!(lines[3] == line(&status, 3), "{status:#?}");
-    for (number, says) in
-        [(1, "  finished  "), (2, "  given up by two     –  "), (3, "  only two has begun  one  ")]
-    {
+    for (number, says) in [
+        (1, "  finished  "),
+        (2, "  abandoned by two      –  "),
+        (3, "  only two has started  one  "),
+    ] {
         assert!(line(&status, number).contains(says), "{says}: {status:#?}");
     }
 
@@ -144,7 +146,7 @@ fn clean_removes_what_is_old_and_says_so() {
     assert_eq!(scene.files(1), ["0-end", "1-end"]);
     let nothing = scene.exchange("clean", &["--older-than", "30d"]);
     let said = &nothing.assert_code(0).stdout;
-    assert!(line(&nothing, 2).contains("left alone; last write "), "{nothing:#?}");
+    assert!(line(&nothing, 2).contains("kept; last write "), "{nothing:#?}");
     assert!(said.contains("nothing to remove in 1 older run\n"), "{nothing:#?}");
     assert!(said.ends_with("removed 0 objects, 0 bytes of 0 runs\n"), "{nothing:#?}");
     let marks = scene.exchange("clean", &["--older-than", "30d", "--all"]);

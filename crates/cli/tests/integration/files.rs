@@ -134,7 +134,7 @@ fn files_in_the_folder_of_the_run_are_refused() {
             words.extend(["--output", "o.csv"]);
         }
         let ended = Running::start(alone(&place, &words)).wait();
-        ended.assert_failed(3, "which is removed when the run is over");
+        ended.assert_failed(3, "which is removed at the end of the run");
     }
 }
 
@@ -198,7 +198,7 @@ fn a_lost_summary_is_reported_with_the_place_of_the_result() {
     let [one, two] = with_stdout(&place, "o.csv", Some(&report));
     two.assert_code(0);
     one.assert_failed(3, "the summary cannot be written to standard output: the disk is full");
-    assert!(one.stderr.contains("its result is in place in "), "{one:#?}");
+    assert!(one.stderr.contains("its result is in "), "{one:#?}");
     assert_eq!(place.read("o.csv"), people(10..20));
     assert!(place.read("r.json").contains("\"matched_keys\": 10"));
 }

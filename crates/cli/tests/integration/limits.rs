@@ -53,7 +53,7 @@ fn an_unwritable_report_is_reported_and_the_result_stays() {
     let (one, two) = (limited("-f 1", &one), Running::start(two));
     let one = one.wait();
     one.assert_failed(3, "cannot be written");
-    assert!(one.stderr.contains("its result is in place in "), "{one:#?}");
+    assert!(one.stderr.contains("its result is in "), "{one:#?}");
     two.wait().assert_code(0);
     assert_eq!(place.read("out.csv"), people(10..20));
     assert!(!place.path("report.json").exists());

@@ -60,7 +60,7 @@ fn a_run_survives_lost_connections_whoever_receives() {
         for (ended, peer) in running.map(Running::wait).iter().zip(["two", "one"]) {
             ended.assert_code(0);
             let lost = format!("the connection to {peer} is lost (");
-            let again = format!("connected to {peer} again; the run goes on");
+            let again = format!("connected to {peer} again; the run resumes");
             assert!(ended.stderr.contains(&lost) && ended.stderr.contains(&again), "{ended:#?}");
         }
         for party in ["one", "two"] {
@@ -107,8 +107,8 @@ fn a_survivor_says_for_what_it_waits_and_ends() {
         let ended = survivor.wait_within(Duration::from_secs(60));
         ended.assert_failed(5, &format!("{name} closed the connection"));
         let line = format!(
-            "the connection to {name} is lost (it was closed); waiting up to 4 s for it to come \
-             back; Ctrl-C ends the run"
+            "the connection to {name} is lost (it was closed); waiting up to 4 s for a new \
+             one; Ctrl-C ends the run"
         );
         assert!(ended.stderr.contains(&line), "{ended:#?}");
         assert!(ended.took >= Duration::from_secs(4), "{ended:#?}");

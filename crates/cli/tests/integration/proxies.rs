@@ -91,7 +91,7 @@ fn what_a_proxy_refuses_is_said() {
     let place = place();
     for (status, code, says) in [
         ("403", 5, "the proxy does not allow a connection to one at partner.invalid:7400"),
-        ("407", 3, "does not accept the login, or wants one"),
+        ("407", 3, "rejects the login, or requires one"),
         ("502", 5, "the proxy could not reach the other side"),
         ("abc", 3, "is not a proxy of that kind"),
     ] {
@@ -119,7 +119,7 @@ fn a_proxy_is_chosen_by_option_then_by_environment() {
     Running::start(excepted).wait().assert_failed(5, directly);
     let mut bad = connecting(place.run_brief("agreement.toml", "two", "two.csv", None));
     bad.env("https_proxy", "https://proxy.example");
-    Running::start(bad).wait().assert_failed(2, "HTTPS_PROXY names no proxy: the scheme of");
+    Running::start(bad).wait().assert_failed(2, "HTTPS_PROXY is not a proxy: the scheme of");
     let mut wrong = vesica();
     wrong.args(["run", "a.toml", "--key", "a.key", "--input", "a.csv", "--proxy", "ftp://p"]);
     Running::start(wrong).wait().assert_failed(2, "the scheme of a proxy is http or socks5");

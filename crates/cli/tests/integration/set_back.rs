@@ -59,7 +59,7 @@ fn a_state_that_was_set_back_is_found_out_over_connections() {
     assert!(one.exists(), "nothing is removed");
     // A new run is possible.
     let anew = start("one", &["--wait", "60s", "--restart"]);
-    waits.wait().assert_failed(4, "has given this run up");
+    waits.wait().assert_failed(4, "abandoned this run");
     start("two", &["--wait", "60s", "--restart"]).wait().assert_code(0);
     anew.wait().assert_code(0);
     fs::remove_dir_all(old).unwrap();

@@ -327,7 +327,7 @@ mod tests {
             2,
             &[("\"all\"", "[]")],
             [
-                "the agreement, line 4, column 12: \"receives\" names nobody",
+                "the agreement, line 4, column 12: \"receives\" names no party",
                 "name a party, or write receives = \"all\"",
             ],
         );

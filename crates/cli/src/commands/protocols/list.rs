@@ -7,7 +7,7 @@ use vesica_protocols::{Operation, Row};
 /// One line of the list.
 struct Line {
     row: Row,
-    /// When `auto` may choose it, unless always.
+    /// When `auto` may choose it; empty if always.
     note: &'static str,
 }
 

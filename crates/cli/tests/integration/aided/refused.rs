@@ -51,7 +51,7 @@ fn keys_that_the_agreement_or_the_helper_does_not_list_are_refused() {
     // The key of a party that the helper serves and the agreement does not name.
     Running::start(brief(&scene, "two.toml", "c"))
         .wait()
-        .assert_failed(3, "is not that of any party in the agreement");
+        .assert_failed(3, "belongs to no party in the agreement");
     // A party of the agreement that the helper does not serve.
     scene.agreement("other.toml", &Terms { parties: &["a", "f"], ..TERMS });
     Running::start(brief(&scene, "other.toml", "f"))

@@ -53,7 +53,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
     until_told(&mut a, "waiting for c");
     settings(&scene, &["a", "b"]);
     reload(&scene, &helper, TAKEN);
-    a.wait().assert_failed(5, "cloud no longer serves c, so the run is over");
+    a.wait().assert_failed(5, "cloud no longer serves c, so the run has ended");
     assert!(scene.get("/metrics").contains("runs_total{outcome=\"revoked\"} 1"));
     let c = Running::start(scene.party("ac.toml", "c")).wait();
     c.assert_failed(3, "does not serve this identity");
