@@ -304,7 +304,7 @@ def test_an_altered_object_is_found_out(sides: Sides) -> None:
     altering.objects = shared.objects
     with ThreadPoolExecutor() as threads:
         shop = threads.submit(sides.one, "shop", shared, wait=5)
-        with pytest.raises(v.PeerError, match="was altered") as caught:
+        with pytest.raises(v.PeerError, match="was changed") as caught:
             sides.one("club", altering)
         assert caught.value.__cause__ is None
         assert "object of class Altering" in str(caught.value)
@@ -470,7 +470,7 @@ def test_the_top_of_a_file_system_is_no_place() -> None:
         lambda: exchange.pyarrow(pa._fs._MockFileSystem(), ""),
         lambda: exchange.pyarrow(pa.fs.LocalFileSystem(), "/"),
     ):
-        with pytest.raises(v.SettingsError, match="names no folder"):
+        with pytest.raises(v.SettingsError, match="is the top of a file system"):
             make()
 
 

@@ -78,7 +78,7 @@ def test_a_mark_never_takes_the_name_of_a_column(library: str, tmp_path: Path) -
     if library == "file":
         data = tmp_path / "shop.csv"
         pl.DataFrame(COLUMNS).write_csv(data)
-    with pytest.raises(v.DataError, match="has a column"):
+    with pytest.raises(v.DataError, match="already has a column"):
         one(deal(), data, "shop", listen="127.0.0.1:0", mark="n")
 
 

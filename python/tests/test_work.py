@@ -274,7 +274,7 @@ def test_in_a_sticky_folder_only_what_is_ours_is_taken(tmp_path: Path, victim: P
     # The folder of the rows is another user's.
     (folder / ROWS).mkdir(mode=0o700)
     os.chown(folder / ROWS, ANOTHER, ANOTHER)
-    with pytest.raises(v.SettingsError, match="no folder that this user has made"):
+    with pytest.raises(v.SettingsError, match="was not made by this user"):
         rows_in(local(tmp_path)).find(goes_on=True)
     (folder / OTHER_ROWS).mkdir(mode=0o700)
     os.chown(folder / OTHER_ROWS, ANOTHER, ANOTHER)
@@ -316,12 +316,12 @@ def test_a_folder_that_is_replaced_is_noticed(tmp_path: Path, victim: Path) -> N
     rows.find(goes_on=False)
     (tmp_path / "work").rename(tmp_path / "away")
     (tmp_path / "work").symlink_to(victim)
-    with pytest.raises(v.SettingsError, match="is no folder"):
+    with pytest.raises(v.SettingsError, match="is not a folder"):
         rows.write()
     (tmp_path / "work").unlink()
     (tmp_path / "work").mkdir(mode=0o700)
     rows.folder = ""
-    with pytest.raises(v.SettingsError, match="another folder than at the start"):
+    with pytest.raises(v.SettingsError, match="not the same folder as at the start"):
         rows.write()
     assert os.listdir(tmp_path / "work") == []
     assert os.listdir(victim) == ["thesis"]

@@ -226,7 +226,7 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
     assert refused("run", plain, output="x.csv")["error"] == "SettingsError"
     for work in ("nowhere://x", "dbfs:/x", "/tmp/[x]"):
         assert refused("match", plain, work=work)["error"] == "SettingsError"
-    assert "points in time" in refused("match", "select timestamp'2026-01-01' email")["message"]
+    assert "timestamps" in refused("match", "select timestamp'2026-01-01' email")["message"]
     # What Spark says of a cell is not shown.
     cast = refused("match", "select cast('alice@x.org' as int) number, 'a@x.org' email")
     assert "alice" not in str(cast)

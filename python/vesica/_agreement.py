@@ -15,12 +15,12 @@ from vesica._identity import Identity
 from vesica._names import suggests_names
 from vesica._text import escape
 
-#: Rows that a party may have, by default.
+#: The most rows of a party, by default.
 MAX_ROWS = 1_000_000
 
-#: Operations whose answer goes to the party without the first values.
+#: Operations whose result by default goes to the party that does not have the values.
 FIGURES_OF_VALUES = ("sum", "inner-product")
-#: Profiles that are the likely ones for a column of their name.
+#: Profiles that a column of the same name most likely needs.
 NAMED_PROFILES = ("email", "date", "digits", "hex")
 
 
@@ -46,12 +46,12 @@ class Party(NamedTuple):
 
 
 class Values(NamedTuple):
-    """Columns of whole numbers that one party has beside its keys, to be summed or shared."""
+    """Columns of whole numbers that one party has in addition to its keys, to be summed or shared."""
 
     of: str
     """The party that has them."""
     columns: list[str]
-    """Their columns, as the agreement names them. None where the rows of groups are counted."""
+    """Their columns, as the agreement names them. Empty if the rows of groups are counted."""
     by: str | None
     """The column that names the group of each row, if there is a sum for each group."""
     groups: list[str]
@@ -59,7 +59,7 @@ class Values(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """The column whose values the other party's are multiplied with."""
+    """The column by whose values the other party's values are multiplied."""
 
     of: str
     """The party that has it."""
@@ -68,7 +68,7 @@ class Factors(NamedTuple):
 
 
 class Agreement:
-    """What the parties agreed on. All of them have the same agreement, and nothing runs otherwise.
+    """What the parties agreed on. A run starts only if all parties have the same agreement.
 
     Make one from the text of its file, or with `Agreement.load` or `Agreement.new`. An agreement
     never changes, and every one is valid.
@@ -127,14 +127,14 @@ class Agreement:
         `parties` has the public identity of each party by its name, or a mapping with ``identity``,
         ``max_rows`` and ``min_rows``. `keys` are the columns that are compared, with their profiles;
         a column named like a profile has that profile, others have ``trim``. `never` are values that
-        are refused, such as ``NULL`` or ``N/A``: of each column by its name, or of all columns. By default the first
-        party receives the result, but a sum the other party than the one that has the values, and
-        all of them with a helper or where the operation gives each party its own. The security is
-        the strongest that there is.
+        are refused, such as ``NULL`` or ``N/A``: by the column's name, or for all columns. By default
+        the first party receives the result; a sum goes to the party that does not have the values; with
+        a helper, or if the operation gives each party its own result, all parties receive. The default
+        security is the strongest available.
 
         With `by` and `groups` a sum is computed for each group of rows: `by` is a column, and `groups` are
-        the texts in it. Without `values` the rows of each group are counted. With ``inner-product`` the
-        other party's column `times` is what `values` are multiplied with.
+        the texts in it. Without `values` the rows of each group are counted. With ``inner-product``
+        `values` are multiplied by the other party's column `times`.
 
         >>> shop, club = Identity.generate(), Identity.generate()
         >>> deal = Agreement.new({"shop": shop, "club": club.public}, operation="cardinality")
@@ -152,7 +152,7 @@ class Agreement:
         if has_values and values_of is None and names:
             values_of = names[0]
         if receives is None and names:
-            # Who has the values knows them already.
+            # The party with the values already knows them.
             others = [
                 name for name in names if operation not in FIGURES_OF_VALUES or name != values_of
             ]
@@ -229,7 +229,7 @@ class Agreement:
 
     @property
     def hash(self) -> str:
-        """Names this agreement: parties with the same hash have agreed on the same."""
+        """Identifies this agreement: parties with the same hash have agreed on the same terms."""
         return self._inner.hash
 
     @property
@@ -264,13 +264,13 @@ class Agreement:
 
     @property
     def values(self) -> Values | None:
-        """The columns of values, if the operation is about some."""
+        """The columns of values, if the operation uses any."""
         values = self._inner.values
         return None if values is None else Values(*values)
 
     @property
     def factors(self) -> Factors | None:
-        """The column whose values the other party's `values` are multiplied with, in an inner product."""
+        """The column by whose values the other party's `values` are multiplied, in an inner product."""
         factors = self._inner.factors
         return None if factors is None else Factors(*factors)
 
@@ -282,13 +282,13 @@ class Agreement:
 
     @property
     def expires(self) -> datetime.date | None:
-        """The last day on which it may run, in UTC."""
+        """The last day on which it may be used, in UTC."""
         day = self._inner.expires
         return None if day is None else datetime.date.fromisoformat(day)
 
     @property
     def partition_rows(self) -> int:
-        """How many rows a partition of a large set has at most, on average."""
+        """The most rows of a partition of a large set, on average."""
         return self._inner.partition_rows
 
     def party_of(self, key: Identity | str) -> str | None:
@@ -296,7 +296,7 @@ class Agreement:
         return self._inner.party_of(key.public if isinstance(key, Identity) else key)
 
     def explain(self, *, full: bool = False) -> Explanation:
-        """Say in plain words who learns what, what is assumed, what it costs, what is not protected.
+        """Explain in plain words who learns what, what is assumed, what it costs, and what is not protected.
 
         On one screen, for the people who sign; `full` leaves nothing out, for a security review.
         """
@@ -390,7 +390,7 @@ def excluded_of(
     for name, values in never.items():
         if name not in names:
             raise SettingsError(
-                f"never names {name!r}, which is no column of the key",
+                f"never names {name!r}, which is not a column of the key",
                 f"the columns are {', '.join(names)}",
             )
         if isinstance(values, str):
@@ -432,7 +432,7 @@ def day(given: str | datetime.date | None) -> datetime.date | None:
     try:
         return datetime.date.fromisoformat(given) if isinstance(given, str) else given
     except ValueError:
-        raise SettingsError("the last day is no date", 'write expires="2027-06-30"') from None
+        raise SettingsError("the last day is not a date", 'write expires="2027-06-30"') from None
 
 
 def quoted(text: str) -> str:

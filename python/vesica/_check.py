@@ -1,4 +1,4 @@
-"""What can be looked at before a run: the rows, and whether the others are there."""
+"""Checks before a run: the rows, and whether the other parties are connected."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ from vesica._run import (
     seconds,
 )
 
-#: Rows of which the shapes are counted, by default.
+#: Rows whose shapes are counted, by default.
 SHAPE_ROWS = 100_000
 
 
 class Checked:
-    """What a check found: counts, names, places and shapes, never a value."""
+    """The results of a check: counts, names, places and shapes, never a value."""
 
     __slots__ = ("data", "present")
 
     data: dict[str, Any]
-    """Everything that was found."""
+    """All results."""
     present: list[str] | None
-    """The parties that were there, if the check was to connect."""
+    """The parties that were connected, if the check was asked to connect."""
 
     def __init__(self, data: dict[str, Any], present: list[str] | None) -> None:
         self.data = data
@@ -68,7 +68,7 @@ class Checked:
 
     @property
     def warnings(self) -> list[str]:
-        """What may cost matches or make wrong ones: placeholders, a profile that refuses much, ..."""
+        """What may cost matches or cause wrong ones: placeholders, a profile that refuses many values, ..."""
         warnings: list[str] = self.data["warnings"]
         return warnings
 
@@ -88,8 +88,8 @@ class Checked:
     def needs(self) -> dict[str, int | None] | None:
         """What a run takes of the machine, in bytes: disk at most, free disk, least memory.
 
-        None if that is not known before: for other operations than intersections, with a helper,
-        and if the party is not known.
+        None if it cannot be known before the run: for operations other than intersections, with a
+        helper, and if the party is not known.
         """
         needs: dict[str, int | None] | None = self.data["needs"]
         return needs
@@ -98,7 +98,7 @@ class Checked:
     def shapes(self) -> dict[str, dict[str, int]]:
         """For each key column the shapes of its values, with the number of rows.
 
-        ``Aa+@a+.a+`` stands for a letter, more letters, an @, letters, a point, letters.
+        ``Aa+@a+.a+`` means a letter, more letters, an @, letters, a point, letters.
         """
         return {
             key["column"]: {shape["pattern"]: shape["count"] for shape in key["shapes"]}
@@ -107,7 +107,7 @@ class Checked:
 
     @property
     def fates(self) -> dict[str, int]:
-        """What became of the rows: how many have a key, and how many were left out and why."""
+        """The fates of the rows: how many have a key, and how many were left out and why."""
         parts = {}
         if self.distinct is not None:
             parts["different keys"] = self.distinct
@@ -134,7 +134,7 @@ class Checked:
         if self.needs is not None and self.needs["disk"]:
             lines.append(("disk", f"{self.needs['disk']:,} of {self.needs['free_disk']:,} bytes"))
         if self.present is not None:
-            lines.append(("there", ", ".join(self.present) or "nobody yet"))
+            lines.append(("there", ", ".join(self.present) or "no party yet"))
         lines.extend(("warning", text) for text in self.warnings)
         lines.append(("a run would", "take these rows" if self.ok else f"refuse: {self.why}"))
         return lines
@@ -172,17 +172,17 @@ def check(
     skip_rows: int = 0,
     comment: str | None = None,
 ) -> Checked:
-    """Look at `data` before a run, and on request whether the other side is there.
+    """Check `data` before a run, and optionally the connection to the other side.
 
     Counts the rows with a key, without one, and with one that its profile refuses, and shows the
-    shapes of the values, but no value. With `connect` or `listen` it also meets the other side,
-    which must do the same, and compares the agreements; no data is sent. With a helper, `connect`
-    asks the helper whether it would take this party, and who is there.
+    shapes of the values, but no value. With `connect` or `listen` it also connects to the other side,
+    which must make the same call, and compares the agreements; no data is sent. With a helper,
+    `connect` asks the helper whether it would accept this party, and which parties are connected.
 
-    The arguments are those of `run`; `rows` is of how many rows the shapes are counted.
+    The arguments are those of `run`; `rows` is the number of rows whose shapes are counted.
 
     Raises:
-        DataError: The data cannot be read. Rows that a run would refuse are no error: see
+        DataError: The data cannot be read. Rows that a run would refuse do not raise: see
             `Checked.ok`.
     """
     check_process()
@@ -211,7 +211,7 @@ def check(
     if connect is None and listen is None:
         return Checked(found, None)
     if identity is None:
-        raise SettingsError("meeting the other side needs a key", "give key=")
+        raise SettingsError("connecting to the other side needs a key", "give key=")
     reaching = _vesica.Running.reach(
         agreed._inner,
         identity._inner,

@@ -1,4 +1,4 @@
-"""What can go wrong. The class says who must act; ``hint`` says what to do."""
+"""Exceptions. The class determines who must act; ``hint`` says what to do."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ class SettingsError(VesicaError):
 
 
 class StateInUse(SettingsError):
-    """Another call or process has the folder of the state: the same call can succeed when that one has ended."""
+    """Another call or process uses the folder of the state: the same call can succeed once that one has ended."""
 
 
 class PeerError(VesicaError):
-    """The other side, or the helper, did what it must not do, or refuses. Find out why before you try again."""
+    """The other side, or the helper, broke the protocol, or refuses. Find out why before you try again."""
 
 
 class AgreementMismatch(PeerError):

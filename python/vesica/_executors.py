@@ -1,9 +1,9 @@
-"""What executors of Spark do for a run whose rows they have, and how the driver has them do it.
+"""Runs partitions on Spark executors: the executor side and the driver side.
 
-The driver has a job of Spark done for each flight: one task for some partitions. A task reads the items of its
-partitions and what the other side has said to them, runs the protocol as far as that goes, and stores what the
-partition says next in the place where both sides meet. It is a pure function, so that Spark may run it as often
-as it likes, and twice at once.
+The driver submits a Spark job for each flight, with a task for each group of partitions. A task reads the items of
+its partitions and the messages that they have received, runs the protocol as far as these allow, and writes each
+partition's next message to the store. It is a pure function, so Spark may run it any number of times, and twice at
+once.
 """
 
 from __future__ import annotations
@@ -30,52 +30,53 @@ log = logging.getLogger("vesica")
 
 #: The column that numbers the rows below `work`.
 ROW = "_vesica_row"
-#: The columns of the bits that say which rows are common: of so many rows, as 64-bit words.
+#: The columns of the bits that tell which rows are common: the number of a piece of rows, and one bit
+#: per row, packed in 64-bit words.
 PIECE, WORDS = "_vesica_piece", "_vesica_words"
-#: Rows of a file of items, about: so many a task groups in memory.
+#: Rows of a file of items, about: a task groups that many in memory.
 FILE_ROWS = 2 << 20
 #: Rows whose bits a task writes, about.
 MARKED_ROWS = 8 << 20
-#: Items of the partitions that a task takes, about: a task takes some 30 ms beside its work.
+#: Items of the partitions that a task advances, about: a task takes some 30 ms in addition to its work.
 TASK_ITEMS = 1 << 17
 #: The bucket of a row that counts rows with an empty, and with a refused key.
 EMPTY, REFUSED = -1, -2
-#: Bytes that a task holds of what goes to other tasks, about, before it passes them on.
+#: Bytes for other tasks that a task holds, about, before it passes them on.
 HELD_BYTES = 32 << 20
 #: Most bytes of a row between the halves of a job: a multiple of what one row of the DataFrame takes there. Spark makes
 #: batches of spark.sql.execution.arrow.maxRecordsPerBatch rows, by default 10,000, and Arrow's have at most 2^31 bytes.
 PACKED_BYTES = 26 * 8 * 100
-#: Most rows of a row group in a file of items. pyarrow never makes larger ones than 2^26 rows.
+#: Most rows of a row group in a file of items. pyarrow never makes groups of more than 2^26 rows.
 GROUP_ROWS = 1 << 20
-#: Of the rows between the two halves of the grouping.
+#: Columns between the two halves of the grouping.
 ITEMS = "task int, packed binary, empty long, refused long"
-#: Of the rows between the two halves of the marking.
+#: Columns between the two halves of the marking.
 MARKS = "task int, packed binary"
-#: Of what a task gives that has grouped rows.
+#: Columns returned by a task that grouped rows.
 GROUPED = "bucket int, file string, position int, entries long, distinct long, digest binary"
-#: Of what a task gives that has written bits.
+#: Columns returned by a task that wrote bits.
 BITS = "common long"
-#: Of what a task gives that has taken turns.
+#: Columns returned by a task that advanced partitions.
 TAKEN = "part int, taken binary"
 
-#: Between two cancellations of a job whose time is over, in seconds.
+#: Pause between two cancellations of a job that has exceeded its time limit, in seconds.
 CANCEL_EVERY = 0.1
 
 #: The property of a job that Spark's pages show.
 DESCRIPTION = "spark.job.description"
-#: Schemes of places where there are rights to write beside those to read.
+#: Schemes of stores that grant rights to write separately from rights to read.
 BUCKETS = ("s3", "gs", "az")
 
 FAILED = (
     "a job of the run failed",
-    "Spark's log says why: executors need this package, `work` and `exchange`, and nobody may cancel the job; make "
-    "the same call again: the run goes on where it stopped",
+    "Spark's log says why: executors need this package, `work` and `exchange`, and the job must not be cancelled; "
+    "make the same call again: the run resumes",
 )
 
 
 def check_place(exchange: Any, side: int) -> None:
-    """Refuse a place where the sides cannot meet before the cluster writes any row. `side` is the place of this party
-    among both, by their names.
+    """Refuse an unusable store before the cluster writes any row. `side` is 0 or 1: this party's position in the
+    order of the two names.
     """
     if not isinstance(exchange, (str, os.PathLike)):
         return
@@ -101,7 +102,7 @@ def check_place(exchange: Any, side: int) -> None:
 
 
 class Packed:
-    """Bytes on their way to tasks. Few large rows: Spark takes a microsecond for each, however small it is."""
+    """Bytes to be sent to tasks, in few large rows: Spark takes a microsecond for each row, however small."""
 
     def __init__(self) -> None:
         self.held: dict[int, list[bytes]] = {}
@@ -113,7 +114,7 @@ class Packed:
             self.bytes += len(some)
 
     def take(self) -> tuple[list[int], list[bytes]]:
-        """What is held: the tasks, and bytes for each."""
+        """Take what is held: the tasks, and bytes for each."""
         tasks, packed = [], []
         for task, held in self.held.items():
             whole = b"".join(held)
@@ -133,7 +134,7 @@ def items_of(
     buckets: int,
     tasks: int,
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What makes items of rows, packed for the tasks that group them."""
+    """Returns the function that turns rows into items, packed for the tasks that group them."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -143,7 +144,7 @@ def items_of(
 
         def passed_on() -> Any:
             to, packed = held.take()
-            # Who counts is the first task.
+            # The first task does the counting.
             columns = [[*to, 0], [*packed, b""], [0] * len(to) + [empty], [0] * len(to) + [refused]]
             types = ["int32", "binary", "int64", "int64"]
             return batch_of(ITEMS, columns, types)
@@ -175,14 +176,14 @@ def batch_of(schema: str, columns: list[Any], types: list[str]) -> Any:
 
 
 def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What writes items into a file, bucket by bucket."""
+    """Returns the function that writes items into a file, bucket by bucket."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
         import pyarrow.compute
         import pyarrow.parquet
 
-        # Its functions are made when it is imported.
+        # Untyped: pyarrow generates these functions on import.
         compute: Any = pyarrow.compute
         given = list(batches)
         if not given:
@@ -194,7 +195,7 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
         ]
         items, rows, buckets = _vesica.grouped(table.select(["packed"]).__arrow_c_stream__())
         del given, table
-        # Another attempt at this task writes another file, and one of them counts.
+        # Each attempt at this task writes its own file; only one of them is used.
         name = f"items-{uuid.uuid4().hex}.parquet"
         if buckets:
             schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
@@ -219,14 +220,14 @@ def grouped_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[
 
 
 def groups_of(entries: int) -> int:
-    """How many groups of rows so many entries of a bucket have in its file."""
+    """How many row groups `entries` entries of a bucket take in its file."""
     return -(-entries // GROUP_ROWS)
 
 
 def marks_of(
     files: Any, folder: str, groups: list[list[str]], tasks: int
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What reads which rows of partitions are common, packed for the tasks that write bits."""
+    """Returns the function that reads which rows of partitions are common, packed for the tasks that write bits."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow.parquet
@@ -246,7 +247,7 @@ def marks_of(
 
 
 def bits_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What writes a file of bits; gives how many rows are common."""
+    """Returns the function that writes a file of bits, and counts the common rows."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         bits, task = _vesica.Bits(), None
@@ -262,7 +263,7 @@ def bits_into(files: Any, folder: str) -> Callable[[Iterator[Any]], Iterator[Any
 
 
 def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
-    """Write a file of bits: whole or not at all, and the same by each attempt. Returns how many rows are common."""
+    """Write a file of bits, whole or not at all; each attempt writes the same. Returns how many rows are common."""
     import pyarrow
 
     pieces, words, common = bits.take()
@@ -272,7 +273,7 @@ def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
 
 
 class Bucket:
-    """Where the items of a bucket are."""
+    """The location of a bucket's items."""
 
     def __init__(self, file: str, position: int, entries: int, distinct: int, digest: bytes):
         self.file, self.position = file, position
@@ -291,7 +292,7 @@ class Bucket:
 def turns_of(
     files: Any, folder: str, place: Any, sealed: Sealed
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What takes the turns of the group of partitions whose number a row has."""
+    """Returns the function that advances one group of partitions; each row has the number of a group."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow
@@ -308,9 +309,9 @@ def turns_of(
                     taken.append(sealed.seal(part, came))
                     if rows is not None:
                         over.append((part, rows))
-                # After all that the other side can see.
+                # After everything that the other side can see.
                 for part, rows in over:
-                    # The same by each attempt, and in as many bytes whatever was found.
+                    # Each attempt writes the same, and the size does not depend on what was found.
                     name = f"part-{part:05}.parquet"
                     write_whole(files, f"{folder}/marks", name, parquet_of(rows))
                 columns = [pyarrow.array(parts, "int32"), pyarrow.array(taken, "binary")]
@@ -322,8 +323,8 @@ def turns_of(
 def turn(
     files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
 ) -> tuple[str, Any]:
-    """Take one turn of a partition: what came of it and, if it is over, the numbers of all its rows, each with
-    whether it is common.
+    """Advance one partition by a turn: returns the outcome and, if the partition has finished, the numbers of all its
+    rows, each with whether it is common.
     """
     import pyarrow
 
@@ -352,14 +353,14 @@ def read(files: Any, folder: str, bucket: Bucket) -> Any:
     digest = _vesica.digest(table.__arrow_c_stream__())
     if len(table) != bucket.entries or digest != bucket.digest:
         raise DataError(
-            "the items of a partition are others than before",
-            "nobody else may write to work; begin a new run with restart=True",
+            "the items of a partition have changed",
+            "no one else may write to work; start a new run with restart=True",
         )
     return table
 
 
 def parquet_of(rows: Any) -> Callable[[Any], None]:
-    """What writes these rows to a file, in as many bytes whatever they are."""
+    """Returns the function that writes these rows to a file, whose size does not depend on their values."""
     import pyarrow.parquet
 
     return lambda file: pyarrow.parquet.write_table(
@@ -372,12 +373,12 @@ def agreement_of(text: str) -> _vesica.Agreement:
     return _vesica.Agreement.parse(text)
 
 
-#: The places that this process has opened.
+#: The stores that this process has opened.
 _places: dict[str, _vesica.Place] = {}
 
 
 def place_of(place: Any) -> _vesica.Place:
-    """The place where both sides meet, opened once in a process."""
+    """The store of the run, opened once in a process."""
     if not isinstance(place, str):
         return _vesica.Place(place)
     if place not in _places:
@@ -386,7 +387,7 @@ def place_of(place: Any) -> _vesica.Place:
 
 
 class Executors:
-    """Executors that have the rows of a run, as the driver sees them."""
+    """The driver's view of the executors that have the rows of a run."""
 
     def __init__(
         self,
@@ -402,11 +403,11 @@ class Executors:
         self.workers = _vesica.Workers()
         self.buckets: list[Bucket | None] = []
         self.counts = (0, 0)
-        #: Whether a job has failed, which says nothing of the rows.
+        #: Whether a job has failed, which does not mean that the rows are unusable.
         self.has_failed = False
 
     def serve(self) -> None:
-        """Do what the run asks for, if it does."""
+        """Serve the request of the run, if there is one."""
         request = self.workers.request(0)
         if request is None:
             return
@@ -418,7 +419,7 @@ class Executors:
             self.take(orders, tasks, kept)
 
     def job(self, what: str, work: Callable[[], Any]) -> Any:
-        """What `work` gives. Where it fails, the same call goes on with the same rows."""
+        """Returns what `work` returns. If it fails, the same call resumes with the same rows."""
         try:
             with described(self.rows.spark, what):
                 return quietly(FAILED, work)
@@ -427,7 +428,7 @@ class Executors:
             raise
 
     def group(self, secret: bytes, buckets: int) -> None:
-        """Have all rows made into items, and grouped."""
+        """Have the executors turn all rows into items, and group them."""
         rows = self.rows
         rows.take_state()
         total = sum(count for _, count in rows.parts)
@@ -461,27 +462,27 @@ class Executors:
                 self.counts = (self.counts[0] + entries, self.counts[1])
             else:
                 self.counts = (self.counts[0], self.counts[1] + entries)
-        # A state goes on with what these rows gave: also with the files of partitions that are over.
+        # A state resumes with the results of these rows, including the files of finished partitions.
         digest = hashlib.sha256(rows.folder.encode())
         for one in self.buckets:
             digest.update(one.digest if one is not None else bytes(32))
         if self.strict and self.counts[1]:
             raise DataError(
                 f"{self.counts[1]} rows have a key that its profile refuses",
-                "leave out strict=True, or mend them: vesica.check finds them",
+                "leave out strict=True, or correct them: vesica.check finds them",
             )
         distinct = [0 if one is None else one.distinct for one in self.buckets]
         keyed = sum(one.entries for one in self.buckets if one is not None)
         self.workers.grouped(total, *self.counts, keyed, distinct, digest.digest())
 
     def take(self, orders: str, tasks: list[str], kept: list[tuple[str, bytes]]) -> None:
-        """Have all these turns taken."""
+        """Have the executors advance the partitions of these tasks."""
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
         rows.work.create(f"{rows.folder}/heard")
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
-            self.job("keep what was heard", put)
+            self.job("store incoming messages", put)
         partitions = json.loads(orders)["partitions"]
         each, rest = divmod(len(self.buckets), partitions)
         if rest or not each:
@@ -493,11 +494,11 @@ class Executors:
                 one.to_order() for one in self.buckets[first : first + each] if one is not None
             ]
             with_items.append((task, buckets))
-        # From public figures alone: the other side sees how long this takes.
+        # Only from public figures: the other side sees how long this takes.
         items = len(tasks) * self.agreement.partition_rows
         most = max(1, min(len(tasks), max(slots(self.rows.spark), -(-items // TASK_ITEMS))))
         each_order = [(orders, with_items[number::most]) for number in range(most)]
-        log.info("executors take the turns of %d partitions in %d tasks", len(tasks), most)
+        log.info("executors advance %d partitions in %d tasks", len(tasks), most)
 
         def turns() -> dict[int, str]:
             with sealed_in(rows.work, rows.folder, each_order) as sealed:
@@ -506,11 +507,11 @@ class Executors:
                 found = numbers.mapInArrow(work, TAKEN).collect()
                 return {part: sealed.unseal(part, bytes(taken)) for part, taken in found}
 
-        by_part = self.job(f"take the turns of {len(tasks)} partitions", turns)
+        by_part = self.job(f"advance {len(tasks)} partitions", turns)
         self.workers.taken([by_part[json.loads(task)["part"]] for task in tasks])
 
     def write_common(self) -> int:
-        """Have bits written that say which rows are common. Returns how many are."""
+        """Have the executors write bits for the common rows. Returns how many rows are common."""
         return int(self.job("mark common rows", self.marked))
 
     def marked(self) -> int:
@@ -529,19 +530,17 @@ class Executors:
         return sum(common for (common,) in written.collect())
 
     def clean(self) -> None:
-        """Delete what nobody needs after the run."""
+        """Delete what is not needed after the run."""
         for name in ("items", "heard", "marks", FOLDER):
             self.rows.work.remove(f"{self.rows.folder}/{name}")
 
 
 @contextlib.contextmanager
 def described(spark: Any, what: str, limit: float = math.inf) -> Iterator[None]:
-    """Say on Spark's pages what jobs are for, and cancel them if nobody waits for them any more, or after `limit`
-    seconds.
-    """
+    """Describe jobs on Spark's pages, and cancel them if this block raises, or after `limit` seconds."""
     context = None
     with contextlib.suppress(Exception):
-        # Spark Connect has none.
+        # Spark Connect has no context.
         context = spark.sparkContext
     if context is None:
         yield
@@ -554,7 +553,7 @@ def described(spark: Any, what: str, limit: float = math.inf) -> Iterator[None]:
 
     def cancel() -> None:
         left = limit
-        # Again and again: a job that begins later has the tag too.
+        # Repeatedly: a job that starts later has the tag too.
         while not ended.wait(left):
             left = CANCEL_EVERY
             with contextlib.suppress(Exception):
@@ -576,22 +575,22 @@ def described(spark: Any, what: str, limit: float = math.inf) -> Iterator[None]:
 
 
 def slots(spark: Any) -> int:
-    """How many tasks run at a time, about."""
+    """About how many tasks run at a time."""
     with contextlib.suppress(Exception):
         return int(spark.sparkContext.defaultParallelism)
     return 8
 
 
 def quoted(name: str) -> str:
-    """The name of a column, whatever it holds, for Spark."""
+    """The name of a column, quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def spread(rows: Any, tasks: int) -> Any:
-    """The rows by the number in their column `task`, each number a task of its own."""
+    """Repartition the rows by the number in their column `task`, with a separate task for each number."""
     if hasattr(rows, "repartitionById"):
         return rows.repartitionById(tasks, "task")
-    # Before Spark 4.1: a number for each task whose hash is that of the task.
+    # Before Spark 4.1: for each task a number whose hash selects that task.
     found: dict[int, int] = {}
     first = 0
     while len(found) < tasks:

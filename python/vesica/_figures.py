@@ -1,4 +1,4 @@
-"""Figures as SVG: how much two lists overlap, and what became of the rows."""
+"""Figures as SVG: how much two lists overlap, and the fates of the rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from vesica._errors import SettingsError, unwritable
 from vesica._text import escape
 
-#: Colours that also people who cannot tell red from green tell apart.
+#: Colours that people with red-green colour blindness can tell apart.
 OWN, OTHER, COMMON, LOST = "#0072b2", "#e69f00", "#009e73", "#999999"
 FONT = "font-family='sans-serif' font-size='13'"
 
@@ -43,7 +43,7 @@ class Figure:
 
 
 def lens(distance: float, one: float, two: float) -> float:
-    """The area that circles of the radii `one` and `two` share at this distance of their centres.
+    """The area that circles of radii `one` and `two` share at this distance between their centres.
 
     >>> round(lens(0.0, 1.0, 2.0), 3), lens(3.0, 1.0, 2.0)
     (3.142, 0.0)
@@ -62,7 +62,7 @@ def lens(distance: float, one: float, two: float) -> float:
 
 
 def distance_for(area: float, one: float, two: float) -> float:
-    """The distance of the centres at which the circles share so much area."""
+    """The distance of the centres at which the circles share this `area`."""
     low, high = abs(one - two), one + two
     for _ in range(60):
         middle = (low + high) / 2

@@ -1,6 +1,6 @@
 """Data frames of other libraries: their rows in; rows, columns and tables of the same library out.
 
-A library is never imported here for its frames: who has a frame has imported it.
+A library is never imported here for its frames: a caller with a frame has imported it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 def read_once() -> DataError:
-    """The error for rows that are needed once more."""
+    """The error for rows that would have to be read twice."""
     return DataError(
         "these rows cannot be read a second time",
         "use mask or positions, or give a data frame or a table",
@@ -30,12 +30,12 @@ def read_once() -> DataError:
 
 
 class Frame:
-    """The rows that a run reads, and how their library takes results back.
+    """The rows that a run reads, and how results become objects of their library.
 
-    This class is for rows that come from any object with an Arrow C interface.
+    This class is for rows from any object with an Arrow C interface.
     """
 
-    #: Who has the rows and does the work of partitions, if this process does not.
+    #: The executors that have the rows and run the partitions, if this process does not.
     executors: Executors | None = None
     #: Whether a cluster has the rows.
     is_cluster = False
@@ -72,7 +72,7 @@ class Frame:
         return rows.filter(mask.to_list()).to_native()
 
     def names(self) -> list[str]:
-        """The names of all columns, where only some of them are given to a run."""
+        """The names of all columns, if a run is given only some of them."""
         return []
 
     def marked(self, mask: _vesica.Column, name: str) -> Any:
@@ -91,14 +91,14 @@ class Frame:
         return rows.with_columns(column).to_native()
 
     def keep(self, result: Result) -> None:
-        """Put the result where it belongs, before the run forgets it."""
+        """Write the result to its place, before the run forgets it."""
 
     def detached(self) -> Any:
-        """The rows that are common, if `executors` know them."""
-        raise DataError("nobody has the rows of this result", "see its `kind`")
+        """The common rows, if `executors` have marked them."""
+        raise DataError("this result has no rows", "see its `kind`")
 
     def arrow(self, rows: Any) -> Any:
-        """Rows of this library, as something that any library can take."""
+        """Rows of this library, as an object that any library can take."""
         return rows
 
     def to_parquet(self, rows: Any, file: Any) -> None:
@@ -125,23 +125,23 @@ class Pandas(Frame):
             for name in needed:
                 if list(data.columns).count(name) > 1:
                     raise DataError(
-                        f"the frame has two columns {name!r}", "give each column a name of its own"
+                        f"the frame has two columns {name!r}", "give each column its own name"
                     )
             # The others are not needed.
             data = data.loc[:, ~data.columns.duplicated()]
         if set(needed) <= set(data.columns):
-            # Not the others: each would be converted, and may be of a kind that Arrow does not know.
+            # Only these: each column is converted, and others may be of a kind that Arrow does not know.
             data = data[unique(needed)].reset_index(drop=True)
             for name, dtype in data.dtypes.items():
                 if isinstance(dtype, self.pandas.PeriodDtype):
-                    # Arrow gets their ordinals.
+                    # pandas would pass their ordinals to Arrow.
                     raise DataError(
                         f"column {name!r} holds periods, which Arrow does not know",
                         f"make it text: df[{name!r}].astype(str)",
                     )
                 if getattr(dtype, "kind", "") == "f":
                     raise DataError(
-                        f"column {name!r} holds floating-point numbers, which are no keys or values",
+                        f"column {name!r} holds floating-point numbers, which cannot be keys or values",
                         f'whole numbers with gaps are Int64: df[{name!r}].astype("Int64")',
                     )
         return to_input(data, len(data))
@@ -179,8 +179,8 @@ class Pandas(Frame):
     def check_len(self, column: _vesica.Column) -> None:
         if len(column) != len(self.data):
             raise DataError(
-                "the frame has another number of rows than during the run",
-                "give the run a copy of the frame, and change the other one",
+                "the frame no longer has the number of rows that it had during the run",
+                "give the run a copy of the frame, and change the original",
             )
 
     def to_parquet(self, rows: Any, file: Any) -> None:
@@ -189,7 +189,7 @@ class Pandas(Frame):
 
 class Polars(Frame):
     def __init__(self, data: Any) -> None:
-        # Copies nothing; but `data` may be given other columns and rows.
+        # Copies nothing, and later changes to `data` do not affect it.
         super().__init__(data.clone())
 
     def input(self, needed: list[str]) -> _vesica.Input:
@@ -200,7 +200,7 @@ class Polars(Frame):
         if objects:
             # Polars hands over their addresses in memory.
             raise DataError(
-                f"column {objects[0]!r} has objects of Python, which Arrow cannot describe",
+                f"column {objects[0]!r} has Python objects, which Arrow cannot describe",
                 "make the column text, whole numbers, decimals or dates",
             )
         return to_input(data, data.height)
@@ -231,7 +231,7 @@ class Arrow(Frame):
         data, names = self.data, self.data.schema.names
         if set(needed) <= set(names) and len(set(names)) == len(names):
             data = data.select(unique(needed))
-        # Checks the lengths of buffers. The C interface does not have them, so nobody could check them later.
+        # Checks the lengths of buffers, which the C interface does not carry, so they cannot be checked later.
         quietly(DAMAGED, data.validate)
         return to_input(data, data.num_rows)
 
@@ -255,7 +255,7 @@ class Arrow(Frame):
 
 
 class Relation(Arrow):
-    """A relation of DuckDB: the rows that it has when the run starts."""
+    """A DuckDB relation: the rows that it has when the run starts."""
 
     def __init__(self, data: Any) -> None:
         # Each evaluation of a relation may give other rows, or another order.
@@ -275,7 +275,7 @@ class Relation(Arrow):
 
 
 class Narwhals(Frame):
-    """A frame of narwhals, around one of another library."""
+    """A narwhals frame around a frame of another library."""
 
     def __init__(self, data: Any) -> None:
         native = data.to_native()
@@ -288,7 +288,7 @@ class Narwhals(Frame):
     def column(self, column: _vesica.Column) -> Any:
         native = self.inner.column(column)
         if (pyarrow := library_of(native, "pyarrow")) and isinstance(native, pyarrow.Array):
-            # The one kind of column of pyarrow that narwhals knows.
+            # The only kind of pyarrow column that narwhals knows.
             native = pyarrow.chunked_array([native])
         return sys.modules["narwhals"].from_native(native, allow_series=True)
 
@@ -348,7 +348,7 @@ def frame(
     skip_rows: int = 0,
     comment: str | None = None,
 ) -> Frame:
-    """What `data` is: the path of a file, or a frame of a known or of any other library."""
+    """Wraps `data`: the path of a file, or a frame of a known or any other library."""
     if isinstance(data, Frame):
         return data
     if isinstance(data, (str, os.PathLike)):
@@ -373,7 +373,7 @@ def frame(
     if library_of(data, "narwhals") and hasattr(data, "to_native"):
         return Narwhals(data)
     if library_of(data, "pyspark"):
-        raise DataError("this is a DataFrame of Spark", "vesica.spark.match takes it")
+        raise DataError("this is a Spark DataFrame", "give it to vesica.spark.match")
     return Frame(data)
 
 
@@ -387,39 +387,39 @@ def relation_rows(relation: Any) -> Any:
     return quietly(UNREADABLE, relation.to_arrow_table)
 
 
-#: What cannot be done, and what to do about it.
+#: What failed, and what to do about it.
 UNREADABLE = (
-    "the relation of DuckDB cannot be evaluated",
-    "fetch its rows without Vesica: DuckDB says what is wrong",
+    "the DuckDB relation cannot be evaluated",
+    "fetch its rows without Vesica: DuckDB shows what is wrong",
 )
 UNWRITABLE = (
     "the rows cannot be written as Parquet",
     "look at their columns: one of mixed types, for example, has no type in Parquet",
 )
-DAMAGED = ("the table is damaged", "table.validate(full=True) of pyarrow says what is wrong")
+DAMAGED = ("the table is damaged", "pyarrow's table.validate(full=True) shows what is wrong")
 NO_ARROW = (
     "the rows cannot be converted",
     "use rows(), and the functions of its library; columns of mixed types have no type in others",
 )
 UNUSABLE = (
-    "the frame cannot be handed over as Arrow",
-    "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream is "
-    "handed over only once",
+    "the frame cannot be passed as Arrow",
+    "look at its columns: one of mixed types, for example, has no type in Arrow; and a stream can be "
+    "passed only once",
 )
 
 
 def quietly(failure: tuple[str, str], work: Callable[[], T]) -> T:
-    """What `work` returns. What it raises, another library's, may quote a cell, and is not shown."""
+    """What `work` returns. Its exceptions come from other libraries and may quote a cell, so they are not shown."""
     try:
         return work()
     except VesicaError:
         raise
     except BaseException as error:
-        # Libraries in Rust raise what is no Exception when they panic.
+        # A panic in a Rust library raises a BaseException.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         failed = type(error)
-    # Outside the handler, so that the other exception is no context of this one.
+    # Outside the handler, so that the other exception does not become this one's context.
     if issubclass(failed, ImportError):
         raise DataError(f"{failure[0]} without pyarrow", "pip install pyarrow")
     raise DataError(f"{failure[0]} ({failed.__name__})", failure[1])
@@ -430,7 +430,7 @@ def unique(names: Iterable[str]) -> list[str]:
 
 
 def numpy_of(column: _vesica.Column) -> Any:
-    """A numpy array of a column of truth values or row numbers; None of another one."""
+    """A numpy array of a column of booleans or row numbers; None for any other column."""
     try:
         data = column.to_bytes()
     except TypeError:
@@ -461,7 +461,7 @@ def one_byte(what: str, character: str | None) -> int | None:
 
 
 def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any], object]) -> None:
-    """Let `write` fill a file that only its owner can read, and give it its name when it is whole."""
+    """Let `write` fill a file that only its owner can read, and give it its name when it is complete."""
     import tempfile
 
     path = os.fspath(path)
@@ -482,7 +482,7 @@ def write_whole(path: str | os.PathLike[str], force: bool, write: Callable[[Any]
         if force:
             os.replace(partial, path)
         else:
-            # Unlike a rename, a link does not replace what has appeared meanwhile.
+            # Unlike a rename, a link does not replace a file that has appeared in the meantime.
             try:
                 os.link(partial, path)
             except FileExistsError:

@@ -1,4 +1,4 @@
-"""The helper of runs with one: a service that other parties connect to."""
+"""The helper: a service that the parties of a run connect to."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ def serve_helper(
     backend: str | None = None,
     metrics: bool = True,
 ) -> Helper:
-    """Serve parties as the helper of their runs, like ``vesica helper``, on threads of its own.
+    """Serve parties as the helper of their runs, like ``vesica helper``, on background threads.
 
     `config` is its settings file (TOML) with a table for each party, or the public identity of each
     party by its name (or a mapping with ``identity``, ``max_rows`` and other limits). The other
-    arguments take precedence over a file. What it does goes to the logger ``vesica``.
+    arguments take precedence over a file. Its log lines go to the logger ``vesica``.
 
         with v.serve_helper("helper.toml", key="helper.key") as helper:
             print(helper.address)

@@ -25,23 +25,23 @@ log = logging.getLogger("vesica")
 
 #: Labels of all lists that a task compares, about: some 80 MB to read, and a second of work.
 TASK_LABELS = 1 << 23
-#: Of what a task gives: its ranges, and the digest of their bits or the index of a malformed list.
+#: Columns returned by a task: its ranges, and the digest of their bits or the index of a malformed list.
 COMPARED = "first int, past int, digest binary, malformed int"
-#: Between two looks for requests, in seconds.
+#: Pause between two looks for requests, in seconds.
 LOOK_EVERY = 1.0
-#: Between the first two tries to answer a request, and at most between two, in seconds. It doubles each time.
+#: Pause after the first failed try to answer a request, and the longest pause, in seconds. It doubles each time.
 TRY_AFTER, TRY_WITHIN = 30.0, 3600.0
 #: The longest that the comparison of a request may take by default, in seconds.
 LIMIT = 6 * 3600.0
-#: So many requests are tried between two looks, the oldest ones.
+#: Most requests that are tried between two looks, the oldest ones.
 MOST_REQUESTS = 1000
 #: Most bytes of a request: 36 for each segment of a list.
 REQUEST_BYTES = 64 << 20
 
 FAILED = (
     "the comparison of a helper's lists failed",
-    "Spark's log says why: executors need this package and must read and write the folder, and nobody may cancel the "
-    "job; call it again: the helper still waits",
+    "Spark's log says why: executors need this package and must read and write the folder, and the job must not be "
+    "cancelled; call it again: the helper still waits",
 )
 
 
@@ -55,24 +55,24 @@ def helper_join(
 ) -> int:
     """Compare the lists of a helper whose backend is ``cluster:`` and this folder.
 
-    Answers all requests that are outstanding in `folder`, the oldest first, each by a job of Spark, and
-    further ones that come within `wait` seconds; ``wait=math.inf`` never ends. Returns how many requests it
-    has answered. There is one job at a time, and it is cancelled after `limit` seconds (6 hours);
-    ``limit=math.inf`` is none. A request that fails does not keep others waiting: it is tried again after
-    30 seconds, then after twice that and so on up to an hour, and its error is raised at the end.
+    Answers all outstanding requests in `folder`, the oldest first, each by a Spark job, and further ones
+    that arrive within `wait` seconds; with ``wait=math.inf`` it never ends. Returns how many requests it has
+    answered. One job runs at a time, and is cancelled after `limit` seconds (6 hours); ``limit=math.inf``
+    means no limit. A request that fails does not delay others: it is retried after 30 seconds, then after
+    twice that and so on up to an hour, and its error is raised at the end.
 
         from vesica import spark as vs
 
         vs.helper_join(spark, "/mnt/shared/join", wait=math.inf)
 
-    `folder` is a URL, or a path, that the driver and executors can reach, and `files` a file system of pyarrow
-    for it if the URL is not enough. Run it on a cluster of the helper's own operator alone: whoever can read the
-    folder sees what the helper sees, and whoever can write there can change what parties receive. A folder of this
-    machine that users outside its group can write to is refused.
+    `folder` is a URL, or a path, that the driver and executors can reach, and `files` a pyarrow file system
+    for it if the URL is not enough. Run this only on a cluster of the helper's own operator: anyone who can read
+    the folder sees what the helper sees, and anyone who can write there can change what parties receive. A folder
+    of this machine that users outside its group can write to is refused.
 
     Raises:
         DataError: A request could not be answered, or the folder cannot be read.
-        SettingsError: An argument, or who can write to the folder.
+        SettingsError: An argument is wrong, or other users can write to the folder.
     """
     if not wait >= 0:
         raise SettingsError("wait is a number of seconds from 0 on", "for example wait=600")
@@ -82,10 +82,10 @@ def helper_join(
     work = Work(folder, files, name="folder", example="/mnt/shared/join", is_shared=True)
     until = time.monotonic() + wait
     answered = 0
-    #: The requests that could not be answered: why, how often, and when they get their next try.
+    #: The requests that could not be answered: why, the number of tries, and the time of the next one.
     failed: dict[str, tuple[VesicaError, int, float]] = {}
     if wait:
-        log.info("requests of a helper in %s are answered", work.url)
+        log.info("answering requests of a helper in %s", work.url)
     while True:
         there = outstanding(work)
         failed = {name: why for name, why in failed.items() if name in there}
@@ -93,7 +93,7 @@ def helper_join(
         chosen, is_cut = first_of(there, failed)
         if is_cut:
             log.warning(
-                "%s has %d requests: the oldest %d that are new come first",
+                "%s has %d requests: the oldest %d new ones come first",
                 work.url,
                 len(there),
                 MOST_REQUESTS,
@@ -105,14 +105,14 @@ def helper_join(
                 answered, moved = answered + is_answered, moved or is_answered
                 failed.pop(name, None)
             except VesicaError as error:
-                # Others may be of other helpers.
+                # Other requests may come from other helpers.
                 moved = True
                 log.warning("%s: %s (%s)", name, error, error.hint)
                 tries = failed[name][1] + 1 if name in failed else 1
                 failed[name] = (error, tries, time.monotonic() + pause(tries))
         left = until - time.monotonic()
         if is_cut and moved:
-            # Each request that was there gets a try.
+            # Try each request that was there before waiting.
             continue
         if left <= 0:
             break
@@ -123,7 +123,7 @@ def helper_join(
 
 
 def pause(tries: int) -> float:
-    """How long a request waits that has failed so often, in seconds."""
+    """How long a request waits after `tries` failed tries, in seconds."""
     return min(TRY_AFTER * 2.0 ** min(tries - 1, 30), TRY_WITHIN)
 
 
@@ -141,7 +141,7 @@ def outstanding(work: Work) -> list[str]:
         request, ages = _vesica.JoinRequest, []
         for name in names:
             folder = f"{work.path}/{name}"
-            # A link is none: it may lead to any file of the operator.
+            # A link does not count: it may lead to any file of the operator.
             asked = found_in(work.files, folder, request.FILE)
             if asked is not None and found_in(work.files, folder, request.ANSWER_FILE) is None:
                 ages.append((asked[1], name))
@@ -183,7 +183,7 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
             "the driver must have the right to read it; or delete the folder if no helper has written it",
         )
     request = _vesica.JoinRequest.decode(data)
-    # One that was copied elsewhere has files with the right digests, but nobody waits for it.
+    # A request that was copied to another folder has files with the right digests, but no helper waits for it.
     if request is None or request.folder != name:
         raise DataError(
             f"{work.url}/{name}/request is not a request of a helper of this version",
@@ -193,13 +193,13 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
         if not is_there(work.files, path):
             return False
         raise DataError(
-            f"the lists of the request {work.url}/{name} are not there, or are shorter than it says",
-            "look after the storage, or delete the folder if no helper has written it",
+            f"the lists of the request {work.url}/{name} are missing, or shorter than it says",
+            "check the storage, or delete the folder if no helper has written it",
         )
     tasks = min(request.ranges, max(slots(spark), -(-sum(request.lens) // TASK_LABELS)))
     cuts = [request.ranges * one // tasks for one in range(tasks + 1)]
     lens = ", ".join(str(one) for one in request.lens)
-    log.info("%s: lists of %s labels are compared in %d tasks", name, lens, tasks)
+    log.info("%s: comparing lists of %s labels in %d tasks", name, lens, tasks)
     numbers = spark.range(0, tasks, 1, tasks)
     try:
         compared = numbers.mapInArrow(compared_by(work.files, folder, data, cuts), COMPARED)
@@ -229,7 +229,7 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
 
 
 def within(limit: float, spark: Any, collect: Callable[[], Any]) -> Any:
-    """What a job gives, which is cancelled after `limit` seconds."""
+    """What a job returns; it is cancelled after `limit` seconds."""
     start = time.monotonic()
     try:
         with described(spark, "compare the lists of a helper", limit):
@@ -238,7 +238,7 @@ def within(limit: float, spark: Any, collect: Callable[[], Any]) -> Any:
         if time.monotonic() - start < limit:
             raise
     else:
-        # A job that begins only now may have missed being cancelled.
+        # A job that started only after the limit may have missed its cancellation.
         if time.monotonic() - start < limit:
             return found
     raise DataError(
@@ -248,7 +248,7 @@ def within(limit: float, spark: Any, collect: Callable[[], Any]) -> Any:
 
 
 def has_lists(work: Work, name: str, request: _vesica.JoinRequest) -> bool:
-    """Whether each list is a file that can have as many labels as the request says: no job starts without."""
+    """Whether each list is a file large enough for the labels that the request names; otherwise no job starts."""
     folder = f"{work.path}/{name}"
     for list, labels in enumerate(request.lens):
         found = found_in(work.files, folder, request.list_file(list))
@@ -259,7 +259,7 @@ def has_lists(work: Work, name: str, request: _vesica.JoinRequest) -> bool:
 
 
 def is_there(files: Any, path: str) -> bool:
-    """Whether there is such a file; so it is too if nobody can say."""
+    """Whether the file exists; True if that cannot be determined."""
     from pyarrow import fs
 
     with contextlib.suppress(Exception):
@@ -270,7 +270,7 @@ def is_there(files: Any, path: str) -> bool:
 def compared_by(
     files: Any, folder: str, data: bytes, cuts: list[int]
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What compares the lists of a request in the ranges between two cuts, whose number a row has."""
+    """Returns the function that compares the lists of a request between two cuts; each row has the number of a cut."""
 
     def work(batches: Iterator[Any]) -> Iterator[Any]:
         request = _vesica.JoinRequest.decode(data)
@@ -288,7 +288,7 @@ def compared_by(
 def compare(
     files: Any, folder: str, request: _vesica.JoinRequest, first: int, past: int
 ) -> tuple[bytes | None, int | None]:
-    """Compare lists in these ranges: the digest of the bits, which are written, or which list is malformed."""
+    """Compare lists in these ranges. Writes the bits; returns their digest, or the index of a malformed list."""
     with contextlib.ExitStack() as opened:
         lists = [
             opened.enter_context(opened_in(files, folder, request.list_file(list)))

@@ -1,8 +1,8 @@
 """A local folder that other users of the machine cannot change, reached by descriptors.
 
-Spark and pyarrow reach files by their paths. So no other user may be able to change where a path leads: that is
-checked of the folder and of all folders above it. What the driver itself reads, makes and deletes it reaches from the
-folder's descriptor, without following a link.
+Spark and pyarrow reach files by their paths. So no other user may be able to change where a path leads: this is
+checked for the folder and for all folders above it. Whatever the driver itself reads, makes and deletes, it reaches
+from the folder's descriptor, without following a link.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from vesica._errors import InternalError, SettingsError
 
 SUPERUSER = 0
-#: The permissions to write of users other than the owner.
+#: The write permissions of users other than the owner.
 WRITE_OTHERS = 0o022
 #: The variable with the folders whose owners and permissions are not checked.
 TRUSTED = "VESICA_TRUSTED_FOLDERS"
@@ -34,17 +34,17 @@ COMPONENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 
 
 class LocalFolder:
-    """A folder of this machine. `name` is that of the argument with which it was given.
+    """A folder of this machine. `name` is the name of the argument that gave it.
 
-    A group that this user is in may write to one that `is_shared`, whose owner may be another user then.
+    If it `is_shared`, a group that this user is in may write to it, and its owner may be another user.
     """
 
     def __init__(self, path: str, name: str, is_shared: bool = False) -> None:
         self.name, self.is_shared = name, is_shared
         self.given = os.path.abspath(path)
-        #: Without links, so that a link that is changed later leads nowhere else.
+        #: With links resolved, so that a link that is changed later has no effect.
         self.path = os.path.realpath(self.given)
-        #: Whether the user says who can write here, and above.
+        #: Whether the user vouches for everyone who can write here and above.
         self.is_trusted = is_trusted(self.path)
         if not self.is_trusted:
             check_links(self.given, name)
@@ -66,7 +66,7 @@ class LocalFolder:
             folder = os.open(self.path, FOLDER)
         except NotADirectoryError:
             raise SettingsError(
-                f"{self.name} is no folder: {self.path}", "give the path of a folder"
+                f"{self.name} is not a folder: {self.path}", "give the path of a folder"
             ) from None
         try:
             found = os.fstat(folder)
@@ -74,7 +74,7 @@ class LocalFolder:
                 self.check_access(found)
             if self.seen not in (None, (found.st_dev, found.st_ino)):
                 raise SettingsError(
-                    f"{self.path} is another folder than at the start of this call",
+                    f"{self.path} is not the same folder as at the start of this call",
                     f"find out who has replaced it, and give another folder as {self.name}",
                 )
             self.seen = (found.st_dev, found.st_ino)
@@ -101,7 +101,7 @@ class LocalFolder:
                 f"{self.path} belongs to another user of this machine (uid {found.st_uid})",
                 hint(self.path, self.name, self.path),
             )
-        # In a sticky folder they cannot rename or delete what is ours, and what is theirs is not taken.
+        # In a sticky folder others cannot rename or delete our files, and their files are not used.
         is_sticky = found.st_mode & stat.S_ISVTX and found.st_uid == os.geteuid()
         if found.st_mode & WRITE_OTHERS and not is_sticky:
             raise SettingsError(
@@ -128,7 +128,7 @@ class LocalFolder:
 
     @contextlib.contextmanager
     def above(self, name: str, create: bool = False) -> Iterator[tuple[int, str]]:
-        """The descriptor of the folder that has `name` in it, a name below this folder, and its last component."""
+        """The descriptor of the folder that contains `name`, a name below this folder; and its last component."""
         *middle, last = components(name)
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(self.opened(create))
@@ -139,30 +139,30 @@ class LocalFolder:
                 if not self.is_ours(found):
                     raise SettingsError(
                         f"a folder in {self.path} belongs to another user of this machine (uid {found.st_uid}), or the "
-                        "file system shows it so",
+                        "file system shows it as such",
                         f"find out who has made it; if a call of yours has, {hint(self.path, self.name, self.path)}",
                     )
             yield folder, last
 
     def is_ours(self, found: os.stat_result) -> bool:
-        """Whether a file or a folder below this one is of this user, as far as the file system shows owners."""
+        """Whether a file or a folder below this one belongs to this user, as far as the file system shows owners."""
         return self.is_trusted or found.st_uid == os.geteuid()
 
     def is_own_folder(self, name: str, folder: int) -> bool:
-        """Whether this is a folder of ours, no link, which no other user can write to."""
+        """Whether this is a folder of ours, not a link, that no other user can write to."""
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
         is_closed = self.is_trusted or not others_write(found)
         return stat.S_ISDIR(found.st_mode) and is_closed and self.is_ours(found)
 
     def read(self, name: str, most: int) -> bytes:
-        """The bytes of a file of ours."""
+        """The bytes of one of our files."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         with (
             self.above(name) as (folder, last),
             os.fdopen(os.open(last, flags, dir_fd=folder), "rb") as file,
         ):
             found = os.fstat(file.fileno())
-            # In a sticky folder others can make files, and links to files of ours.
+            # In a sticky folder others can make files, and links to our files.
             if not stat.S_ISREG(found.st_mode):
                 raise PermissionError
             is_alone = found.st_nlink == 1 and not others_write(found)
@@ -191,7 +191,7 @@ class LocalFolder:
             os.fsync(folder)
 
     def make(self, name: str, is_new: bool = False) -> None:
-        """Make a folder that only its owner can enter. If `is_new` it must not be there."""
+        """Make a folder that only its owner can enter. If `is_new`, it must not exist."""
         with self.above(name, create=True) as (folder, last):
             try:
                 os.mkdir(last, 0o700, dir_fd=folder)
@@ -201,13 +201,13 @@ class LocalFolder:
             os.fsync(folder)
 
     def is_own(self, name: str) -> bool:
-        """Whether this is a folder of ours, no link, which no other user can write to."""
+        """Whether this is a folder of ours, not a link, that no other user can write to."""
         with contextlib.suppress(OSError), self.above(name) as (folder, last):
             return self.is_own_folder(last, folder)
         return False
 
     def is_folder(self, name: str) -> bool:
-        """Whether this is a folder, no link, to which users outside its group cannot write."""
+        """Whether this is a folder, not a link, to which users outside its group cannot write."""
         with contextlib.suppress(OSError, InternalError), self.above(name) as (folder, last):
             found = os.stat(last, dir_fd=folder, follow_symlinks=False)
             is_closed = self.is_trusted or not found.st_mode & stat.S_IWOTH
@@ -219,7 +219,7 @@ class LocalFolder:
             os.unlink(last, dir_fd=folder)
 
     def remove(self, name: str) -> None:
-        """Delete a folder with all that is in it, and nothing that a link leads to."""
+        """Delete a folder and its contents, without following links."""
         with self.above(name) as (folder, last):
             if stat.S_ISLNK(os.lstat(last, dir_fd=folder).st_mode):
                 os.unlink(last, dir_fd=folder)
@@ -230,7 +230,7 @@ class LocalFolder:
 
 
 class LocalFile:
-    """A regular file in a folder, open to be read. Neither the file nor the last component of the folder is a link."""
+    """A regular file in a folder, open for reading. Neither the file nor the last component of the folder is a link."""
 
     def __init__(self, folder: str, name: str) -> None:
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -241,7 +241,7 @@ class LocalFile:
             finally:
                 os.close(above)
         except OSError as error:
-            # A link; a component that is no folder.
+            # A link, or a component that is not a folder.
             if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENXIO):
                 raise FileNotFoundError(error.errno, "no file") from None
             raise
@@ -256,7 +256,7 @@ class LocalFile:
         os.close(self.opened)
 
     def read_at(self, length: int, offset: int) -> bytes:
-        """At most so many bytes; fewer only at the end of the file."""
+        """At most `length` bytes; fewer only at the end of the file."""
         parts = []
         while length and (part := os.pread(self.opened, length, offset)):
             parts.append(part)
@@ -265,7 +265,7 @@ class LocalFile:
 
 
 def stat_of(folder: str, name: str) -> tuple[int, int] | None:
-    """The bytes of a regular file in a folder, and when it was written, in ns; None if this user sees none there."""
+    """The size of a regular file in a folder, and when it was written, in ns; None if this user sees no such file."""
     with contextlib.suppress(OSError):
         above = os.open(folder, FOLDER)
         try:
@@ -298,7 +298,7 @@ def check_links(path: str, name: str) -> None:
         above = os.path.dirname(path)
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             found = os.lstat(path)
-            # Where users can make links, an owner outside may be any of them.
+            # Where users can make links, an owner outside this namespace may be any of them.
             is_open = os.stat(above).st_mode & WRITE_OTHERS
             owners = {os.geteuid(), SUPERUSER, *([] if is_open else outside())}
             if stat.S_ISLNK(found.st_mode) and found.st_uid not in owners:
@@ -310,7 +310,7 @@ def check_links(path: str, name: str) -> None:
 
 
 def check_parents(path: str, name: str) -> None:
-    """Refuse a path whose end other users can replace, because of what they may do in a folder above it."""
+    """Refuse a path whose last component other users can replace, because they can write to a folder above it."""
     above = refused_parent(path)
     if above is not None:
         found = os.lstat(above)
@@ -322,7 +322,7 @@ def check_parents(path: str, name: str) -> None:
 
 
 def refused_parent(path: str) -> str | None:
-    """The folder above this path in which other users can replace what leads to it; None if there is none."""
+    """The folder above this path in which other users can replace the next component; None if there is none."""
     while path != os.path.dirname(path):
         path = os.path.dirname(path)
         with contextlib.suppress(FileNotFoundError):
@@ -334,8 +334,8 @@ def refused_parent(path: str) -> str | None:
 def others_can_replace(parent: os.stat_result) -> bool:
     """Whether users other than this one and the superuser can replace what is in a folder.
 
-    The rule is that of `others_can_replace` in crates/link/src/access.rs. So a superuser works in folders of other
-    users, in containers above all. A user namespace shows the superuser outside it as an owner of its own.
+    The rule is the same as in `others_can_replace` in crates/link/src/access.rs. So a superuser can work in folders of
+    other users, which is common in containers. A user namespace shows the superuser outside it as a separate owner.
     """
     user, owner = os.geteuid(), parent.st_uid
     is_foreign = owner not in (user, SUPERUSER, *outside()) and user != SUPERUSER
@@ -346,16 +346,16 @@ def others_write(found: os.stat_result) -> bool:
     """Whether the mode lets users other than this one, the owner and the superuser write."""
     writes = found.st_mode & WRITE_OTHERS
     if writes == stat.S_IWGRP:
-        # Who shows as a user outside may be any of them.
+        # An owner outside this namespace may be any user there.
         users = {found.st_uid, os.geteuid()} - set(outside())
         return not any(is_own_group(found.st_gid, one) for one in users)
     return bool(writes)
 
 
 def is_own_group(group: int, user: int) -> bool:
-    """Whether a group has no member but the user: many systems give each user one of the same name.
+    """Whether a group has only this user as a member: many systems give each user a group of the same name.
 
-    A service of names that does not list its users hides those who have the group as their primary one.
+    A name service that does not list its users hides those whose primary group it is.
     """
     name = members = owner = None
     with contextlib.suppress(KeyError):
@@ -366,14 +366,14 @@ def is_own_group(group: int, user: int) -> bool:
     if any(one.pw_gid == group and one.pw_uid != user for one in pwd.getpwall()):
         return False
     if name is None or members is None or owner is None:
-        # Of a user whom this machine, or this container, does not know.
+        # The group of a user that this machine, or this container, does not know.
         return name is None and owner is None and group == user
     return name == owner and members <= {owner}
 
 
 @functools.cache
 def outside() -> tuple[int, ...]:
-    """As which users the superuser of the machine shows in this user namespace: one, or none if it is the machine's."""
+    """The user as which this user namespace shows the machine's superuser; empty in the machine's own namespace."""
     with contextlib.suppress(OSError, ValueError):
         with open("/proc/self/uid_map", encoding="ascii") as file:
             users = [tuple(map(int, line.split())) for line in file]
@@ -386,21 +386,21 @@ def outside() -> tuple[int, ...]:
 
 
 def hint(path: str, name: str, cause: str) -> str:
-    """What to do where other users can change `path`, because they can write to `cause`."""
+    """What to do if other users can change `path` because they can write to `cause`."""
     works = working(path)
-    such = f", such as {works} if all of the cluster reaches it" if works is not None else ""
+    such = f", such as {works} if the whole cluster can reach it" if works is not None else ""
     return f"give a folder that only you can write to as {name}{such}; or, {trust(path, cause)}"
 
 
 def trust(path: str, cause: str) -> str:
     return (
-        f"if you trust all who can write to {cause}, as in a container of your own, set the environment variable "
-        f"{TRUSTED}={path} (docs/spark.md says what that risks)"
+        f"if you trust everyone who can write to {cause}, as in your own container, set the environment variable "
+        f"{TRUSTED}={path} (docs/spark.md explains the risk)"
     )
 
 
 def working(path: str) -> str | None:
-    """A folder that this user can give in place of one that is refused."""
+    """A folder that this user can give instead of a refused one."""
     places = [lambda: path, lambda: os.path.expanduser("~"), os.getcwd, tempfile.gettempdir]
     for place in places:
         with contextlib.suppress(OSError):
@@ -412,7 +412,7 @@ def working(path: str) -> str | None:
 
 
 def is_free(folder: str) -> bool:
-    """Whether this user has, or can make, this folder for itself."""
+    """Whether this user has, or can make, this folder, and no other user can write to it."""
     if not os.path.lexists(folder):
         return os.access(os.path.dirname(folder), os.W_OK | os.X_OK)
     found = os.lstat(folder)

@@ -1,4 +1,4 @@
-"""Names of arguments that are not known, with the nearest one that is."""
+"""Unknown names of arguments, with the nearest known one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def check_names(function: str, given: Iterable[str], known: Iterable[str]) -> No
 
 
 def suggests_names(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
-    """`function`, which names the nearest argument where one is not known."""
+    """Wraps `function`: for an unknown argument, the error names the nearest known one."""
     known = list(inspect.signature(function).parameters)
 
     @functools.wraps(function)

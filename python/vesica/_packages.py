@@ -10,19 +10,19 @@ from vesica._errors import SettingsError
 
 #: What executors import.
 PACKAGE = "vesica"
-#: Most tasks that look for it: one for each core, of which executors have some each.
+#: Most tasks that look for it: one for each core; an executor has several cores.
 LOOKS = 64
 
 
 def check_packages() -> None:
-    """Refuse executors if Spark does not take the packages that are here: it needs pandas for Python on executors.
+    """Refuse executors if Spark does not accept the installed packages: it needs pandas for Python on executors.
 
     Raises:
         SettingsError: A package is missing or too old.
     """
     missing = ""
     try:
-        # Not everybody who checks the types has Spark.
+        # Type checkers may run without Spark.
         from pyspark.sql.pandas import utils  # pyright: ignore[reportMissingImports]
 
         for name in ("pyarrow", "pandas"):
@@ -30,21 +30,21 @@ def check_packages() -> None:
             getattr(utils, f"require_minimum_{name}_version")()
         return
     except ImportError as error:
-        # Before 4.0, Spark uses a module that Python has no longer had since 3.12.
+        # Before 4.0, Spark uses a module that Python 3.12 removed.
         if error.name == "distutils":
             missing = "setuptools"
     raise SettingsError(
-        f"executors need {missing}, which Spark does not find, or not in a version that it takes",
+        f"executors need {missing}, which Spark does not find, or not in a version that it accepts",
         f"pip install -U {missing}, on the driver and on executors; or on_executors=False: the driver does the work",
     )
 
 
 def check_executors(spark: Any, cores: int) -> None:
-    """Refuse executors that do not have this package in the driver's version: as many of them as so many short tasks at
-    once come to.
+    """Refuse executors that do not have this package in the driver's version. Checks the executors that `cores` short
+    tasks at once reach.
 
     Raises:
-        SettingsError: Some have it not, or in another version; or Spark cannot run a task of Python there.
+        SettingsError: Some lack it, or have another version; or Spark cannot run a Python task there.
     """
     tasks = min(max(cores, 1), LOOKS)
     found: set[str] = set()
@@ -57,7 +57,7 @@ def check_executors(spark: Any, cores: int) -> None:
         failed = type(error).__name__
     if failed:
         raise SettingsError(
-            f"executors could not run a task of Python ({failed})",
+            f"executors could not run a Python task ({failed})",
             "Spark's log says why: they need Python with pyarrow, pandas and this package; or on_executors=False: the "
             "driver does the work",
         )
@@ -72,7 +72,10 @@ def check_executors(spark: Any, cores: int) -> None:
 
 
 def looks_for(package: str) -> Callable[[Iterator[Any]], Iterator[Any]]:
-    """What tells the version of a package where it runs; empty without one. It needs no module of this package."""
+    """Returns the function that yields the version of a package where it runs, or "" without one.
+
+    It imports no module of this package.
+    """
 
     def look(batches: Iterator[Any]) -> Iterator[Any]:
         import importlib

@@ -13,7 +13,7 @@ from vesica import _vesica
 
 LOG = logging.getLogger("vesica")
 
-#: After so many seconds of a wait a run says once whom it waits for.
+#: After this many seconds of waiting, a run prints once whom it waits for.
 PATIENCE = 5.0
 
 Note = tuple[str, str, int, int]
@@ -110,7 +110,7 @@ class Bars:
 
 
 def display(progress: bool | Callback) -> Display:
-    """What shows the progress of a run with this argument ``progress``."""
+    """The display for this value of the argument ``progress``."""
     if callable(progress):
         return Calls(progress)
     if not progress:
@@ -137,9 +137,9 @@ class Follower:
     def __init__(self, shown: Display, peer: str) -> None:
         self._shown = shown
         self._peer = peer
-        #: The address at which the run listens, when it does.
+        #: The address at which the run listens, once it does.
         self.address: str | None = None
-        #: Who is waited for, since when, and whether that was said.
+        #: Whom the run waits for, since when, and whether it was printed.
         self._awaited: str | None = None
         self._since = 0.0
         self._has_said = False
@@ -152,7 +152,7 @@ class Follower:
             self._awaited, self._since = awaited, time.monotonic()
 
     def _say_whom(self) -> None:
-        """Say once whom a long wait is for: without a configuration of `logging`, on standard error."""
+        """Log once whom a long wait is for: on standard error if `logging` is not configured."""
         is_long = self._awaited and time.monotonic() - self._since >= PATIENCE
         if is_long and not self._has_said:
             self._has_said = True

@@ -15,7 +15,7 @@ from vesica._html import table
 
 
 class Report(dict[str, Any]):
-    """What a run did: counts, times and parameters, never a key or a row. The JSON of the command."""
+    """The report of a run: counts, times and parameters, never a key or a row. The same as the command's JSON."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report, as ``vesica run --report`` does."""
@@ -44,7 +44,7 @@ class Report(dict[str, Any]):
 class Result:
     """What this party has learned from a run.
 
-    Which parts there are depends on the operation of the agreement, and on whether this party
+    Which parts it has depends on the operation of the agreement, and on whether this party
     receives the result; the others are None.
     """
 
@@ -78,7 +78,7 @@ class Result:
 
     @property
     def report(self) -> Report:
-        """What the run did."""
+        """The report of the run."""
         if self._report is None:
             self._report = Report(json.loads(self._outcome.report))
         return self._report
@@ -124,7 +124,7 @@ class Result:
     def sums(self) -> dict[str, int] | None:
         """The sum of each column of values over the common keys.
 
-        With groups, the name is that of the group, or ``column[group]``.
+        With groups, the name is the group, or ``column[group]``.
         """
         sums = self._outcome.sums
         return None if sums is None else dict(sums)
@@ -140,7 +140,7 @@ class Result:
 
     @property
     def shares(self) -> Shares | None:
-        """This party's shares. `combine` takes those of both parties."""
+        """This party's shares. `combine` takes both parties' shares."""
         document = self._outcome.shares()
         return None if document is None else Shares(document)
 
@@ -148,11 +148,11 @@ class Result:
     def order(self) -> Any:
         """What this party knows of the order of its `shares`: a frame of the input's kind.
 
-        With ``shared-values`` the party with the values has ``entry`` and ``rows``, the own rows that
-        each entry is from, and the other one ``entry`` and ``common``. With ``shares`` neither knows
-        which row an entry is from: one party has ``place`` and ``rows``, its rows in a random order,
-        and the other ``entry`` and ``place``, where the entries are in it. All count from 0. Keep it to
-        yourself: with both parties' parts anyone knows which rows are in common.
+        With ``shared-values`` the party with the values has ``entry`` and ``rows``, its own rows that
+        each entry comes from, and the other party ``entry`` and ``common``. With ``shares`` neither knows
+        which row an entry comes from: one party has ``place`` and ``rows``, its rows in a random order,
+        and the other ``entry`` and ``place``, the places of the entries in that order. All count from 0.
+        Keep it secret: anyone who has both parties' parts knows which rows are in common.
         """
         order = self._outcome.order()
         return None if order is None else self._frame.table(order)
@@ -161,10 +161,10 @@ class Result:
         """The result as a frame of the input's kind.
 
         After an intersection these are the own rows whose key is in common, as they are in the
-        input; with `mark` all of them, with a column that says which are in common. After a union
-        they are the keys, with ``new`` for those of the other party alone; with private ids the
-        identifiers, with the key and the rows of those that are one's own; otherwise one row with
-        the figures.
+        input; with `mark` all own rows, with a column that marks the common ones. After a union they
+        are the keys, with ``new`` for keys that only the other party has; with private ids they are
+        the identifiers, with the key and the rows of this party's own; otherwise one row with the
+        figures.
         """
         if self._is_detached:
             return self._frame.detached()
@@ -176,7 +176,7 @@ class Result:
         return None if self.kind in NO_ROWS else self._frame.table(self._table())
 
     def to_arrow(self) -> Any:
-        """The rows of `rows` as a table of pyarrow."""
+        """The rows of `rows` as a pyarrow table."""
         import pyarrow
 
         if self.kind in NO_ROWS:
@@ -185,7 +185,7 @@ class Result:
         return quietly(NO_ARROW, lambda: pyarrow.table(rows))
 
     def to_pandas(self) -> Any:
-        """The rows of `rows` as a frame of pandas."""
+        """The rows of `rows` as a pandas frame."""
         import pandas
 
         if self.kind in NO_ROWS:
@@ -198,7 +198,7 @@ class Result:
         return quietly(NO_ARROW, lambda: pyarrow.table(rows).to_pandas())
 
     def to_polars(self) -> Any:
-        """The rows of `rows` as a frame of polars."""
+        """The rows of `rows` as a polars frame."""
         import polars
 
         if self.kind in NO_ROWS:
@@ -215,7 +215,7 @@ class Result:
         """
         if not self._has_rows or isinstance(self._frame, File):
             if not os.fspath(path).lower().endswith((".parquet", ".pq")):
-                raise DataError("a Parquet file is written here", "let its name end in .parquet")
+                raise DataError("this writes a Parquet file", "give it a name that ends in .parquet")
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))
@@ -223,7 +223,7 @@ class Result:
     def write(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
         """Write the file that ``vesica run --output`` would write; its ending sets the format.
 
-        Not for rows of a frame: it has writers of its own, and `to_parquet`.
+        Not for rows of a frame: use the writers of its library, or `to_parquet`.
         """
         if self.kind in ("nothing", "outside-bounds"):
             raise DataError("there is no result to write", "see `kind` and `report`")
@@ -239,7 +239,7 @@ class Result:
 
     @property
     def overlap(self) -> Figure | None:
-        """The two lists as circles to scale, where the sizes and the number of common keys are known."""
+        """The two lists as circles to scale, if the sizes and the number of common keys are known."""
         parties = self.report["parties"]
         if len(parties) != 2 or self.count is None or self.report["sizes"]["hidden"]:
             return None
@@ -250,11 +250,11 @@ class Result:
 
     @property
     def lost(self) -> Figure:
-        """What became of the rows of the input, as bars: in common, not in common, left out and why."""
+        """The fates of the rows of the input, as bars: in common, not in common, left out and why."""
         return bars(list(self.fates().items()))
 
     def fates(self) -> dict[str, int]:
-        """How many rows of the input are in common, are not, or were left out, and why."""
+        """How many rows of the input are in common, not in common, or left out, and why."""
         given = self.report["input"]
         left_out = {"without a key": given["empty"]}
         for one in given["refused_by"]:
@@ -273,7 +273,7 @@ class Result:
 
     @property
     def _is_detached(self) -> bool:
-        """Whether executors of Spark know the rows, and this process does not: `mask` and `positions` are None."""
+        """Whether Spark executors have the rows, and this process does not: `mask` and `positions` are None."""
         return self._outcome.kind == DETACHED
 
     @property
@@ -287,7 +287,7 @@ class Result:
         return table
 
     def _arrow(self) -> Any:
-        """The rows, as something that any library can take."""
+        """The rows, as an object that any library can take."""
         if not self._has_rows:
             return self._table()
         if not isinstance(self._frame, File):
@@ -343,7 +343,7 @@ NO_ROWS = ("nothing", "outside-bounds", "shares")
 
 
 class Shares:
-    """One party's shares: a JSON document that says nothing without that of the other party."""
+    """One party's shares: a JSON document that reveals nothing without the other party's."""
 
     __slots__ = ("document",)
 
@@ -368,7 +368,7 @@ class Shares:
             pass
         if document is None:
             # Outside the handler: the other exception has the content of the file.
-            raise DataError(f"{os.fspath(path)} holds no shares", "check the name of the file")
+            raise DataError(f"{os.fspath(path)} does not hold shares", "check the name of the file")
         return Shares(document)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> None:
@@ -380,19 +380,19 @@ class Shares:
 
 
 def combine(one: Shares | str | os.PathLike[str], other: Shares | str | os.PathLike[str]) -> Any:
-    """Combine the shares of both parties, or the files of them: what they shared, in the clear.
+    """Combine the shares of both parties, or their files: reveals what they shared.
 
     A table with the Arrow C stream interface: ``polars.DataFrame(combine(a, b))`` or
     ``pyarrow.table(combine(a, b))``. It has a row for each common key: its ``item``, a digest of
-    the key, and its values. Of shared values it has a row for each key of the party that has them,
-    without the item.
+    the key, and its values. With shared values it has a row for each key of the party that has the
+    values, without the item.
     """
     documents = [part if isinstance(part, Shares) else Shares.load(part) for part in (one, other)]
     return _vesica.combine(*(part.document for part in documents))
 
 
 def read_parquet(path: str) -> Any:
-    """The rows of a Parquet file, by the library that is installed."""
+    """The rows of a Parquet file, read by pyarrow or polars."""
     try:
         import pyarrow.parquet
 
@@ -405,5 +405,5 @@ def read_parquet(path: str) -> Any:
         return polars.read_parquet(path)
     except ImportError:
         raise DataError(
-            "no library to read the rows with is installed", "pip install pyarrow"
+            "no library that can read the rows is installed", "pip install pyarrow"
         ) from None

@@ -1,4 +1,4 @@
-"""The rows of a DataFrame of Spark, written once, and the DataFrames of a result."""
+"""The rows of a Spark DataFrame, written once, and the DataFrames of a result."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ log = logging.getLogger("vesica")
 PRIVATE_ID = "private_id"
 #: Rows that the driver reads at a time.
 BATCH_ROWS = 64 << 10
-#: Rows of a piece of bits. A file of rows begins a new one.
+#: Rows of a piece of bits. Each file of rows starts a new piece.
 PIECE_ROWS = 1 << 16
 #: Bits that every executor can hold: 128 MiB.
 BROADCAST_BITS = 1 << 30
@@ -41,7 +41,7 @@ class Rows(Frame):
     def __init__(self, data: Any, work: Work, used: list[str], adds: str | None) -> None:
         if not hasattr(data, "sparkSession") or not hasattr(data, "selectExpr"):
             raise DataError(
-                f"{type(data).__name__} is no DataFrame of Spark",
+                f"{type(data).__name__} is not a Spark DataFrame",
                 "vesica.run takes all other frames",
             )
         super().__init__(data)
@@ -50,7 +50,7 @@ class Rows(Frame):
         self.folder = ""
         #: The files of the rows, and how many rows each has.
         self.parts: list[tuple[str, int]] = []
-        #: Whether an earlier process had executors do the work; None if there was none.
+        #: Whether executors did the work for an earlier process; None if there was no such process.
         self.were_for_executors: bool | None = None
         #: The name of the note; None if another process cannot continue the run.
         self.note: str | None = None
@@ -58,7 +58,7 @@ class Rows(Frame):
         self.state: str | None = None
         #: The folders with the rows of abandoned runs.
         self.stale: list[str] = []
-        #: The note as this call has found it.
+        #: The note that this call found.
         self.found: dict[str, Any] | None = None
         #: Whether this call has written the rows, and whether it has the state of the run.
         self.is_new, self.has_state = False, False
@@ -76,7 +76,7 @@ class Rows(Frame):
                 raise DataError(f"the DataFrame has a column {added!r}", "rename it")
         if len(set(names)) != len(names):
             raise DataError(
-                "the DataFrame has the same column name twice", "give each column a name of its own"
+                "the DataFrame has the same column name twice", "give each column its own name"
             )
         kinds = dict(data.dtypes)
         for name in used:
@@ -89,12 +89,12 @@ class Rows(Frame):
             if kinds[name] == "timestamp":
                 # Parquet may have it in a form without a time zone, and with a smaller range.
                 raise DataError(
-                    f"column {name!r} holds points in time",
+                    f"column {name!r} holds timestamps",
                     "make it text: date_format(column, 'yyyy-MM-dd HH:mm:ss')",
                 )
 
     def find(self, goes_on: bool) -> None:
-        """Take the rows of the unfinished run, if it goes on. Others go when this call has the state."""
+        """Use the rows of the unfinished run, if it resumes. Other rows are deleted once this call has the state."""
         assert self.note is not None
         self.check_free()
         self.found = self.work.note(self.note)
@@ -108,7 +108,7 @@ class Rows(Frame):
             self.parts = [(name, rows) for name, rows in parts]
             self.were_for_executors = self.found.get("executors")
             log.warning(
-                "the run goes on with the rows that it has written to %s/%s",
+                "the run resumes with the rows that it has written to %s/%s",
                 self.work.url,
                 folder,
             )
@@ -116,7 +116,7 @@ class Rows(Frame):
         self.stale.append(folder)
 
     def check_free(self) -> None:
-        """Refuse a state that another call has. The run takes it only later, when the rows are written and noted."""
+        """Refuse a state that another call has. The run takes it only once the rows are written and noted."""
         if self.state is not None and not self.has_state and is_locked(self.state):
             raise StateInUse(
                 f"another process uses {self.state}: this party is already running",
@@ -124,7 +124,7 @@ class Rows(Frame):
             )
 
     def write(self) -> None:
-        """Have the cluster write all rows, numbered, if they are not there."""
+        """Have the cluster write all rows, numbered, unless they are already there."""
         if self.folder:
             return
         self.check_free()
@@ -136,7 +136,7 @@ class Rows(Frame):
         try:
             self.parts = self.write_parts_of(self.data)
             if self.note is not None:
-                # Another call may have the state since: the note is that call's then.
+                # Another call may have taken the state since: then the note is that call's.
                 self.check_free()
                 self.keep_note()
         except BaseException:
@@ -144,10 +144,10 @@ class Rows(Frame):
             raise
 
     def write_parts_of(self, data: Any) -> list[tuple[str, int]]:
-        """Have the cluster write these rows; the files, in order, and how many rows each has."""
+        """Have the cluster write these rows. Returns the files, in order, and how many rows each has."""
         import pyarrow.parquet
 
-        # Not everybody who checks the types has Spark.
+        # Type checkers may run without Spark.
         from pyspark.sql import Observation, functions  # pyright: ignore[reportMissingImports]
 
         self.work.create_private(self.folder)
@@ -155,11 +155,11 @@ class Rows(Frame):
         numbered = data.selectExpr("*", f"monotonically_increasing_id() as {ROW}")
         numbered = numbered.observe(written, functions.count(functions.lit(1)).alias("rows"))
         writer = numbered.write.option("compression", "snappy")
-        # What Spark raises may quote a cell.
+        # Spark's exceptions may quote a cell.
         with described(self.spark, "write the rows"):
             quietly(UNWRITABLE, lambda: writer.parquet(self.url("rows")))
         count = quietly(UNWRITABLE, lambda: written.get["rows"])
-        # Not those of the folder: attempts that failed may have left files, which Spark passes over.
+        # Not the folder's own list: failed attempts may have left files, which Spark ignores.
         files = quietly(UNWRITABLE, lambda: self.read("rows").inputFiles()) if count else []
         names = sorted(name.rsplit("/", 1)[-1] for name in files)
         if not count:
@@ -174,12 +174,12 @@ class Rows(Frame):
         if unseen is not None or sum(rows for _, rows in parts) != count:
             raise SettingsError(
                 f"the driver does not see all that the cluster wrote to {self.work.url}",
-                "work is a folder that all of the cluster and the driver can reach; see also files",
+                "work must be a folder that the driver and the whole cluster can reach; see also files",
             )
         return parts
 
     def are_for_executors(self, agreement: Agreement, wanted: bool | None) -> bool:
-        """Whether executors do the work. A run goes on as it was begun."""
+        """Whether executors do the work. A run resumes as it was started."""
         chosen = self.were_for_executors
         if chosen is None:
             count = sum(rows for _, rows in self.parts)
@@ -187,7 +187,7 @@ class Rows(Frame):
             chosen = wanted if wanted is not None else is_large
             chosen = chosen and agreement.operation == "intersection"
         if chosen and wanted is None:
-            # Where it was wanted, it was checked before the rows were written.
+            # With wanted=True this was checked before the rows were written.
             check_packages()
             check_executors(self.spark, slots(self.spark))
         if self.were_for_executors is None:
@@ -207,15 +207,15 @@ class Rows(Frame):
         self.work.keep_note(self.note, {**note, "executors": self.were_for_executors})
 
     def take_state(self) -> None:
-        """This call has the state now: delete the rows of a run that does not go on, which until now could be another
-        call's.
+        """Record that this call has the state, and delete the rows of abandoned runs, which until now could have been
+        another call's.
         """
         if self.has_state:
             return
         self.has_state = True
         self.forget_stale()
         if self.note is not None:
-            # A call that wanted the state too may have written its own. Without one, this run still comes to its end.
+            # A call that wanted the state too may have written its own note. This run can finish without one.
             with contextlib.suppress(SettingsError):
                 self.keep_note()
 
@@ -225,7 +225,7 @@ class Rows(Frame):
         self.stale = []
 
     def remove(self) -> None:
-        """Delete the rows, and those of a run that does not go on if this call has its state."""
+        """Delete the rows, and the rows of abandoned runs if this call has the state."""
         if not self.has_state:
             self.withdraw()
             return
@@ -234,7 +234,7 @@ class Rows(Frame):
         self.forget_note()
 
     def withdraw(self) -> None:
-        """Delete what this call has written. All other rows may be those of a call that has the state."""
+        """Delete what this call has written. All other rows may belong to a call that has the state."""
         if not self.is_new:
             return
         self.work.remove(self.folder)
@@ -266,7 +266,7 @@ class Rows(Frame):
         return f"{self.work.path}/{self.folder}/{what}"
 
     def batches(self, columns: list[str]) -> Iterator[Any]:
-        """These columns of the rows, file by file, always in the same order."""
+        """Yield these columns of the rows, file by file, always in the same order."""
         import pyarrow.parquet
 
         self.take_state()
@@ -277,7 +277,7 @@ class Rows(Frame):
                     if rows.metadata.num_rows != count:
                         raise OSError("another file")
                     for batch in rows.iter_batches(BATCH_ROWS, columns=columns):
-                        # In the order of the columns in the file otherwise.
+                        # `iter_batches` keeps the column order of the file.
                         yield batch.select(columns)
         except Exception as error:
             self.unreadable = type(error).__name__
@@ -316,24 +316,24 @@ class Rows(Frame):
             kept = type(error).__name__
         failed = DataError(
             f"the driver cannot write the result to {self.work.url} ({kept})",
-            "`result` of this exception has it as `mask`, `positions` or `ids`; both sides have finished the run",
+            "this exception's `result` has it as `mask`, `positions` or `ids`; both sides have finished the run",
         )
         failed.result = result  # type: ignore[attr-defined]
         raise failed
 
     def check_common(self, result: Result) -> None:
-        """Refuse a result of which files are missing."""
+        """Refuse a result if files of it are missing."""
         assert self.executors is not None
         common, rows = self.executors.write_common(), result._common_rows
         if rows is None or common != rows[0]:
             raise SettingsError(
                 f"files of the rows in common are missing below {self.work.url}",
-                "nobody else may write to work; add restart=True: both sides must run again",
+                "no one else may write to work; add restart=True: both sides must run again",
             )
         self.has_bits = True
 
     def close(self, result: Result) -> None:
-        """Delete what the result does not need, after the state: a process that finds both goes on."""
+        """Delete what the result does not need, after the state: a process that finds both resumes the run."""
         self.forget_stale()
         if result._is_detached:
             assert self.executors is not None
@@ -343,7 +343,7 @@ class Rows(Frame):
         self.forget_note()
 
     def write_common(self, mask: Any) -> None:
-        """Write bits that say which rows are common."""
+        """Write the bits of the common rows."""
         import pyarrow
 
         self.work.create_anew(f"{self.folder}/common")
@@ -375,7 +375,7 @@ class Rows(Frame):
                 waiting.append(pyarrow.table([batch.column(0), part], schema))
                 first += len(batch)
                 waiting_rows += len(batch)
-                # Few groups of rows: Spark cannot take thousands of empty ones.
+                # Few row groups: Spark cannot handle thousands of empty ones.
                 if waiting_rows >= BATCH_ROWS:
                     writer.write_table(pyarrow.concat_tables(waiting))
                     waiting, waiting_rows = [], 0
@@ -394,7 +394,7 @@ class Rows(Frame):
             raise DataError("the rows in common were not written", "see `mask` and `positions`")
         rows = self.read("rows")
         columns = [quoted(name) for name in rows.columns if name != ROW]
-        # With its schema, as there is no file if no row has a key.
+        # With a schema, since there is no file if no row has a key.
         files = self.spark.read.schema(f"{PIECE} long, {WORDS} array<long>")
         bits = files.parquet(self.url("common"))
         pieces = sum(-(-count // PIECE_ROWS) for _, count in self.parts)
@@ -434,7 +434,7 @@ class Rows(Frame):
 def is_locked(state: str) -> bool:
     """Whether a run has this state now."""
     flags = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    # What is wrong with the folder is for the run to say.
+    # The run reports what is wrong with the folder.
     with contextlib.suppress(OSError):
         lock = os.open(os.path.join(state, LOCK), flags)
         try:
@@ -449,8 +449,8 @@ def is_locked(state: str) -> bool:
 #: The columns of rows that get their bits.
 MARKED = ["row", "common"]
 
-OTHER_ROWS = ("the rows of the cluster are not those of the run", "report this")
+OTHER_ROWS = ("the cluster's rows differ from the rows of the run", "report this")
 UNWRITABLE = (
     "the cluster cannot write the rows",
-    "df.count() says what is wrong with them; otherwise Spark's log does",
+    "df.count() shows what is wrong with them; otherwise see Spark's log",
 )

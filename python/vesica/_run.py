@@ -1,4 +1,4 @@
-"""Runs: what every function that talks to another party shares, and the functions."""
+"""Runs: `run`, `run_async`, and what all functions that talk to another party share."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from vesica._progress import Callback, Follower, display
 from vesica._result import Result
 from vesica.exchange import Place
 
-#: How often someone who waits for a run lets Python look at signals, and shows progress, in seconds.
+#: How often a wait for a run lets Python handle signals and shows progress, in seconds.
 TICK = 0.05
 #: The same for asyncio.
 ASYNC_TICK = 0.02
-#: How long a run that was asked to stop is waited for, in seconds.
+#: How long to wait for a run that was asked to stop, in seconds.
 GRACE = 0.9
-#: How long to wait for the other side, and in a run that keeps a state, in seconds.
+#: How long to wait for the other side, without and with a state, in seconds.
 WAIT, WAIT_KEPT = 60.0, 24 * 3600.0
-#: The longest time, and what 0 stands for: a year.
+#: The longest time, also used for 0 (no limit): a year.
 LONGEST = 366 * 24 * 3600.0
 
 #: A time in seconds, or as a timedelta.
@@ -72,33 +72,33 @@ def run(
     Both sides call this, or ``vesica run``, with the same agreement; one listens, the other
     connects, and either may start first. With a helper, all parties connect to it.
 
-    The GIL is released meanwhile. Ctrl-C, or an exception in a callback, ends both sides.
+    The GIL is released during the run. Ctrl-C, or an exception in a callback, ends both sides.
 
     Args:
         agreement: The agreement, or the path of its file.
         data: The path of a CSV or Parquet file, or a data frame: of pandas, polars, pyarrow,
             DuckDB, or anything that has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
-        key: Your key, or the path of its file; it says which party you are.
-        columns: The column of the data for a key or a value of the agreement, where names differ.
+        key: Your key, or the path of its file; it determines which party you are.
+        columns: The column of the data for a key or a value of the agreement, if the names differ.
         connect: The address of the other side or of the helper, ``host:port``.
         listen: The address at which to wait for the other side.
         proxy: Connect through this proxy, ``http://host:port`` or ``socks5://host:port``, also
             with ``user:password@`` before the host; ``none`` for no proxy. By default that of the
             environment: ``HTTPS_PROXY`` or ``ALL_PROXY``, unless ``NO_PROXY`` lists the host.
-        exchange: A place that both sides can reach, in which they meet in place of a
-            connection: a folder, a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
+        exchange: A place that both sides can reach, through which they exchange messages instead of
+            over a connection: a folder, a URL ``s3://bucket/prefix``, ``gs://…``, ``az://…`` or
             ``sftp://user@host/folder``, or an object with the methods of `vesica.exchange.Store`.
         progress: True for bars (of tqdm, where it is installed), or a function that takes a
             `Progress`.
         party: The party that you are; an error if the key belongs to another one.
         wait: How long to wait for the other side, in seconds (60), or for the helper and each of
             the other parties, or with `exchange` or `state` for each message (a day); 0 for no
-            limit. Without a helper and `state`, a lost connection has this time to come back, at
-            most 60 seconds.
+            limit. Without a helper and `state`, a lost connection must be replaced within this
+            time, at most 60 seconds.
         idle: How long the other side may send nothing, in seconds, at least 1.
         total: How long the session may last, in seconds; 0 for no limit.
         threads: CPU threads; all cores by default.
-        strict: Whether a value that its profile refuses is an error, not a row that is left out.
+        strict: Whether a value that its profile refuses is an error; otherwise its row is left out.
         insecure: Allow the insecure protocol that the agreement names.
         output: A file for the result, as well. Only for data in a file, or a result without rows.
         mark: A name. `Result.rows` and `output` then have all rows, with one more column of that name:
@@ -106,16 +106,16 @@ def run(
         refused: A file for a list of the rows that are refused: its line or row from 1, the column and
             the reason, but no value. An existing one is replaced.
         force: Replace an existing `output`.
-        state: The folder that lets an interrupted run continue, with a helper or `exchange`, or
-            if both sides that connect give one.
-        memory: About how much memory the run may take beside your data, in bytes or as a text such
-            as "512MiB" or "1.5GB" (1 GiB, or half of what the container or the machine has if that
-            is less), whatever its size; more than that goes to files without names.
+        state: The folder with which an interrupted run resumes, with a helper or `exchange`, or
+            over a connection if both sides give one.
+        memory: About how much memory the run may take in addition to your data, in bytes or as a
+            text such as "512MiB" or "1.5GB" (1 GiB, or half of what the container or the machine has
+            if that is less), for data of any size; data beyond it goes to unnamed temporary files.
         scratch: The folder for these files: by default the current one, or with a helper `state`.
-        restart: Drop an interrupted run that has a state, end it for all, and begin a new one.
+        restart: Abandon an interrupted run that has a state, end it for all, and start a new one.
         delimiter: The character between the fields of a text file; detected by default.
         header: Whether the first row of a text file has the names of the columns.
-        format: ``csv``, ``tsv`` or ``parquet``; by default that of the file's name.
+        format: ``csv``, ``tsv`` or ``parquet``; by default determined by the file's name.
         skip_rows: Lines to skip at the top of a text file, before the row with the names.
         comment: A character; lines at the top of a text file that begin with it are skipped too.
 
@@ -125,7 +125,7 @@ def run(
         AgreementMismatch: The agreements of the two sides differ.
         PeerError: The other side broke the protocol, or the helper refuses.
         NetworkError: The connection could not be made, or failed.
-        Cancelled: The run was ended by somebody on this side.
+        Cancelled: The run was cancelled on this side.
     """
     started = Started(**locals())
     try:
@@ -174,9 +174,9 @@ async def run_async(
     skip_rows: int = 0,
     comment: str | None = None,
 ) -> Result:
-    """Like `run`, for asyncio: other tasks run meanwhile, and cancelling the task ends both sides."""
+    """Like `run`, for asyncio: other tasks keep running, and cancelling the task ends both sides."""
     arguments = locals()
-    # Its import takes longer than that of this package.
+    # Importing asyncio takes longer than importing this package.
     import asyncio
 
     started = Started(**arguments)
@@ -193,7 +193,7 @@ async def run_async(
         started.keep(error)
         raise
     except BaseException as error:
-        # Also when the loop was closed, and nothing can be awaited.
+        # Also if the loop was closed, and nothing can be awaited.
         started.stop()
         started.keep(error)
         raise
@@ -203,7 +203,7 @@ async def run_async(
 
 
 class Started:
-    """A run in progress, and what its end needs."""
+    """A run in progress, with what is needed to finish it."""
 
     def __init__(
         self,
@@ -260,7 +260,7 @@ class Started:
         try:
             given = self.frame.input(needed(self.agreement, self.party, mapped))
         except DataError:
-            # The other side may wait already. In a folder it goes on waiting for this one.
+            # The other side may already wait for this one. Through a store it keeps waiting.
             if exchange is not None:
                 raise
             _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect, proxy)
@@ -298,17 +298,17 @@ class Started:
         self.follower = Follower(display(progress), self.agreement.helper or ", ".join(peers))
 
     def follow(self) -> None:
-        """Show what has happened, and do what the run asks of executors."""
+        """Show what has happened, and serve the run's requests to executors."""
         self.follower.follow(self.running.notes())
         if self.frame.executors is not None:
             self.frame.executors.serve()
 
     def listening(self) -> str:
-        """The address at which this side waits, when it does."""
+        """The address at which this side waits, once it does."""
         while self.follower.address is None and not self.running.wait(TICK):
             self.follow()
         self.follow()
-        # If the run has ended before that, its end says why.
+        # If the run has ended before that, `finish` raises the reason.
         return self.follower.address or "127.0.0.1:0"
 
     def stop(self) -> None:
@@ -317,7 +317,7 @@ class Started:
             self.running.cancel()
             self.running.wait(GRACE)
         except VesicaError:
-            # In a forked process, and at the end of Python. What ended the run here is of more interest.
+            # In a forked process, and at the end of Python. The exception that ended the run matters more.
             pass
 
     def keep(self, error: BaseException) -> None:
@@ -357,9 +357,9 @@ _process: int | None = None
 
 
 def check_process() -> None:
-    """Refuse a process that was forked from one in which this package had been used.
+    """Raise if this process was forked after vesica was used.
 
-    Of the threads of that process a fork has none, and locks that they held stay locked.
+    Threads do not survive a fork, and locks that they held stay locked.
     """
     global _process
     if _process is None:
@@ -373,7 +373,7 @@ def check_process() -> None:
 
 @atexit.register
 def end_all() -> None:
-    """End all runs: when Python ends, threads of a run must not enter it any more."""
+    """End all runs: once Python is shutting down, threads of a run must no longer call into it."""
     if _process == os.getpid():
         _vesica.end_all(GRACE)
 
@@ -391,11 +391,11 @@ def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
 
 
 def names_of(columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The names of `columns`."""
+    """`columns` as a dict, checked."""
     mapped = dict(columns or {})
     if not all(isinstance(name, str) for pair in mapped.items() for name in pair):
         raise SettingsError(
-            "columns has the names of columns, which are texts",
+            "columns maps names to names of columns, which are texts",
             'a column that is named by a number: columns={"email": "0"}',
         )
     return mapped
@@ -411,7 +411,7 @@ def column_name(mark: str, rows: Frame) -> str:
         raise SettingsError("mark is not for a cluster", "join the rows of the result with df")
     if mark in rows.names():
         raise DataError(
-            f"the input has a column {mark!r} already", "give `mark=` a name that no column has"
+            f"the input already has a column {mark!r}", "give `mark=` a name that no column has"
         )
     return mark
 
@@ -431,7 +431,7 @@ def needed(agreement: Agreement, party: str | None, columns: Mapping[str, str]) 
 
 
 def again(rows: Frame) -> FileOptions | None:
-    """What opens the file of `rows` again, if they are in one."""
+    """The options to open the file of `rows` again, if they are in one."""
     return rows.options if isinstance(rows, File) else None
 
 

@@ -28,7 +28,7 @@ def together(
 
     For tests and for teaching only: the caller has the data of all parties. `data` has the data of
     each party by the party's name, `keys` its key, and `columns` its names of columns. The other
-    arguments are those of `run`; all sides get the same. With a helper, `connect` is its address.
+    arguments are those of `run`, and the same for all sides. With a helper, `connect` is its address.
     ``progress=True`` shows the bars of the first party of `data`.
 
     >>> shop, club = Identity.generate(), Identity.generate()
@@ -47,11 +47,11 @@ def together(
             )
     check_names("together", arguments, defaults())
     options = {**defaults(), **arguments, "agreement": agreed}
-    # One party's bars: those of several would write over each other.
+    # Only one party's bars: several would overwrite each other.
     shown = options.pop("progress")
     running: dict[str, Started] = {}
     try:
-        # The first one listens, on a port that the others learn.
+        # The first side listens; the other one connects to its port.
         for name in data:
             place = {"connect": connect, "listen": None}
             if agreed.helper is None:
@@ -78,7 +78,7 @@ def together(
 
 
 def finished(running: Mapping[str, Started]) -> dict[str, Result]:
-    """The results, or the exception of the side that is the cause of the others'."""
+    """The results, or the exception of the side that caused the failure."""
     results: dict[str, Result] = {}
     failures: list[VesicaError] = []
     for name, side in running.items():
@@ -86,7 +86,7 @@ def finished(running: Mapping[str, Started]) -> dict[str, Result]:
             results[name] = side.finish()
         except VesicaError as error:
             failures.append(error)
-    # A side that the other one has left sees a broken connection.
+    # If one side ends, the other sees a broken connection.
     failures.sort(key=lambda error: isinstance(error, NetworkError))
     if failures:
         raise failures[0]

@@ -38,9 +38,9 @@ class Work:
         example: str = "s3a://own-bucket/vesica",
         is_shared: bool = False,
     ) -> None:
-        # `name` is that of the argument. `is_shared` is as for `LocalFolder`.
+        # `name` is the argument's name. `is_shared` is as for `LocalFolder`.
         if not isinstance(url, (str, os.PathLike)) or not os.fspath(url):
-            raise SettingsError(f"{name} names no folder", f'for example {name}="{example}"')
+            raise SettingsError(f"{name} must be the path or URL of a folder", f'for example {name}="{example}"')
         try:
             from pyarrow import fs
         except ImportError:
@@ -66,7 +66,7 @@ class Work:
             self.files, self.path = files, path_in(scheme, rest)
             self.find_local()
             return
-        # What Hadoop calls its client of S3, others do not.
+        # These schemes for S3 are Hadoop's own.
         scheme = {"s3a": "s3", "s3n": "s3"}.get(scheme, scheme)
         refused = None
         try:
@@ -101,11 +101,11 @@ class Work:
         if refused is not None:
             raise SettingsError(
                 f"the driver cannot open {self.url} ({refused})",
-                f"it needs the rights to read and to write there; or give another folder as {self.name}",
+                f"it needs the right to read and write there; or give another folder as {self.name}",
             )
 
     def note(self, name: str) -> dict[str, Any] | None:
-        """What `keep_note` wrote last; None if nothing."""
+        """The last note that `keep_note` wrote; None if there is none."""
         refused = None
         try:
             if self.local is not None:
@@ -116,7 +116,7 @@ class Work:
             note = json.loads(data)
             if is_note(note):
                 return dict(note)
-            refused = "it is no note of this program"
+            refused = "it was not written by this program"
         except FileNotFoundError:
             return None
         except SettingsError:
@@ -130,10 +130,10 @@ class Work:
         )
 
     def check_own(self, name: str) -> None:
-        """Refuse to go on with what another user of this machine has put in the place of a folder of ours."""
+        """Refuse a folder of ours that another user of this machine may have replaced."""
         if self.local is not None and not self.local.is_own(name):
             raise SettingsError(
-                f"{self.url}/{name} is no folder that this user has made, or others can write to it",
+                f"{self.url}/{name} was not made by this user, or others can write to it",
                 "find out who has changed it; add restart=True for a new run",
             )
 
@@ -161,12 +161,12 @@ class Work:
         )
 
     def create_private(self, name: str) -> None:
-        """Make a folder that only its owner can enter, where that is for the driver to say."""
+        """Make a folder that only its owner can enter, where the driver determines that."""
         if self.local is not None:
             self.local.make(name, is_new=True)
 
     def create(self, name: str) -> None:
-        """Make a folder, so that it is there after a crash too."""
+        """Make a folder, durably."""
         if self.local is not None:
             self.local.make(name)
         else:
@@ -190,7 +190,7 @@ class Work:
         return "/".join([self.path, *components(name)])
 
     def names(self, name: str) -> list[str]:
-        """The names of the files in a folder that were written whole, in order."""
+        """The sorted names of the files in a folder that are complete."""
         from pyarrow import fs
 
         found = self.files.get_file_info(fs.FileSelector(self.below(name)))
@@ -213,7 +213,7 @@ class Work:
 
 
 def is_note(note: Any) -> bool:
-    """Whether this is a note that `Rows` writes: its names are those of rows, and lead nowhere else."""
+    """Whether this is a note that `Rows` writes: all its names are names of rows, and lead to no other file."""
 
     def is_rows(name: Any) -> bool:
         return isinstance(name, str) and ROWS_NAME.fullmatch(name) is not None
@@ -248,7 +248,7 @@ def path_in(scheme: str, rest: str) -> str:
 
 
 def opened_in(files: Any, folder: str, name: str) -> Any:
-    """A file in a folder, open, with the method `read_at(length, offset)`; on this machine no link leads to it."""
+    """Open a file in a folder; it has the method `read_at(length, offset)`. On this machine links are not followed."""
     if files.type_name == "local":
         return LocalFile(folder, name)
     return files.open_input_file(f"{folder}/{name}")
@@ -257,7 +257,7 @@ def opened_in(files: Any, folder: str, name: str) -> Any:
 def found_in(files: Any, folder: str, name: str) -> tuple[int, int] | None:
     """The bytes of a file in a folder, and when it was written, in ns; None if there is none.
 
-    On this machine a link is none, and neither is what this user cannot see.
+    On this machine a link counts as none, and so does a file that this user cannot see.
     """
     from pyarrow import fs
 
@@ -270,14 +270,14 @@ def found_in(files: Any, folder: str, name: str) -> tuple[int, int] | None:
 
 
 def write_whole(files: Any, folder: str, name: str, write: Callable[[Any], None]) -> None:
-    """Have a file written that appears whole or not at all, and is on the disk of a local folder."""
+    """Write a file whole or not at all, and durably in a local folder."""
     path = f"{folder}/{name}"
-    # There a file appears when it is closed. Elsewhere it is there from the first byte on.
+    # In these services a file appears when it is closed, in others with its first byte.
     appears_whole = files.type_name in ("s3", "gcs", "abfs")
     written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
     whole = io.BytesIO()
     write(whole)
-    # At once: a file that is closed after an error would appear too.
+    # In one write: a file that is closed after an error would appear too.
     with files.open_output_stream(written) as file:
         file.write(whole.getbuffer())
     if files.type_name == "local":

@@ -1,7 +1,7 @@
-"""Places in which two sides meet, for ``exchange=`` of `vesica.run`: file systems of other libraries, and own objects.
+"""Stores for ``exchange=`` of `vesica.run`: adapters for fsspec and pyarrow, and the protocol for your own.
 
-Folders, buckets and servers with SFTP need nothing of this module: ``exchange=`` takes their paths and URLs. Everything
-else is an object with the methods of `Store`; `Listing` has those that it may have as well.
+Folders, buckets and SFTP servers do not need this module: ``exchange=`` takes their paths and URLs. Any other store
+is an object with the methods of `Store`; the additional methods of `Listing` are optional.
 
     v.run(deal, df, key="grocer.key", exchange=v.exchange.fsspec(filesystem, "partner"))
 """
@@ -28,17 +28,17 @@ WHOLE = ("s3", "gcs", "abfs")
 
 
 class Store(Protocol):
-    """A place for objects that are written once, which both sides can reach.
+    """A write-once object store that both sides can reach.
 
     Names are relative, such as ``6a1f0c9d2b7e4f11-0001/0-hello``: one folder and a name in it, of ``a-z``, ``0-9``,
-    ``-`` and ``_``. Threads of the run call the methods, several at a time, and never two with the same name to write.
+    ``-`` and ``_``. Threads of the run call the methods concurrently, but never write the same name twice at once.
 
-    The place is not trusted: all contents are sealed, and each side remembers what it has seen of the other one.
-    An exception ends the run with an error whose ``__cause__`` it is. The same call goes on later.
+    The store is not trusted: all contents are encrypted, and each side remembers what it has read from the other. An
+    exception ends the run with an error whose ``__cause__`` it is. The same call resumes the run.
     """
 
     def put_if_absent(self, name: str, data: bytes, /) -> bool:
-        """Store `data` under `name`, whole or not at all, and durably; False if there is such an object."""
+        """Store `data` under `name`, whole or not at all, and durably; False if the object already exists."""
         ...
 
     def get(self, name: str, /) -> bytes | None:
@@ -47,7 +47,7 @@ class Store(Protocol):
 
 
 class Listing(Store, Protocol):
-    """What a `Store` may have as well. Each method may be missing.
+    """Optional methods of a `Store`. Each may be missing.
 
     Without `list` and `folders`, a run asks for names one by one. Without `remove`, objects of earlier runs stay.
     Without `size`, `get` reads an object before its length is known.
@@ -56,7 +56,7 @@ class Listing(Store, Protocol):
     def size(self, name: str, /) -> int | None:
         """The length of the object in bytes; None if there is none, or if it is not known.
 
-        An object of another length than the run expects is not read.
+        An object whose length is not the expected one is not read.
         """
         ...
 
@@ -73,27 +73,27 @@ class Listing(Store, Protocol):
         ...
 
 
-#: A place: the path of a folder, a URL, or an object.
+#: A store: the path of a folder, a URL, or an object.
 Place = str | os.PathLike[str] | Store
 
 
 def fsspec(filesystem: Any, path: str) -> Place:
-    """The folder `path` of a file system of fsspec, as a place.
+    """The folder `path` of an fsspec file system, as a store.
 
     For a local file system this is the path of the folder, which must exist.
 
-    Where a file system writes an object only if there is none of its name (``pipe_file`` with ``mode="create"``,
-    as s3fs, gcsfs and adlfs do), that is used. Any other file gets its name by a move when it is complete, after a
-    look whether the name is free; a side that writes the same name in that moment can then replace it. This **is no
-    danger to what a run keeps secret**: each side writes names of its own alone, under keys and randomness of its own
-    run, and the other side accepts no other object than the one that it saw first. At worst the run fails.
+    If the file system can write an object only if its name is not taken (``pipe_file`` with ``mode="create"``, as
+    s3fs, gcsfs and adlfs can), that is used. Otherwise a complete file is moved to its name, after a check that the
+    name is free; a process that writes the same name at that moment can then replace it. This **does not endanger
+    what a run keeps secret**: each side writes only its own names, under keys and randomness of its own run, and the
+    other side accepts only the object that it saw first. At worst the run fails.
 
     Args:
         filesystem: An ``AbstractFileSystem`` of fsspec, with its credentials.
         path: A folder in it, not the top. Both sides give the same one.
 
     Raises:
-        SettingsError: The path names no folder.
+        SettingsError: The path is the top.
     """
     root = root_of(filesystem._strip_protocol(str(path)))
     names = filesystem.protocol
@@ -103,15 +103,15 @@ def fsspec(filesystem: Any, path: str) -> Place:
 
 
 def pyarrow(filesystem: Any, path: str) -> Place:
-    """The folder `path` of a file system of pyarrow, as a place.
+    """The folder `path` of a pyarrow file system, as a store.
 
     For a local file system this is the path of the folder, which must exist.
 
-    File systems of pyarrow cannot write an object only if there is none of its name. So each write looks first whether
-    the name is free; a side that writes the same name in that moment can replace it. This **is no danger to what a run
-    keeps secret**: each side writes names of its own alone, under keys and randomness of its own run, and the other
-    side accepts no other object than the one that it saw first. At worst the run fails. The URLs of buckets that
-    ``exchange=`` takes have no such gap.
+    pyarrow's file systems cannot write an object only if its name is not taken. So each write first checks that the
+    name is free; a process that writes the same name at that moment can replace it. This **does not endanger what a
+    run keeps secret**: each side writes only its own names, under keys and randomness of its own run, and the other
+    side accepts only the object that it saw first. At worst the run fails. The bucket URLs that ``exchange=`` takes
+    have no such gap.
 
     In buckets of S3, Google and Azure an object appears when it is complete. In other file systems a file is written
     under another name, and moved.
@@ -121,7 +121,7 @@ def pyarrow(filesystem: Any, path: str) -> Place:
         path: A folder in it, not the top. Both sides give the same one.
 
     Raises:
-        SettingsError: The path names no folder.
+        SettingsError: The path is the top.
     """
     path = str(path)
     while filesystem.type_name == "subtree":
@@ -136,14 +136,14 @@ def pyarrow(filesystem: Any, path: str) -> Place:
 
 
 def root_of(path: str) -> str:
-    """A path without a slash at its end; the top is no place, because folders of it may be buckets."""
+    """A path without a slash at its end. The top is refused, because its folders may be buckets."""
     if not path.strip("/"):
-        raise SettingsError("the path of an exchange names no folder", "give a folder to it alone")
+        raise SettingsError("the path of an exchange is the top of a file system", "give the exchange its own folder")
     return path.rstrip("/")
 
 
 class Files(abc.ABC):
-    """The folder of a file system; a subclass says how its files are written and read."""
+    """A folder of a file system; subclasses write and read its files."""
 
     def __init__(self, filesystem: Any, root: str, shows_parts: bool) -> None:
         self.filesystem, self.root = filesystem, root
@@ -206,7 +206,7 @@ class Files(abc.ABC):
 
     @abc.abstractmethod
     def write(self, path: str, data: bytes) -> bool:
-        """Write a file; False if the file system says that there is one."""
+        """Write a file; False if the file system reports that it exists."""
 
     @abc.abstractmethod
     def make(self, folder: str) -> None:
@@ -231,7 +231,7 @@ class Fsspec(Files):
         super().__init__(filesystem, root, shows_parts=not self.creates)
 
     def has(self, path: str) -> bool:
-        # What it remembers of a folder is from before the other side wrote there.
+        # The file system's cache of a folder may be older than what the other side wrote there.
         self.filesystem.invalidate_cache(path)
         self.filesystem.invalidate_cache(path.rpartition("/")[0])
         return bool(self.filesystem.exists(path))
@@ -277,7 +277,7 @@ class Fsspec(Files):
 
 
 def creates(filesystem: Any) -> bool:
-    """Whether a file system of fsspec has a way of its own to write a file only if there is none."""
+    """Whether a file system of fsspec can itself write a file only if it does not exist."""
     import fsspec as library
 
     write = filesystem.pipe_file
@@ -323,5 +323,5 @@ class Pyarrow(Files):
 
 
 def shown(names: Iterable[str]) -> list[str]:
-    """Names without those that are not complete."""
+    """The names of complete files."""
     return [name for name in names if not name.startswith(".")]

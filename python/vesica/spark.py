@@ -1,17 +1,17 @@
-"""DataFrames of Apache Spark: runs whose rows are in a cluster, and results that are DataFrames again.
+"""Apache Spark DataFrames: runs whose rows are in a cluster, and whose results are DataFrames.
 
     from vesica import spark as vs
 
     rows = vs.match(df, "agreement.toml", key="grocer.key", work="s3a://own-bucket/vesica",
                     exchange="s3://shared-bucket/match")
 
-The cluster writes the rows once, below `work`, as Parquet. A large intersection through `exchange` is
-then the work of the executors: each message of the run is a job of Spark. Otherwise the driver reads the
-columns that the agreement needs, part by part, and takes part in the run. What is in common goes to
-`work` too, and the result is a lazy DataFrame over both.
+The cluster writes the rows once, below `work`, as Parquet. Executors then do the work of a large
+intersection through `exchange`: each message of the run is a Spark job. Otherwise the driver reads the
+columns that the agreement needs, part by part, and takes part in the run. The marks of the common rows
+go to `work` too, and the result is a lazy DataFrame over both.
 
-Nobody but you must be able to read `work`: it has your rows in the clear. Delete it when you no longer
-need the DataFrames.
+Only you may be able to read `work`: it has your rows in the clear. Delete it when you no longer need the
+DataFrames.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from vesica._work import Work
 
 __all__ = ["count", "helper_join", "match", "private_ids", "run", "save_shares", "sums"]
 
-#: The file of a state that is there as long as its run is unfinished.
+#: The file of a state that exists while its run is unfinished.
 MEETING = "meeting"
-#: The file of a state that says with which rows it goes on.
+#: The file of a state that pins the rows with which it resumes.
 PINNED = "rows"
 #: Characters of the agreement's hash in the name of a state.
 HASH_CHARS = 16
@@ -66,7 +66,7 @@ def sums(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any) -> di
 
 
 def private_ids(df: Any, agreement: Any, *, key: Any, work: str, **settings: Any) -> Any:
-    """The rows of `df` with a column ``private_id``, which is the same at both parties for a common key.
+    """The rows of `df` with a column ``private_id``, which for a common key is the same at both parties.
 
     It is null for a row without a usable key.
     """
@@ -85,7 +85,7 @@ def save_shares(
     force: bool = False,
     **settings: Any,
 ) -> Result:
-    """Write this party's shares to a file, which only you can read. `vesica.combine` takes those of both."""
+    """Write this party's shares to a file, which only you can read. `vesica.combine` takes both parties' files."""
     of_kind(agreement := agreement_of(agreement), "save_shares", "shares", "shared-values")
     result = run(df, agreement, key=key, work=work, **settings)
     if result.shares is not None:
@@ -110,30 +110,30 @@ def run(
 
     The other party may be a cluster too, or use `vesica.run` or the command ``vesica run``: it does
     not see the difference. `rows` of the result is a DataFrame. Its `mask`, `positions` and `ids` are
-    arrays of pyarrow, in the order of the rows below `work`.
+    pyarrow arrays, in the order of the rows below `work`.
 
-    A run with `exchange`, or with `state` at both sides, that was interrupted goes on with the rows
-    that it has written, when the same call is made again. `restart` writes them anew.
+    An interrupted run with `exchange`, or with `state` at both sides, resumes with the rows that it
+    has written when the same call is made again. With `restart` it writes them again.
 
     Args:
-        df: The rows. They are written once, so it may give other rows each time.
+        df: The rows. They are evaluated and written once, so `df` may give other rows each time.
         agreement: The agreement, or the path of its file.
         key: Your key, or the path of its file. It stays on the driver.
-        work: A folder that the cluster and the driver can both reach, and nobody else: the path of
+        work: A folder that the cluster and the driver can both reach, and no one else: the path of
             a local folder on one machine, otherwise a URL such as ``s3a://bucket/folder``.
-        files: The file system of `work` for the driver, of `pyarrow.fs`, where the URL does not say
-            enough. The path of `work` in it is that of the URL.
-        columns: The column of `df` for a key or a value of the agreement, where names differ.
+        files: The `pyarrow.fs` file system of `work` for the driver, if the URL is not enough. The path
+            of `work` in it is the path of the URL.
+        columns: The column of `df` for a key or a value of the agreement, if the names differ.
         state: As for `vesica.run`: a folder of the driver, on a disk that outlives it.
-        restart: Drop an interrupted run, end it for the other side, and begin a new one.
+        restart: Abandon an interrupted run, end it for the other side, and start a new one.
         on_executors: Whether executors do the work of the run, which needs `exchange` and an
             intersection. By default they do if a set has more rows than a partition may have. They
             need this package, and access to `work` and to `exchange`.
-        settings: All others of `vesica.run`: `exchange`, `connect`, `listen`, `wait`, `threads`,
+        settings: All other arguments of `vesica.run`: `exchange`, `connect`, `listen`, `wait`, `threads`,
             `memory`, `scratch`, `progress` and so on.
 
     Raises:
-        DataError: The rows cannot be used, or not be written.
+        DataError: The rows cannot be used or written.
         SettingsError: The agreement, the key or another argument.
         VesicaError: As for `vesica.run`.
     """
@@ -165,9 +165,9 @@ def run_rows(
     adds: str | None = None,
     **settings: Any,
 ) -> tuple[Result, Rows]:
-    """`run`, and the rows. The result will have a column that `adds` names beside those of `df`."""
+    """`run`, and the rows. `adds` names a column that the result has in addition to the columns of `df`."""
     if "output" in settings or "force" in settings:
-        raise SettingsError("a result of Spark is a DataFrame", "use the writer of rows()")
+        raise SettingsError("a Spark result is a DataFrame", "use the writer of rows()")
     agreement, identity = agreement_of(agreement), key_of(key)
     party = agreement.party_of(identity)
     if party is None:
@@ -181,7 +181,7 @@ def run_rows(
     exchange = settings.get("exchange")
     if on_executors and (exchange is None or agreement.operation != "intersection"):
         raise SettingsError(
-            "executors do the work of an intersection through exchange alone",
+            "executors can do the work only of an intersection through exchange",
             "leave out on_executors: the driver can do it",
         )
     if on_executors:
@@ -194,13 +194,13 @@ def run_rows(
     if is_kept:
         folder = state_of(agreement, party, state)
         rows.note, rows.state = note_of(agreement, party, folder), folder
-        # A process that was killed has left it. A finished run has not.
+        # The file MEETING exists only if a process was killed or interrupted, not after a finished run.
         rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
     try:
         are_apt = exchange is not None and rows.are_for_executors(agreement, on_executors)
     except SettingsError:
-        # The other side was not met. The next call may have other rows.
+        # Nothing was sent to the other side. The next call may have other rows.
         if not (folder and os.path.isfile(os.path.join(folder, MEETING))):
             rows.remove()
         raise
@@ -221,15 +221,15 @@ def run_rows(
         if hasattr(error, "result"):
             raise
         if rows.executors is not None and rows.executors.has_failed:
-            # The same call goes on with the same rows.
+            # The same call resumes with the same rows.
             raise
         if rows.unreadable is None:
-            # Whoever mends the rows wants the next call to take those, unless the run goes on with these.
+            # After the rows are corrected, the next call must use the new ones, unless the run is pinned to these.
             if not (folder and os.path.isfile(os.path.join(folder, PINNED))):
                 rows.remove()
             raise
     except StateInUse:
-        # The other call may not have begun its meeting yet.
+        # The other call may not have started its session yet.
         rows.withdraw()
         raise
     except BaseException as error:
@@ -237,13 +237,13 @@ def run_rows(
         if finished is not None:
             rows.close(finished)
         elif not (folder and os.path.isfile(os.path.join(folder, MEETING))):
-            # The run is over for good, or was none.
+            # The run has ended and cannot resume, or it never started.
             rows.remove()
         raise
     else:
         rows.close(result)
         return result, rows
-    # Outside the handler, so that the other exception is no context of this one.
+    # Outside the handler, so that the other exception does not become this one's context.
     raise SettingsError(
         f"the driver cannot read what the cluster wrote to {place.url} ({rows.unreadable})",
         "make the same call again when it can",
@@ -251,7 +251,7 @@ def run_rows(
 
 
 def place_of(exchange: Any) -> Any:
-    """The place where the sides meet, as executors find it."""
+    """The store of the run, as executors can open it."""
     if not isinstance(exchange, (str, os.PathLike)):
         return exchange
     path = os.fspath(exchange)
@@ -267,13 +267,13 @@ def of_kind(agreement: Agreement, name: str, *operations: str) -> None:
 
 
 def state_of(agreement: Agreement, party: str, state: str | os.PathLike[str] | None) -> str:
-    """The folder of a run's state, as the run chooses it."""
+    """The folder of a run's state: the given one or the default."""
     if state is not None:
         return os.fspath(state)
     return f"vesica-run-{agreement.hash[:HASH_CHARS]}-{party}"
 
 
 def note_of(agreement: Agreement, party: str, state: str) -> str:
-    """The name of the note that says which rows an unfinished run has; one for each state."""
+    """The name of the note that records the rows of an unfinished run; one for each state."""
     place = hashlib.sha256(os.path.abspath(state).encode()).hexdigest()
     return f"{agreement.hash[:HASH_CHARS]}-{party}-{place[:HASH_CHARS]}.json"
