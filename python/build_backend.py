@@ -49,7 +49,7 @@ __all__ = [
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "python" / "vesica"
-# Where Rust is missing, maturin says so, instead of fetching one of its choice.
+# If Rust is missing, maturin fails, instead of downloading a version of its choice.
 os.environ["MATURIN_NO_INSTALL_RUST"] = "1"
 #: The tag of the module with the stable interface of Python, and the end of its file's name.
 STABLE = ("cp311-abi3", "abi3.so")
@@ -59,13 +59,13 @@ MODULE, COMMAND = "_vesica", "vesica"
 
 
 class Python(NamedTuple):
-    """What the module is built for."""
+    """The interpreter that the module is built for."""
 
     #: The first two parts of the wheel's tag.
     tag: str
     #: The end of the name of the module's file.
     suffix: str
-    #: The configuration of PyO3, for what is not the stable interface.
+    #: The configuration of PyO3, if the stable interface is not used.
     config: str | None = None
 
 
@@ -83,7 +83,7 @@ def free_threaded(minor: int, machine: str) -> Python:
 
 
 def this_python() -> Python:
-    """What the running interpreter needs."""
+    """The target for the running interpreter."""
     if not sysconfig.get_config_var("Py_GIL_DISABLED"):
         return stable()
     return free_threaded(sys.version_info.minor, os.uname().machine)
@@ -116,7 +116,7 @@ def build(
         command += [f"--package={crate}" for crate in CRATES]
     environment = dict(os.environ)
     if profile() != "dev":
-        # Nobody who installs a wheel has the file that `make dist` moves the debug information to.
+        # An installed wheel does not have the file that `make dist` moves the debug information to.
         name = profile().upper().replace("-", "_")
         environment |= {
             f"CARGO_PROFILE_{name}_DEBUG": "false",
@@ -190,7 +190,7 @@ def pack(
 
 
 def package_files() -> list[pathlib.Path]:
-    """The package's files, without what running it leaves behind."""
+    """The package's files, without the ones that running it leaves behind."""
     files = (file for file in PACKAGE.rglob("*") if file.is_file())
     return sorted(file for file in files if file.suffix not in (".pyc", ".so"))
 
@@ -198,7 +198,7 @@ def package_files() -> list[pathlib.Path]:
 def stripped(file: pathlib.Path) -> bytes:
     """The content of a program or a library, without symbols."""
     if profile() != "dev":
-        # The linker has left them out.
+        # The linker has already left them out.
         return file.read_bytes()
     with tempfile.TemporaryDirectory() as folder:
         copy = pathlib.Path(folder) / file.name

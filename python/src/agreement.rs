@@ -8,14 +8,14 @@ use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::find_aided;
 use vesica_protocols::{Operation, Security, catalogue};
 
-/// Whether the operation gives each party a result of its own; also if there is no such operation.
+/// Whether the operation gives each party its own result; `false` if there is no such operation.
 #[pyfunction]
 pub(crate) fn is_for_both(operation: &str) -> bool {
     find(operation).is_some_and(|operation| operation.is_for_both())
 }
 
-/// The strongest security that a protocol offers for an operation, with bounds or without; with a helper that of
-/// `protocol` against the helper.
+/// The strongest security that a protocol offers for an operation, with bounds or without; with a
+/// helper, the security of `protocol` against the helper.
 #[pyfunction]
 pub(crate) fn strongest(
     operation: &str,
@@ -59,7 +59,7 @@ impl Agreement {
         let loaded = away(py, || Agreement::load(&path));
         let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
         let text = std::fs::read_to_string(&path).ok();
-        // A file that has just been replaced may hold another one.
+        // The file may have been replaced since, and hold another agreement.
         let same = |text: &String| Agreement::parse(text).is_ok_and(|other| other == agreement);
         let text = text.filter(same).unwrap_or_else(|| agreement.canonical());
         Ok((Self(agreement), text))
@@ -131,14 +131,14 @@ impl Agreement {
         self.0.helper.as_ref().map(|helper| (&*helper.name, helper.identity.to_string()))
     }
 
-    /// The party whose values others are multiplied with, and their column.
+    /// The party by whose values the others are multiplied, and their column.
     #[getter]
     fn factors(&self) -> Option<(&str, &str)> {
         let factors = self.0.question.factors()?;
         Some((&*factors.of, factors.columns.first().map_or("", String::as_str)))
     }
 
-    /// The party whose values it is about, their columns, the column of the groups, and the groups.
+    /// The party with the values, their columns, the column of the groups, and the groups.
     #[getter]
     fn values(&self) -> Option<Values<'_>> {
         let values = self.0.question.values()?;
@@ -154,7 +154,7 @@ impl Agreement {
         self.0.expires.map(|day| day.to_string())
     }
 
-    /// The rows of a partition, at most on average.
+    /// The most rows of a partition, on average.
     #[getter]
     fn partition_rows(&self) -> u64 {
         self.0.partition_rows

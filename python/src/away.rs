@@ -1,14 +1,15 @@
-//! Threads that have left Python for a while, and the end of Python.
+//! Threads that have released the GIL, and the shutdown of Python.
 //!
-//! A thread that comes back while Python ends is stopped by it in the middle of our code, and the process aborts. So
-//! the end of Python first waits for all that are away, and lets none wait again.
+//! If a thread reacquires the GIL while Python shuts down, Python stops it in the middle of our
+//! code, and the process aborts. So the shutdown first waits for all threads that have released the
+//! GIL, and lets none release it to wait again.
 
 use pyo3::prelude::*;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How often the end of Python looks whether threads are away.
+/// How often the shutdown checks whether threads are away.
 const TICK: Duration = Duration::from_millis(2);
 
 static AWAY: AtomicUsize = AtomicUsize::new(0);
@@ -29,17 +30,17 @@ pub(crate) fn away<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> 
     py.detach(work)
 }
 
-/// Python is about to end: no thread may wait outside it any more.
+/// Python is about to shut down: no thread may wait without the GIL any more.
 pub(crate) fn end() {
     ENDS.store(true, Ordering::Release);
 }
 
-/// Whether Python is about to end.
+/// Whether Python is about to shut down.
 pub(crate) fn ends() -> bool {
     ENDS.load(Ordering::Acquire)
 }
 
-/// Waits until no thread is away, at most until then.
+/// Waits until no thread is away, at most until `until`.
 pub(crate) fn wait_for_all(until: Instant) {
     while AWAY.load(Ordering::Acquire) > 0 && Instant::now() < until {
         sleep(TICK);

@@ -1,4 +1,4 @@
-//! What can be looked at before a run: the rows, and whether the others are there.
+//! Checks before a run: the rows, and whether the other parties are connected.
 
 use crate::failure::{Circumstances, Failed};
 use crate::watch::{Done, Watch};
@@ -13,7 +13,8 @@ use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_preflight::{Check, Options, Refused};
 use vesica_records::{InputError, Source};
 
-/// Reads the rows, and gives what was found. Rows that a run would refuse are no failure, unless they cannot be read.
+/// Reads the rows, and returns the results. Rows that a run would refuse are a failure only if they
+/// cannot be read.
 pub(crate) fn check(
     agreement: &Agreement,
     party: Option<&str>,
@@ -37,7 +38,8 @@ pub(crate) fn check(
     }
 }
 
-/// Meets the other side and compares the agreements; or asks the helper whether it would take this party.
+/// Connects to the other side and compares the agreements; or asks the helper whether it would
+/// accept this party.
 pub(crate) fn reach(
     agreement: Agreement,
     identity: Identity,

@@ -1,4 +1,4 @@
-//! Columns and tables that other libraries take over by the Arrow C interfaces, without a copy.
+//! Columns and tables that other libraries import through the Arrow C interfaces, without a copy.
 
 use arrow_array::cast::AsArray;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema};
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyTuple};
 use std::sync::Arc;
 
-/// A column of truth values, of row numbers or of texts.
+/// A column of booleans, of row numbers or of texts.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Column(pub(crate) ArrayRef);
 
@@ -26,7 +26,7 @@ impl Column {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyTuple>> {
-        // The interface lets a producer ignore what it cannot cast to.
+        // The interface lets a producer ignore a schema that it cannot cast to.
         let _ = requested_schema;
         let data = self.0.to_data();
         let schema = FFI_ArrowSchema::try_from(data.data_type()).map_err(|error| failed(&error))?;
@@ -85,7 +85,8 @@ impl Column {
         (0..self.0.len()).map(|index| cell(py, &self.0, index)).collect()
     }
 
-    /// The values as an array of bytes (truth values) or of 64-bit integers in the machine's order.
+    /// The values as an array of bytes (booleans) or of 64-bit integers in the machine's byte
+    /// order.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         if let Some(truths) = self.0.as_boolean_opt() {
             return PyBytes::new_with(py, truths.len(), |bytes| {
@@ -125,7 +126,7 @@ fn cell<'py>(py: Python<'py>, array: &ArrayRef, index: usize) -> PyResult<Bound<
                 (0..list.len()).map(|at| cell(py, &list, at)).collect::<PyResult<_>>()?;
             Ok(cells.into_pyobject(py)?.into_any())
         }
-        None => Err(PyTypeError::new_err("no value of Python's")),
+        None => Err(PyTypeError::new_err("not a Python value")),
     }
 }
 

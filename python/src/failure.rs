@@ -1,4 +1,4 @@
-//! Errors as the exceptions of the package.
+//! Errors as exceptions of the package.
 
 use pyo3::prelude::*;
 use std::io::ErrorKind;
@@ -21,7 +21,7 @@ const SPEECH: Speech = Speech::Python;
 pub(crate) enum Kind {
     Data,
     Settings,
-    /// The settings, until another call has ended.
+    /// The settings, until another call ends.
     InUse,
     Mismatch,
     Peer,
@@ -70,7 +70,7 @@ pub(crate) struct Failed {
     pub(crate) message: String,
     hint: String,
     differences: Vec<Difference>,
-    /// What an object of Python raised.
+    /// The exception that a Python object raised.
     cause: Option<Arc<PyErr>>,
 }
 
@@ -97,7 +97,7 @@ impl Failed {
         Self::new(kind, message.error, message.hint)
     }
 
-    /// A place that cannot be used.
+    /// A store that cannot be used.
     pub(crate) fn of_place(message: Message) -> Self {
         let kind = match message.who {
             Who::Network => Kind::Network,
@@ -106,13 +106,13 @@ impl Failed {
         Self::of(kind, message)
     }
 
-    /// A run that ended because its place, an object of Python, raised something.
+    /// A run that ended because its store, a Python object, raised an exception.
     pub(crate) fn raised((kind, class, error): (ErrorKind, String, PyErr)) -> Self {
         let failed = Self::of_place(stores::raised(&class, kind, SPEECH));
         Self { cause: Some(Arc::new(error)), ..failed }
     }
 
-    /// A run that failed; `absent` are the parties that it has waited for in vain.
+    /// A run that failed; `absent` are the parties that did not connect in time.
     pub(crate) fn run(error: Error, absent: Option<Vec<String>>, run: &Circumstances) -> Self {
         let Circumstances { agreement, link, folder } = run;
         if let Error::AlreadyFinished = error {
@@ -143,7 +143,7 @@ impl Failed {
         failed
     }
 
-    /// An error of this side alone.
+    /// An error of this side only.
     pub(crate) fn here(error: &Error) -> Self {
         let message = engine::error(error, None, SPEECH);
         Self::of(Kind::of(error, message.who), message)
@@ -161,7 +161,8 @@ impl Failed {
         Self::of(Kind::Settings, link::identity(error, SPEECH))
     }
 
-    /// The failure of work that ended by a panic. Its own text could quote data.
+    /// The failure of work that panicked. The text of the panic could quote data, so it is left
+    /// out.
     pub(crate) fn panic() -> Self {
         Self::of(Kind::Internal, vesica_diagnostics::defect("a part of a run broke", SPEECH))
     }

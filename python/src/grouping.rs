@@ -1,5 +1,5 @@
-//! How executors group rows: entries on their way to the task that writes the items of a bucket, and marks on their way to
-//! the task that keeps which rows are common.
+//! Grouping of rows on executors: entries are sent to the task that writes the items of their
+//! bucket, and marks to the task that writes which rows are common.
 
 use crate::agreement::Agreement;
 use crate::away::away;
@@ -27,16 +27,16 @@ const DIGEST_LABEL: &str = "vesica python 2026 items of a bucket v1";
 /// Bytes that the digest takes at a time.
 const DIGEST_BYTES: usize = 64 << 10;
 
-/// Bytes of a row that is on its way: its bucket, its item, its number.
+/// Bytes of an entry: the bucket, the item and the number of a row.
 const ENTRY: usize = 2 + Item::LEN + 8;
 
-/// A row that is on its way.
+/// An entry: a row that is sent to another task.
 type Entry = (u16, Item, i64);
 
-/// Pieces of bytes, each with the number of the task that they go to.
+/// Pieces of bytes, each with the number of the task that it is sent to.
 type Packed<'py> = Vec<(u64, Bound<'py, PyBytes>)>;
 
-/// What `add` makes of the batches of a capsule from `__arrow_c_stream__`.
+/// Collects the batches of a capsule from `__arrow_c_stream__` with `add`.
 pub(crate) fn collect<T: Default + Send>(
     py: Python<'_>,
     capsule: &Bound<'_, PyCapsule>,
@@ -62,7 +62,7 @@ fn numbers(batch: &RecordBatch, all: &mut Vec<i64>) -> Option<()> {
     Some(())
 }
 
-/// `pieces` of bytes, all of one length, put together for each task.
+/// Joins `pieces` of bytes, all of one length, for each task.
 fn packed<'py, const LEN: usize>(
     py: Python<'py>,
     tasks: u64,
@@ -78,9 +78,9 @@ fn packed<'py, const LEN: usize>(
     packed.map(|(task, bytes)| (task, PyBytes::new(py, bytes))).collect()
 }
 
-/// The items of the rows of `input`, whose numbers are in the capsule, for a run of `agreement`: each with its bucket under
-/// `secret`, of so many, packed for the task that has the bucket, of `tasks`. Returns also how many rows have an empty and a
-/// refused key.
+/// The items of the rows of `input`, whose numbers are in the capsule, for a run of `agreement`.
+/// Each has its bucket under `secret`, one of `buckets`, and is packed for the task with that
+/// bucket, one of `tasks`. Also returns how many rows have an empty key and how many a refused key.
 #[pyfunction]
 #[expect(clippy::too_many_arguments, reason = "one function of Python calls it")]
 pub(crate) fn items<'py>(
@@ -158,11 +158,12 @@ fn unpack(batch: &RecordBatch, entries: &mut Vec<Entry>) -> Option<()> {
     }
 }
 
-/// A bucket whose entries are grouped: its number, how many there are, how many distinct items, and their digest.
+/// A bucket of grouped entries: its number, the number of entries, of distinct items, and the
+/// digest of the items.
 type Bucket<'py> = (u16, u64, u64, Bound<'py, PyBytes>);
 
-/// The entries of a task, which are packed in the batches of a capsule, in ascending order of their buckets, their items and
-/// their rows: the items, the rows, and the buckets.
+/// The entries of a task, packed in the batches of a capsule, in ascending order of bucket, item
+/// and row: returns the items, the rows, and the buckets.
 #[pyfunction]
 pub(crate) fn grouped<'py>(
     py: Python<'py>,
@@ -194,7 +195,7 @@ pub(crate) fn grouped<'py>(
 /// The digest of the items of a bucket, in their order.
 pub(crate) fn digest_of<'a>(items: impl Iterator<Item = &'a Item>) -> [u8; 32] {
     let mut digest = Transcript::new(DIGEST_LABEL, &[]);
-    // Many at a time: a hash of long inputs works on several blocks at once.
+    // Many at a time: hashing a long input works on several blocks at once.
     let mut waiting = Vec::with_capacity(DIGEST_BYTES);
     for item in items {
         waiting.extend_from_slice(item.as_bytes());
@@ -207,7 +208,7 @@ pub(crate) fn digest_of<'a>(items: impl Iterator<Item = &'a Item>) -> [u8; 32] {
     digest.finish()
 }
 
-/// So many rows have their bits in one piece, as a power of two.
+/// The binary logarithm of the number of rows in a piece of bits.
 const PIECE_BITS: u32 = 16;
 const WORDS: usize = 1 << (PIECE_BITS - 6);
 
@@ -252,8 +253,8 @@ impl Bits {
     }
 }
 
-/// The rows in the batches of a capsule, of columns `row` and `common`, each with whether it is common: packed for the task
-/// that has its bits, of `tasks`.
+/// The rows in the batches of a capsule with the columns `row` and `common`, each with whether it
+/// is common, packed for the task that has its bits, one of `tasks`.
 #[pyfunction]
 pub(crate) fn marks<'py>(
     py: Python<'py>,
@@ -268,7 +269,8 @@ pub(crate) fn marks<'py>(
     })?;
     let pieces = rows.iter().map(|mark| {
         let piece = (if *mark < 0 { !*mark } else { *mark }) >> PIECE_BITS;
-        // A file of rows has numbers of its own from the 33rd bit on: neighbours in it go to different tasks.
+        // Each file of rows has its own number from the 33rd bit on: neighbouring pieces go to
+        // different tasks.
         let task = ((piece >> (33 - PIECE_BITS)) + piece) as u64 % tasks.max(1);
         (task, mark.to_le_bytes())
     });

@@ -1,4 +1,4 @@
-//! The rows of a party: a file, or a frame that is handed over by the Arrow C interfaces.
+//! The rows of a party: a file, or a frame that is passed through the Arrow C interfaces.
 
 use crate::away::away;
 use crate::failure::{Failed, Kind};
@@ -105,7 +105,7 @@ impl Input {
         };
         let batch = guarded(|| {
             let schema = Arc::new(Schema::try_from(&schema)?);
-            // SAFETY: the producer has handed over the array with its schema.
+            // SAFETY: the producer has passed the array with its schema.
             unsafe { batch_of(array, &schema) }
         });
         let batch = batch.map_err(|error| no_frame(&error).raise(py))?;
@@ -125,6 +125,6 @@ fn no_frame(_: &ArrowError) -> Failed {
     Failed::new(
         Kind::Data,
         "the frame is not a table of named columns that Arrow can describe",
-        "give a data frame or a table; leave out columns of unusual types, which no key needs",
+        "give a data frame or a table; leave out columns of unusual types that are not keys",
     )
 }

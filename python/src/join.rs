@@ -1,4 +1,5 @@
-//! What a cluster does for a helper: it compares the lists of labels in a folder, some ranges at a time.
+//! The work of a cluster for a helper: comparing the lists of labels in a folder, some ranges at a
+//! time.
 
 use crate::away::{away, ends};
 use crate::failure::{Failed, Kind};
@@ -14,13 +15,13 @@ pub(crate) struct JoinRequest(Request);
 
 #[pymethods]
 impl JoinRequest {
-    /// The request in these bytes; `None` if they are none.
+    /// The request in these bytes; `None` if they do not hold one.
     #[staticmethod]
     fn decode(py: Python<'_>, data: &[u8]) -> Option<Self> {
         away(py, || Request::decode(data)).map(Self)
     }
 
-    /// The name of a request's folder begins with this.
+    /// The prefix of the names of requests' folders.
     #[classattr]
     const FOLDER_PREFIX: &'static str = Request::FOLDER_PREFIX;
     /// The name of the file of a request.
@@ -60,8 +61,8 @@ impl JoinRequest {
         Request::bits_file(&(start..end))
     }
 
-    /// The bits of these ranges and their digest, or else the index of a list that is malformed. `files` has a list's
-    /// copy each, open, with the method `read_at(length, offset)`.
+    /// The bits of these ranges and their digest, or the index of a malformed list. `files` are the
+    /// open copies of the lists, with the method `read_at(length, offset)`.
     #[expect(clippy::type_complexity, reason = "a tuple of Python")]
     fn compare<'py>(
         &self,
@@ -90,14 +91,14 @@ impl JoinRequest {
             Err(BackendError::Malformed { list }) => Ok((None, Some(list))),
             Err(BackendError::Storage { list, kind: ErrorKind::InvalidData }) => {
                 let message = format!("the copy of list {list} is not what the helper wrote");
-                let hint = "look after the storage; the helper asks again when a party asks it";
+                let hint = "check the storage; the helper asks again when a party asks it";
                 Err(Failed::new(Kind::Data, message, hint).raise(py))
             }
             Ok(None) | Err(_) => Err(Failed::panic().raise(py)),
         }
     }
 
-    /// The bytes of the answer that consists of the files of bits of these ranges, each with its digest.
+    /// The bytes of the answer that names the files of bits of these ranges, each with its digest.
     fn answer<'py>(
         &self,
         py: Python<'py>,
@@ -115,7 +116,7 @@ impl JoinRequest {
     }
 }
 
-/// Open files of Python, and what the first that failed has raised.
+/// Open Python files, and the first exception that one raised.
 struct Files {
     files: Vec<Py<PyAny>>,
     raised: Mutex<Option<PyErr>>,
@@ -123,7 +124,7 @@ struct Files {
 
 impl Copies for Files {
     fn read_at(&self, list: usize, offset: u64, len: u64) -> io::Result<Vec<u8>> {
-        // Nobody may enter Python any more.
+        // No thread may enter Python any more.
         if ends() {
             return Err(ErrorKind::Interrupted.into());
         }

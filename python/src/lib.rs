@@ -1,15 +1,19 @@
-//! The native module `vesica._vesica`: what the package in `python/vesica` stands on.
+//! The native module `vesica._vesica` of the package in `python/vesica`.
 //!
 //! * [`identity`], [`agreement`] — key files and agreements.
-//! * [`input`] — a file, or a frame that is handed over by the Arrow C interfaces; [`stream`] — its batches. The
-//!   unsafe code is in both.
-//! * [`running`] — a run on threads of its own: waited for, cancelled; [`watch`] — what happens in it.
-//! * [`checking`] — what can be looked at before a run.
-//! * [`outcome`] — what a run gave; [`tables`], [`export`] — tables and columns for other libraries.
-//! * [`service`] — the helper of runs with one; [`join`] — what a cluster does for it; [`log`] — its log lines.
-//! * [`place`] — who this side is, and whom it reaches; [`store`] — an object of Python as the place of a run.
-//! * [`workers`] — what a run asks of programs elsewhere; [`grouping`], [`tasks`] — what they do.
-//! * [`away`] — threads outside Python, and its end; [`failure`] — errors as the exceptions of the package.
+//! * [`input`] — a file, or a frame that is passed through the Arrow C interfaces; [`stream`] — its
+//!   batches. The unsafe code is in both.
+//! * [`running`] — a run on background threads: waiting, cancelling; [`watch`] — its events and
+//!   result.
+//! * [`checking`] — checks before a run.
+//! * [`outcome`] — the result of a run; [`tables`], [`export`] — tables and columns for other
+//!   libraries.
+//! * [`service`] — the helper; [`join`] — the work of a cluster for it; [`log`] — log lines.
+//! * [`place`] — who this side is, and whom it reaches; [`store`] — a Python object as the store of
+//!   a run.
+//! * [`workers`] — requests to detached workers; [`grouping`], [`tasks`] — the detached work.
+//! * [`away`] — threads without the GIL, and the shutdown of Python; [`failure`] — errors as
+//!   exceptions of the package.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
@@ -37,7 +41,7 @@ mod workers;
 
 use pyo3::prelude::*;
 
-/// What the package stands on; not for direct use.
+/// The native module of the package `vesica`; not for direct use.
 #[pymodule(gil_used = false)]
 mod _vesica {
     #[pymodule_export]

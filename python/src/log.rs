@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Metadata, Subscriber, span};
 
-/// Most lines that wait; later ones are dropped.
+/// Most lines that are kept; later ones are dropped.
 const MAX_LINES: usize = 4096;
 
 /// The name of the level, and the text.
@@ -25,7 +25,7 @@ pub(crate) fn log_lines() -> Vec<Line> {
     lines().drain(..).collect()
 }
 
-/// Starts to keep lines.
+/// Starts keeping lines.
 pub(crate) fn start() {
     // Fails only if it was started before.
     let _ = tracing::subscriber::set_global_default(Keeper);

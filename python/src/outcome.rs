@@ -1,4 +1,4 @@
-//! What a run gave.
+//! The result of a run.
 
 use crate::away::away;
 use crate::export::{Column, Table};

@@ -20,7 +20,7 @@ use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Proxy, ProxyChoi
 use vesica_records::OutputOptions;
 use vesica_store_session::Store;
 
-/// Longer than the engine looks for the other side.
+/// The most time for telling the other side: longer than the engine tries to connect.
 const WORD_WAIT: Duration = Duration::from_secs(5);
 
 /// How much memory a run may take: a number of bytes, or a text as after `--memory`.
@@ -30,12 +30,12 @@ pub(crate) enum Memory {
     Text(String),
 }
 
-/// A file that is written anew each time.
+/// A file that is replaced each time.
 pub(crate) fn replaced(path: Option<PathBuf>) -> Option<OutputOptions> {
     path.map(|path| OutputOptions { path, force: true })
 }
 
-/// The memory of a run, in bytes; of none, the default.
+/// The memory of a run, in bytes; the default if none is given.
 pub(crate) fn memory_bytes(memory: Option<Memory>) -> Result<u64, Failed> {
     match memory {
         None => Ok(MemoryDefault::find().bytes),
@@ -76,7 +76,8 @@ pub(crate) fn endpoint(
     }
 }
 
-/// The proxy on the way to `endpoint`: the one that is `asked` for, "none", or that of the environment.
+/// The proxy on the way to `endpoint`: the one `asked` for, "none", or the one that the environment
+/// names.
 pub(crate) fn proxy(asked: Option<&str>, endpoint: &Endpoint) -> Result<Option<Proxy>, Failed> {
     let bad = |variable, why| fault(&ArgumentFault::BadProxy { variable, why });
     let choice = asked.map_or(Ok(ProxyChoice::Environment), str::parse);
@@ -86,15 +87,16 @@ pub(crate) fn proxy(asked: Option<&str>, endpoint: &Endpoint) -> Result<Option<P
     proxy.map_err(|(variable, why)| bad(Some(variable), why))
 }
 
-/// Where the two sides meet.
+/// How a run reaches the other side.
 pub(crate) struct Meeting {
     pub(crate) endpoint: Endpoint,
     pub(crate) store: Option<Arc<dyn Store>>,
-    /// What the store has raised, if it is an object of Python.
+    /// The exception that the store raised, if it is a Python object.
     pub(crate) raised: Raised,
 }
 
-/// The place where the two sides meet: an address, or a store, which is a path, a URL or an object.
+/// How a run reaches the other side: by an address, or through a store, which is a path, a URL or
+/// an object.
 pub(crate) fn meeting(
     py: Python<'_>,
     agreement: &Agreement,
@@ -112,7 +114,8 @@ pub(crate) fn meeting(
     Ok(Meeting { endpoint: Endpoint::Store(shown), store: Some(store), raised })
 }
 
-/// The store that a path, a URL or an object is: its name for people, itself, and what the object has raised.
+/// The store for a path, a URL or an object: its name for messages, the store, and the exception of
+/// the object.
 pub(crate) fn store(
     py: Python<'_>,
     place: &Bound<'_, PyAny>,
@@ -133,7 +136,7 @@ pub(crate) fn store(
     }
 }
 
-/// Refuses a store beside a helper or an address.
+/// Refuses a store together with a helper or an address.
 fn check_store(agreement: &Agreement, has_address: bool) -> Result<(), Failed> {
     if agreement.helper.is_some() {
         return Err(fault(&ArgumentFault::ExchangeWithHelper));
@@ -168,7 +171,8 @@ pub(crate) fn leave_word(
     });
 }
 
-/// The party with this `identity`, which must be the one that is `asked` for, or the one that is asked for.
+/// The party with this `identity`, which must be the party `asked`, if any; without an identity,
+/// the party `asked`.
 pub(crate) fn party(
     agreement: &Agreement,
     identity: Option<&Identity>,
@@ -192,7 +196,7 @@ pub(crate) fn party(
     }
 }
 
-/// Refuses what only runs with a helper have, if `agreement` has none.
+/// Refuses `restart` if `agreement` has no helper.
 pub(crate) fn check_restart(agreement: &Agreement) -> Result<(), Failed> {
     match agreement.helper {
         Some(_) => Ok(()),

@@ -1,4 +1,4 @@
-//! A run on threads of its own.
+//! A run on background threads.
 
 use crate::agreement::Agreement;
 use crate::away::{away, end, ends, wait_for_all};
@@ -32,11 +32,12 @@ pub(crate) struct Running {
     file: Mutex<Option<Source>>,
     /// The column for marks of rows.
     mark: Option<String>,
-    /// The process that started it. In a fork of it nothing works on the run, and what it holds is not ours to end.
+    /// The process that started the run. A fork of it has no threads of the run, and must not end
+    /// the run.
     process: u32,
 }
 
-/// How long threads of Python may take to drop what belonged to a run, at the end of Python.
+/// How long Python threads may take to drop the objects of a run when Python shuts down.
 const SETTLING: Duration = Duration::from_millis(300);
 
 /// The runs of this process that may not have ended yet.
@@ -46,11 +47,12 @@ fn started() -> MutexGuard<'static, Vec<(Weak<Watch>, CancelToken)>> {
     STARTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all runs of this process, and waits at most so many seconds for them. For the end of Python: afterwards no
-/// thread may enter it, and a producer of rows that is written in Python would. Not for a forked process.
+/// Ends all runs of this process, and waits at most `seconds` for them. For the shutdown of Python:
+/// afterwards no thread may enter it, and a producer of rows that is written in Python would. Not
+/// for a forked process.
 #[pyfunction]
 pub(crate) fn end_all(py: Python<'_>, seconds: f64) {
-    // Not counted as away itself.
+    // This thread is not counted as away.
     py.detach(|| {
         end();
         let runs = std::mem::take(&mut *started());
@@ -68,14 +70,14 @@ pub(crate) fn end_all(py: Python<'_>, seconds: f64) {
         runs.iter().for_each(|watch| watch.wait_over(until));
         wait_for_all(until);
         if had_any {
-            // The threads of Python that waited for these runs now drop their frames, and libraries of those leave
-            // Python for that, as this module does.
+            // The Python threads that waited for these runs now drop their frames. Libraries of
+            // frames release the GIL for that, as this module does.
             std::thread::sleep(SETTLING);
         }
     });
 }
 
-/// The result of work on a thread of its own, unless it has handed it over.
+/// The result of work on a background thread, unless it was already passed on.
 type Worked = Option<Result<Done, Failed>>;
 
 /// A time whose range Python has checked.
@@ -247,7 +249,7 @@ impl Running {
         Self::spawn(py, watch, CancelToken::new(), None, work)
     }
 
-    /// Starts to look for the other side, or the helper; the result is a JSON document.
+    /// Starts connecting to the other side, or the helper; the result is a JSON document.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, *, listen, connect, proxy, wait, idle))]
     #[expect(
@@ -281,7 +283,7 @@ impl Running {
         Self::spawn(py, watch, CancelToken::new(), None, work)
     }
 
-    /// Waits at most so many seconds for the end; returns whether the run has ended.
+    /// Waits at most `seconds` for the end; returns whether the run has ended.
     fn wait(&self, py: Python<'_>, seconds: f64) -> PyResult<bool> {
         self.check_process(py)?;
         if self.watch.has_lost_patience() {
@@ -307,7 +309,8 @@ impl Running {
         Ok(self.watch.take_notes())
     }
 
-    /// The result of a run that has ended; only once. Then comes `release`: until then the same run can give it again.
+    /// The result of a run that has ended; only once. Until `release` is called, a repeated run can
+    /// produce it again.
     fn finish(&self, py: Python<'_>) -> PyResult<Option<Outcome>> {
         self.check_process(py)?;
         let file = || self.file.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -323,14 +326,14 @@ impl Running {
         }
     }
 
-    /// The result is where it belongs: the run need not give it again.
+    /// The result has been kept: the run need not be able to produce it again.
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.check_process(py)?;
         away(py, || self.watch.release());
         Ok(())
     }
 
-    /// The document of something else that has ended; only once.
+    /// The JSON document of a check that has ended; only once.
     fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
         self.check_process(py)?;
         let result = self.watch.take_result();
@@ -344,7 +347,7 @@ impl Running {
 }
 
 impl Running {
-    /// Starts `work` on a thread of its own.
+    /// Starts `work` on a background thread.
     fn spawn(
         py: Python<'_>,
         watch: Arc<Watch>,
@@ -366,8 +369,8 @@ impl Running {
         }
         let guarded = move || {
             let result = catch_unwind(AssertUnwindSafe(|| work(&watch, &cancel)));
-            // What would end the run holds its session, and so the lock of its state, which the next run needs even while
-            // an exception keeps this one.
+            // The handlers of the token hold the session, and so the lock of the state. Cancelling
+            // drops them: the next run needs the lock even while an exception keeps this run alive.
             cancel.cancel();
             watch.close(result.unwrap_or_else(|_| Some(Err(Failed::panic()))));
         };

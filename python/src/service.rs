@@ -1,4 +1,4 @@
-//! The helper of runs with one.
+//! The helper.
 
 use crate::away::away;
 use crate::failure::{Failed, Kind};
@@ -11,7 +11,7 @@ use vesica_diagnostics::Speech;
 use vesica_diagnostics::helper::{self, HelperFailure, HelperPlaces};
 use vesica_helper::{Service as Helper, Settings};
 
-/// How long a helper takes to tell waiting parties that it ends.
+/// How long a helper takes to tell waiting parties that it is shutting down.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A helper that serves its parties until it is closed.
@@ -20,7 +20,7 @@ pub(crate) struct Service {
     helper: Mutex<Option<Helper>>,
     addresses: Vec<String>,
     metrics: Option<String>,
-    /// The process in which its threads are.
+    /// The process that has its threads.
     process: u32,
 }
 
@@ -89,7 +89,7 @@ impl Service {
         self.metrics.clone()
     }
 
-    /// Ends it; returns whether no request was in progress any more.
+    /// Ends it; returns whether all requests had finished.
     fn close(&self, py: Python<'_>) -> bool {
         if self.process != std::process::id() {
             return true;
@@ -101,7 +101,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // The threads and connections of a forked process are those of its parent.
+        // The threads and connections belong to the parent of a forked process.
         if self.process != std::process::id() {
             let helper = self.helper.get_mut().unwrap_or_else(PoisonError::into_inner).take();
             std::mem::forget(helper);

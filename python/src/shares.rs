@@ -1,4 +1,4 @@
-//! Shares of two parties, put together.
+//! Combining the shares of two parties.
 
 use crate::away::away;
 use crate::export::Table;

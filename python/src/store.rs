@@ -1,7 +1,7 @@
-//! An object of Python as the place where two sides meet.
+//! A Python object as the store of a run.
 //!
-//! Threads of the run call its methods while the thread that started the run waits outside Python. What a method raises
-//! ends the run, and becomes the cause of the run's own exception.
+//! Threads of the run call its methods while the thread that started the run waits without the GIL.
+//! An exception of a method ends the run, and becomes the cause of the run's own exception.
 
 use crate::away::ends;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -24,20 +24,21 @@ impl Raised {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Keeps the exception; the error stands for it in the run.
+    /// Keeps the exception, and returns an error that represents it in the run.
     fn keep(&self, py: Python<'_>, error: PyErr) -> io::Error {
         let stands = io::Error::from(error.clone_ref(py));
         let old = self.lock().replace(error);
-        // It may run code of Python, and not under the lock.
+        // Dropping it may run Python code, which must not happen under the lock.
         drop(old);
         match stands.kind() {
-            // What the object has and cannot do is an error, and not something that it lacks.
+            // `Unsupported` means that the object lacks a method; a method that raises is another
+            // error.
             ErrorKind::Unsupported => ErrorKind::Other.into(),
             kind => kind.into(),
         }
     }
 
-    /// If an exception was the reason for `error`: its kind, its class, and itself.
+    /// If an exception caused `error`: its kind, its class, and the exception.
     pub(crate) fn of(&self, error: &Error) -> Option<(ErrorKind, String, PyErr)> {
         let Error::Exchange { kind, .. } = error else { return None };
         let ExchangeError::Store(kind) = **kind else { return None };
@@ -48,7 +49,7 @@ impl Raised {
     }
 }
 
-/// The store that the methods of an object are.
+/// A store whose operations are methods of a Python object.
 pub(crate) struct ObjectStore {
     object: Py<PyAny>,
     place: String,
@@ -57,7 +58,7 @@ pub(crate) struct ObjectStore {
 
 impl ObjectStore {
     /// # Errors
-    /// `TypeError` if the object is no place.
+    /// `TypeError` if the object is not a store.
     pub(crate) fn new(object: &Bound<'_, PyAny>) -> PyResult<Self> {
         let class = object.get_type().name()?;
         for method in NEEDED {
@@ -72,7 +73,7 @@ impl ObjectStore {
         Ok(Self { object: object.clone().unbind(), place, raised: Raised::default() })
     }
 
-    /// What its methods have raised.
+    /// The exception that its methods raised.
     pub(crate) fn raised(&self) -> Raised {
         self.raised.clone()
     }
@@ -83,7 +84,7 @@ impl ObjectStore {
         method: &str,
         work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> io::Result<T> {
-        // Nobody may enter Python any more.
+        // No thread may enter Python any more.
         if ends() {
             return Err(ErrorKind::Interrupted.into());
         }
@@ -100,7 +101,7 @@ impl ObjectStore {
 }
 
 impl ObjectStore {
-    /// The length of an object before it is read, where the object of Python has a method for it.
+    /// The length of an object before it is read, if the Python object has a method for it.
     fn size(&self, name: &str) -> io::Result<Option<u64>> {
         let size = self.call("size", |size| {
             let given = size.call1((name,))?;
@@ -114,12 +115,12 @@ impl ObjectStore {
     }
 }
 
-/// The method of this name; `None` if the object lacks it, or has in its place what cannot be called.
+/// The method of this name; `None` if the object has no such attribute that can be called.
 fn method_of<'py>(object: &Bound<'py, PyAny>, name: &str) -> PyResult<Option<Bound<'py, PyAny>>> {
     Ok(object.getattr_opt(name)?.filter(|method| method.is_callable()))
 }
 
-/// A method gave something else than it should.
+/// A method returned a value of the wrong kind.
 fn wrong(method: &str, should: &str, given: &Bound<'_, PyAny>) -> PyErr {
     match given.get_type().name() {
         Ok(class) => PyTypeError::new_err(format!("{method} gives {should}, not {class}")),
@@ -187,7 +188,7 @@ impl Store for ObjectStore {
 
     fn list(&self, folder: &str) -> io::Result<Vec<Listed>> {
         let names = self.call("list", |list| names_of("list", &list.call1((folder,))?))?;
-        // Sizes and times are for those who look after a store, which this one cannot be asked for.
+        // Only `vesica exchange` needs sizes and times, and it does not take such a store.
         Ok(names.into_iter().map(|name| Listed { name, bytes: 0, written: None }).collect())
     }
 

@@ -1,8 +1,8 @@
 //! Batches of the Arrow C stream interface, from producers that may be broken.
 //!
-//! Like the reader of the library `arrow`, but the rows of a table that are null as a whole are refused, and so are
-//! structures that contradict their schema, where that can be seen. The length of a buffer cannot be checked: the
-//! interface does not have it.
+//! Like the reader of the crate `arrow`, but refuses rows that are null as a whole, and structures
+//! that contradict their schema, as far as that can be seen. The length of a buffer cannot be
+//! checked: the interface does not carry it.
 
 use crate::away::away;
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi_and_data_type};
@@ -16,7 +16,7 @@ use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Of capsules with streams.
+/// The name of capsules with streams.
 const NAME: &CStr = c"arrow_array_stream";
 
 /// Most rows of a batch: more than any memory holds, and few enough for lengths in bits.
@@ -30,12 +30,12 @@ pub(crate) struct Stream {
     has_ended: bool,
 }
 
-/// An error whose text nobody sees.
+/// An error whose text is never shown.
 fn unusable() -> ArrowError {
     ArrowError::CDataInterface(String::new())
 }
 
-/// Runs `work`; a panic is an error. Code of `arrow` panics where structures contradict their schema.
+/// Runs `work`; a panic becomes an error. `arrow` panics if structures contradict their schema.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, ArrowError> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| Err(unusable()))
 }
@@ -44,7 +44,7 @@ impl Stream {
     /// The batches of a capsule from `__arrow_c_stream__`.
     ///
     /// # Errors
-    /// The outer one if it is no such capsule, the inner one if its producer is broken.
+    /// The outer error if it is not such a capsule, the inner one if its producer is broken.
     pub(crate) fn of_capsule(
         py: Python<'_>,
         capsule: &Bound<'_, PyCapsule>,
@@ -114,10 +114,10 @@ pub(crate) unsafe fn batch_of(
     if array.is_released() || !has_shape(&array, &data_type) {
         return Err(unusable());
     }
-    // SAFETY: that of this function.
+    // SAFETY: the caller keeps this function's contract.
     let data = unsafe { from_ffi_and_data_type(array, data_type) }?;
     let rows = StructArray::from(data);
-    // A column has a value below a null row: it must not become a key.
+    // A column may have a value in a null row: it must not become a key.
     if rows.null_count() > 0 {
         return Err(unusable());
     }
@@ -130,9 +130,9 @@ pub(crate) unsafe fn batch_of(
 fn has_shape(array: &FFI_ArrowArray, data_type: &DataType) -> bool {
     let layout = layout(data_type);
     let fixed = layout.buffers.len() + usize::from(layout.can_contain_null_mask);
-    // The last buffer of views has the lengths of the variadic ones.
+    // The last buffer of a view array has the lengths of the variadic buffers.
     let least = fixed + usize::from(layout.variadic);
-    // Negative numbers are large ones here.
+    // Negative numbers appear as large ones here.
     let has_buffers = array.num_buffers() >= least && array.num_buffers() < MAX_ROWS;
     let has_len = array.len() < MAX_ROWS && array.offset() < MAX_ROWS;
     let child = |at: usize, data_type: &DataType| {

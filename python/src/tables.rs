@@ -1,4 +1,4 @@
-//! Results that are no rows of the input, as tables.
+//! Results other than rows of the input, as tables.
 
 use arrow_array::builder::{BooleanBuilder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, UInt64Array};
@@ -127,7 +127,8 @@ pub(crate) fn figures(result: &RunResult) -> Result<Option<RecordBatch>, ArrowEr
     batch(&names, columns).map(Some)
 }
 
-/// What two files of shares give: the `item` of each common key, if keys were shared, and the values.
+/// The combined values of two files of shares: the `item` of each common key, if keys were shared,
+/// and the values.
 pub(crate) fn combined(combined: &Combined) -> Result<RecordBatch, ArrowError> {
     let names = combined.names(&[]);
     let mut cells: Vec<Vec<String>> = names.iter().map(|_| Vec::new()).collect();
@@ -144,7 +145,7 @@ pub(crate) fn combined(combined: &Combined) -> Result<RecordBatch, ArrowError> {
     batch(&names, arrays.collect())
 }
 
-/// A column of whole numbers of 64 bits; of their texts, if one needs more.
+/// A column of 64-bit whole numbers; of their decimal texts if one needs more bits.
 fn whole(cells: &[String]) -> ArrayRef {
     let signed: Result<Vec<i64>, _> = cells.iter().map(|cell| cell.parse()).collect();
     let unsigned: Result<Vec<u64>, _> = cells.iter().map(|cell| cell.parse()).collect();

@@ -1,4 +1,4 @@
-//! What programs elsewhere do for a run.
+//! The detached work of a run.
 
 use crate::away::away;
 use crate::export::Column;
@@ -21,8 +21,8 @@ use vesica_store_session::{Lengths, RetryingStore, Store};
 
 const SEAL_LABEL: &str = "vesica python 2026 sealed for a job v1";
 
-/// Seals what goes between the driver and the tasks of a job, whose key this is: from the driver or to it. Two different
-/// texts with one number reveal that they differ, and nothing else.
+/// Encrypts a text between the driver and the tasks of a job under the `key` of the job, in the
+/// given direction. Two different texts with the same number reveal only that they differ.
 #[pyfunction]
 pub(crate) fn seal<'py>(
     py: Python<'py>,
@@ -36,7 +36,7 @@ pub(crate) fn seal<'py>(
     PyBytes::new(py, &sealed)
 }
 
-/// What was sealed so; `None` if this was not.
+/// Decrypts the result of [`seal`]; `None` if it is not one.
 #[pyfunction]
 pub(crate) fn unseal<'py>(
     py: Python<'py>,
@@ -56,7 +56,7 @@ fn entries(py: Python<'_>, capsule: &Bound<'_, PyCapsule>) -> PyResult<Vec<Item>
         if column.value_length() != Item::LEN as i32 || column.null_count() > 0 {
             return None;
         }
-        // They begin where the slice does.
+        // The data begins where the slice does.
         let (found, _) = column.value_data().as_chunks();
         items.extend(found.iter().take(column.len()).map(|item| Item::from_bytes(*item)));
         Some(())
@@ -74,7 +74,7 @@ pub(crate) fn digest<'py>(
     Ok(PyBytes::new(py, &digest))
 }
 
-/// A place where two sides meet, opened.
+/// An open store.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Place(Arc<dyn Store>);
 
@@ -85,7 +85,8 @@ impl Place {
         Ok(Self(Arc::new(RetryingStore::new(place::store(py, place)?.1))))
     }
 
-    /// Refuses a place where this process cannot write, read and remove an object, which gets this name for a moment.
+    /// Refuses a store where this process cannot write, read and remove an object. Uses a temporary
+    /// object of this name.
     fn check(&self, py: Python<'_>, name: &str) -> PyResult<()> {
         let store = &*self.0;
         let checked = away(py, || {
@@ -104,8 +105,9 @@ impl Place {
     }
 }
 
-/// Takes a task of a run with the items of its partition, whose rows have numbers, and what was kept under names. Returns
-/// what came of it and, if the partition is over and this party learns it, for each entry whether it is common.
+/// Runs a task with the items of its partition, whose rows have numbers, and the messages kept
+/// under names. Returns the result and, if the partition has finished and this party learns it, for
+/// each entry whether it is common.
 #[pyfunction]
 pub(crate) fn take(
     py: Python<'_>,
@@ -133,7 +135,7 @@ fn failed(error: &Error, store: &dyn Store) -> Failed {
     match error {
         Error::Storage(kind) => {
             let message = format!("the store {} failed: {kind}", store.place());
-            Failed::new(Kind::Network, message, "Spark takes the task again")
+            Failed::new(Kind::Network, message, "Spark runs the task again")
         }
         Error::Bug(what) => {
             Failed::of(Kind::Internal, vesica_diagnostics::defect(what, Speech::Python))

@@ -1,4 +1,4 @@
-//! What the threads of a run and Python share: what has happened, and the result.
+//! The state that the threads of a run and Python share: events, and the result.
 
 use crate::failure::Failed;
 use std::collections::VecDeque;
@@ -14,17 +14,17 @@ use vesica_helper_client::RemoteEvent;
 use vesica_helper_client::Waits;
 use vesica_link::LinkEvent;
 
-/// Most events that wait for Python to look at them.
+/// Most events that are kept until Python takes them.
 const MAX_NOTES: usize = 256;
 
 /// An event for Python: its kind, a text, and two numbers (how much is done, and of how much).
 pub(crate) type Note = (&'static str, String, u64, u64);
 
-/// What came of it.
+/// The result of background work.
 pub(crate) enum Done {
-    /// Of a run.
+    /// The result of a run.
     Run(Box<Finished>),
-    /// Of anything else, as JSON.
+    /// The result of anything else, as JSON.
     Document(String),
 }
 
@@ -32,7 +32,7 @@ pub(crate) enum Done {
 pub(crate) struct Watch {
     state: Mutex<State>,
     changed: Condvar,
-    /// For which parties the run waits at the helper.
+    /// The parties for which the run waits at the helper.
     waits: Waits,
     /// How long the run may wait for other parties at the helper; the link watches over other waits.
     limit: Duration,
@@ -45,11 +45,11 @@ struct State {
     step: Option<Note>,
     result: Option<Result<Done, Failed>>,
     has_ended: bool,
-    /// Whether Python has the result, or nobody will ask for it.
+    /// Whether Python has the result, or will not ask for it.
     is_taken: bool,
     /// Whether the thread of the run has nothing left to do.
     is_over: bool,
-    /// The parties that did not come in time.
+    /// The parties that did not connect in time.
     absent: Option<Vec<String>>,
 }
 
@@ -71,12 +71,12 @@ impl Watch {
         }
     }
 
-    /// The latest progress takes the place of an earlier one.
+    /// The latest progress replaces an earlier one.
     fn step(&self, label: &str, done: u64, total: u64) {
         self.lock().step = Some(("step", label.to_owned(), done, total));
     }
 
-    /// So many rows were read.
+    /// `rows` rows were read.
     pub(crate) fn reading(&self, rows: u64) {
         self.step("reading", rows, 0);
     }
@@ -89,15 +89,16 @@ impl Watch {
         self.changed.notify_all();
     }
 
-    /// Passes the result of a run to Python, and waits until Python has it, or until nobody will ask for it. Returns
-    /// whether Python has it: a run with a helper then no longer needs its state.
+    /// Passes the result of a run to Python, and waits until Python has it, or will not ask for it.
+    /// Returns whether Python has it: a run with a helper then no longer needs its state.
     pub(crate) fn hand_over(&self, finished: Finished) -> bool {
         self.end(Ok(Done::Run(Box::new(finished))));
         let waited = self.changed.wait_while(self.lock(), |state| !state.is_taken);
         waited.unwrap_or_else(PoisonError::into_inner).result.is_none()
     }
 
-    /// The thread of the run has nothing left to do. `result` is its result, unless it was handed over.
+    /// The thread of the run has nothing left to do. `result` is its result, unless it was already
+    /// passed on.
     pub(crate) fn close(&self, result: Option<Result<Done, Failed>>) {
         if let Some(result) = result {
             self.end(result);
@@ -111,20 +112,20 @@ impl Watch {
         self.lock().is_over
     }
 
-    /// Waits until the thread of the run has nothing left to do, at most until then.
+    /// Waits until the thread of the run has nothing left to do, at most until `until`.
     pub(crate) fn wait_over(&self, until: Instant) {
         let left = until.saturating_duration_since(Instant::now());
         let waited = self.changed.wait_timeout_while(self.lock(), left, |state| !state.is_over);
         drop(waited);
     }
 
-    /// Nobody will ask for the result.
+    /// Python will not ask for the result.
     pub(crate) fn abandon(&self) {
         self.lock().is_taken = true;
         self.changed.notify_all();
     }
 
-    /// Waits so long for the end; returns whether it has come.
+    /// Waits at most `limit` for the end; returns whether it has come.
     pub(crate) fn wait(&self, limit: Duration) -> bool {
         let waited = self.changed.wait_timeout_while(self.lock(), limit, |state| !state.has_ended);
         let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
@@ -137,12 +138,13 @@ impl Watch {
         state.notes.drain(..).chain(step).collect()
     }
 
-    /// The result, if there is one. The run keeps what it needs to give it again until [`release`](Self::release).
+    /// The result, if there is one. Until [`release`](Self::release) the run keeps what it needs to
+    /// produce it again.
     pub(crate) fn take_result(&self) -> Option<Result<Done, Failed>> {
         self.lock().result.take()
     }
 
-    /// Whoever wanted the result has it; returns when the thread of the run has nothing left to do.
+    /// Python has kept the result; returns when the thread of the run has nothing left to do.
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         state.is_taken = true;
@@ -155,7 +157,7 @@ impl Watch {
         self.note("warning", text, 0, 0);
     }
 
-    /// Whether the run has waited too long for other parties; notes which.
+    /// Whether the run has waited too long for other parties; records which.
     pub(crate) fn has_lost_patience(&self) -> bool {
         let absent = self.waits.current().filter(|(waited, _)| *waited >= self.limit);
         let Some((_, parties)) = absent else { return false };
@@ -163,7 +165,7 @@ impl Watch {
         true
     }
 
-    /// The parties for which the run was ended, because they did not come in time.
+    /// The parties that did not connect in time, so that the run was ended.
     pub(crate) fn absent(&self) -> Option<Vec<String>> {
         self.lock().absent.take()
     }

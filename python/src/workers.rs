@@ -1,4 +1,4 @@
-//! What a run asks of programs elsewhere, on its way to Python, which has them do it.
+//! The requests of a run to detached workers. Python takes them and has Spark executors serve them.
 
 use crate::away::away;
 use pyo3::exceptions::PyValueError;
@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, WorkersFault};
 
-/// What is asked for.
+/// A request of the run.
 enum Request {
     Group { secret: [u8; 32], buckets: u64 },
     Take { orders: String, tasks: Vec<String>, kept: Vec<(String, Vec<u8>)> },
@@ -26,7 +26,7 @@ struct State {
     has_ended: bool,
 }
 
-/// What the thread of a run and Python share.
+/// The state that the thread of a run and Python share.
 #[derive(Default)]
 pub(crate) struct RequestQueue {
     state: Mutex<State>,
@@ -38,7 +38,7 @@ impl RequestQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody answers any more.
+    /// No more answers will come.
     pub(crate) fn end(&self) {
         self.lock().has_ended = true;
         self.changed.notify_all();
@@ -93,7 +93,7 @@ impl Workers {
         Self(Arc::default())
     }
 
-    /// What is asked for, if anything comes within so many seconds: `("group", secret, buckets)` or
+    /// The next request, if one comes within `seconds`: `("group", secret, buckets)` or
     /// `("take", orders, tasks, kept)`.
     fn request<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
@@ -118,7 +118,8 @@ impl Workers {
         Ok(Some(tuple))
     }
 
-    /// Answers "group": the counts of all rows and of those in buckets, of each bucket how many distinct items it has, and the digest of all.
+    /// Answers "group": the counts of all rows and of the rows in buckets, the number of distinct
+    /// items in each bucket, and the digest of all buckets.
     fn grouped(
         &self,
         rows: u64,
@@ -132,11 +133,11 @@ impl Workers {
         self.answer(Answer::Grouped(bucketed));
     }
 
-    /// Answers "take": what came of each task.
+    /// Answers "take": the result of each task.
     fn taken(&self, taken: Vec<String>) -> PyResult<()> {
         let taken: Option<Vec<TaskResult>> =
             taken.iter().map(|one| TaskResult::from_json(one)).collect();
-        let taken = taken.ok_or_else(|| PyValueError::new_err("not what a task gives"))?;
+        let taken = taken.ok_or_else(|| PyValueError::new_err("not the result of a task"))?;
         self.answer(Answer::TaskResult(taken));
         Ok(())
     }

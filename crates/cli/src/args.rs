@@ -136,13 +136,13 @@ pub(crate) struct AgreeNewArgs {
     /// A key column, with its profile; repeat it for a key of several columns [default: email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
-    /// A value of a key column that is not a key, such as NULL or N/A: rows that hold it are refused;
-    /// repeatable
+    /// A value of a key column that is not a key, such as NULL or N/A: rows that hold it are
+    /// refused; repeatable
     #[arg(long = "never", value_name = "KEY=VALUE")]
     pub(crate) never: Vec<Excluded>,
-    /// Who receives the result: a party, several parties separated by commas, or "all" [default: the first
-    /// party, or with values the party that does not have them; all with --helper and for operations that
-    /// give each party its own result]
+    /// Who receives the result: a party, several parties separated by commas, or "all" [default:
+    /// the first party, or with values the party that does not have them; all with --helper and for
+    /// operations that give each party its own result]
     #[arg(long, value_name = "PARTY")]
     pub(crate) receives: Option<String>,
     /// Use a helper: its identity if you have it, and a name for readers
@@ -286,9 +286,9 @@ pub(crate) struct RunArgs {
     /// common, 0 for the others; for an intersection
     #[arg(long, value_name = "NAME", requires = "output", value_parser = column_name)]
     pub(crate) mark: Option<String>,
-    /// The file for what you know of the order of your shares, for "shares" and "shared-values": the rows
-    /// of your input that the entries come from, if they are yours. Keep it secret: anyone who has both
-    /// sides' files knows which rows are in common
+    /// The file for what you know of the order of your shares, for "shares" and "shared-values":
+    /// the rows of your input that the entries come from, if they are yours. Keep it secret: anyone
+    /// who has both sides' files knows which rows are in common
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) order: Option<PathBuf>,
     /// Replace an existing output file
@@ -339,8 +339,8 @@ pub(crate) struct CombineArgs {
     /// The other side's file
     #[arg(value_name = "OTHER", value_hint = ValueHint::FilePath)]
     pub(crate) other: PathBuf,
-    /// The file for the table; its ending sets the format, and - prints it as CSV [default: print it, but
-    /// not on a terminal]
+    /// The file for the table; its ending sets the format, and - prints it as CSV [default: print
+    /// it, but not on a terminal]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
     /// A file with keys: adds its key columns to the entries that are keys of it

@@ -69,8 +69,8 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: a column with values; repeatable [default: amount]
     #[arg(long = "sum-column", value_name = "COLUMN")]
     sum_columns: Vec<String>,
-    /// With --operation sum: a sum for each group of rows, by this column; without --sum-column the number of
-    /// rows
+    /// With --operation sum: a sum for each group of rows, by this column; without --sum-column the
+    /// number of rows
     #[arg(long, value_name = "COLUMN", requires = "groups")]
     sum_by: Option<String>,
     /// With --sum-by: the groups, as that column names them, separated by commas. Write a group with a comma
@@ -84,8 +84,8 @@ pub(crate) struct AskedArgs {
     /// With --operation sum: values may be below zero
     #[arg(long)]
     sum_signed: bool,
-    /// With --operation inner-product: the party with the values of one or several columns [default: one that
-    /// is not the only receiver]
+    /// With --operation inner-product: the party with the values of one or several columns
+    /// [default: one that is not the only receiver]
     #[arg(long, value_name = "PARTY")]
     product_of: Option<String>,
     /// With --operation inner-product: a column with such values; repeatable [default: amount]
@@ -98,8 +98,8 @@ pub(crate) struct AskedArgs {
     /// With --operation inner-product: these values may be below zero
     #[arg(long)]
     product_signed: bool,
-    /// With --operation inner-product: the other party's column, by whose values these are multiplied
-    /// [default: weight]
+    /// With --operation inner-product: the other party's column, by whose values these are
+    /// multiplied [default: weight]
     #[arg(long, value_name = "COLUMN")]
     times: Option<String>,
     /// With --operation inner-product: the other party's value of a key is below 2^BITS [default: 16]
@@ -124,8 +124,8 @@ pub(crate) struct AskedArgs {
     /// With --operation shares or shared-values: values may be below zero
     #[arg(long)]
     shares_signed: bool,
-    /// The minimum number of common keys for an answer; below it, the parties learn only that it is below
-    /// [default: 100 with sums and inner products, otherwise none]
+    /// The minimum number of common keys for an answer; below it, the parties learn only that it is
+    /// below [default: 100 with sums and inner products, otherwise none]
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) min_matches: Option<u64>,
     /// The maximum number of common keys for an answer; above it, the parties learn only that it is above
@@ -202,8 +202,9 @@ impl AskedArgs {
         matches!(self.operation, OperationName::Sum | OperationName::InnerProduct)
     }
 
-    /// The default receiver, where one party receives: with values, the party that does not have them, since
-    /// the party that has them can tell from a sum which of its keys it includes; otherwise the first.
+    /// The default receiver, where one party receives: with values, the party that does not have
+    /// them, since the party that has them can tell from a sum which of its keys it includes;
+    /// otherwise the first.
     pub(crate) fn receiver<'a>(&'a self, [first, second]: [&'a str; 2]) -> &'a str {
         let holder = match self.operation {
             OperationName::Sum => self.sum_of.as_deref().unwrap_or(first),

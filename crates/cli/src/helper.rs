@@ -28,10 +28,11 @@ const GRACE: Duration = Duration::from_secs(5);
 
 /// Serve parties as the helper of their runs.
 ///
-/// Finds the keys that all parties of a run have without seeing the keys: it receives labels, which reveal
-/// nothing without a secret that only the parties know. Serves the parties listed in the settings, many
-/// runs at once, on one port. Runs continue after a restart. Ctrl-C or SIGTERM ends it cleanly, a second
-/// one ends it at once. On SIGHUP it reads the parties and their limits again, without a restart.
+/// Finds the keys that all parties of a run have without seeing the keys: it receives labels, which
+/// reveal nothing without a secret that only the parties know. Serves the parties listed in the
+/// settings, many runs at once, on one port. Runs continue after a restart. Ctrl-C or SIGTERM ends
+/// it cleanly, a second one ends it at once. On SIGHUP it reads the parties and their limits again,
+/// without a restart.
 ///
 /// The settings are a TOML file with a table for each party:
 ///

@@ -33,8 +33,8 @@ pub(crate) struct RunsArgs {
 
 /// List the runs in a folder: how far each is, and which side is next.
 ///
-/// Reads only the names, sizes and times of files, and needs no key. For a run in progress, the side
-/// whose last write is older is assumed to be next. Sorted by last write, newest last.
+/// Reads only the names, sizes and times of files, and needs no key. For a run in progress, the
+/// side whose last write is older is assumed to be next. Sorted by last write, newest last.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -49,9 +49,9 @@ pub(crate) struct StatusArgs {
 
 /// Remove the files of old runs from a folder.
 ///
-/// Removes the files of every run, finished or not, with no writes within AGE. An unfinished run may
-/// then need --restart. The marks `end` and `given-up`, which number the runs, stay. Files with other
-/// names are never touched.
+/// Removes the files of every run, finished or not, with no writes within AGE. An unfinished run
+/// may then need --restart. The marks `end` and `given-up`, which number the runs, stay. Files with
+/// other names are never touched.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -65,8 +65,8 @@ pub(crate) struct CleanArgs {
     /// Only the files of this party: 0 or 1, or with --agreement its name
     #[arg(long, value_name = "PARTY")]
     pub(crate) party: Option<String>,
-    /// Remove the marks too: the numbers of these runs are then used again, so use this only if neither
-    /// side has a state left
+    /// Remove the marks too: the numbers of these runs are then used again, so use this only if
+    /// neither side has a state left
     #[arg(long, conflicts_with = "party")]
     pub(crate) all: bool,
     /// Remove nothing, and print what would be removed

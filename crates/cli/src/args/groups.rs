@@ -22,8 +22,8 @@ use vesica_store_session::Store;
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);
 
-/// How long to wait in a run that keeps a state, by default: the parties may start at any time, and may
-/// compute for hours.
+/// How long to wait in a run that keeps a state, by default: the parties may start at any time, and
+/// may compute for hours.
 const WAIT_DEFAULT_KEPT: Duration = Duration::from_secs(24 * 3600);
 
 /// How long a run with `--once` waits for objects that may arrive in a moment.
@@ -108,10 +108,10 @@ pub(crate) struct PlaceArgs {
     /// host; "none" for no proxy [default: that of HTTPS_PROXY or ALL_PROXY, unless NO_PROXY lists the host]
     #[arg(long, value_name = "URL", conflicts_with = "listen")]
     pub(crate) proxy: Option<ProxyChoice>,
-    /// How long to wait for the other side to connect, or for the helper and each of the other parties; 0 for
-    /// no limit. Without a helper and --state, a lost connection must be replaced within this time, at most
-    /// 60s; with --state, each next message of the other side must arrive within it [default: 60s; 24h with a
-    /// helper or --state]
+    /// How long to wait for the other side to connect, or for the helper and each of the other
+    /// parties; 0 for no limit. Without a helper and --state, a lost connection must be replaced
+    /// within this time, at most 60s; with --state, each next message of the other side must arrive
+    /// within it [default: 60s; 24h with a helper or --state]
     #[arg(long, value_name = "TIME")]
     pub(crate) wait: Option<TimeLimit>,
     /// How long the other side may send nothing, at least 1s
@@ -145,8 +145,8 @@ impl PlaceArgs {
         Ok(Some(LinkOptions { proxy, ..self.options(endpoint, WAIT_DEFAULT) }))
     }
 
-    /// The endpoint and its limits for a run of `agreement`. With a helper, the endpoint is the helper.
-    /// There, and where a state is kept, the party waits longer by default for the others.
+    /// The endpoint and its limits for a run of `agreement`. With a helper, the endpoint is the
+    /// helper. There, and where a state is kept, the party waits longer by default for the others.
     ///
     /// # Errors
     /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper; [`ArgumentFault::BadProxy`].
@@ -194,13 +194,14 @@ impl PlaceArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Network")]
 pub(crate) struct ExchangeArgs {
-    /// Exchange messages through this place, which both sides can reach, instead of a connection: a folder,
-    /// or a URL s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or sftp://USER@HOST/FOLDER
+    /// Exchange messages through this place, which both sides can reach, instead of a connection: a
+    /// folder, or a URL s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX or
+    /// sftp://USER@HOST/FOLDER
     #[arg(long, value_name = "PLACE", conflicts_with_all = ["connect", "listen"],
         value_hint = ValueHint::DirPath)]
     exchange: Option<OsString>,
-    /// With --exchange: do what is possible now, and end with exit code 75 if the run is not finished; with
-    /// --quiet, print nothing then
+    /// With --exchange: do what is possible now, and end with exit code 75 if the run is not
+    /// finished; with --quiet, print nothing then
     #[arg(long, requires = "exchange", conflicts_with = "wait")]
     once: bool,
 }
@@ -241,9 +242,9 @@ pub(crate) fn open_store(place: &OsStr) -> Result<Arc<dyn Store>, Failure> {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Interrupted runs")]
 pub(crate) struct StateArgs {
-    /// The folder for intermediate data and for the state with which an interrupted run resumes; it is
-    /// created, and removed at the end of the run. Two parties that connect keep a state only if both give
-    /// one [default with a helper or --exchange: vesica-run-HASH-PARTY]
+    /// The folder for intermediate data and for the state with which an interrupted run resumes; it
+    /// is created, and removed at the end of the run. Two parties that connect keep a state only if
+    /// both give one [default with a helper or --exchange: vesica-run-HASH-PARTY]
     #[arg(long, value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
     state: Option<PathBuf>,
     /// Abandon an interrupted run, end it for the other parties, and start a new one
@@ -261,9 +262,9 @@ impl StateArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Memory")]
 pub(crate) struct MemoryArgs {
-    /// About how much memory a run may take, for files of any size; data beyond it goes to unnamed temporary
-    /// files. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; and so on with K, G and T [default: 1GiB, or
-    /// half of what the container or the machine has if that is less]
+    /// About how much memory a run may take, for files of any size; data beyond it goes to unnamed
+    /// temporary files. MB or M is 10^6 bytes; MiB, Mi or m is 2^20; and so on with K, G and T
+    /// [default: 1GiB, or half of what the container or the machine has if that is less]
     #[arg(long, value_name = "SIZE")]
     memory: Option<MemorySize>,
     /// The folder for these files [default: the current one; with a helper, that of --state]

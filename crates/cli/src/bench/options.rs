@@ -13,8 +13,8 @@ use vesica_protocols::kmrs14::{Check, Variant};
 
 /// Measure a protocol: both parties as two processes, over TLS, on generated items.
 ///
-/// The result of every run is checked. Times run from the moment when the sides are connected until the
-/// later one is done.
+/// The result of every run is checked. Times run from the moment when the sides are connected until
+/// the later one is done.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = "Example:
   vesica bench dh --size 2^16 --network lan --runs 5

@@ -15,12 +15,12 @@ pub(super) struct QuestionArgs {
     operation: Option<OperationName>,
     #[arg(skip = Operation::Intersection)]
     offered: Operation,
-    /// Both parties learn the answer, not only the receiver; implied by operations that give each party its
-    /// own result
+    /// Both parties learn the answer, not only the receiver; implied by operations that give each
+    /// party its own result
     #[arg(long)]
     both: bool,
-    /// With --both, in a protocol that reveals matches while it still compares: reveal them at the end, and
-    /// compare all pairs
+    /// With --both, in a protocol that reveals matches while it still compares: reveal them at the
+    /// end, and compare all pairs
     #[arg(long)]
     no_early_reveal: bool,
     /// How many items are common [default: half of the smaller set]

@@ -62,8 +62,8 @@ pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failur
     )?)
 }
 
-/// The file for the table, `None` for standard output. The table goes to a terminal only if `-` asks for it:
-/// a terminal shows, and often keeps, what the shares hid.
+/// The file for the table, `None` for standard output. The table goes to a terminal only if `-`
+/// asks for it: a terminal shows, and often keeps, what the shares hid.
 fn file(output: Option<&Path>, is_terminal: bool) -> Result<Option<&Path>, Failure> {
     match output {
         Some(path) if path.as_os_str() == "-" => Ok(None),

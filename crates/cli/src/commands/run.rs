@@ -90,7 +90,8 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
         .and_then(|()| files(args, &agreement, party.as_deref()));
     let Files { report: report_file, source, columns } = ready.inspect_err(|failure| {
-        // Agreement and key are valid, so the other side will wait for this one: tell it why this side stops.
+        // Agreement and key are valid, so the other side will wait for this one: tell it why this
+        // side stops.
         leave_word(&agreement, &identity, &link, reason(failure), &cancel);
     })?;
     log_start(&agreement, party.as_deref());

@@ -347,7 +347,8 @@ enum Receivers {
     Several,
 }
 
-/// The strongest security that any protocol offers for `operation` within bounds, to one or several receivers.
+/// The strongest security that any protocol offers for `operation` within bounds, to one or several
+/// receivers.
 fn strongest_within_bounds(operation: Operation, receivers: Receivers) -> Security {
     let rows = catalogue().iter();
     let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));

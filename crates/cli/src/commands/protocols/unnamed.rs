@@ -1,5 +1,5 @@
-//! What a protocol is chosen for if an agreement names none. This is found by parsing agreements, so that the text
-//! cannot differ from the choice.
+//! What a protocol is chosen for if an agreement names none. This is found by parsing agreements,
+//! so that the text cannot differ from the choice.
 
 use vesica_agreement::Agreement;
 use vesica_link::PublicIdentity;
