@@ -110,7 +110,7 @@ def build(
     if target is not None:
         command += ["--target", target if glibc is None else f"{target}.{glibc}"]
     if like_tests:
-        # Crates have the features of the tests only beside a test: the one that is quickest to build.
+        # Cargo enables the features of the tests only if a test is built too: this one is the quickest.
         command += ["--workspace", "--lib", "--bin", COMMAND, "--test", "layering"]
     else:
         command += [f"--package={crate}" for crate in CRATES]

@@ -27,8 +27,8 @@ use vesica_protocols::kmrs14::{Check, Variant};
 pub(crate) struct BenchArgs {
     /// The protocol's id (see `vesica protocols --all`)
     pub(super) protocol: String,
-    /// Set size, or the sender's and the receiver's sizes (with a helper, those of the first and
-    /// the second party), for example 2^20 or 2^20,2^12
+    /// Set size, or the sender's and the receiver's sizes (with a helper, the first and the second
+    /// party's), for example 2^20 or 2^20,2^12
     #[arg(long, default_value = "2^16", value_name = "N[,N]")]
     pub(super) size: Sizes,
     /// Length of an item in bits: 128 for digests, less for integers of a small domain

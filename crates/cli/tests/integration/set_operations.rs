@@ -327,5 +327,5 @@ fn new_agreements_ask_for_every_set_operation() {
     let refused = ["agree", "new", "--operation", "private-id", "--receives", "shop"];
     let output = vesica().args(refused).output().unwrap();
     let complaint = String::from_utf8(output.stderr).unwrap();
-    assert!(complaint.contains("gives each side a result of its own"), "{complaint}");
+    assert!(complaint.contains("gives each side its own result"), "{complaint}");
 }
