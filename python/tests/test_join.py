@@ -97,7 +97,7 @@ def test_links_to_a_request_or_a_list_are_no_files(
             assert not _join.answer(spark, work, "join-a")
         else:
             assert outstanding(work) == ["join-a"]
-            with pytest.raises(v.DataError, match="not there, or are shorter"):
+            with pytest.raises(v.DataError, match="missing, or shorter"):
                 _join.answer(spark, work, "join-a")
         # Executors too.
         with pytest.raises(FileNotFoundError):
@@ -198,7 +198,7 @@ def test_a_request_without_its_lists_starts_no_job(
         for list in range(2):
             if size is not None:
                 (tmp_path / "join-a" / f"list-{list}").write_bytes(bytes(size))
-        with pytest.raises(v.DataError, match="not there, or are shorter"):
+        with pytest.raises(v.DataError, match="missing, or shorter"):
             _join.answer(spark, work, "join-a")
     assert spark.jobs == 0
     monkeypatch.setattr(Request, "lens", (1000, 1000))

@@ -526,7 +526,7 @@ def other_way(refused: pytest.ExceptionInfo[v.SettingsError], works: bool = True
     hint = refused.value.hint
     assert hint is not None
     if works:
-        [folder] = re.findall("such as (.*) if all of the cluster", hint)
+        [folder] = re.findall("such as (.*) if the whole cluster", hint)
         Work(folder, None).check()
     [trusted] = re.findall(f"{TRUSTED}=(.*) .docs/spark.md", hint)
     return str(trusted)
@@ -575,7 +575,7 @@ def test_a_file_system_that_shows_other_owners_can_be_trusted(
         one.chmod(0o777)
     monkeypatch.setenv("HOME", str(tmp_path))
     # No error of the system alone: there is a way out.
-    with pytest.raises(v.SettingsError, match="the file system shows it so") as refused:
+    with pytest.raises(v.SettingsError, match="the file system shows it as such") as refused:
         rows.work.create(f"{rows.folder}/items")
     assert other_way(refused) == str(folder)
     monkeypatch.setenv(TRUSTED, str(folder))
