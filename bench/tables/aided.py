@@ -105,7 +105,7 @@ def table_1(bench, papers, largest):
 
 
 def table_2(bench, papers, largest):
-    """A local network, beside a protocol of public keys."""
+    """A local network, compared with a public-key protocol."""
     table = papers["kmrs14"]["table_2"]
     chosen = sizes(table, largest)
     rows = []
@@ -127,7 +127,7 @@ def table_2(bench, papers, largest):
 
 
 def table_3(bench, papers, largest):
-    """Beside the same exchange of the items themselves."""
+    """Compared with the same exchange of the items themselves."""
     table = papers["kmrs14"]["table_3"]
     chosen = sizes(table, largest)
     lines = [("plain", "server_aided", ["--in-clear"]), ("server_aided", "server_aided", [])]

@@ -45,7 +45,7 @@ def seconds(bench, protocol, log, threads):
 
 
 def table_3(bench, papers, largest):
-    """Times beside other protocols."""
+    """Times compared with other protocols."""
     logs = powers(largest)
     for bits, table in papers["dcw13"]["table_3"].items():
         rows = []

@@ -88,7 +88,8 @@ class Cell:
 
 
 def measure(bench, paper, part, largest):
-    """Measures a part of a paper and adds it to the report. Returns why it could not, or None; the others go on."""
+    """Measures a part of a paper and adds it to the report. Returns why it could not, or None; does not raise, so the
+    other parts are measured."""
     papers = json.loads(FIGURES.read_text())
     bench.report.begin(paper, part)
     try:
@@ -130,7 +131,8 @@ class Bench:
         self.report = Report()
 
     def measure(self, protocol, sender, receiver, bits, network, threads=1, **question):
-        """The medians of one cell, None if it is skipped, or why it `Failed`; the other cells go on."""
+        """The medians of one cell, None if it is skipped, or why it `Failed`, so that the other cells are
+        measured."""
         cell = Cell(protocol, sender, receiver, bits, network, threads, **question)
         if cell not in self.cells:
             expected_s = self.expected_s(cell)
@@ -225,7 +227,7 @@ class Bench:
         return json.loads(self.output(command))["figures"]
 
     def stashes(self, sizes, tables):
-        """What so many random cuckoo tables of each size needed."""
+        """What `tables` random cuckoo tables of each size needed."""
         command = [PRIMITIVES, "stashes", "--sizes", ",".join(str(n) for n in sizes)]
         command += ["--tables", tables, "--threads", os.cpu_count()]
         return json.loads(self.output(command))

@@ -110,7 +110,7 @@ def byte_table(bench, title, table, pairs, columns=None, rows=ROWS):
 # larger tables are nearer to the limit for infinitely many bins, and fail less often above it.
 ROOM = 1.02
 
-# The rows of the catalogue beside Table 1, and why.
+# The rows of the catalogue that are added to Table 1, and why.
 BESIDE_TABLE_1 = [
     ("ot_phasing_paper", "beside: the paper's table (3, or 2 where n_2 is small)"),
     ("ot_phasing", "beside: ours, which fails once in 2^40"),
@@ -320,7 +320,7 @@ STEPS = [(2, 2.4, "whole"), (2, 2.4, "remainder"), (3, 1.2, "remainder")]
 
 def table_11(bench, papers, largest):
     """The first column is the protocol of 2014. The others are steps that no row of the catalogue stops at, measured as
-    variants; the last is such a variant too, and OT-Phasing stands beside it."""
+    variants; the last is such a variant too, and OT-Phasing is given for comparison."""
     table, log, network = papers["phasing"]["table_11"], min(20, largest), "transatlantic"
     n = 2**log
     times, sizes = [], []

@@ -22,8 +22,8 @@ NAMES = {VESICA: "vesica", PRIMITIVES: "vesica-bench"}
 
 
 class Store:
-    """Runs commands, and remembers their output in a file if it has one, so that an interrupted measurement can go on.
-    Another build of the programs measures anew."""
+    """Runs commands, and remembers their output in a file if it has one, so that an interrupted measurement can
+    continue. Another build of the programs measures everything again."""
 
     def __init__(self, path=None, until=None):
         """After `until`, of `time.monotonic`, commands that are not remembered do not start, and those that run end."""

@@ -66,8 +66,8 @@ def megabytes(found, labels):
 
 
 def compared(bench, paper, largest, title, operation, other, protocols):
-    """A table of the paper: its competitor beside the same protocol, if we have it, and our first one; and the paper's own
-    beside all of ours."""
+    """A table of the paper: its competitor compared with the same protocol, if we have it, and with our first one; and
+    the paper's own compared with all of ours."""
     sizes = powers(largest)
     other_name, other_key, *built = other
     lines = [(f"{other_name} / {protocol}", other_key, protocol) for protocol in [*built, protocols[0]]]
@@ -143,7 +143,7 @@ def other_questions(bench, papers, largest):
 
 
 def network(bench, papers, largest):
-    """Permute and share alone, beside S. Peceny, S. Raghuraman, P. Rindal, H. Shah, ePrint 2024/547."""
+    """Permute and share alone, compared with S. Peceny, S. Raghuraman, P. Rindal, H. Shah, ePrint 2024/547."""
     paper = papers["prrs24"]
     rows = []
     for name, form in [("silent correlated transfers", "correlated"), ("as published, on IKNP", "two-ciphertexts")]:

@@ -184,7 +184,7 @@ impl Plan {
             .collect();
         let value_bits = match case.compared {
             Compared::Whole => items.bits(),
-            // Which of two parts, beside the function in it.
+            // `value_bits` includes the function; with two parts, one more bit says which.
             Compared::Remainder => locations[0].value_bits() + (locations.len() as u32 - 1),
         };
         let masks = case.functions as u64 * n_x;

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const SIZE: (u32, u32) = (960, 540);
 
-/// Width of the chart; the names of the lines are beside it.
+/// Width of the chart; the names of the lines are to its right.
 const CHART_WIDTH: u32 = 690;
 
 /// Distinguishable with all common kinds of colour blindness (Okabe and Ito, 2008).
