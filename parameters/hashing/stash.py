@@ -62,7 +62,7 @@ def log_coefficient(bins, k, a, at):
 
 
 def needs(n, places, bins=None):
-    """The probability that n items need exactly so many places."""
+    """The probability that n items need exactly that number of places."""
     bins = bins or two_way_bins(n)
     trees = bins - n + places
     if places not in KERNELS:
@@ -108,7 +108,7 @@ def main():
         exact = [needs(1 << n_log, places) * 2**30 for places in range(5)]
         print(f"2^{n_log}:", ", ".join(f"{told:,} / {mean:,.1f}" for told, mean in zip(counts, exact)), flush=True)
         for told, mean in zip(counts[1:], exact[1:]):
-            # The paper's tables need one place more in some 125,000 of 2^30, at every size: a walk that gave up.
+            # The paper's tables need one place more in some 125,000 of 2^30, at every size: a walk that was stopped.
             assert mean - 5 * mean**0.5 <= told <= 1.2 * mean + 5 * mean**0.5, (n_log, told, mean)
 
     of = stash_len()

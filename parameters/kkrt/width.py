@@ -18,7 +18,7 @@ MOST_COMPARISONS = 3 << 32 << 12
 
 
 def most_comparisons(width_bits):
-    """The most pairs of codewords of so many bits."""
+    """The most pairs of codewords of `width_bits` bits."""
     near = sum(comb(width_bits, i) for i in range(DISTANCE))
     return (1 << width_bits >> FAILURE_BITS) // near
 

@@ -249,7 +249,7 @@ def code_test(n, t, depth, weight, field_bits, window, weak=80):
     for r in [*range(1, 40), *range(40, 100, 4), *range(100, 501, 20)]:
         points = weight * r
         for at_zeros in range(min(most_zeros, 2 * r + 1) + 1):
-            # How often so many zeros are found among those of a random code.
+            # How often `at_zeros` zeros are found among those of a random code.
             found = at_zeros * log2(zeros) - lgamma(at_zeros + 1) / log(2) if at_zeros else 0.0
             left = r - 1 - (window - 1) * at_zeros
             free = max(0, left // window)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the tables of crates/okvs/src/band; see README.md beside this file. Needs numpy."""
+"""Computes the tables of crates/okvs/src/band; see README.md in this folder. Needs numpy."""
 
 from functools import lru_cache
 from math import ceil, exp, inf, isfinite, lgamma, log, log2, sqrt
@@ -14,13 +14,13 @@ CLUSTER = 1 << 19  # keys a cluster holds on average
 OCTAVES = 13  # of clusters: 2^13 of them hold 2^32 keys
 SPARE_BITS = 1
 DENSE_SPARE_BITS = 3  # of the slots beyond n where every row is random in all slots
-TRANSIENT = 1 << 13  # so many slots are followed one by one
+TRANSIENT = 1 << 13  # slots that are followed one by one
 OUT = Path(__file__).resolve().parents[2] / "crates/okvs/src/band"
 
 
 # Entry b: log of the probability that none of the first b rows to wait at a slot vanishes. A row that
-# finds w rows before it has 512 - w slots of its own for sure, where its bits are random whatever the
-# others are; so it vanishes with probability 2^-(512 - w).
+# finds w rows before it has 512 - w slots of its own for sure, where its bits are random for any
+# other rows; so it vanishes with probability 2^-(512 - w).
 KEPT = np.concatenate([[0.0], np.cumsum(np.log1p(-(2.0 ** -np.arange(WIDTH, 0, -1.0))))])
 
 
@@ -120,8 +120,8 @@ def log_failure(n, slots, clusters=1):
     the clusters, of `slots` slots each.
 
     More rows fail more often, so P(fail | n rows) <= P(fail) / P(at least n rows) for Poisson
-    arrivals of any expectation. Of many clusters each begins anew, with none waiting; later slots
-    lose more."""
+    arrivals of any expectation. Each of many clusters starts again with no row waiting; later
+    slots lose more."""
     starts = slots - WIDTH + 1
     if starts < 1:
         return 0.0

@@ -93,7 +93,7 @@ def band_bits(table, n):
 
 
 def edges(table, first, between):
-    """The ends of the lines for one cluster, and so many numbers between them."""
+    """The ends of the lines for one cluster, and up to `between` numbers on each line."""
     low = first
     for edge, *_ in table.single:
         steps = max(1, min(between + 1, edge - low))

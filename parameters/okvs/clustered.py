@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Computes the tables of crates/okvs/src/clustered; see README.md beside this file."""
+"""Computes the tables of crates/okvs/src/clustered; see README.md in this folder."""
 
 from math import exp, expm1, inf, lgamma, log, log1p, log2, sqrt
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 # The failure probability of a run in bits, and the table for it: of a run alone, and of one of up to 4,096 runs.
 LEVELS = ((40, "table.rs"), (52, "table_of_many.rs"))
 CLUSTER = 1 << 15  # keys a cluster holds on average
-DENSE_ONLY = 16  # up to so many keys a cluster has dense columns alone
+DENSE_ONLY = 16  # up to this number of keys a cluster has dense columns alone
 OCTAVES = 17  # of clusters: 2^17 of them hold 2^32 keys
 WEIGHT = 3
 SPARE_BITS = 1  # half of the failure probability is the sparse part's, half the dense one's
@@ -134,7 +134,7 @@ def cluster_lines(bits):
 def write(bits, name):
     # What both tables have in common is in the first.
     both = [
-        "/// Up to so many keys there are dense columns alone, one for each key.",
+        "/// Up to this number of keys there are dense columns alone, one for each key.",
         f"pub(super) const DENSE_ONLY: usize = {DENSE_ONLY};",
         "",
         "/// How many keys a cluster holds on average when there are many.",

@@ -41,7 +41,7 @@ CASES = [
     ("2^20", "2^20", "clustered", 32),
     ("2^24", "2^24", "clustered", 512),
 ]
-# So many rows of weight 3 for each slot of a window are independent (0.917 in the limit), but for the one relation.
+# Rows of weight 3 for each slot of a window that are independent (0.917 in the limit), but for the one relation.
 LOAD = 0.85
 
 
@@ -55,7 +55,7 @@ def free_slots():
 
 @lru_cache(None)
 def least_left(bits, trials_bits):
-    """The least weight that one of 2^trials_bits random vectors of so many bits is expected to have."""
+    """The least weight that one of 2^trials_bits random vectors of `bits` bits is expected to have."""
     below = 0
     for weight in range(bits + 1):
         below += comb(bits, weight)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the padded lengths of partitions in vectors/partitions.json; see README.md beside this file."""
+"""Checks the padded lengths of partitions in vectors/partitions.json; see README.md in this folder."""
 
 import json
 import sys

@@ -39,7 +39,7 @@ def deal(keys: Any = "email", **terms: Any) -> v.Agreement:
 
 
 def free_address() -> str:
-    """An address of this machine that nobody listens on."""
+    """An address of this machine on which no process listens."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return f"127.0.0.1:{free.getsockname()[1]}"

@@ -373,7 +373,7 @@ def test_addresses_that_cannot_be_used() -> None:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         error = refused(data, deal("k"), connect=None, listen=address)
         assert isinstance(error, (v.SettingsError, v.NetworkError))
-        # Somebody who says nothing.
+        # A peer that sends nothing.
         started = time.monotonic()
         assert isinstance(refused(data, deal("k"), connect=address, wait=1), v.NetworkError)
         assert time.monotonic() - started < 5
@@ -545,7 +545,7 @@ def test_results_show_no_cell() -> None:
 
 @pytest.mark.slow
 def test_a_column_over_two_gibibytes_loses_no_match() -> None:
-    # Cells so long that offsets of 32 bits cannot count the bytes of the column.
+    # The cells of the column together have more bytes than offsets of 32 bits can count.
     cell_bytes, chunks, rows = 1 << 10, 70, 1 << 15
     filler = "x" * (cell_bytes - 12)
     parts = [

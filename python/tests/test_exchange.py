@@ -45,7 +45,7 @@ def free_port() -> int:
 
 
 def wait_for(port: int, process: subprocess.Popen[Any]) -> None:
-    """Waits until somebody listens on `port`."""
+    """Waits until `process` listens on `port`."""
     end = time.monotonic() + START
     while time.monotonic() < end:
         assert process.poll() is None, "the server has ended"
@@ -416,7 +416,7 @@ def test_a_run_goes_on_after_credentials_expire(
     for name in ("shop", "club"):
         code, error = scene.run(name, "--once")
         assert code == 75, error
-    # It goes on, and then waits for the other side.
+    # It continues, and then waits for the other side.
     shop = scene.start("shop", "--wait", "100s")
     assert shop.stderr is not None
     said = ""
@@ -484,7 +484,7 @@ class Relaying(socketserver.BaseRequestHandler):
 
 
 def goes_on_after(scene: Scene, cut: Callable[[], None], back: Callable[[], None]) -> None:
-    """The place is lost while a side waits in it. It ends with an error, and goes on when the place is back."""
+    """The store is lost while a side waits. The side ends with an error, and continues when the store is back."""
     shop = scene.start("shop", "--wait", "100s")
     assert shop.stderr is not None
     said = ""

@@ -161,7 +161,7 @@ def test_ctrl_c_ends_both_sides_and_python_goes_on(phase: str, place: str, folde
         thread.join(LIMIT)
         here_s = time.monotonic() - started
         assert isinstance(seen(here[0]), (v.PeerError, v.NetworkError))
-        # A producer that is asked for rows is asked once more before this side looks.
+        # A producer that is asked for rows is asked again before this side looks.
         assert here_s < SOON, f"the other side took {here_s:.2f} s"
     assert there_s < SOON, f"this side took {there_s:.2f} s"
     status, out, err = end_of(process)

@@ -57,7 +57,7 @@ def test_every_operation_gives_the_same_from_every_library(
         agreement = deal(operation=operation, receives=receives, security="semi-honest", **terms)
     except v.SettingsError as error:
         assert error.hint or str(error)
-        # Refused as a whole, whatever the library.
+        # Refused as a whole, with every library.
         assert (operation, receives) in NOT_OFFERED
         return
     assert (operation, receives) not in NOT_OFFERED

@@ -21,7 +21,7 @@ from scene import Cluster, Scene
 
 REGION = "eu-central-1"
 
-# Each test is over before Java would gain from its second compiler, which takes half of the time on two cores.
+# Each test ends before Java's second compiler would pay off, which takes half of the time on two cores.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 #: How long a server may take to listen, in seconds.

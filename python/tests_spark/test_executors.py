@@ -95,7 +95,7 @@ def test_executors_meet_in_a_bucket(clusters: list[Cluster], scene: Scene) -> No
 
 
 class Refusing(http.server.BaseHTTPRequestHandler):
-    """A service of S3 that knows nobody's key."""
+    """An S3 service that accepts no key."""
 
     def do_GET(self) -> None:
         self.answer(403, b"<Error><Code>InvalidAccessKeyId</Code><Message>no</Message></Error>")
@@ -111,7 +111,7 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 
 
 class ForReaders(Refusing):
-    """A service of S3 with a bucket in which nobody may write."""
+    """An S3 service with a bucket to which no one may write."""
 
     def do_GET(self) -> None:
         names = b"<Name>shared</Name><Prefix/><KeyCount>0</KeyCount><MaxKeys>1000</MaxKeys>"

@@ -242,7 +242,7 @@ def test_what_is_refused(clusters: list[Cluster], scene: Scene) -> None:
     assert error["error"] == "SettingsError" and "can write to" in error["message"], error
     assert os.listdir(open_to_all) == []
 
-    # Nobody comes: the rows stay, for the run goes on when it is called again.
+    # The other side does not connect: the rows stay, because the same call continues the run.
     for settings in ({}, {}, {"restart": True}):
         late = refused("match", plain, **settings)
         assert late["error"] == "NetworkError", late

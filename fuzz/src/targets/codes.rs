@@ -164,7 +164,7 @@ fn okvs(bytes: &[u8]) {
         store.decode(&[*key, *key], slots, &mut twice, &mut scratch);
         assert_eq!(twice, [out[0]; 2], "a key has one value");
     }
-    // One side reads what the other writes, whatever the keys.
+    // One side reads what the other writes, for any keys.
     let of_first: Vec<Block> =
         keys.iter().copied().filter(|key| store.cluster_of(*key) == 0).collect();
     let values: Vec<Block> = (0..of_first.len()).map(|i| slots[i % slots.len()]).collect();

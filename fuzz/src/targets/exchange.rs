@@ -1,5 +1,6 @@
-//! What comes through a store: objects of the peer and their names; what comes over the lines of a mirror; and what is in a
-//! party's own folder: the journal, what partitions gave, and what its programs elsewhere get.
+//! What comes through a store: objects of the peer and their names; what comes over the lines of a
+//! mirror; and what is in a party's own folder: the journal, the results of partitions, and what
+//! detached programs get.
 
 use super::{Target, fresh, scratch};
 use vesica_core::Block;
@@ -13,7 +14,7 @@ use vesica_store_session::fuzzing;
 /// Own items of the partition that is read.
 const OWN_LEN: usize = 19;
 
-/// Bytes of a step beside the values: coins, and the values of two shared items.
+/// Bytes of a step in addition to the values: coins, and the values of two shared items.
 const REST_LEN: usize = 48 + 2 * 16;
 
 /// Columns of the sums that are read.

@@ -46,7 +46,7 @@ fn letters(bytes: &[u8]) {
     match input.byte() % 6 {
         0 => meet(pair, damaged(&pair.hellos[1], &mut input)),
         1 => {
-            // Signed by the party itself, whatever the content.
+            // Signed by the party itself, with any content.
             let honest = &pair.hellos[1][NOTE.len()..HELLO_LEN - 64 + NOTE.len()];
             let keys = damaged(honest, &mut input);
             meet(pair, fuzzing::hello_of(&pair.identities[1], &CONTEXT, NOTE, &keys));

@@ -22,7 +22,7 @@ pub(super) const STORE: Target =
 /// More than any input takes on a busy machine: no party waits here.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// What a process reads beside its objects: its state, and folders.
+/// What a process reads in addition to its objects: its state, and folders.
 const OWN_BYTES: u64 = 1 << 20;
 
 /// Objects that the party looks for or writes, and objects of its peer.
@@ -63,7 +63,8 @@ fn seeds() -> Vec<Vec<u8>> {
     programs.map(Vec::from).chain(things).chain(damaged).chain(folders).collect()
 }
 
-/// How far the party had come, what its peer seals, whether programs elsewhere read it, and what is in the place of objects.
+/// How far the party had come, what its peer seals, whether detached programs read it, and what is
+/// in the store in place of objects.
 fn store(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let (stage, program) = (*input.one_of(&STAGES), *input.one_of(&PROGRAMS));

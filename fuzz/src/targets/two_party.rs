@@ -57,7 +57,7 @@ fn two_party(bytes: &[u8]) {
     }
 }
 
-/// Checks that an output is possible, whatever the peer sent.
+/// Checks that an output is possible for any messages of the peer.
 fn check(case: &Case, output: &Output) {
     let (x, y) = SIZES[case.sizes];
     let own = if case.role == Role::Sender { x } else { y };

@@ -2,7 +2,7 @@
 
 use super::line::Line;
 
-/// Up to so many keys there are dense columns alone, one for each key.
+/// Up to this number of keys there are dense columns alone, one for each key.
 pub(super) const DENSE_ONLY: usize = 16;
 
 /// How many keys a cluster holds on average when there are many.
