@@ -36,11 +36,12 @@
 //! # Early reveal
 //!
 //! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again. The paper has two
-//! threads: the reveals come back while the circuit goes on. Here the garbler sends as many tiles ahead as the network
-//! holds ([`Window`]): so the network is never idle, and few comparisons are made in vain. It says before each tile of
-//! how many tiles it has the matches by now, so both parties always leave out the same. Which items are compared next
-//! depends on these numbers, which follow from times, and on the matches of these tiles, which both parties know.
-//! Both parties permute first, so the order reveals nothing.
+//! threads: the reveals come back while the circuit continues. Here the garbler sends as many tiles
+//! ahead as the network holds ([`Window`]): so the network is never idle, and few comparisons are
+//! needless. Before each tile it sends the number of tiles whose matches it has, so both parties
+//! always leave out the same. Which items are compared next depends on these numbers, which follow
+//! from times, and on the matches of these tiles, which both parties know. Both parties permute
+//! first, so the order reveals nothing.
 //!
 //! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
 //! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.

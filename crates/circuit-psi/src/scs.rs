@@ -49,7 +49,7 @@
 //!
 //! # Deviations
 //!
-//! * The item 0 is reserved, as in the paper: it stands for no match.
+//! * The item 0 is reserved, as in the paper: it means no match.
 //! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and routed.
 //! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is sorted at once.
 //! * `scs_wn_one_sided`: both lists are audited, so that their order shows nothing of the other's, and items are not

@@ -35,7 +35,7 @@ use vesica_core::{Block, Error, Result, Role, SessionId};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
 
-/// Lanes per call: each call is a round, so many; but few enough that their shares stay small.
+/// Lanes per call: many, because each call is a round, but few enough that their shares stay small.
 const LANES_AT_ONCE: usize = 1 << 23;
 
 /// One party of a computation on shares.

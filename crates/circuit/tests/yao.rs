@@ -535,7 +535,8 @@ fn labels_are_wiped() {
         let distinct: std::collections::HashSet<_> = kept.iter().collect();
         assert_eq!(living, distinct.len(), "labels are found while they are alive");
     };
-    // Other tests of this program run beside this one. With their seed, their parties would have the same Δ in memory.
+    // Other tests of this program run at the same time. With their seed, their parties would have
+    // the same Δ in memory.
     let run = Setting { seed: 77, ..Setting::default() }.run(
         |ctx| {
             let mut garbler = Garbler::new(ctx, &SESSION, &cost)?;

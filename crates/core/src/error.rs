@@ -97,7 +97,7 @@ pub enum ParameterError {
     /// An item is zero, which the protocol reserves.
     #[error("an item is zero, which the protocol reserves")]
     ReservedItem,
-    /// So many runs cannot make one result.
+    /// This number of runs cannot make one result.
     #[error("{count} runs cannot make one result")]
     Runs {
         /// Requested number.

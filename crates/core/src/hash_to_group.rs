@@ -54,8 +54,8 @@ mod tests {
 
     // RFC 9380, Appendix K.3 (expand_message_xmd with SHA-512) has vectors for 32 and 128 bytes. They do not apply to
     // 64 bytes, because the length enters the hash. RFC 9497 §A.1.1 (ristretto255-SHA512, mode OPRF) covers 64 bytes;
-    // `vesica-protocols` checks its vectors, where the group is available. This test spells out the definition once
-    // more.
+    // `vesica-protocols` checks its vectors, where the group is available. This test spells out the
+    // definition again.
     #[test]
     fn expand_equals_the_definition_written_out() {
         let dst = b"QUUX-V01-CS02-with-expander-SHA512-256";

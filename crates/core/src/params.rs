@@ -43,7 +43,8 @@ impl Runs {
 /// Maximum size of one party's set in one run: positions fit into 32 bits.
 pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 
-/// The longest partition by default, in items on average and before padding: a set of at most so many is not split.
+/// The longest partition by default, in items on average and before padding: a set of at most that
+/// many is not split.
 ///
 /// From 2^18 to 2^21 items a run takes about the same time an item; smaller partitions take less memory, and larger ones
 /// less padding.

@@ -66,7 +66,8 @@ pub enum Refusal {
     /// once there is room.
     #[error("it has no room for this run now")]
     NoRoom,
-    /// The party has begun and ended more runs in a short time than the helper allows it. It can continue after a while.
+    /// The party has started and ended more runs in a short time than the helper allows it. It can
+    /// continue after a while.
     #[error("this party begins and ends runs too often")]
     TooOften,
     /// The helper no longer serves a party of the run.
@@ -81,7 +82,7 @@ pub enum Refusal {
     /// The helper is shutting down. The run can continue when the helper is back.
     #[error("it is shutting down")]
     ShuttingDown,
-    /// The run met a defect of the helper, and is over.
+    /// The run met a defect of the helper, and has ended.
     #[error("the run met a defect of the helper and is over")]
     Broken,
     /// The helper met a defect of its own.

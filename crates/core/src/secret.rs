@@ -15,7 +15,7 @@ impl<T: Zeroize> Secret<T> {
         &self.0
     }
 
-    /// Changes the value in place, so that no copy remains elsewhere.
+    /// Changes the value in place, so that no other copy remains.
     pub fn expose_mut(&mut self) -> &mut T {
         &mut self.0
     }

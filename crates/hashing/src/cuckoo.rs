@@ -26,7 +26,7 @@ pub struct Placed {
     pub function: u8,
 }
 
-/// A full bin holds the position, above so many bits of the function.
+/// A full bin holds the position, above this number of bits of the function.
 const FUNCTION_BITS: u32 = 3;
 const FUNCTION_MASK: u64 = (1 << FUNCTION_BITS) - 1;
 const EMPTY: u64 = u64::MAX;

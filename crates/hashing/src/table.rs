@@ -271,7 +271,8 @@ mod tests {
             let log = log_three_way_failure(n, bins);
             assert!(log < -52.0, "{n} items, {bins} bins: 2^{log}");
         }
-        // The bins of 512 do not suffice for as many items, whatever the fit says: four items share three bins too often.
+        // The bins of the fit for 512 items do not suffice for them: four items share three bins
+        // too often.
         let few = (512 * (52 + 9 + 256_usize)).div_ceil(240);
         assert!(log_three_way_failure(512, few) > -52.0);
     }

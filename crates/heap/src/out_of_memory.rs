@@ -75,7 +75,7 @@ pub(crate) fn exit_with_message(first: OutOfMemoryMessage) {
     unsafe { libc::_exit(message.exit_code.into()) }
 }
 
-/// Whether standard error accepts bytes within a second: it may be a pipe that nobody reads.
+/// Whether standard error accepts bytes within a second: it may be a pipe that no process reads.
 fn is_writable() -> bool {
     let mut stderr = libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
     // SAFETY: one descriptor, matching the count.

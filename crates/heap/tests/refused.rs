@@ -50,7 +50,7 @@ fn a_program_without_memory() {
     }
 }
 
-/// Nobody reads its output, and the pipe is full.
+/// No process reads its output, and the pipe is full.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_program_whose_output_is_not_read_still_ends() {

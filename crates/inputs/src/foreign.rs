@@ -1,4 +1,5 @@
-//! Files of other programs that hold no table this program reads: known by their first bytes, whatever their name.
+//! Files of other programs that hold no table this program reads: known by their first bytes, not
+//! by their name.
 
 use crate::workbook::is_text;
 use std::fmt;

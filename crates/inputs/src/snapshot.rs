@@ -37,7 +37,8 @@ impl Identity {
     }
 }
 
-/// A digest of parts of a file. Not against forgery: whoever can write the file can also write what is first read.
+/// A digest of parts of a file. It does not detect forgery: anyone who can write the file can also
+/// write what is read first.
 #[derive(Debug)]
 struct Digest {
     ranges: Vec<Range<u64>>,

@@ -68,7 +68,8 @@ impl Workbook {
     }
 }
 
-/// Whether the first bytes of a file are text, whatever its name says: some programs name HTML or text `.xls`.
+/// Whether the first bytes of a file are text. Its name does not count: some programs name HTML or
+/// text `.xls`.
 pub fn is_text(head: &[u8]) -> bool {
     let valid = match std::str::from_utf8(head) {
         Ok(_) => true,

@@ -1,16 +1,16 @@
 //! In a cluster that reaches the same folder: the helper writes the lists and a request there, programs of
-//! the cluster compare them range by range, and their answer appears beside it.
+//! the cluster compare them range by range, and their answer appears in the folder of the request.
 //!
 //! ```text
 //! DIR/join-<run>-<random>/list-0, list-1, …   the lists
-//! DIR/join-<run>-<random>/request             comes last: who sees it, sees all lists
+//! DIR/join-<run>-<random>/request             comes last: a program that sees it sees all lists
 //! DIR/join-<run>-<random>/bits-A-B            the cluster's, for some ranges of leading bits
 //! DIR/join-<run>-<random>/answer              comes last
 //! ```
 //!
 //! The folder may be a mounted one. Files appear whole: they are written under another name, synced and
-//! renamed. Nothing needs to survive a crash: the next call for the run begins anew. The helper removes the
-//! request's folder when it has the answer, or none is needed any more.
+//! renamed. Nothing needs to survive a crash: the next call for the run starts from the beginning.
+//! The helper removes the request's folder when it has the answer, or none is needed any more.
 //!
 //! A user who can read the folder sees the labels. A user who can write there can forge the answer, so the
 //! cluster must be as trusted as the helper. Digests detect answers to other requests and damaged files,
@@ -212,7 +212,7 @@ impl Call<'_> {
                 Err(BackendError::Unreachable(ErrorKind::NotFound)) => {}
                 answer => return answer.map(Some),
             }
-            // Without it, nobody answers.
+            // Without it, no program answers.
             fs::metadata(self.folder.join(JoinRequest::FILE))?;
             if said.elapsed() >= SAY_EVERY {
                 said = Instant::now();

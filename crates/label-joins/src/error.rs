@@ -11,8 +11,8 @@ pub enum BackendError {
     /// The address is invalid.
     #[error("the backend's address is unusable: {0}")]
     BadUrl(#[from] BadUrl),
-    /// The server is unreachable, closed the connection, or accepts nobody now; or the cluster's folder
-    /// cannot be read or written. Try again later.
+    /// The server is unreachable, closed the connection, or accepts no connection now; or the
+    /// cluster's folder cannot be read or written. Try again later.
     #[error("the backend cannot be reached ({0})")]
     Unreachable(io::ErrorKind),
     /// The server refuses the login or an operation.

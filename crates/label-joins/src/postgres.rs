@@ -15,9 +15,9 @@
 //! and they end with the connection, however it ends. So nothing remains; but a server may detect late
 //! that a helper's machine is gone, and [`Backend::forget`] ends connections of the same run.
 //!
-//! A label is a `uuid`, PostgreSQL's type for 16 bytes. Tables are read with hash joins, whatever the
-//! server's settings. The user needs the right to connect and to create temporary tables, which all
-//! users have by default.
+//! A label is a `uuid`, PostgreSQL's type for 16 bytes. Tables are read with hash joins, with any
+//! settings of the server. The user needs the right to connect and to create temporary tables,
+//! which all users have by default.
 
 mod session;
 

@@ -11,10 +11,10 @@
 //! ```
 //!
 //! which the server executes completely or not at all. So a slice exists only while it is processed:
-//! nothing remains when the connection or this process dies, nobody else ever sees the keys, no late
-//! command of a lost connection can affect its successor, and a server that evicts keys when its memory
-//! is full cannot evict half of a slice and corrupt the answer. The server needs memory for one slice,
-//! however long the lists. Transactions are pipelined.
+//! nothing remains when the connection or this process dies, no other client ever sees the keys, no
+//! late command of a lost connection can affect its successor, and a server that evicts keys when
+//! its memory is full cannot evict half of a slice and corrupt the answer. The server needs memory
+//! for one slice, however long the lists. Transactions are pipelined.
 //!
 //! The user needs `+auth +select +multi +exec +sadd +sinter +unlink ~vesica:*`. A server with an
 //! append-only file writes the labels to it.

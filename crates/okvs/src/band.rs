@@ -2,8 +2,8 @@
 //!
 //! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for efficient PSI, PSU and
 //! volume-hiding multi-maps", USENIX Security 2023. A row is random within a band of slots that starts at a random
-//! place, and zero elsewhere. Elimination takes the rows in order of their starts. Each row stays within its band, so
-//! elimination is short and walks through the slots once.
+//! place, and zero outside it. Elimination takes the rows in order of their starts. Each row stays
+//! within its band, so elimination is short and walks through the slots once.
 //!
 //! Where we differ from the paper: a band is 512 slots wide for every n, and its bits are stored at their slot number
 //! modulo 512. So rows add without shifts, a row is one 512-bit word, and the slots per key are the fewest for that

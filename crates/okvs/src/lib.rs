@@ -1,7 +1,8 @@
 //! Oblivious key-value stores.
 //!
 //! An encoding maps n keys and their values to m slots. Each of the n keys decodes to its value, and every other key to
-//! something else. The slots depend on the values only: for random values they are uniform, whatever the keys.
+//! something else. The slots depend on the values only: for random values they are uniform, for any
+//! keys.
 //!
 //! | module | contents |
 //! |---|---|

@@ -38,10 +38,10 @@
 //!
 //! An item of σ > σ' bits is hashed to σ' first ([`vesica_hashing::ShortItems`]).
 //!
-//! The catalogue has two rows. `ot_phasing` has no stash: three functions and so many bins that placing fails with
-//! probability below 2^-40, or where n_y ≪ n_x two functions and still more bins, whichever takes fewer bytes.
-//! `ot_phasing_paper` has 1.2·n_y bins and the stash of the paper's Table 4, or with n_y ≪ n_x two functions, 2.4·n_y
-//! bins and no stash (§8.2.2).
+//! The catalogue has two rows. `ot_phasing` has no stash: three functions and enough bins that
+//! placing fails with probability below 2^-40, or where n_y ≪ n_x two functions and still more
+//! bins, whichever takes fewer bytes. `ot_phasing_paper` has 1.2·n_y bins and the stash of the
+//! paper's Table 4, or with n_y ≪ n_x two functions, 2.4·n_y bins and no stash (§8.2.2).
 //!
 //! **Where we differ from the paper.** The index of the function is compared too, and functions are
 //! permutations of three rounds, see [`vesica_hashing::locations`]. Masks are sent as the

@@ -43,8 +43,9 @@
 //! Elias–Fano code of their set and not in random order, and ℓ counts all pairs that are compared. In a bin both
 //! functions of an x may meet only in different bins. max_β is the smallest number that a bin exceeds with probability
 //! below 2^-40, computed exactly ([`vesica_hashing::max_load`]); if a bin exceeds it, the run ends with an error. The
-//! receiver computes the masks of every stash place, and of as many bins as it has items, whatever it holds there: the
-//! time does not depend on how many of its items are in the stash.
+//! receiver computes the masks of every stash place, and of as many bins as it has items,
+//! regardless of what it holds there: the time does not depend on how many of its items are in the
+//! stash.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

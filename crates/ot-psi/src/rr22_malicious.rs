@@ -61,8 +61,9 @@
 //! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
 //! opens w_s only after A. The papers hash once, F(x) = H_o(q + w, x); here w enters in a second hash, so that the input of
 //! the second is all that is kept of an item until w is known. The papers use one store for all sizes, and have no shared
-//! items. With [`Learns::Both`] the receiver proves each match by another hash of G and w, which nobody without the item in
-//! its set can compute; a place without a match gets random bytes of the same length.
+//! items. With [`Learns::Both`] the receiver proves each match by another hash of G and w, which a
+//! party without the item in its set cannot compute; a place without a match gets random bytes of
+//! the same length.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

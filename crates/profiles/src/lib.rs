@@ -6,8 +6,8 @@
 //!
 //! Text rules shared by all profiles but `exact`:
 //!
-//! * characters that nobody sees, those with Unicode's `Default_Ignorable_Code_Point` property, are removed
-//!   everywhere, and blanks (`White_Space`) at both ends;
+//! * invisible characters, those with Unicode's `Default_Ignorable_Code_Point` property, are
+//!   removed everywhere, and blanks (`White_Space`) at both ends;
 //! * `="00123"`, which a spreadsheet shows as `00123`, is read as that, and so is `'00123`;
 //! * text is converted to Unicode normalisation form C, so that `é` as one character equals `e` with a
 //!   combining accent;

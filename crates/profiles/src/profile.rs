@@ -55,7 +55,7 @@ enum Kind {
 pub struct TypedForm {
     /// Whether the zeros at the end of a decimal's fraction are dropped, so that 12.00 equals 12.
     pub drops_zeros: bool,
-    /// A binary value of so many bytes is not text: it becomes hexadecimal digits.
+    /// A binary value of this number of bytes is not text: it becomes hexadecimal digits.
     pub raw_bytes: Option<usize>,
 }
 
@@ -99,7 +99,7 @@ pub enum ProfileError {
 /// One profile, for documents and listings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CatalogueRow {
-    /// Its name; a parameter in angle brackets stands for its values.
+    /// Its name; a parameter in angle brackets represents its values.
     pub name: &'static str,
     /// Version of its outputs.
     pub version: u32,

@@ -34,10 +34,10 @@ pub enum Refusal {
     /// A year of two digits.
     #[error("holds a date with a two-digit year")]
     ShortYear,
-    /// A date with a time other than midnight, which is another day elsewhere.
+    /// A date with a time other than midnight, which is another day in some time zones.
     #[error("holds a date with a time of day")]
     TimeOfDay,
-    /// A date in another time zone than UTC: it is another day elsewhere.
+    /// A date in another time zone than UTC: in other zones it is another day.
     #[error("holds a date in a time zone other than UTC")]
     TimeZone,
     /// A character other than digits and separators.
@@ -70,10 +70,10 @@ pub enum Refusal {
     /// Other than 32 hexadecimal digits.
     #[error("holds hexadecimal digits that are too few or too many for a UUID")]
     UuidLen,
-    /// 32 hexadecimal digits with dashes elsewhere than after 8, 12, 16 and 20 of them.
+    /// 32 hexadecimal digits with dashes in other places than after 8, 12, 16 and 20 of them.
     #[error("holds hexadecimal digits with dashes in other places than in a UUID")]
     UuidDashes,
-    /// A value that the agreement excludes, whatever the profile makes of it.
+    /// A value that the agreement excludes, even if the profile can read it.
     #[error("holds a value that the agreement excludes")]
     Excluded,
     /// A cell longer than [`Profile::MAX_LEN`](crate::Profile::MAX_LEN).

@@ -23,8 +23,9 @@ impl Combined {
         self.entries
     }
 
-    /// The names of the columns, all different: `item` if keys were shared, `keys`, which the caller puts beside it,
-    /// and those of the values. In a clash `keys` keep their names first, then the values.
+    /// The names of the columns, all different: `item` if keys were shared, `keys`, which the
+    /// caller adds next to it, and those of the values. In a clash `keys` keep their names first,
+    /// then the values.
     pub fn names(&self, keys: &[String]) -> Vec<String> {
         let values = self.columns.iter().map(|(name, _)| name);
         let names: Vec<&str> = keys.iter().chain(values).map(String::as_str).collect();

@@ -88,7 +88,8 @@ pub struct SharedColumn {
 }
 
 impl SharedColumn {
-    /// Whether `value`, as 64 bits, is one of a key's: of so many bits, with or without a sign.
+    /// Whether `value`, as 64 bits, is one of a key's: of [`bits`](Self::bits) bits, with or
+    /// without a sign.
     pub(super) fn can_hold(&self, value: u64) -> bool {
         let spare = u64::BITS - self.bits.min(u64::BITS);
         match self.signed {

@@ -60,7 +60,7 @@ impl Block {
     pub fn zeros(len: usize) -> Vec<Block> {
         let mut words = std::mem::ManuallyDrop::new(vec![0_u128; len]);
         let (start, capacity) = (words.as_mut_ptr().cast(), words.capacity());
-        // SAFETY: `Block` is a transparent u128, and nobody else drops the words.
+        // SAFETY: `Block` is a transparent u128, and nothing else drops the words.
         unsafe { Vec::from_raw_parts(start, len, capacity) }
     }
 

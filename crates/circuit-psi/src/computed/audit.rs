@@ -6,10 +6,11 @@
 //! vector has as many ones as its party announced items.
 //!
 //! **What an audit reveals.** The receiver alone learns one bit: whether both sets passed. If one did not, no lane matches,
-//! whatever the sets are. The receiver knows whether its own set passes, and the sender's set passes if the sender's program
-//! is unmodified. So the bit tells the receiver only whether the sender deviates. The sender must not learn the bit: it can
-//! garble a circuit in which the bit says something about the receiver's set. So the receiver refuses the result only after
-//! the last message ([`Output::Refused`]).
+//! for any sets. The receiver knows whether its own set passes, and the sender's set passes if the
+//! sender's program is unmodified. So the bit tells the receiver only whether the sender deviates.
+//! The sender must not learn the bit: it can garble a circuit in which the bit says something about
+//! the receiver's set. So the receiver refuses the result only after the last message
+//! ([`Output::Refused`]).
 
 use vesica_circuit::gadgets::{all, and, equal, greater, hamming_weight};
 use vesica_circuit::{Computation, Gates, Lanes, Reveal};
@@ -52,7 +53,7 @@ pub(crate) fn rises<G: Gates>(g: &mut G, words: &[G::Wires]) -> Result<G::Wires>
     all_lanes(g, G::Wires::concat(&rises))
 }
 
-/// Whether so many lanes are set: one lane.
+/// Whether `len` lanes are set: one lane.
 pub(crate) fn has_len<G: Gates>(g: &mut G, set: &G::Wires, len: usize) -> Result<G::Wires> {
     let count = hamming_weight(g, set)?;
     // More than there are lanes.

@@ -33,15 +33,17 @@
 //!
 //! Step 4 is done where the parts are run, with [`Addends::add`]; the opening is in the module `opening`.
 //!
-//! **Why nobody ever knows the count of a part.** The sender drew u_i before the circuit, and gets nothing from it. The
-//! receiver gets c_i − u_i modulo 2^k, and as u_i is uniform, so is that: for any c_i the receiver sees the same
-//! distribution, and parts draw independently. In the opening u and v enter a circuit that reveals what one run of the
-//! whole sets reveals, and nothing else of the addends. The mask has all k bits: one that is only longer than a count
-//! would tell large counts from small ones.
+//! **Why no party ever knows the count of a part.** The sender drew u_i before the circuit, and
+//! gets nothing from it. The receiver gets c_i − u_i modulo 2^k, and as u_i is uniform, so is that:
+//! for any c_i the receiver sees the same distribution, and parts draw independently. In the
+//! opening u and v enter a circuit that reveals what one run of the whole sets reveals, and nothing
+//! else of the addends. The mask has all k bits: one that is only longer than a count would tell
+//! large counts from small ones.
 //!
 //! **Why no number wraps around.** Counts are modulo 2^64 and sums modulo 2^128. A count is at most the number of items
 //! of a set, below 2^32 in the whole; a value is unsigned and below 2^64, so a sum is below 2^96. Where a party does not
-//! follow the protocol, at most all bins of a part match, below 2^25, and so much is added for each part.
+//! follow the protocol, at most all bins of a part match, below 2^25, and at most that is added for
+//! each part.
 //!
 //! The opened number has all 64 or 128 bits. So one that was damaged on its way is most likely larger than any possible
 //! one, and who learns it can tell.

@@ -55,7 +55,7 @@ fn the_early_reveal_shows_any_places_equally_often() {
         assert!(places.iter().flatten().all(Option::is_some), "{places:?}");
         places
     });
-    // Each party draws one of six orders, whatever the other draws.
+    // Each party draws one of six orders, independently of the other.
     assert_are_uniform(places, 6 * 6);
 }
 

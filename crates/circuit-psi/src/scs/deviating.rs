@@ -77,7 +77,8 @@ fn lists_out_of_order_or_with_an_item_twice_end_with_an_error_and_no_result() {
 
 #[test]
 fn without_the_audit_the_places_of_matches_in_a_list_out_of_order_tell_of_the_other_set() {
-    // Both sets have 12, and nothing else of what the receiver enters; 12 is found by what lies beside it.
+    // Of what the receiver enters, only 12 is in both sets; its neighbours decide whether it is
+    // found.
     let entered = [12, 1, 7, 3, 13];
     let found = |x: &[u128]| {
         let (_, shown) = run::<Unaudited>(Query::Cardinality, x, Role::Receiver, &entered);

@@ -20,7 +20,7 @@ use vesica_party::{Output, Party};
 /// Items of each set.
 const N: u64 = 24;
 
-/// Runs in which the sender draws anew.
+/// Runs, in each of which the sender draws again.
 const RUNS: u8 = 8;
 
 fn params() -> PsiParams {

@@ -149,7 +149,7 @@ pub fn swap_if<G: Gates>(
     Ok([change(a), change(b)])
 }
 
-/// a where s is set and b elsewhere: one gate per lane and wire (the paper's MUX).
+/// a where s is set and b where it is not: one gate per lane and wire (the paper's MUX).
 ///
 /// # Errors
 /// Connection errors.

@@ -192,7 +192,7 @@ impl RecordReader {
         Ok(reader)
     }
 
-    /// Counts so many lines as read before the first one.
+    /// Counts `lines` lines as read before the first one.
     pub fn count_lines_before(&mut self, lines: u64) {
         self.line += lines;
     }

@@ -1,8 +1,8 @@
 //! Finds one record in a buffer: RFC 4180, and variants found in practice.
 //!
 //! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at the
-//! next quote that is not doubled, which a delimiter or a line end must follow. A quote elsewhere in a
-//! cell is an ordinary character.
+//! next quote that is not doubled, which a delimiter or a line end must follow. A quote at any
+//! other place of a cell is an ordinary character.
 
 use super::marks::Marks;
 use memchr::{memchr, memchr2};

@@ -112,7 +112,7 @@ impl ByteStream {
         Ok(filled)
     }
 
-    /// Goes past so many bytes, or to the end of the file.
+    /// Skips `bytes` bytes, or to the end of the file.
     pub fn skip(&mut self, mut bytes: u64) -> Result<(), InputError> {
         let mut skipped = vec![0; bytes.min(1 << 16) as usize];
         while bytes > 0 {

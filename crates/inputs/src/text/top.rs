@@ -12,7 +12,7 @@ const HEAD_BYTES: usize = 1 << 16;
 /// A line `sep=;` is no longer than this, with quotes and its line end.
 const SEP_LINE_BYTES: usize = 16;
 
-/// Which lines to skip, beside the line with the delimiter.
+/// Which lines to skip, in addition to the line with the delimiter.
 #[derive(Clone, Copy)]
 pub struct Skip {
     /// Physical lines at the top of the file, blank ones too.

@@ -55,7 +55,7 @@ pub(crate) struct Copied {
     pub(crate) digests: Vec<Digest>,
 }
 
-/// A request to find the common labels of lists, for [`join::common`] elsewhere.
+/// A request to find the common labels of lists, for [`join::common`] in programs of the cluster.
 #[derive(Clone, PartialEq, Eq)]
 pub struct JoinRequest {
     run: RunName,

@@ -42,7 +42,7 @@ fn put(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     fs::rename(written, folder.join(name))
 }
 
-/// Compares the lists of a request in so many parts: the bytes of the answer.
+/// Compares the lists of a request in `parts` parts: the bytes of the answer.
 fn compare(folder: &Path, request: &JoinRequest, parts: u32) -> io::Result<Vec<u8>> {
     let all = request.ranges();
     let each = all.div_ceil(parts);

@@ -19,8 +19,8 @@ const MAX_BUCKET_BITS: u32 = 12;
 /// Draws π: the slots that are ones go to transfers whose choice is one, and all others to the transfers that are left,
 /// both in random order.
 ///
-/// The choices are a uniform list of M ones. So to a party that does not know them π is a uniform injection, whatever
-/// the filter is.
+/// The choices are a uniform list of M ones. So to a party that does not know them π is a uniform
+/// injection, for any filter.
 ///
 /// # Errors
 /// [`ParameterError::HashingFailed`] when the filter has more ones than choices outside C, with probability

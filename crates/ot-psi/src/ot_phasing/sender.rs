@@ -142,7 +142,7 @@ impl<'a> Masks<'a> {
     }
 }
 
-/// Bits of the number of a bin in its group, beside a value.
+/// Bits of the number of a bin in its group, stored with a value.
 const BIN_BITS: u32 = Simple::GROUP_BINS.ilog2();
 
 /// T_1, with the items as they are compared.

@@ -43,7 +43,7 @@ impl FreePlaces {
     }
 }
 
-/// Stands for the position of a dummy; there are at most 2^30 items.
+/// The position of a dummy; there are at most 2^30 items.
 pub(super) const NO_ITEM: u32 = u32::MAX;
 
 /// What a bin or a place of the stash holds at the receiver.
@@ -58,7 +58,8 @@ pub(super) enum Held {
 
 /// The receiver's bins, group by group, and then its stash. The second part of an entry is true for the stash.
 ///
-/// Masks are made of as many bins as there are items, and of all places of the stash, whatever is in it.
+/// Masks are made of as many bins as there are items, and of all places of the stash, regardless of
+/// what is in it.
 pub(super) struct Places<'a> {
     cuckoo: &'a Cuckoo,
     stash: usize,

@@ -20,8 +20,8 @@ pub(super) struct Claim {
 }
 
 impl Claim {
-    /// What is kept of an item with this `proof` that is not common. It differs from item to item, so that nobody learns from
-    /// how many values are kept how many are common.
+    /// What is kept of an item with this `proof` that is not common. It differs from item to item,
+    /// so that the number of values that are kept reveals nothing about how many are common.
     pub(super) fn none(proof: Block) -> Block {
         Block::new(proof.get() << (128 - PROOF_BITS))
     }

@@ -17,9 +17,10 @@
 //!
 //! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ, where X is known and
 //! the error β is any element of the field. π(x) + x is not a suitable hash: for β = 1 it leaves π(X + Δ) + X, and
-//! inverting π yields Δ. π(π(x) + i) + π(x) keeps π(x) unknown whatever is added to it (C. Guo, J. Katz, X. Wang, Y.
-//! Yu, "Efficient and secure multiparty computation from fixed-key block ciphers", IEEE S&P 2020, Section 7.4). The
-//! tweak i encodes the number of the tree and of the leaf.
+//! inverting π yields Δ. π(π(x) + i) + π(x) keeps π(x) unknown for any value that is added to it
+//! (C. Guo, J. Katz, X. Wang, Y. Yu, "Efficient and secure multiparty computation from fixed-key
+//! block ciphers", IEEE S&P 2020, Section 7.4). The tweak i encodes the number of the tree and of
+//! the leaf.
 //!
 //! **Keys.** Under one key, π sees one unknown input of the form X + Δ per level of [`TREES_PER_KEY`] trees: fewer than
 //! 2^7, so a search for Δ still takes 2^121 permutations; for the 127 secret bits of silent correlated transfer, 2^120.

@@ -212,7 +212,7 @@ mod tests {
         std::array::from_fn(|i| blocks(POINTS, 1)[i])
     }
 
-    /// Columns that are Δ where the choice is one, and zero elsewhere, hash to h(u)·Δ.
+    /// Columns that are Δ where the choice is one, and zero where it is zero, hash to h(u)·Δ.
     #[test]
     fn hashes_of_rows_and_of_choices_agree() {
         let pool = Pool::new(NonZeroUsize::MIN).unwrap();

@@ -120,7 +120,7 @@ fn every_changed_message_of_a_malicious_run_is_caught() {
     }
 }
 
-/// Whatever Δ is: what arrives is not what the receiver has made the points of.
+/// For any Δ, because what arrives differs from what the receiver made the points of.
 #[test]
 fn a_changed_tree_or_correction_or_response_is_always_caught() {
     for bits in FieldBits::ALL {

@@ -73,7 +73,7 @@ fn every_message(
     assert!(holds(&sender, &receiver));
 }
 
-/// Whatever was changed, nobody is left with correlations that do not hold.
+/// No change leaves the parties with correlations that do not hold.
 fn caught_or_harmless(tampering: &Tampering, sender: Result<Part>, receiver: Result<Part>) {
     if let (Ok(sender), Ok(receiver)) = (&sender, &receiver) {
         assert!(holds(sender, receiver), "{tampering:?} went unnoticed");
@@ -101,8 +101,8 @@ fn a_changed_content_never_panics_or_hangs_the_semi_honest_parties() {
     every_message(cot, 80_000, &CONTENTS, |_, _, _| ());
 }
 
-/// A message of another length, one too many or one too few is an error of the one who waits for it, unless
-/// nobody waits for anything after it.
+/// A message of another length, one too many or one too few is an error of the party that waits for
+/// it, unless no party waits for anything after it.
 fn noticed(tampering: &Tampering, sender: Result<Part>, receiver: Result<Part>) {
     let is_noticed = sender.is_err() || receiver.is_err();
     let may_be_last = matches!(tampering.change, Change::Repeat);

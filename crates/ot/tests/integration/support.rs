@@ -33,7 +33,7 @@ pub struct Outcomes<A, B> {
 }
 
 impl<A, B> Outcomes<A, B> {
-    /// Both results of a run that nobody disturbed.
+    /// Both results of an undisturbed run.
     pub fn unwrap(self) -> (A, B) {
         match (self.sender, self.receiver) {
             (Ok(a), Ok(b)) => (a, b),

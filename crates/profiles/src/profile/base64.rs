@@ -1,4 +1,5 @@
-//! Bytes of a known number in Base64 (RFC 4648), beside the hexadecimal digits that people compare.
+//! Values of a known number of bytes in Base64 (RFC 4648), an alternative to the hexadecimal digits
+//! that are compared.
 
 use base64::Engine;
 use base64::alphabet;

@@ -52,8 +52,8 @@ pub(super) fn email(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     }
 }
 
-/// The domain of a cell with its joiners, if it has any: between letters of some scripts they tell domains apart, and
-/// IDNA refuses them elsewhere (RFC 5892, appendix A).
+/// The domain of a cell with its joiners, if it has any: between letters of some scripts they
+/// distinguish domains, and IDNA refuses them in any other place (RFC 5892, appendix A).
 fn with_joiners(cell: &[u8]) -> Option<String> {
     let is_joiner = |c: char| matches!(c, '\u{200c}' | '\u{200d}');
     let text = trimmed_but(cell, is_joiner);
@@ -102,7 +102,7 @@ pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
 /// between them, also `_` and `+` before its `@`, and a point after; at most 64 bytes. Leaves `out` as it is and gives
 /// false for any other text.
 ///
-/// Whatever the bytes, they take the same steps: the compiler makes vectors of them.
+/// All bytes take the same steps, so that the compiler can vectorise them.
 #[inline(never)]
 fn push_plain(text: &[u8], out: &mut Vec<u8>) -> bool {
     let mut bytes = [b'a'; PLAIN_MAX_BYTES];

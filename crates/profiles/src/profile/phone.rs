@@ -7,8 +7,8 @@
 //!
 //! Two questions have no other answer than the ranges: whether the first digits of a number without a
 //! plus are a country code ([`without_plus`]), and whether a cell holds two numbers ([`spelling`]). There the
-//! answer depends on the release, so the version of the profile stands for one release of the library,
-//! which `Cargo.toml` names exactly: another release raises the version.
+//! answer depends on the release, so the version of the profile is tied to one release of the
+//! library, which `Cargo.toml` names exactly: another release raises the version.
 
 mod region;
 mod spelling;
@@ -73,7 +73,7 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
     Ok(())
 }
 
-/// The number that `text` stands for, which the library has `read` as one of `region`.
+/// The number that `text` means, which the library has `read` as one of `region`.
 ///
 /// Without a plus, the digits may have another reading: the country code of the region may stand before
 /// them, or `00`, which is dialled before a country code in most regions but not in all. If the

@@ -64,8 +64,10 @@ pub(super) fn trimmed_ascii(cell: &[u8]) -> Option<&[u8]> {
     Some(cell)
 }
 
-/// A cell as text: without characters that nobody sees, without blanks at its ends, and as a spreadsheet shows
-/// it. Readers return only valid UTF-8; other bytes would become U+FFFD.
+/// A cell as text: without invisible characters, without blanks at its ends, and as a spreadsheet
+/// shows it.
+///
+/// Readers return only valid UTF-8; other bytes would become U+FFFD.
 pub fn trimmed(cell: &[u8]) -> Cow<'_, str> {
     trimmed_but(cell, |_| false)
 }

@@ -76,7 +76,7 @@ const CITIES: [&str; 8] =
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/// Domains that nobody can own (RFC 2606). The last one has a form in Unicode and one in ASCII.
+/// Domains that no one can own (RFC 2606). The last one has a form in Unicode and one in ASCII.
 const DOMAINS: [&str; 4] = ["mail.example", "post.example", "web.example", UNICODE_DOMAIN];
 pub(crate) const UNICODE_DOMAIN: &str = "münchen.example";
 pub(crate) const ASCII_DOMAIN: &str = "xn--mnchen-3ya.example";
@@ -130,7 +130,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// The person with this number. Nobody else has the same address.
+    /// The person with this number. No other person has the same address.
     pub(crate) fn number(id: u64) -> Self {
         let mut dice = Dice::new(id);
         let (first, first_ascii) = dice.pick(&FIRST_NAMES);
@@ -148,7 +148,7 @@ impl Person {
             city: dice.pick(&CITIES),
             email: format!("{first_ascii}{separator}{last_ascii}{id}@{domain}"),
             born,
-            // Numbers reserved for drama, so that nobody's telephone rings.
+            // Numbers reserved for drama, so that no real telephone rings.
             phone: 7_700_900_000 + dice.below(1000),
         }
     }

@@ -1,4 +1,4 @@
-//! Additive shares of a value where an item is common, and of zero elsewhere (Figure 11 and §4.3).
+//! Additive shares of a value for common items, and of zero for all others (Figure 11 and §4.3).
 //!
 //! One correlated transfer a row: the receiver gets r, or r + v where the item is common; the sender
 //! has r. Numbers are modulo 2^(8·bytes).

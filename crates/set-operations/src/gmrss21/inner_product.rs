@@ -2,13 +2,13 @@
 //!
 //! The core gives both parties shares of the receiver's value of each item, the *factor* w: the receiver programs w_y ⊕ m_j
 //! behind s_j, m_j random, and the m_j go through the network behind the s_j. So α_i ⊕ β_i = w at a common item, and both
-//! are random elsewhere.
+//! are random at any other.
 //!
 //! ```text
 //!   sender: π, values v, α                            receiver: e, β
 //!
 //!   1  r_i, drawn by the transfer ◀── transfers ─────  r_i where e_i = 0, r_i + v_π(i)·α_i where e_i = 1
-//!   2  r_ib, for each bit b of w  ◀── transfers ─────  r_ib where e_i·β_ib = 0, r_ib + v_π(i)·2^b·(1 − 2·α_ib) elsewhere
+//!   2  r_ib, for each bit b of w  ◀── transfers ─────  r_ib where e_i·β_ib = 0, r_ib + v_π(i)·2^b·(1 − 2·α_ib) where it is 1
 //!   3  −Σ r                       ─────────────────▶   the sum of all that came
 //!   4  [both] |e|, the sums       ◀─────────────────
 //! ```
@@ -49,7 +49,7 @@ pub(super) fn bytes(form: Form, params: &PsiParams, values: Values, factors: Val
     }
 }
 
-/// What a party has after the core, beside π or e.
+/// What a party has after the core, in addition to π or e.
 pub(super) struct Multiplied<'a> {
     /// The sender's values.
     pub(super) values: Values,

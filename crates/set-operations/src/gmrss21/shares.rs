@@ -11,8 +11,9 @@
 //! ```
 //!
 //! Step 1 of the figure is the core. The output has what each party knows of the order: the sender π, the receiver ρ. The
-//! sender must not learn ρ, which would say which of its items are common; so it cannot put its rows beside the entries
-//! by itself. A further computation on shares can, with π as the input of one party and ρ as that of the other.
+//! sender must not learn ρ, which would say which of its items are common; so it cannot assign its
+//! rows to the entries by itself. A further computation on shares can, with π as the input of one
+//! party and ρ as that of the other.
 
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;

@@ -28,7 +28,7 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Sums for bands that start less than a window apart.
+    /// Sums for bands whose starts differ by less than a window.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     pub(super) fn sums(
         &mut self,

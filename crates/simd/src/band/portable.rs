@@ -19,7 +19,7 @@ impl Default for Tables {
 }
 
 impl Tables {
-    /// Sums for bands that start less than a window apart.
+    /// Sums for bands whose starts differ by less than a window.
     pub(super) fn sums(
         &mut self,
         slots: &[Block],

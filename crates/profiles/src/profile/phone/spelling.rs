@@ -1,5 +1,5 @@
 //! Cells that a parser of telephone numbers would read and that hold none: decimal numbers, and two
-//! numbers. Their digits, run together, are the number of somebody else.
+//! numbers. Their digits, run together, are another person's number.
 
 use super::region::{Region, is_plus, is_possible};
 use rlibphonenumber::PHONE_NUMBER_UTIL;

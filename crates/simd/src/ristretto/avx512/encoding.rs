@@ -8,7 +8,8 @@ use super::edwards::{CompletedPoint, Point};
 use super::field::{Fe, Mask, ONE, Words, ZERO};
 
 /// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and of sqrt(-1) u/v
-/// elsewhere. Runs two independent instances in step, because the chain of squarings is long.
+/// in the other lanes. Runs two independent instances in step, because the chain of squarings is
+/// long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn sqrt_ratio_m1(u: [Fe; 2], v: [Fe; 2]) -> [(Mask, Fe); 2] {

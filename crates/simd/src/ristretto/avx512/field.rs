@@ -3,7 +3,8 @@
 //! An element is five limbs of radix 2^51; limb i of all eight elements is one vector of eight
 //! 64-bit lanes. Lanes never mix. The IFMA instructions multiply the low 52 bits of two limbs
 //! and add the low or the high 52 bits of the 104-bit product to a 64-bit lane; bits 52 and up of
-//! a factor would be dropped in silence, so the two types keep them apart:
+//! a factor would be dropped in silence, so limbs that fit and those that may not have different
+//! types:
 //!
 //! | type | each limb is | made by |
 //! |---|---|---|
@@ -239,7 +240,7 @@ impl Fe {
         self.select(self.neg(), mask)
     }
 
-    /// `other` in the lanes of `mask`, `self` elsewhere.
+    /// `other` in the lanes of `mask`, `self` in the others.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn select(self, other: Fe, mask: Mask) -> Fe {

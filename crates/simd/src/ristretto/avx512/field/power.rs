@@ -33,7 +33,7 @@ impl Fe {
         let x2 = Fe::square_times(x, 1);
         let x9 = times(x, Fe::square_times(x2, 2));
         let x11 = times(x2, x9);
-        // e(n) stands for x^(2^n - 1).
+        // e(n) is x^(2^n - 1).
         let e5 = times(x9, Fe::square_times(x11, 1));
         let e10 = times(Fe::square_times(e5, 5), e5);
         let e20 = times(Fe::square_times(e10, 10), e10);
