@@ -9,10 +9,10 @@ Relations: k items whose rows and values both add up to zero over GF(2) take k -
 window of t slots has rows of t bits and values of 128 bits (in the clustered store also keys of 128 bits, because its
 dense slots add up to zero exactly when the keys do), together L bits. Sums of p items of the pool are merged as in
 Wagner's k-list algorithm: a levels with lists of 2^H make a*H bits of sums of 2^a*p items zero. Gaussian elimination
-before that makes the other bits stand for single items, so a sum in which i of them are left is a relation of
+before that makes each of the other bits belong to a single item, so a sum in which i of them are left is a relation of
 2^a*p + i items; the least i among 2^H random sums is used. With a = 0 and p = 1 this is Gaussian elimination alone.
 
-This is an attack of our own, not that of a paper, and others may be better. `--table` prints the table of
+This attack is our own, not from a paper, and others may be better. `--table` prints the table of
 docs/protocols/rr22.md; without it the table is compared, and relations of either store are found by elimination."""
 
 import random

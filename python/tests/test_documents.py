@@ -141,7 +141,7 @@ def test_every_attribute_of_a_result_is_on_the_page(kind: Any) -> None:
 
 
 def texts(column: Any) -> list[str]:
-    """What the values of a column become as keys: those that a union has."""
+    """The keys that the values of a column become, as a union returns them."""
     sides = {name: v.Identity.generate() for name in ("here", "there")}
     deal = v.Agreement.new(sides, {"key": "trim"}, operation="union")
     with socket.socket() as free:

@@ -19,7 +19,7 @@ FIGURES = {
     "measure": {"image/svg+xml": 1, "image/png": 1},
     "helper": {"image/svg+xml": 1, "image/png": 1},
 }
-#: Those that need more than this environment has: `python/tests_spark` runs them.
+#: Notebooks that need more than this environment has: `python/tests_spark` runs them.
 ELSEWHERE = ["spark"]
 
 

@@ -3,7 +3,7 @@
 use vesica_core::Runs;
 
 /// The smallest L such that some bin gets more than L of `balls` uniform and independent balls in `bins` bins with
-/// probability at most 2^-λ, λ being that of one of `runs`; 0 without balls or bins.
+/// probability at most 2^-λ, with the λ of one of `runs`; 0 without balls or bins.
 ///
 /// The union bound over the bins, β·Pr[Binomial(m, 1/β) > L]. The first term and a geometric series bound the tail.
 /// Uses only sums, products and quotients, which IEEE 754 rounds identically everywhere, so both parties compute the

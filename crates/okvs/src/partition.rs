@@ -141,7 +141,8 @@ impl Partition {
         self.clusters[cluster].positions()
     }
 
-    /// Takes a cluster out, so that its memory is free when it is dropped; here it is empty from then on.
+    /// Takes a cluster out, so that its memory is free when it is dropped, and leaves an empty one
+    /// here.
     ///
     /// # Panics
     /// If `cluster` is out of range.

@@ -193,7 +193,8 @@ fn evaluate_at_all(
     Ok(f_x)
 }
 
-/// The tags of the items `x` in the bins of one group; the first of `keys` is that of bin `first_bin`.
+/// The tags of the items `x` in the bins of one group; the first of `keys` belongs to bin
+/// `first_bin`.
 fn evaluate_group(
     keys: &Keys<'_>,
     first_bin: usize,

@@ -132,9 +132,9 @@ impl<'a> Check<'a> {
 
     /// Reads all rows of `source` once, even if they have faults.
     ///
-    /// Memory is that of a run's first pass; for an intersection that of the items of at most 2^24
-    /// rows. `progress` is called at most some tens of times a second. `Break` ends the pass;
-    /// [`Checked::refused`] then holds [`InputError::Interrupted`].
+    /// Takes as much memory as a run's first pass; for an intersection as much as the items of at
+    /// most 2^24 rows. `progress` is called at most some tens of times a second. `Break` ends the
+    /// pass; [`Checked::refused`] then holds [`InputError::Interrupted`].
     ///
     /// # Errors
     /// The file for the list of refused rows cannot be written.

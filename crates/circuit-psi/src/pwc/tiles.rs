@@ -59,7 +59,7 @@ impl Left {
         }
     }
 
-    /// Of the `count` rows from `first` on, those that are left.
+    /// The remaining ones of the `count` rows from `first` on.
     pub(super) fn rows(&self, first: usize, count: usize) -> Vec<u32> {
         let rows = between(&self.rows, first as u32, count);
         let end = rows.partition_point(|row| (*row as usize) < first + count);

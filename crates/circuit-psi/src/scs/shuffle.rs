@@ -360,7 +360,7 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
     Ok(Output::unless(is_wrong, positions_of_flags(&is_common)))
 }
 
-/// A place for a window without a match, as far from the last one as that of an item.
+/// A place for a window without a match: consecutive windows lead to distant places, as items do.
 fn spread(window: usize) -> usize {
     (window as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) as usize >> 8
 }

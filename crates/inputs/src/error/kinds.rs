@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A place in a file. Places order as a pass meets them.
+/// A place in a file. Places are ordered as a pass reaches them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Place {
     /// Physical line of a text file, from 1; the line on which the record starts.

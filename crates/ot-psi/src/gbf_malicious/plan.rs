@@ -50,8 +50,8 @@ const OPENED: [u16; 7] = [26214, 19661, 19661, 13107, 9830, 7209, 3670];
 /// | every block has n items at most | n = μ + (Λ + √(Λ² + 8Λμ))/2, μ = n_y/2^b | Chernoff |
 /// | the honest filter has Z ones at most | Z = m·(1 − e^(−kn/(m−1))) + √(Λ·kn/2) | McDiarmid |
 /// | of M = Z + τ ones at most τ are opened | τ = μ + (Λ + √(Λ² + 8Λμ))/2, μ = c·M/N | Chernoff |
-/// | who has more than M′ ones has more than τ of them opened | M′ = (τ + Λ + √(Λ² + 2Λτ))·N/c | Chernoff |
-/// | who has M′ ones has L of them left at most | L = M′·(1 − c/N) + √(2Λ·c·M′/N) | Chernoff |
+/// | a party with more than M′ ones has more than τ of them opened | M′ = (τ + Λ + √(Λ² + 2Λτ))·N/c | Chernoff |
+/// | a party with M′ ones has L of them left at most | L = M′·(1 − c/N) + √(2Λ·c·M′/N) | Chernoff |
 ///
 /// m is the least with (L/m)^k ≤ 2^-128, which is 16·L³ ≤ m³. Drawing c of N without replacement has
 /// tails no heavier than drawing with (Hoeffding 1963).

@@ -1,7 +1,7 @@
 //! # Silent correlated transfer
 //!
 //! The sender holds Δ, whose lowest bit is one, and K; the receiver holds random bits r and M = K + r·Δ. The lowest bit
-//! of K is zero, so that of M is r, and one table of blocks serves both.
+//! of K is zero, so the lowest bit of M is r, and one table of blocks serves both.
 //!
 //! | | |
 //! |---|---|

@@ -92,7 +92,8 @@ impl Challenge {
         response
     }
 
-    /// Whether the response is that of a receiver whose rows differ from the sender's by its choices times Δ.
+    /// Whether the response comes from a receiver whose rows differ from the sender's by its
+    /// choices times Δ.
     pub(super) fn is_answered(
         &self,
         pool: &Pool,

@@ -91,7 +91,8 @@ impl Request<'_> {
         self.vole_positions().div_ceil(COLUMNS)
     }
 
-    /// Number of all blocks of positions: transfers, then VOLEs, then those that the check consumes.
+    /// Number of all blocks of positions: transfers, then VOLEs, then the blocks that the check
+    /// consumes.
     pub(super) fn blocks<S: Security>(&self) -> usize {
         let masks = if S::MALICIOUS { POINTS } else { 0 };
         self.cot_blocks() + self.vole_blocks() + masks
