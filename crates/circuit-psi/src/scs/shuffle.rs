@@ -351,12 +351,12 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
             let order = item.integer().cmp(&wanted);
             if falls { order.reverse() } else { order }
         });
-        // An item that is none of one's own is not common, and none is common twice.
+        // An item that this party does not have cannot be common, and no item is common twice.
         let place = found.map_or(0, |place| own.order[place] as usize);
         is_wrong |= found.is_err() || (is_item && is_common[place]);
         is_common[place] |= is_item;
     }
-    // The peer must not learn of it: it could test which items are one's own.
+    // The peer must not learn of it: it could test which items this party has.
     Ok(Output::unless(is_wrong, positions_of_flags(&is_common)))
 }
 

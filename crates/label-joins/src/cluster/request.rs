@@ -122,7 +122,7 @@ impl JoinRequest {
         [body, &derive(REQUEST_LABEL, &[body])].concat()
     }
 
-    /// The request in a file; `None` if the bytes are none.
+    /// The request in a file; `None` if the bytes are not a request.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (body, digest) = bytes.split_last_chunk::<{ size_of::<Digest>() }>()?;
         if derive(REQUEST_LABEL, &[body]) != *digest {
@@ -250,7 +250,8 @@ impl JoinRequest {
         (head + self.ranges() as usize * PART_LEN) as u64
     }
 
-    /// The answer in a file; `None` if the bytes are none to this request, or have not each range once.
+    /// The answer in a file; `None` if the bytes do not answer this request, or do not have each
+    /// range exactly once.
     pub(crate) fn decode_answer(&self, bytes: &[u8]) -> Option<JoinAnswer> {
         let mut rest = bytes.strip_prefix(ANSWER_MAGIC)?;
         let (request, digest): (&Digest, &Digest) = (take(&mut rest)?, take(&mut rest)?);

@@ -113,7 +113,7 @@ fn every_changed_message_of_a_malicious_run_is_caught() {
             let changes = bit_flips.into_iter().chain([Change::Fill, Change::Zero]);
             let all = changes.flat_map(|change| (0..count).map(move |m| (m, change, 1)));
             let (runs, caught) = caught(bits, from, all);
-            // What is left is points that are none.
+            // The other runs fail because a changed point is not valid.
             let of_points = runs / count as usize;
             assert!(runs - caught <= of_points, "{bits:?}: only {caught} of {runs} caught");
         }

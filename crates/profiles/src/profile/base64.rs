@@ -22,7 +22,8 @@ pub(super) type Room = [u8; MAX_BYTES + 2];
 /// The bytes that `text` encodes, if it is Base64 of exactly `len` bytes, at most [`MAX_BYTES`], with padding or
 /// without, in either alphabet.
 ///
-/// A text of hexadecimal digits alone is none: it is far likelier to be a part of a hexadecimal value.
+/// A text of hexadecimal digits alone does not count as Base64: it is far likelier to be a part of
+/// a hexadecimal value.
 pub(super) fn decode<'a>(text: &[u8], len: usize, room: &'a mut Room) -> Option<&'a [u8]> {
     let lens = [(len * 4).div_ceil(3), len.div_ceil(3) * 4];
     if !lens.contains(&text.len()) || text.iter().all(u8::is_ascii_hexdigit) {

@@ -46,9 +46,10 @@ pub(super) fn is_decimal(text: &str) -> bool {
 
 /// Whether `text` holds two numbers, or one and a part of another: `030 901820 / 901821`.
 ///
-/// That is so if a whole number stands before a slash, a bracket or another character that does not stand
-/// between the groups of a number. It is also so if two whole numbers stand on the sides of a blank, a dash or a point, and
-/// the second begins with a prefix, or both together are no valid number. `030/901820` is one number: `030` is none.
+/// It does if a whole number comes before a slash, a bracket or another character that does not
+/// separate the groups of a number. It also does if there are two whole numbers on the sides of a
+/// blank, a dash or a point, and the second begins with a prefix, or both together are no valid
+/// number. `030/901820` is one number, because `030` alone is not one.
 pub(super) fn holds_two(text: &str, region: Region) -> bool {
     let mut digits = 0;
     let mut gap = None;
