@@ -153,7 +153,7 @@ fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-        // The kernel reports hundredths of a second, whatever its own clock.
+        // The kernel reports hundredths of a second, independent of its own clock rate.
         Some(ticks as f64 / 100.0)
     });
     let peak = read("status").and_then(|status| {

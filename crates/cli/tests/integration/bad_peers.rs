@@ -254,14 +254,15 @@ fn signal_in_every_phase(signal: Signal, victim_is_one: bool) {
         }
         let victim = victim.wait_within(Duration::from_secs(60));
         if !too_late && victim.code != Some(0) {
-            // The peer may have been done with its part just then.
+            // The peer may have just finished its part.
             assert!(matches!(ended.code, Some(0 | 5)), "after {delay_ms} ms: {ended:#?}");
         }
         if ended.code != Some(0) {
             ended.assert_failed(5, if victim_is_one { "one" } else { "two" });
         }
         if signal == Signal::SIGINT && victim.code != Some(0) {
-            // A process that has said nothing may not have a handler yet: the system ends it then.
+            // A process that has printed nothing may have no signal handler yet, so the signal
+            // kills it.
             let ends_early = victim.code.is_none() && victim.stderr.is_empty();
             assert!(victim.code == Some(130) || ends_early, "{victim:#?}");
         }

@@ -26,10 +26,10 @@ fn every_protocol_with_a_helper_gives_the_right_result_and_sends_what_its_formul
         for party in report["runs"][0]["parties"].as_array().unwrap() {
             for way in ["sent", "received"] {
                 let of = |what: &str| party[format!("{what}_{way}")].as_u64().unwrap();
-                // Requests, replies and the parties' meeting come on top: some kilobytes.
+                // Requests, replies and the parties' meeting add some kilobytes.
                 let more =
                     of("payload").checked_sub(of("formula")).expect("no less than the formula");
-                assert!(more < 20_000, "{protocol} {way}: {more} bytes beside the formula");
+                assert!(more < 20_000, "{protocol} {way}: {more} bytes above the formula");
                 assert!(of("wire") > of("payload"));
             }
         }

@@ -1,4 +1,4 @@
-//! `vesica check` goes through the whole file, whatever is wrong with its rows, and shows no value.
+//! `vesica check` reads the whole file even if rows are wrong, and shows no value.
 
 use crate::support::{Ended, Place, Running, TERMS, Terms, people, vesica};
 
@@ -179,7 +179,7 @@ fn what_a_large_set_takes_of_the_machine_is_told_before() {
     ended.assert_failed(3, "memory");
 }
 
-/// Rows that do not fit into the least memory, and some that do.
+/// One file that does not fit into the least memory, and one that does.
 fn large() -> Place {
     let place = Place::new();
     let terms = Terms { max_rows: 2_000_000, more: "partition_rows = 20000\n", ..TERMS };
@@ -189,7 +189,7 @@ fn large() -> Place {
     place
 }
 
-/// `command` of party `one` in a folder in which nobody, not even root, can create a file.
+/// `command` of party `one` in a folder where no user, not even root, can create a file.
 fn in_a_read_only_folder(place: &Place, command: &str, input: &str, more: &[&str]) -> Ended {
     let mut vesica = vesica();
     vesica.current_dir("/proc").arg(command).arg(place.path("agreement.toml"));

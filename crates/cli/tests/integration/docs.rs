@@ -87,7 +87,7 @@ fn every_command_line_in_the_documents_parses() {
         for block in blocks(&text, "console") {
             for line in block.lines().filter_map(|line| line.strip_prefix("$ vesica ")) {
                 let mut words = words(line);
-                // Whatever stands before it is parsed; nothing is run.
+                // `--help` parses the words before it and runs nothing.
                 words.push("--help".to_owned());
                 let words: Vec<&str> = words.iter().map(String::as_str).collect();
                 let output = vesica(&words, directory.path());
@@ -101,7 +101,7 @@ fn every_command_line_in_the_documents_parses() {
     assert!(fs::read_dir(directory.path()).unwrap().next().is_none(), "a command was run");
 }
 
-/// Commands that need no file of a reader's and no other party.
+/// Commands that need neither a file of the reader nor another party.
 #[test]
 fn every_command_in_the_documents_that_needs_nothing_else_succeeds() {
     const ALONE: [&str; 3] = ["keygen ", "agree new ", "protocols"];
@@ -123,7 +123,7 @@ fn every_command_in_the_documents_that_needs_nothing_else_succeeds() {
     assert!(seen >= 12, "{seen} commands");
 }
 
-/// The package is on no public index: whoever takes that name from one gets what somebody else puts there.
+/// The package is on no public index: installing it by name would get a stranger's package.
 #[test]
 fn no_document_installs_the_package_by_its_name_alone() {
     for (path, text) in documents() {
@@ -195,7 +195,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     });
     let mut anchors = BTreeSet::new();
     for heading in headings {
-        // Of a link the text alone.
+        // Only the text of a link.
         let mut words = String::new();
         for piece in heading.trim_start_matches('#').trim().split("](") {
             let visible = match words.is_empty() {
@@ -263,7 +263,7 @@ fn normalise(profile: &str, value: &str) -> Option<String> {
     taken.then(|| String::from_utf8(out).unwrap())
 }
 
-/// Agreements, and settings of a helper, which have no version.
+/// A block with a version is an agreement; the settings of a helper have no version.
 #[test]
 fn every_agreement_and_all_settings_in_the_documents_are_such() {
     let (mut agreements, mut settings) = (0, 0);
@@ -287,7 +287,7 @@ fn every_agreement_and_all_settings_in_the_documents_are_such() {
     assert!(agreements >= 2 && settings >= 2, "{agreements} {settings}");
 }
 
-/// A list is no value of any of them: it is refused for its type where the field is known.
+/// No field takes a list, so a list is refused for its type if the field is known.
 #[test]
 fn every_setting_of_the_helper_that_is_documented_is_one() {
     let text = page("docs/helper.md");
@@ -363,7 +363,7 @@ max_rows = 10
     )
 }
 
-/// Of a helper and three parties, the last of which does not receive.
+/// An agreement of a helper and three parties, the last of which does not receive the result.
 fn aided_agreement([helper, north, south, island]: &[String; 4]) -> String {
     format!(
         r#"version = 2
@@ -402,7 +402,7 @@ fn every_field_of_the_report_is_documented_and_no_other() {
     for report in reports {
         collect("", &report, &mut real);
     }
-    // Null without a helper; with one its fields are there.
+    // The field is null without a helper, and has subfields with one.
     assert!(real.remove("helper") && real.contains("helper.name"), "{real:?}");
     assert_documented(&real, &page("docs/report.md"));
     check_metrics(&metrics);
@@ -421,7 +421,7 @@ fn check_metrics(metrics: &str) {
         })
         .collect();
     assert!(real.len() >= 9, "{metrics}");
-    // There is no line of refusals before the first.
+    // The counter of refusals has no line before the first refusal.
     let real: BTreeSet<&str> = real.iter().map(String::as_str).chain(["refusals_total"]).collect();
     assert_eq!(real, documented);
 }
@@ -569,7 +569,7 @@ fn aided_reports() -> ([Value; 3], String) {
     (reports, get(&metrics, "/metrics").unwrap())
 }
 
-/// A page over HTTP, head and all; nothing while nobody answers.
+/// A page over HTTP, with its headers; `None` while no server answers.
 fn get(address: &str, path: &str) -> Option<String> {
     let mut socket = TcpStream::connect(address).ok()?;
     write!(socket, "GET {path} HTTP/1.1\r\nHost: {address}\r\n\r\n").ok()?;

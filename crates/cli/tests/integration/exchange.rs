@@ -48,7 +48,7 @@ impl Scene {
         Self { place, expected: [people(400..1000), people(400..1000)], way }
     }
 
-    /// With files of so many rows, half of them common.
+    /// With files of `rows` rows each, half of them common.
     pub(crate) fn with_rows(mut self, rows: u64) -> Self {
         let common = people(rows / 2..rows);
         self.place.write("one.csv", people(0..rows));
@@ -134,7 +134,7 @@ fn two_processes_match_through_a_folder_again_and_again() {
         }
         scene.assert_results();
     }
-    // Of the first run two words are left; what was said in the second stays until the next one.
+    // Of the first run only its ends are left; the objects of the second stay until the next run.
     let objects = scene.objects();
     let count = |end: &str| objects.iter().filter(|name| name.ends_with(end)).count();
     assert_eq!((count("-end"), count("-hello")), (4, 2), "{objects:?}");
@@ -205,7 +205,7 @@ fn every_operation_runs_through_a_folder() {
             let mut command = scene.command(party, &["--wait", "60s"]);
             command.arg("--report").arg(scene.place.path(&format!("{party}.json")));
             if receives == "one" && party == "two" {
-                // It has no result.
+                // This party receives no result.
                 let args: Vec<_> = command.get_args().map(ToOwned::to_owned).collect();
                 let at = args.iter().position(|arg| arg == "--output").unwrap();
                 command = vesica();
@@ -229,16 +229,16 @@ fn every_operation_runs_through_a_folder() {
     }
 }
 
-/// Terms for files of so many rows.
+/// Terms for files of `rows` rows.
 pub(crate) fn terms_of(rows: u64) -> Terms<'static> {
     Terms { max_rows: 2 * rows, ..BOTH }
 }
 
-/// Kills either party so many times, up to six times in a run; each run ends with both results all the same.
+/// Kills the parties `wanted` times, at most six times a run. Each run still gives both results.
 fn kill(scene: Scene, rows: u64, wanted: u32) {
     let scene = scene.with_rows(rows);
     let start = |party: &str| Running::start(scene.command(party, &["--wait", "60s"]));
-    // The first run says how long one takes.
+    // The first run measures how long a run takes.
     let (mut kills, mut tries, mut time) = (0, 0, None::<Duration>);
     while kills < wanted {
         let began = Instant::now();
@@ -260,7 +260,7 @@ fn kill(scene: Scene, rows: u64, wanted: u32) {
                     process.signal(Signal::SIGKILL);
                     let ended = process.wait();
                     match ended.code {
-                        // Its last act is to remove the state: it has its result then.
+                        // A party removes its state last, so it has its result.
                         None if scene.has_finished(victim) => {}
                         None => {
                             kills += 1;
@@ -281,7 +281,7 @@ fn kill(scene: Scene, rows: u64, wanted: u32) {
         }
         time = Some(began.elapsed()).min(time.or(Some(Duration::MAX)));
         for party in ["one", "two"] {
-            // The rest of a process that was killed while it removed its state.
+            // A process that was killed while it removed its state leaves the rest.
             let _ = fs::remove_dir_all(scene.place.path(&format!("{party}.state")));
         }
         scene.assert_results();
@@ -338,7 +338,7 @@ fn both_sides_keep_a_state_or_neither() {
 fn a_lost_state_is_found_out_over_connections_too() {
     let scene = Scene::connected(&terms_of(200_000)).with_rows(200_000);
     let start = |party, more: &[&str]| Running::start(scene.command(party, more));
-    // Both are killed once the run has begun.
+    // Both are killed once the run has started.
     let both = ["one", "two"].map(|party| start(party, &["--wait", "30s"]));
     let begun = |party: &str| scene.place.path(&format!("{party}.state/seen-shares")).exists();
     while !begun("one") || !begun("two") {
@@ -361,16 +361,16 @@ fn a_lost_state_is_found_out_over_connections_too() {
     scene.assert_results();
 }
 
-/// How one side gives the run up.
+/// How one side abandons the run.
 #[derive(Clone, Copy, PartialEq)]
 enum GivesUp {
     /// It has lost its state.
     LosesState,
-    /// It begins anew with the state that it has.
+    /// It starts a new run with its old state.
     HasState,
 }
 
-/// Begins runs that both sides give up, and says what the two sides say in the end.
+/// Starts `times` runs that both sides abandon, then one more, and returns how its two sides ended.
 fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
     let parties = ["one", "two"];
     let more = ["--wait", "30s", "--restart"];
@@ -392,7 +392,7 @@ fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
             let state = scene.place.path(&format!("{party}.state"));
             match how {
                 GivesUp::LosesState => fs::remove_dir_all(state).unwrap(),
-                // It would be taken for the next run's.
+                // The file would be mistaken for the next run's.
                 GivesUp::HasState => fs::remove_file(state.join("seen-shares")).unwrap(),
             }
         }
@@ -403,7 +403,7 @@ fn begin_again(scene: &Scene, times: usize, how: [GivesUp; 2]) -> [Ended; 2] {
     start(times).map(Running::wait)
 }
 
-/// Sets that are small, but not beside the partitions that were agreed.
+/// Sets that are small, but large compared with the agreed partitions.
 #[test]
 fn two_processes_match_in_partitions_as_small_as_agreed() {
     const SMALL: &str = "partition_rows = 1000";
@@ -505,7 +505,7 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
             (ended, has_failed)
         };
         let patient: &[&str] = &["--wait", "600s"];
-        // Once in 2^40 sets of runs none does.
+        // With probability 2^-40 no run fails.
         let mut tries = 0;
         let (ended, took) = loop {
             let start = Instant::now();
@@ -522,7 +522,7 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
         let keeps = |party: &str| scene.place.path(&format!("{party}.state/meeting")).exists();
         assert!(!keeps("one") && keeps("two"), "{ended:#?}");
 
-        // A new run has other functions, but those may fail too.
+        // A new run has other hash functions, which may fail as well.
         let anew: &[&str] = &["--wait", "600s", "--restart"];
         while run([patient, anew]).1 {}
     }
@@ -532,14 +532,14 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
 fn a_run_goes_on_with_the_same_rows_in_the_same_folder_only() {
     let scene = Scene::new(&BOTH);
     scene.run("one", &["--once"]).assert_failed(75, "this run waits for two");
-    // A scheduler mails what is printed.
+    // A scheduler mails all output.
     let quiet = scene.run("one", &["--once", "--quiet"]);
     quiet.assert_code(75);
     assert_eq!([&*quiet.stdout, &*quiet.stderr], [""; 2]);
     scene.place.write("one.csv", people(0..999));
     scene.run("one", &["--once", "--quiet"]).assert_failed(3, "the file changed since the run");
     scene.place.write("one.csv", people(0..1000));
-    // Another folder, as if the state were lost.
+    // A new state folder, as if the old one were lost.
     fs::rename(scene.place.path("one.state"), scene.place.path("lost")).unwrap();
     scene.run("one", &["--once"]).assert_failed(3, "this side has already started run");
     scene.run("one", &["--once", "--restart"]).assert_failed(75, "run 2 of this agreement");

@@ -1,4 +1,4 @@
-//! Looking after a folder in which parties meet: what runs are there, and removing old ones.
+//! `vesica exchange`: lists the runs in the parties' shared folder, and removes old ones.
 
 use crate::exchange::{BOTH, Scene};
 use crate::support::{Ended, Running, vesica};
@@ -16,7 +16,7 @@ impl Scene {
         Running::start(command).wait()
     }
 
-    /// The same under the agreement.
+    /// The same with `--agreement`.
     fn of_agreement(&self, what: &str, more: &[&str]) -> Ended {
         let agreement = self.place.path("agreement.toml");
         self.exchange(what, &[&["--agreement", agreement.to_str().unwrap()], more].concat())
@@ -30,7 +30,7 @@ impl Scene {
         }
     }
 
-    /// The files of the run with this number, by their names; none if it is gone.
+    /// The names of the files of the run with this number; none if the run was removed.
     fn files(&self, number: u32) -> Vec<String> {
         let runs = fs::read_dir(self.place.path("shared")).unwrap().map(|run| run.unwrap().path());
         let ends = format!("-{number:04}");
@@ -44,7 +44,7 @@ impl Scene {
         files
     }
 
-    /// Makes all that is in the shared folder so many seconds older.
+    /// Makes all files in the shared folder `secs` seconds older.
     fn age(&self, secs: u64) {
         age(&self.place.path("shared"), Duration::from_secs(secs));
     }
@@ -95,7 +95,7 @@ fn status_says_how_far_each_run_is() {
     let lines: Vec<&str> = status.assert_code(0).stdout.lines().collect();
     assert_eq!(lines.len(), 4, "{status:#?}");
     assert_eq!(lines[0].split_whitespace().nth(4), Some("one"), "{status:#?}");
-    // The one that was written to last comes last.
+    // The run that was written to last comes last.
     assert!(lines[3] == line(&status, 3), "{status:#?}");
     for (number, says) in [
         (1, "  finished  "),
@@ -113,7 +113,7 @@ fn status_says_how_far_each_run_is() {
     let states: Vec<_> = runs.iter().map(|run| run["state"].as_str().unwrap()).collect();
     assert_eq!(states, ["finished", "given-up", "begun"]);
     assert_eq!((&runs[1]["by"], &runs[2]["turn"]), (&serde_json::json!([1]), &0.into()));
-    // What one side says in the finished run is gone: it has not begun another one. The other side has.
+    // The objects of party 0 in the finished run are still there: it has not run since.
     let objects = |side: usize| runs[0]["sides"][side]["objects"].as_u64().unwrap();
     assert!(objects(0) > 0, "{json}");
     assert!(runs[0]["sides"][0]["written_at"].as_str().unwrap().ends_with('Z'), "{json}");
@@ -130,10 +130,10 @@ fn clean_removes_what_is_old_and_says_so() {
     fs::create_dir(&foreign).unwrap();
     fs::write(foreign.join("0-hello"), "theirs").unwrap();
     age(&foreign, Duration::from_secs(40 * DAY));
-    // A run that is under way and younger.
+    // A younger run that has not finished.
     scene.run("one", &["--once"]).assert_code(75);
     scene.run("two", &["--once"]).assert_code(75);
-    // Party 0 does not know yet that the other one has begun: what it said before is still there.
+    // Party 0 does not know yet that party 1 has started the run, so its older objects remain.
     let old = scene.files(1).len() - 2;
     assert!(old > 2 && scene.files(1).iter().all(|name| name.starts_with("0-") || name == "1-end"));
     let under_way = scene.files(2);
@@ -155,7 +155,7 @@ fn clean_removes_what_is_old_and_says_so() {
     assert_eq!(fs::read_to_string(foreign.join("0-hello")).unwrap(), "theirs");
     assert_eq!(scene.place.read("shared/notes.txt"), "ours");
 
-    // The younger run comes to its end.
+    // The younger run finishes.
     scene.both_run();
     scene.assert_results();
     let finished = scene.of_agreement("status", &[]);
@@ -188,7 +188,7 @@ fn a_party_removes_its_own_files_only() {
     let left = scene.files(1);
     assert_eq!(of("0-", &left), of("0-", &before));
     assert_eq!(of("1-", &left), ["1-end"]);
-    // By its number, and then the number of the next run is the next one.
+    // Party 0 is named by its number. The next run still has the next number.
     scene.exchange("clean", &[&old[..], &["--party", "0"]].concat()).assert_code(0);
     assert_eq!(scene.files(1), ["0-end", "1-end"]);
     scene.assert_results();
@@ -212,7 +212,7 @@ fn a_run_that_was_cleaned_before_its_end_is_begun_again() {
     scene.age(2 * DAY);
     scene.exchange("clean", &["--older-than", "1d"]).assert_code(0);
     assert!(scene.files(1).is_empty());
-    // A side finds out once both have come by.
+    // A side notices after both have run.
     let ended: Vec<Ended> = parties().take(6).map(|party| scene.run(party, &["--once"])).collect();
     let refused = ended.iter().find(|ended| ended.code != Some(75));
     refused.expect("no side has found out").assert_failed(3, "is not in ");

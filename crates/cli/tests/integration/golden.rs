@@ -1,6 +1,6 @@
-//! What people see: help texts, the output of every command, every message that one side alone can
-//! provoke, each with its exit code. The golden files are in `tests/golden`; a run with
-//! `SNAPSHOTS=overwrite` writes them anew, for the change to be reviewed.
+//! What users see: help texts, the output of every command, and every message that one side alone
+//! can cause, each with its exit code. The golden files are in `tests/golden`; a run with
+//! `SNAPSHOTS=overwrite` overwrites them, so that the change can be reviewed.
 
 use std::fmt::Write;
 use std::fs::{self, Permissions};

@@ -21,7 +21,7 @@ fn address() -> String {
 fn wait_until(what: &str, reached: impl Fn() -> bool) {
     let start = std::time::Instant::now();
     while !reached() {
-        assert!(start.elapsed() < LIMIT, "waited in vain: {what}");
+        assert!(start.elapsed() < LIMIT, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -183,7 +183,7 @@ fn a_run_without_memory_reports_that_and_leaves_no_files_behind() {
         });
         let mut two = place.run("agreement.toml", "two", "two.csv", None);
         two.args(["--connect", &address]);
-        // Without one nobody answers it; it is killed when it is dropped.
+        // If one has ended, two gets no answer; dropping it kills it.
         let two = Running::start(two);
         if assert_done_or_told(&limit, &one.wait()) {
             two.wait().assert_code(0);

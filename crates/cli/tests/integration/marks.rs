@@ -58,7 +58,7 @@ fn all_rows_are_written_with_a_mark_and_refused_ones_are_listed() {
 
 #[test]
 fn the_list_is_there_when_a_run_ends_without_a_result() {
-    // Nobody is there; and with too few keys it is known before.
+    // The run ends after the file is read, because it has too few keys.
     let place = place(&Terms { min_rows: 4, max_rows: 100, ..TERMS });
     place.write("refused.csv", "an older list");
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));

@@ -1,4 +1,4 @@
-//! Runs in partitions whose rows leave the memory, when something goes wrong.
+//! Failures of runs in partitions that store rows on disk.
 
 use crate::support;
 use nix::sys::signal::Signal;
@@ -8,19 +8,19 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 use support::{Ended, Place, Running, TERMS, Terms, free_port, people};
 
-/// Different keys of party `one`: the fewest that are split, and some.
+/// Different keys of party `one`: a little more than the fewest that are split.
 const KEYS: u64 = 1_580_000;
 
-/// Rows of `one`: so many that a quarter of [`MEMORY`] does not hold their items.
+/// Rows of `one`: their items do not fit into a quarter of [`MEMORY`].
 const ROWS: u64 = 1_750_000;
 
-/// The least memory for a partition of so many keys.
+/// The least memory for a partition of [`KEYS`] keys.
 const MEMORY: &str = "106MiB";
 
-/// Party `two` has every so many-th key of `one`, and as many that `one` lacks.
+/// Party `two` has every `STEP`-th key of `one`, and as many keys that `one` lacks.
 const STEP: u64 = 100;
 
-/// The names of all that a test puts into its place.
+/// The names of all files and folders that a test creates.
 const NAMES: [&str; 6] = ["one.key", "two.key", "one.csv", "two.csv", "agreement.toml", "scratch"];
 
 fn rows(numbers: impl Iterator<Item = u64>) -> String {
@@ -32,7 +32,7 @@ fn rows(numbers: impl Iterator<Item = u64>) -> String {
     text
 }
 
-/// Two files whose match is split, and which `one` cannot hold in memory.
+/// Two files that are matched in partitions, and that do not fit into the memory of `one`.
 struct Large {
     place: Place,
     expected: [String; 2],
@@ -55,7 +55,7 @@ impl Large {
         let address = format!("127.0.0.1:{}", free_port());
         [("one", "--listen"), ("two", "--connect")].map(|(party, way)| {
             let (input, output) = (format!("{party}.csv"), format!("{party}.out.csv"));
-            // A survivor of a kill before the meeting waits for a peer that does not come.
+            // If one party is killed before they meet, the other waits for a peer that never comes.
             let limits = ["5s", "20s"];
             let (input, output) = (&*input, Some(&*output));
             let mut command = self.place.run_within(limits, "agreement.toml", party, input, output);
@@ -65,7 +65,7 @@ impl Large {
         })
     }
 
-    /// Whether `party` has its result, whole, which is removed.
+    /// Whether `party` has its complete result. Removes the result.
     fn takes_result(&self, party: usize) -> bool {
         let path = self.place.path(["one.out.csv", "two.out.csv"][party]);
         let Ok(written) = fs::read_to_string(&path) else {
@@ -88,7 +88,8 @@ impl Large {
     }
 }
 
-/// Kills one of two parties so many times, somewhere in each of as many equal parts of the time of a run.
+/// Kills one of two parties in each of `times` runs: once in each of `times` equal parts of a run's
+/// duration.
 fn kill(times: u32) {
     let large = Large::new();
     let start = Instant::now();
@@ -119,7 +120,7 @@ fn kill(times: u32) {
             let has_result = large.takes_result(party);
             match code {
                 Some(0) => assert!(has_result, "{which}"),
-                // Its result may just have been complete.
+                // It may have just completed its result.
                 None => assert_eq!(party, victim, "{which}"),
                 Some(5) => assert!(!has_result && stderr.contains("error: "), "{which}"),
                 Some(_) => panic!("{which}"),
@@ -150,7 +151,7 @@ fn small() -> Place {
     place
 }
 
-/// A run of `one` that finds nobody.
+/// A run of `one` that finds no peer.
 fn alone(place: &Place, scratch: &Path) -> Ended {
     let mut one = place.run("agreement.toml", "one", "one.csv", Some("out.csv"));
     one.args(["--connect", "127.0.0.1:1", "--scratch"]).arg(scratch);
@@ -210,7 +211,7 @@ fn a_folder_for_scratch_files_that_does_not_exist_is_created_for_its_owner() {
 fn a_limit_on_the_sizes_of_scratch_files_is_an_error_that_names_the_ways_out() {
     let large = Large::new();
     let [one, two] = large.commands();
-    // Blocks of 1024 bytes: the items of some of the rows.
+    // The limit is in blocks of 1024 bytes: enough for the items of some of the rows.
     let (one, two) = (support::limited("-f 20000", &one), Running::start(two));
     let one = one.wait();
     one.assert_failed(3, "the file would be larger than the system allows");

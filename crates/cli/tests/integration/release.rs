@@ -1,4 +1,4 @@
-//! What `make release` makes beside programs: the list of crates, and the checksums.
+//! What `make release` makes in addition to programs: the list of crates, and the checksums.
 
 use serde_json::Value;
 use std::collections::BTreeSet;

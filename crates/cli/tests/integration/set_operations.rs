@@ -54,11 +54,11 @@ fn result(place: &Place, report: &str) -> Value {
     report["result"].clone()
 }
 
-/// Sets around every edge: apart, one in the other, the same, and empty ones.
+/// Pairs of sets: overlapping, disjoint, equal, and with one or both empty.
 const SETS: [[std::ops::Range<u64>; 2]; 6] =
     [[0..20, 15..40], [0..9, 50..60], [0..30, 0..30], [0..0, 0..12], [0..12, 0..0], [0..0, 0..0]];
 
-/// With these sets; sides may be empty.
+/// A place for each of the sets, which may be empty.
 fn sets() -> impl Iterator<Item = (Place, [BTreeSet<u64>; 2])> {
     SETS.into_iter().map(|[one, two]| {
         let (first, second) = (one.clone().collect(), two.clone().collect());
@@ -126,7 +126,7 @@ fn a_key_too_long_for_the_union_is_an_error_with_its_line_and_column() {
     place.assert_no_leftovers(&["u.csv"]);
 }
 
-/// The identifiers of a file, and the keys beside them.
+/// The identifiers in a file, each with its key.
 fn ids(place: &Place, file: &str) -> Vec<(String, String)> {
     let text = place.read(file);
     let mut rows = text.lines();

@@ -35,8 +35,8 @@ pub fn free_port() -> u16 {
     TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port()
 }
 
-/// Passes connections on to `to`, and cuts the first `cuts` of them after so many bytes from the connecting side, or from
-/// the listening side. Ends with the process.
+/// Forwards connections to port `to`, and cuts the first `cuts` of them after `after[0]` bytes from
+/// the connecting side or `after[1]` bytes from the listening side. Ends with the process.
 pub fn cutting_relay(to: u16, cuts: usize, after: [usize; 2]) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -280,7 +280,7 @@ impl Place {
         self.run_within(["30s", "20s"], agreement, party, input, output)
     }
 
-    /// `vesica run` of one party that gives up soon.
+    /// `vesica run` of one party with short time limits.
     pub fn run_brief(
         &self,
         agreement: &str,

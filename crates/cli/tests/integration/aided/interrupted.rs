@@ -25,7 +25,7 @@ const RELAYED: u8 = 14;
 /// The file that a process holds while it uses a folder.
 const LOCK: &str = "vesica-run.lock";
 
-/// Keys of each party, in tenths: enough for the moments of a run to be told apart.
+/// A tenth of each party's keys: enough that a test can kill a party in each phase of a run.
 const STEP: u64 = 20_000;
 
 fn kill(running: Running) {
@@ -33,11 +33,11 @@ fn kill(running: Running) {
     assert_eq!(running.wait().code, None, "it was killed");
 }
 
-/// A result file in the making is there.
+/// Whether the process is writing a result file.
 fn writes(scene: &Scene, running: &Running) -> bool {
     let Ok(open) = fs::read_dir(format!("/proc/{}/fd", running.pid())) else { return false };
     open.flatten().any(|entry| {
-        // A file without a name shows as one of its directory that was deleted.
+        // `/proc` shows an unnamed file as a deleted file of its directory.
         let is_unnamed = fs::read_link(entry.path()).is_ok_and(|path| {
             path.parent() == Some(scene.directory())
                 && path.to_string_lossy().ends_with("(deleted)")
@@ -46,7 +46,7 @@ fn writes(scene: &Scene, running: &Running) -> bool {
     })
 }
 
-/// The party `a`, which waits for a second alone.
+/// Party `a`, which waits one second for the other party.
 fn impatient(scene: &Scene) -> Command {
     let mut command = vesica();
     command.args(["run", "two.toml", "--key", "a.key", "--input", "a.csv"]);
@@ -71,7 +71,7 @@ fn runs_continue_after_a_party_is_killed_at_any_moment() {
         scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
         let start = |party| Running::start(scene.party("two.toml", party));
 
-        // Reading: its folder is there, and nothing else is.
+        // Reading: only its folder exists.
         let mut a = start("a");
         until("a begins", || !scene.states().is_empty());
         assert!(!a.has_ended());
@@ -81,13 +81,13 @@ fn runs_continue_after_a_party_is_killed_at_any_moment() {
         until_told(&mut a, "waiting for b");
         assert!(scene.keeps(HELLO, 0));
         kill(a);
-        // Sending, while the other one has said hello and is gone.
+        // Sending, after the other party has sent its hello and stopped.
         let mut b = start("b");
         until_told(&mut b, "already connected: a");
         let a = start("a");
         until("b sends its list", || scene.keeps(LABELS, 1) || scene.keeps(RELAYED, 1));
         kill(b);
-        // Waiting for the list of the other one.
+        // Waiting for the other party's list.
         until("a has sent its list", || scene.keeps(SIZE, 0));
         kill(a);
         // Writing.
@@ -97,7 +97,7 @@ fn runs_continue_after_a_party_is_killed_at_any_moment() {
             running.signal(Signal::SIGKILL);
             drop(running.wait());
         }
-        // Whose folder is gone was done.
+        // A party without a folder had finished.
         let parties = ["a", "b"].into_iter();
         let is_left = |party: &&str| scene.states().iter().any(|name| name.ends_with(party));
         let left: Vec<Running> = parties.filter(is_left).map(start).collect();
@@ -122,7 +122,7 @@ fn runs_continue_after_the_helper_is_killed_at_any_moment() {
         let expected = with_files(&scene, &["a", "b"], STEP);
         scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
         let start = |party| Running::start(scene.party("two.toml", party));
-        // Nobody is there yet.
+        // Neither the helper nor b has started.
         let mut a = start("a");
         let helper = scene.helper(&[]);
         // Meeting.
@@ -179,7 +179,7 @@ fn an_interrupted_party_is_told_that_the_same_command_continues_the_run() {
     until_told(&mut a, "waiting for b");
     a.signal(Signal::SIGINT);
     a.wait().assert_failed(130, "the same command continues where the run stopped");
-    // With other rows it does not.
+    // With other rows the run does not continue.
     let rows = scene.read("a.csv");
     scene.write("a.csv", format!("{rows}7,new@example.com\n"));
     Running::start(scene.party("two.toml", "a"))
@@ -205,7 +205,7 @@ fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
     kill(a);
     let mut b = Running::start(scene.party("two.toml", "b"));
     until_told(&mut b, "already connected: a");
-    // Other rows than those it began with.
+    // Not the rows that the first run started with.
     let expected = with_files(&scene, &["a", "b"], 50);
     let mut command = scene.party("two.toml", "a");
     command.arg("--restart");
@@ -219,7 +219,7 @@ fn a_restart_ends_the_run_for_the_others_and_begins_a_new_one() {
     assert_clean(&scene);
 }
 
-/// Interrupts a run as soon as it has joined it.
+/// Interrupts a party as soon as it has joined the run.
 struct Interrupts(CancelToken);
 
 impl Observer for Interrupts {
@@ -230,7 +230,8 @@ impl Observer for Interrupts {
     }
 }
 
-/// Until the helper has said that the run is over, an answer may wait there for the secrets in the folder.
+/// Until the helper confirms that the run has ended, it may hold an answer that needs the
+/// secrets in the folder.
 #[test]
 fn an_unconfirmed_restart_leaves_the_run_unchanged() {
     let scene = Scene::new();
@@ -240,7 +241,7 @@ fn an_unconfirmed_restart_leaves_the_run_unchanged() {
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
     kill(a);
-    // Interrupted when it has reached the helper, and before the helper has ended anything.
+    // Interrupted after it reaches the helper, and before the helper ends the run.
     let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
     let cancel = CancelToken::new();
     let mut job = scene.job("two.toml", "a");
@@ -284,7 +285,7 @@ fn a_run_waits_for_a_helper_whose_disk_is_full() {
     let scene = Scene::new();
     let expected = with_files(&scene, &["a", "b"], 2000);
     scene.agreement("two.toml", &TERMS);
-    // No file of more than some kilobytes: what a party meets with fits, its labels do not.
+    // No file above some kilobytes: the messages of the meeting fit, the labels do not.
     let helper = scene.helper_after("trap '' XFSZ; ulimit -f 16;", &[]);
     let mut parties = ["a", "b"].map(|party| Running::start(scene.party("two.toml", party)));
     for party in &mut parties {
@@ -359,7 +360,7 @@ fn a_restart_replaces_a_folder_with_damaged_files() {
         let mut restart = scene.party("two.toml", "a");
         restart.arg("--restart");
         let (a, b) = (Running::start(restart), Running::start(scene.party("two.toml", "b")));
-        // It may come before the other has given the old run up, and then is told of it.
+        // If b connects before a abandons the old run, b learns that a did.
         let b = b.wait();
         if b.code != Some(0) {
             Running::start(scene.party("two.toml", "b")).wait().assert_code(0);
@@ -379,21 +380,21 @@ fn a_party_killed_before_its_summary_gives_its_result_again() {
     let _helper = scene.helper(&[]);
     let expected = with_files(&scene, &["a", "b"], 100);
     scene.agreement("two.toml", &TERMS);
-    // Nobody reads what it says, and there is no room for it.
+    // The pipe is full and has no reader, so a blocks when it prints its summary.
     let (unread, full) = std::io::pipe().unwrap();
     let mut filling = full.try_clone().unwrap();
     let filling = std::thread::spawn(move || filling.write_all(&[b' '; 1 << 21]));
     let b = Running::start(scene.party("two.toml", "b"));
     let mut a = scene.party("two.toml", "a").stdout(full).stderr(Stdio::null()).spawn().unwrap();
     b.wait().assert_code(0);
-    // It is about to tell its user.
+    // It is about to print its summary.
     until("the result is in place", || scene.path("a.out.csv").exists());
     a.kill().unwrap();
     a.wait().unwrap();
     drop(unread);
     assert!(filling.join().unwrap().is_err());
     let [folder] = &scene.states()[..] else { panic!("{:?}", scene.states()) };
-    // As it is in the middle of its removal.
+    // The folder as it is in the middle of its removal.
     let copied = scene.path("copied");
     fs::create_dir(&copied).unwrap();
     for (name, from) in [("finished", "owner"), ("owner", "owner"), (LOCK, LOCK)] {
@@ -461,8 +462,9 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             let answer = scene.path("state-of-a/answer");
             let mode = fs::metadata(&answer).unwrap().permissions().mode() & 0o777;
             assert!(mode == 0o600 && !scene.path("a.out.csv").exists());
-            // Of the run nothing is left there; a party that knows that it was heard needs no helper at all.
-            until("the run is over", || {
+            // The helper keeps nothing of the run. A party that knows that the helper received its
+            // last message does not need the helper.
+            until("the helper has removed the run", || {
                 fs::read_dir(scene.path("kept/runs")).is_ok_and(|mut runs| runs.next().is_none())
             });
             let helper = if dies_writing {
@@ -474,7 +476,7 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             // With other rows there is no result.
             let rows = scene.read("a.csv");
             scene.write("a.csv", format!("{rows}7,new@example.com\n"));
-            // Other threads of the killed party may still have its folder.
+            // Other threads of the killed party may still hold its folder.
             let start = Instant::now();
             let other = loop {
                 match run(job_of_a(&scene), Arc::new(Silent), &CancelToken::new()) {
@@ -485,7 +487,7 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             };
             assert!(matches!(other, Err(Error::Input(InputFault::OtherRows { .. }))), "{other:?}");
             scene.write("a.csv", rows);
-            // The run's own file may be replaced, no other one.
+            // Only the run's own result file may be replaced.
             scene.write("another.csv", "stays");
             let mut misdirected = job_of_a(&scene);
             misdirected.output =
@@ -504,7 +506,7 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
     }
 }
 
-/// The helper has the run still: the other party has not got its answer.
+/// The helper still has the run, because the other party has not received its answer.
 #[test]
 fn a_party_killed_after_its_last_message_may_say_it_again() {
     let scene = Scene::new();

@@ -1,4 +1,4 @@
-//! How much memory a helper takes, whatever its parties send.
+//! The bound on a helper's memory, which holds for anything that its parties send.
 
 use crate::aided::scene::{Scene, identity, until};
 use std::time::Duration;
@@ -43,7 +43,7 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
     put.extend_from_slice(&(SLOT_LEN as u64).to_le_bytes());
     let soon = Duration::from_secs(60);
     let own = Identity::load(scene.path("a.key")).unwrap();
-    // Each sends a slot, but for its last byte: all of it is there, and nothing can be done with it.
+    // Each sends a slot except its last byte, so the helper can do nothing with it yet.
     let cancel = CancelToken::new();
     let threads: Vec<_> = (0..CONNECTIONS)
         .map(|_| {
@@ -65,7 +65,7 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
             say(&put);
             cancel.on_cancel(move || session.abort(StopReason::Cancelled));
             std::thread::spawn(move || {
-                // Waits where the helper takes no more; until the connection is ended.
+                // Blocks once the helper reads no more, until the connection ends.
                 let _ = writer.write_all(&(SLOT_LEN as u32).to_le_bytes());
                 let piece = [7; 1 << 16];
                 let mut left = SLOT_LEN - 1;
@@ -77,12 +77,13 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
             })
         })
         .collect();
-    until("all of it has come", || {
+    until("the helper has received all bytes", || {
         let before = memory_mb(helper.pid(), "VmRSS");
         std::thread::sleep(Duration::from_millis(1500));
         before > 30 && memory_mb(helper.pid(), "VmRSS").abs_diff(before) < 2
     });
-    // 64, and 4 of each connection's that nobody has asked for yet; without a limit it is 400 and more.
+    // The limit of 64 MB, and 4 MB of each connection that the helper has not read yet. Without a
+    // limit it would be 400 MB or more.
     let peak = memory_mb(helper.pid(), "VmHWM");
     assert!(peak < 64 + 4 * CONNECTIONS as u64 + 64, "{peak} MB");
     assert!(scene.get("/healthz").ends_with("ok\n"));

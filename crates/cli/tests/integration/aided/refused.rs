@@ -1,4 +1,5 @@
-//! Somebody is not who or what was agreed: nobody else is kept from a result by it, and all are told why.
+//! A party or helper is not the one agreed, or does not act as agreed: the other parties still get
+//! their results, and each learns the reason.
 
 use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, identity, until_told};
@@ -8,7 +9,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;
 
-/// A party's command that gives up soon.
+/// A party's command with short time limits.
 fn brief(scene: &Scene, agreement: &str, party: &str) -> Command {
     let mut command = vesica();
     command.args(["run", agreement, "--key", &format!("{party}.key"), "--input", "a.csv"]);
@@ -57,7 +58,7 @@ fn keys_that_the_agreement_or_the_helper_does_not_list_are_refused() {
     Running::start(brief(&scene, "other.toml", "f"))
         .wait()
         .assert_failed(3, "cloud does not serve this identity");
-    // A run with somebody whom it does not serve.
+    // A run with a party that the helper does not serve.
     Running::start(brief(&scene, "other.toml", "a"))
         .wait()
         .assert_failed(3, "cloud does not accept this run");
@@ -103,7 +104,7 @@ fn more_parties_than_agreed_change_nothing() {
     scene.agreement("two.toml", &TERMS);
     let mut a = Running::start(scene.party("two.toml", "a"));
     until_told(&mut a, "waiting for b");
-    // One more believes to be of the party.
+    // A third party has an agreement that names it as well.
     scene.agreement("three.toml", &Terms { parties: &["a", "b", "c"], ..TERMS });
     let c = Running::start(brief(&scene, "three.toml", "c")).wait();
     c.assert_failed(5, "a and b did not connect within 2 s");
@@ -125,7 +126,7 @@ fn limits_of_the_helper_are_reported_to_the_party() {
     let _helper = scene.helper(&[]);
     with_files(&scene, &["a", "b"], 10);
     scene.agreement("two.toml", &TERMS);
-    // Also to the party that is within its own.
+    // The helper also tells the party that is within its own limit.
     for party in ["a", "b"] {
         let ended = Running::start(brief(&scene, "two.toml", party)).wait();
         ended.assert_failed(3, "cloud allows at most 1,000 rows of a, fewer than the agreement");
@@ -174,7 +175,7 @@ fn unusable_settings_and_addresses_of_a_helper_are_reported() {
         .assert_failed(3, "mysql://localhost/a");
 }
 
-/// The last of three parties has no single peer to tell of its failure.
+/// With three parties, a party has no single peer to which it reports its failure.
 #[test]
 fn a_party_without_its_file_ends_at_once_in_any_position() {
     let scene = Scene::new();
@@ -216,7 +217,8 @@ fn options_that_do_not_fit_the_kind_of_run_are_refused() {
     assert!(scene.states().is_empty(), "{:?}", scene.states());
 }
 
-/// Only a superuser can give files away; `vesica_link::access_of_others` has the rule for everybody.
+/// Only a superuser can change a file's owner; `vesica_link::access_of_others` has the rule for all
+/// users.
 #[test]
 fn state_folders_and_key_files_of_another_user_or_open_to_others_are_refused() {
     let scene = Scene::new();

@@ -1,5 +1,6 @@
-//! What a party does before its last message is the same whether all is common, nothing is, or the answer is wrong:
-//! neither the helper nor the other party can tell these apart, whatever the party does with its result later.
+//! Until its last message a party acts the same whether all keys are common, none are, or the answer
+//! is wrong. Neither the helper nor the other party can distinguish these cases, no matter what the
+//! party does with its result later.
 
 use crate::aided::scene::{Scene, TERMS, Terms, identity, joined, people, until};
 use std::fs;
@@ -255,14 +256,16 @@ impl Observer for OfA {
             Event::Agreed => self.events.lock().unwrap().push("agreed".to_owned()),
             Event::Checked => self.events.lock().unwrap().push("checked".to_owned()),
             Event::Helper(RemoteEvent::Waiting { .. }) => {
-                // Elsewhere: what the helper reads and writes is not the party's.
+                // On another thread, so that the helper's reads and writes do not count as the
+                // party's.
                 if let Some(helper) = self.helper.clone() {
                     std::thread::spawn(move || helper.when_a_waits()).join().unwrap();
                 }
             }
             Event::LastMessage => {
                 let ((now, _), begun) = (file_calls(), *self.begun.lock().unwrap());
-                // The helper has heard it: it says so in the run's directory, or has removed that.
+                // The helper has received the message: it records that in the run's directory, or
+                // has removed the directory.
                 let is_removed = |path: &Path| !path.parent().is_some_and(Path::exists);
                 let heard = self.slots.path("done-00");
                 let heard = heard.is_none_or(|path| path.exists() || is_removed(&path));
