@@ -65,7 +65,7 @@ impl Words<'_> {
                 if !values.are_plain() =>
             {
                 format!(
-                    "{added} they are counted in an extra column beside the values, and sums in \
+                    "{added} they are counted in an extra column next to the values, and sums in \
                      which one is missing or added are refused."
                 )
             }
@@ -166,8 +166,8 @@ impl Words<'_> {
             Question::InnerProduct { values, factors } => vec![
                 format!(
                     "{lying} {who} keys that are not in its data: an inner product over a single \
-                     key is the product of its values, and whoever knows one of them learns the \
-                     other.{bounded} {leave_out} Either side can enter any values: with the value \
+                     key is the product of its values, and a side that knows one of them learns \
+                     the other.{bounded} {leave_out} Either side can enter any values: with the value \
                      1 for one key and 0 for all others a side that receives the result learns \
                      the other side's value of that key.",
                 ),

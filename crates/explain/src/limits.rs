@@ -78,19 +78,18 @@ impl Words<'_> {
     /// How often abandoned runs may be retried.
     fn repeats(&self) -> String {
         let after = match self.agreement.max_repeats {
-            0 => "A run that is given up is the last one under this agreement (`max_repeats = 0`)."
+            0 => "An abandoned run is the last one under this agreement (`max_repeats = 0`)."
                 .to_owned(),
-            1 => "At most once in a row a run may be begun anew after one that was given up \
-                  (`max_repeats = 1`)."
+            1 => "At most 1 retry in a row is allowed after an abandoned run (`max_repeats = 1`)."
                 .to_owned(),
             most => format!(
-                "At most {most} times in a row a run may be begun anew after one that was given \
-                 up (`max_repeats = {most}`)."
+                "At most {most} retries in a row are allowed after abandoned runs \
+                 (`max_repeats = {most}`)."
             ),
         };
         format!(
-            "Runs that are given up. Each new one gives a side that cheats another chance to guess \
-             keys. {after} They are counted only if both sides keep a state (`--exchange` or \
+            "Abandoned runs. Each retry gives a side that cheats another chance to guess keys. \
+             {after} Abandoned runs are counted only if both sides keep a state (`--exchange` or \
              `--state`)."
         )
     }

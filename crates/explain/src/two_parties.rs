@@ -342,7 +342,7 @@ impl Words<'_> {
         let rows = self.sender.max_rows.max(self.receiver.max_rows);
         format!(
             "the sets are matched in {} partitions of {sender} and {receiver} keys, random ones \
-             included ({:.1} % and {:.1} % more keys in all), so that nobody learns how many keys \
+             included ({:.1} % and {:.1} % more keys in all), so that no one learns how many keys \
              of the other side are in one. `--memory` bounds the memory; what does not fit takes \
              up to {} bytes of disk a row, {} for {} rows",
             grouped(plan.partitions()),

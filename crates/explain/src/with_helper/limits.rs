@@ -32,8 +32,8 @@ impl Words<'_> {
             points.push(format!(
                 "Which keys are common, from {helper}, if it runs modified software. It can \
                  replace some labels and see whether {second} continues, which shows whether those \
-                 labels belonged to common keys; and once more with {first}: two questions in each \
-                 run. It is detected if one of the labels belonged to a common key, and not \
+                 labels belonged to common keys. It can do the same with {first}: two questions in \
+                 each run. It is detected if one of the labels belonged to a common key, and not \
                  detected otherwise."
             ));
         }

@@ -102,9 +102,9 @@ fn the_explanation_does_not_claim_that_hidden_sizes_are_learned() {
 fn it_is_told_how_often_a_run_may_be_begun_anew() {
     let canonical = sample("one-side.toml").canonical();
     for (line, says) in [
-        ("", "At most 3 times in a row a run may be begun anew after one that was given up"),
-        ("max_repeats = 1\n", "At most once in a row a run may be begun anew"),
-        ("max_repeats = 0\n", "A run that is given up is the last one under this agreement"),
+        ("", "At most 3 retries in a row are allowed after abandoned runs"),
+        ("max_repeats = 1\n", "At most 1 retry in a row is allowed after an abandoned run"),
+        ("max_repeats = 0\n", "An abandoned run is the last one under this agreement"),
     ] {
         let text = canonical.replacen("self_check", &format!("{line}self_check"), 1);
         let text = explain(&Agreement::parse(&text).unwrap()).to_string();
