@@ -285,7 +285,7 @@ pub enum StopReason {
     Misbehaviour,
     /// The peer reached a time limit.
     Timeout,
-    /// The peer met a defect of its own.
+    /// The peer hit a defect of its own.
     Internal,
 }
 

@@ -82,11 +82,11 @@ pub enum Refusal {
     /// The helper is shutting down. The run can continue when the helper is back.
     #[error("it is shutting down")]
     ShuttingDown,
-    /// The run met a defect of the helper, and has ended.
-    #[error("the run met a defect of the helper and is over")]
+    /// The run hit a defect of the helper and has ended.
+    #[error("the run hit a defect of the helper and has ended")]
     Broken,
-    /// The helper met a defect of its own.
-    #[error("it met a defect of its own")]
+    /// The helper hit a defect of its own.
+    #[error("it hit a defect of its own")]
     Internal,
 }
 

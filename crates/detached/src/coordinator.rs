@@ -32,7 +32,7 @@ const GATHERED_BYTES: u64 = 256 << 20;
 /// of 64 MiB; every task carries the list of all of them.
 const MOST_OBJECTS: usize = 1024;
 
-const DETACHED: Error = Error::Bug("this connection has no parts elsewhere");
+const DETACHED: Error = Error::Bug("this connection has no detached parts");
 
 /// The stored data of a partition does not belong to it.
 const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
@@ -344,7 +344,7 @@ impl Coordinator<'_> {
         let taken = self.workers.take(self.run_spec, &tasks, std::mem::take(&mut self.kept));
         let taken = taken.map_err(|WorkersFault| TransportError::CancelledHere)?;
         if !taken.iter().map(|one| one.part).eq(tasks.iter().map(|task| task.part)) {
-            return Err(Error::Bug("what came of tasks is not of these tasks"));
+            return Err(Error::Bug("the results do not belong to these tasks"));
         }
         if let Some(fault) = taken.iter().find_map(|one| one.fault) {
             return Err(Misbehaviour::from(fault).into());

@@ -166,8 +166,8 @@ pub enum InputFault {
         /// `min_rows` of this party.
         min: u64,
     },
-    /// The interrupted run began with other rows.
-    #[error("the run in {} had begun with other rows", state.display())]
+    /// The interrupted run was started with other rows.
+    #[error("the run in {} was started with other rows", state.display())]
     OtherRows {
         /// The folder of the run.
         state: PathBuf,

@@ -127,7 +127,7 @@ impl fmt::Debug for RunResult {
             Self::OutsideBounds => f.write_str("OutsideBounds"),
             Self::Rows(rows) => rows.fmt(f),
             Self::Detached { keys, rows, of } => {
-                write!(f, "Elsewhere({keys} keys, {rows} of {of} rows)")
+                write!(f, "Detached({keys} keys, {rows} of {of} rows)")
             }
             Self::Cardinality(count) => write!(f, "Cardinality({count})"),
             Self::Threshold { min, reached } => write!(f, "Threshold({reached}, of {min})"),

@@ -76,7 +76,7 @@ fn runs_are_named_by_their_instance_and_endings_by_who_ended_them() {
 
     let spec = Spec { variant: Variant::SizeHiding, ..fixture.spec_of(&[0, 1], 4) };
     run_all(&fixture, &service, &spec, &[0, 1], MAX_ROWS);
-    lines.one("labels made anew");
+    lines.one("labels replaced by new ones");
     lines.one("places of the labels released");
     run_all(&fixture, &service, &fixture.spec_of(&[0, 1], 5), &[0, 1], MAX_ROWS);
     let compared = lines.one("lists compared");

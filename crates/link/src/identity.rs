@@ -28,7 +28,7 @@ pub enum ParseIdentityError {
     #[error("the identity is mistyped or cut off: its checksum is wrong")]
     BadChecksum,
     /// A secret key in place of a public identity.
-    #[error("this is a secret key, not a public identity; nobody else may see it")]
+    #[error("this is a secret key, not a public identity; no one else may see it")]
     IsSecret,
 }
 

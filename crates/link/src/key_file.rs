@@ -216,8 +216,10 @@ impl Identity {
             .expect("32 bytes fit the code");
         // Room for the whole text, so that growing leaves no copy of the key behind.
         let mut text = Zeroizing::new(String::with_capacity(1024));
-        text.push_str("# Vesica secret key. Whoever has this file can act as you: share it with\n");
-        text.push_str("# nobody. The public identity, for the other party, is:\n# ");
+        text.push_str(
+            "# Vesica secret key. Anyone who has this file can act as you: do not share it.\n",
+        );
+        text.push_str("# The public identity, for the other party, is:\n# ");
         text.push_str(&self.public.to_string());
         text.push('\n');
         text.push_str(&secret);

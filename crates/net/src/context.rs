@@ -154,7 +154,7 @@ impl Context {
         self.peers
             .get_mut(&role)
             .map(|peer| &mut peer.channel)
-            .ok_or(Error::Bug("the protocol asked for a role that nobody has"))
+            .ok_or(Error::Bug("the protocol asked for a role that no party has"))
     }
 
     /// This party's secret randomness.

@@ -202,7 +202,7 @@ fn after(
     }
 }
 
-const OTHER: Error = Error::Bug("a party that runs again does not say what it has said");
+const OTHER: Error = Error::Bug("a party that runs again does not send what it sent before");
 
 struct Core {
     heard: BTreeMap<StreamId, Arc<[u8]>>,

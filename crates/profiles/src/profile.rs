@@ -146,11 +146,8 @@ const HEX_DIGEST: CatalogueRow = row(
     "as hex, of the digest's length, or its Base64: md5, sha1, sha224, sha256, sha384, sha512",
 );
 
-const INTEGER: CatalogueRow = row(
-    "integer:<BITS>",
-    3,
-    "a whole number of at most so many bits, 1 to 64; leading zeros removed",
-);
+const INTEGER: CatalogueRow =
+    row("integer:<BITS>", 3, "a whole number of at most BITS bits, 1 to 64; leading zeros removed");
 const IPV4: CatalogueRow = row("ipv4", 3, "an IPv4 address in dotted decimal form");
 const UUID: CatalogueRow = row(
     "uuid",

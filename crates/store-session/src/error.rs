@@ -174,13 +174,13 @@ pub enum ExchangeError {
     #[error("the folder holds another run")]
     OfAnother,
     /// This party started the run with another folder, which is not here and may be lost.
-    #[error("run {number} was begun with another folder")]
+    #[error("run {number} was started with another folder")]
     BegunDetached {
         /// The number of the run.
         number: u32,
     },
     /// More runs were abandoned than the agreement allows.
-    #[error("{} runs were given up, and the agreement allows {}", .0.count, .0.max)]
+    #[error("{} runs were abandoned, and the agreement allows {}", .0.count, .0.max)]
     TooManyRepeats(Repeats),
     /// The contents of the folder are damaged.
     #[error("the folder is damaged")]
@@ -199,7 +199,7 @@ pub enum ExchangeError {
     #[error("the other side does not follow the protocol: {0}")]
     PeerMisbehaved(Misbehaviour),
     /// The store has an object of this party that this party did not write.
-    #[error("somebody else has written object {number} of this party")]
+    #[error("this party did not write its object {number} that is in the store")]
     ForeignObject {
         /// Its number.
         number: u32,

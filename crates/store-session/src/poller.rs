@@ -24,7 +24,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often a waiting party checks whether the other one has abandoned the run.
 const STOPPED_EVERY: Duration = Duration::from_secs(1);
 
-/// What a run through a store needs apart from the parties.
+/// What a run through a store needs in addition to the parties.
 #[derive(Clone)]
 pub struct Options {
     /// The store.

@@ -84,7 +84,7 @@ pub enum AgreementFault {
         second: String,
     },
     /// `receives` is an empty list.
-    #[error("\"receives\" names nobody")]
+    #[error("\"receives\" names no party")]
     NoReceiver,
     /// A party is listed in `receives` twice.
     #[error("\"receives\" names {name:?} twice")]
@@ -396,8 +396,8 @@ pub enum AgreementFault {
         /// The copies and dummies.
         check: Check,
     },
-    /// With these copies and dummies the lists are longer than the protocol takes.
-    #[error("{} copies of so many rows make longer lists than the protocol takes", check.copies)]
+    /// With these copies and dummies the lists are longer than the protocol allows.
+    #[error("with {} copies of each row the lists are too long for the protocol", check.copies)]
     ListsTooLong {
         /// The copies and dummies.
         check: Check,

@@ -342,7 +342,7 @@ mod tests {
             assert_eq!(run.over(), Some(ended), "it was waited for");
             assert!(ending.join().unwrap());
         });
-        assert!(!run.begin_end(|| true), "it was over");
+        assert!(!run.begin_end(|| true), "it had ended");
         assert_eq!(run.over(), Some(ended));
     }
 }

@@ -34,7 +34,7 @@ impl<'a> RunSlots<'a> {
     /// Logs what a step has written and nothing else reports.
     fn log(&self) {
         if self.has_relabelled.swap(false, Ordering::Relaxed) {
-            tracing::info!(run = %short(self.run), "labels made anew");
+            tracing::info!(run = %short(self.run), "labels replaced by new ones");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Measures how long runs take. Slow: `cargo test --release -p vesica-helper --test integration large::
 //! -- --ignored --nocapture`.
 
-#![expect(clippy::print_stdout, reason = "figures are for whoever runs it")]
+#![expect(clippy::print_stdout, reason = "prints figures for the person who runs it")]
 
 use crate::aided::{is_right, run_party};
 use crate::common::Fixture;

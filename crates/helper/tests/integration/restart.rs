@@ -104,7 +104,7 @@ fn a_repeatedly_restarted_helper_gives_the_right_answer() {
                 service = Some(again(&fixture, &place, |_| ()));
                 restarts += 1;
             }
-            assert!(restarts > 1, "{variant:?} was over before it was disturbed");
+            assert!(restarts > 1, "{variant:?} finished before a restart");
         });
     }
 }

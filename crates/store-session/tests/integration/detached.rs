@@ -157,7 +157,7 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
                     let detached = on.detached().unwrap();
                     detached.listen(true).unwrap();
                     let Received::Parcel(parcel, _) = &detached.hear(&[StreamId::ROOT])[0] else {
-                        panic!("it is apart");
+                        panic!("the object is detached");
                     };
                     let desk = DetachedKeys::from_bytes(&detached.desk()).unwrap();
                     desk.get(&*scene.store, parcel).map(drop)

@@ -234,7 +234,7 @@ impl Scene {
         drop(soon(0, &mine));
         let begun = tree_of(&mine);
         drop(soon(1, &theirs));
-        drop(soon(0, &mine).expect("the peer has said its coins"));
+        drop(soon(0, &mine).expect("the peer has sent its coins"));
         let met = tree_of(&mine);
         let peer = tree_of(&theirs);
         let objects = objects_of(&shared);
@@ -277,7 +277,7 @@ impl Scene {
         let store = watched(&shared);
         {
             let on = self.meet(1, &state, Arc::clone(&store), Duration::ZERO);
-            let on = on.expect("the other party has said its coins");
+            let on = on.expect("the other party has sent its coins");
             let desk = DetachedKeys::from_bytes(&on.detached().expect("it has a desk").desk());
             let put = |id, streams: &[(u64, &[u8])]| {
                 let flight: Flight =

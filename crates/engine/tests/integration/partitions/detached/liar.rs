@@ -220,7 +220,7 @@ fn a_peer_that_names_an_object_twice_gets_no_jobs_of_it() {
         let (error, failed, jobs) = hear_in_jobs(&pair, Lie::Twice, has_hands);
         let named_twice = Misbehaviour::BrokenFraming;
         let is_it = matches!(&error, Error::PeerMisbehaved { kind, .. } if *kind == named_twice);
-        assert!(is_it && failed.is_none(), "elsewhere: {has_hands}: {error:?}, {failed:?}");
+        assert!(is_it && failed.is_none(), "has_hands = {has_hands}: {error:?}, {failed:?}");
         assert!(jobs <= flights + 1, "{jobs} jobs");
     }
 }
