@@ -135,7 +135,7 @@ PAPER = Paper(
             ' have it built in. "Parallel" is two threads of each party. De Cristofaro\'s code has two threads'
             " a side and leaves out the"
             " last step, and RSA of 1024 and 15360 bits; ours has one thread and 2048 or 3072 bits. The summary counts"
-            " `gbf_paper` beside the paper's 80 bits alone. Java's rows of the paper are left out.",
+            " only `gbf_paper` at the paper's 80 bits. Java's rows of the paper are left out.",
         ),
         "figure_4": Part(
             "Figure 4",

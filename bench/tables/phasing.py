@@ -419,7 +419,7 @@ PAPER = Paper(
             " network without TLS. Their tables are drawn again until all items fit; `ot_phasing` has 1.32·n bins in place"
             " of 1.2·n and need not.",
         ),
-        "table_12": Part("Table 12", table_12, "Columns of the paper are added where ours are not apart."),
+        "table_12": Part("Table 12", table_12, "Where ours are not separate, columns of the paper are added up."),
     },
     left_out={"Figure 1": "describes a protocol"},
 )

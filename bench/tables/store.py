@@ -43,7 +43,7 @@ class Store:
 
     def run(self, command, limit_s=None, turn=0):
         """The exit status and the standard output of a command; errors go to the terminal. The status is None if the
-        command took longer than `limit_s` or the time was up. `turn` tells apart runs of one command."""
+        command took longer than `limit_s` or the time was up. `turn` distinguishes runs of one command."""
         named = [self.names.get(part, str(part)) for part in command]
         one = self.known.get(key(named, turn), {"status": -1})
         if one["status"] == 0 or (one["status"] is None and one["limit_s"] >= (limit_s or math.inf)):

@@ -58,7 +58,7 @@ def main():
             for n_x in {1, max(1, n // 1000), n}
         )
         assert least[0] > 0, f"{runs} runs: {least[0]:.2f} bits at {least[1]}"
-        key = f"{runs} partitions, beside their {lam - 40} bits"
+        key = f"{runs} partitions, in addition to their {lam - 40} bits"
         worst[key] = least
     for key, (bits, n) in worst.items():
         print(f"{key}: at least {40 + bits:.2f} bits, worst at n = {n}")

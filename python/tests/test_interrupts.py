@@ -401,7 +401,7 @@ def fork(progress):
 try:
     result = v.run(agreement, many, key=key, connect=address, progress=fork)
 except v.SettingsError as error:
-    assert phase == "goes on" and "forked" in str(error), error
+    assert phase == "continues" and "forked" in str(error), error
     sys.exit(0)
 except ValueError:
     assert phase == "collects"
@@ -414,7 +414,7 @@ print(result.count)
 
 
 @pytest.mark.parametrize(
-    "child", ["leaves at once", "ends", "starts another", "goes on", "collects"]
+    "child", ["leaves at once", "ends", "starts another", "continues", "collects"]
 )
 def test_a_fork_in_the_middle_does_not_disturb_the_run(child: str, folder: str) -> None:
     address = free_address()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from vesica._errors import SettingsError, unwritable
 from vesica._text import escape
 
-#: Colours that people with red-green colour blindness can tell apart.
+#: Colours that people with red-green colour blindness can distinguish.
 OWN, OTHER, COMMON, LOST = "#0072b2", "#e69f00", "#009e73", "#999999"
 FONT = "font-family='sans-serif' font-size='13'"
 

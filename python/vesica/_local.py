@@ -1,8 +1,8 @@
 """A local folder that other users of the machine cannot change, reached by descriptors.
 
 Spark and pyarrow reach files by their paths. So no other user may be able to change where a path leads: this is
-checked for the folder and for all folders above it. Whatever the driver itself reads, makes and deletes, it reaches
-from the folder's descriptor, without following a link.
+checked for the folder and for all folders above it. The driver itself reads, creates and deletes files relative to
+the folder's descriptor, without following links.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes NAME.canonical.toml and NAME.hash for every NAME.toml beside it.
+"""Makes NAME.canonical.toml and NAME.hash for every NAME.toml in the same folder.
 
 Written from the description of the canonical form alone, without the Rust code: the fields in a
 fixed order, every default written out, keys and parties sorted by name; with a helper, its

@@ -6,8 +6,8 @@
 //!   ‖ a bit a row, in words of 8 bytes ‖ digest, 32 bytes
 //! ```
 //!
-//! All numbers are little-endian. The length depends only on the number of parties and of rows:
-//! storing the answer takes the same calls whatever is common, and also for a refused answer.
+//! All numbers are little-endian. The length depends only on the number of parties and of rows, so
+//! storing an answer takes the same calls for any common keys, and for a refused answer.
 
 use std::io::{self, Read, Write};
 use vesica_core::Misbehaviour;

@@ -47,8 +47,8 @@ pub const fn ciphertext_len(size: KeySize) -> usize {
     2 * size.len_bytes()
 }
 
-/// The random bytes of one encryption; wiped when dropped. They are drawn apart from it, so that threads can share
-/// encryptions and what is sent still depends on the generator alone.
+/// The random bytes of one encryption; wiped when dropped. They are drawn separately, so that
+/// threads can share encryptions and the sent bytes still depend on the generator alone.
 pub struct Noise(Secret<Vec<u8>>);
 
 /// An integer, which encryption reduces modulo N; wiped when dropped.

@@ -28,7 +28,7 @@ const GROWTH: usize = 4;
 /// Most messages in a burst: 2 MiB.
 const MAX_BURST_BLOCKS: usize = 128;
 
-/// The share of the run's least bytes that may go into a burst each way: one in so many.
+/// A burst may take one in this many of the run's least bytes, each way.
 const BUDGET_SHARE: u64 = 64;
 
 const FIGURES_LEN: usize = 24;

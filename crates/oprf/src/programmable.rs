@@ -25,9 +25,10 @@
 //!                                                   t_j = Decode(P, A_j) ⊕ F(A_j)
 //! ```
 //!
-//! So t_j = v(x, i) if the programmer has the item of bin j, and t_j is pseudorandom otherwise; only a comparison of
-//! secret values can tell the two cases apart. The programmer's values may depend on the bin j as well, and
-//! usually do: in Figure 6 v(y, i) = s_j, one random value for each bin.
+//! So t_j = v(x, i) if the programmer has the item of bin j, and t_j is pseudorandom otherwise;
+//! only a comparison of secret values can distinguish the two cases. The programmer's values may
+//! depend on the bin j as well, and usually do: in Figure 6 v(y, i) = s_j, one random value for each
+//! bin.
 //!
 //! The function's index i is part of the key, so that two functions of y that give the same bin program
 //! two different keys, and P always holds 3·n_y. x‖i is x ⊕ c_i, where c_1, c_2, c_3 are derived from the session: two

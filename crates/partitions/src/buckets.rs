@@ -299,8 +299,8 @@ impl Grouped {
         Ok(())
     }
 
-    /// Overwrites each item of `partition` with what `replace` makes of it, some tens of thousands
-    /// at a time, in the order of [`each`](Self::each). Other partitions may be read and replaced
+    /// Overwrites the items of `partition` with the output of `replace`, some tens of thousands at
+    /// a time, in the order of [`each`](Self::each). Other partitions may be read and replaced
     /// at the same time.
     ///
     /// # Errors

@@ -25,7 +25,7 @@
 //!   5  [both] x is common iff its bit is 1 ◀──────     [both] one bit per x, in the order received
 //! ```
 //!
-//! Step 2 runs beside steps 3 and 4, on a stream of its own. Points are sent in messages of
+//! Step 2 runs in parallel with steps 3 and 4, on a separate stream. Points are sent in messages of
 //! [`POINTS_PER_MESSAGE`], so that computation and transfer overlap.
 //!
 //! **Where we differ from the paper.** H is the RFC 9380 hash to Ristretto255 and binds the

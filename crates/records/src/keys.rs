@@ -470,11 +470,11 @@ pub fn read_keys(
     read_keys_with(source, columns, Beside::default(), hash, limits, progress)
 }
 
-/// Like [`read_keys`], with the values, texts and rows that `beside` asks for; refused rows go to
-/// its list.
+/// Like [`read_keys`], and also reads the values, texts and rows that `beside` asks for, and adds
+/// refused rows to its list.
 ///
 /// Values take 16 bytes for a row with a key and 8 for each further column, texts their length and
-/// 8, rows 16; while they are sorted all take as much again.
+/// 8, rows 16; sorting takes the same again.
 ///
 /// # Errors
 /// Errors of [`read_keys`], [`InputError::BadValue`], [`InputError::TotalTooLarge`],

@@ -21,8 +21,8 @@ pub struct Report {
     pub started_at: String,
     /// When the run ended.
     pub finished_at: String,
-    /// How many runs under this agreement were given up before this one, since the last one that came to its end; `None`
-    /// if this side keeps no state, or with a helper.
+    /// How many runs under this agreement were abandoned before this one, since the last one that
+    /// finished; `None` if this side keeps no state, or with a helper.
     pub repeats: Option<u32>,
     /// What was agreed.
     pub agreement: AgreementReport,
@@ -251,7 +251,7 @@ pub struct MisfitReport {
 pub struct FrequentReport {
     /// How many rows have it, at least.
     pub count: u64,
-    /// Whether exactly so many rows have it.
+    /// Whether exactly `count` rows have it.
     pub is_exact: bool,
     /// Where one of the first of them is.
     pub first: String,

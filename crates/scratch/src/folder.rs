@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Creates files without a name in a folder: nobody else can open them, and they disappear when
-/// dropped, also if the process is killed.
+/// Creates unnamed files in a folder: no other process can open them by a path, and they disappear
+/// when dropped, also if the process is killed.
 #[derive(Clone, Debug)]
 pub struct FolderScratch {
     folder: PathBuf,
@@ -124,7 +124,7 @@ mod tests {
         for bad in ["file", "file/below"] {
             assert!(FolderScratch::new(dir.path().join(bad)).try_out().is_err(), "{bad}");
         }
-        // Nobody, not even root, can create files there.
+        // No user, not even root, can create files there.
         assert!(FolderScratch::new("/proc/none".into()).try_out().is_err());
     }
 

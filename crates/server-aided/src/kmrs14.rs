@@ -50,8 +50,8 @@
 //!   tables, and saves the leading bits of each label. The published shuffle is biased: it swaps
 //!   with j drawn by AES of the element itself, from a range that is not a power of two.
 //! * **The answer is a bit for each label of the party's own list** (as in section 4 of the paper),
-//!   also in the fair protocol: bits have the same length whatever is common, so no padding is
-//!   needed (the published padding to |S_1| + t is too short for c copies).
+//!   also in the fair protocol: the number of bits does not depend on the common keys, so no
+//!   padding is needed (the published padding to |S_1| + t is too short for c copies).
 //! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one set, which gives 2^-20.
 //! * **x ‖ α and dummies** are not longer blocks, but have other keys: one for each copy number α,
 //!   for D_0 and for each D_i.

@@ -1,5 +1,5 @@
-//! A folder that is held by a descriptor, so that what is done in it stays in it even if its path
-//! leads elsewhere later.
+//! A folder that is held by a descriptor, so that operations stay in it even if its path later
+//! leads to another folder.
 
 use nix::dir::Dir;
 use nix::errno::Errno;

@@ -74,7 +74,7 @@ impl Sftp {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `steps` over the connection, and once more over a new one if the connection is lost.
+    /// Runs `steps` over the connection, and retries them once over a new one if it is lost.
     fn run<T, S>(&self, limit: Duration, steps: S) -> io::Result<T>
     where
         S: AsyncFn(&Connection) -> Result<T, Error>,

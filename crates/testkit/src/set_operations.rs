@@ -430,7 +430,7 @@ pub fn answers_are_the_same_everywhere(protocol: &Protocol, cases: Cases) {
     for [query, way] in cases.of([queries.len(), 2]) {
         let (query, (threads, seed)) = (queries[query], [(4, 1), (1, 7)][way]);
         let runner = Runner { threads, seed, ..Runner::default() };
-        let learns = *learners(protocol, &query).last().expect("somebody learns");
+        let learns = *learners(protocol, &query).last().expect("some party learns the result");
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         trial.check(&trial.run(&runner));
     }
@@ -496,7 +496,7 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
     let (x, y) = overlapping(12, 9, 4);
     let queries: Vec<Query> = queries(protocol).into_iter().step_by(2).collect();
     for (turn, query) in queries.iter().copied().enumerate() {
-        let learns = *learners(protocol, &query).last().expect("somebody learns");
+        let learns = *learners(protocol, &query).last().expect("some party learns the result");
         let trial = Trial { protocol, query, bounds: Bounds::NONE, learns, x: &x, y: &y, runs: 1 };
         let runner = Runner::default();
         let undisturbed = trial.run(&runner);

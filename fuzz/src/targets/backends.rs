@@ -90,7 +90,7 @@ fn query(backend: &dyn Backend) {
             }
             assert_eq!(bits[0].count_ones(), bits[1].count_ones(), "both lists have the same");
         }
-        Ok(None) => panic!("nobody asked to stop"),
+        Ok(None) => panic!("no party asked to stop"),
         Err(error) => drop(error.to_string()),
     }
 }

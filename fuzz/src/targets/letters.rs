@@ -78,7 +78,7 @@ fn letters(bytes: &[u8]) {
         }
         _ => {
             let body = input.rest().to_vec();
-            assert!(Meeting::from_bytes(&body).is_none(), "nobody guesses a checksum");
+            assert!(Meeting::from_bytes(&body).is_none(), "random input has no valid checksum");
             assert!(pair.met[0].toss(&[Vec::new(), body.clone()]).is_err());
             meet(pair, body);
         }

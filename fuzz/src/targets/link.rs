@@ -134,7 +134,7 @@ fn mended(bytes: &[u8]) {
                 for header in
                     feed.sent().into_iter().filter(|header| matches!(header[0], 1..=3 | 5))
                 {
-                    assert!(!holds, "nothing is sent before the peer has said what arrived");
+                    assert!(!holds, "no frame is sent before the peer has reported what arrived");
                     match made.get(sent as usize) {
                         Some(before) => assert_eq!(*before, header, "frames come again in order"),
                         None => made.push(header),

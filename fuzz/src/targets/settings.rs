@@ -46,7 +46,7 @@ fn settings(bytes: &[u8]) {
                 Ok(&settings),
                 "the same text gives the same settings"
             );
-            assert!(!settings.parties.is_empty(), "a helper serves somebody");
+            assert!(!settings.parties.is_empty(), "a helper serves at least one party");
         }
         Err(error) => drop(error.to_string()),
     }

@@ -8,7 +8,8 @@ use std::path::Path;
 use vesica_diagnostics::{Message, Speech};
 use vesica_store_session::RunsError;
 
-/// What only somebody at a shell understands. Other commands, such as `vesica keygen`, have no function in Python.
+/// Words that only make sense in a shell. Other commands, such as `vesica keygen`, have no function
+/// in Python.
 const ONLY_IN_A_SHELL: [&str; 6] =
     [" --", "`--", "(--", "`vesica run`", "`vesica check`", "command line"];
 
@@ -16,7 +17,7 @@ fn text(message: &Message) -> String {
     format!("{}\n{}", message.error, message.hint)
 }
 
-/// What of `text` a reader of Python does not understand.
+/// The words of `text` that make no sense in Python.
 fn shell_words(text: &str) -> Vec<&'static str> {
     let found =
         |word: &&str| text.contains(*word) || text.lines().any(|line| line.starts_with("--"));

@@ -1,4 +1,4 @@
-//! The batched OPRF: equal outputs at equal inputs, and different outputs elsewhere.
+//! The batched OPRF: equal outputs for equal inputs, and different outputs for different inputs.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;

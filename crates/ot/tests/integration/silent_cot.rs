@@ -122,7 +122,10 @@ fn support_statistics(blocks: &[Block], bits: u32) {
         for distance in [1, 128, 512] {
             let pairs = blocks.iter().zip(&blocks[distance..]);
             let equal = pairs.filter(|(a, b)| a.bit(i) == b.bit(i)).count();
-            assert!(balanced(equal, blocks.len() - distance), "bit {i}, {distance} apart: {equal}");
+            assert!(
+                balanced(equal, blocks.len() - distance),
+                "bit {i}, distance {distance}: {equal}"
+            );
         }
     }
 }

@@ -107,7 +107,7 @@ mod tests {
             for refused in [None, Some(Misbehaviour::InvalidValue)] {
                 let over = of(said.clone(), refused);
                 let bytes = over.to_bytes(96).unwrap();
-                assert_eq!(bytes.len(), HEAD_LEN + 96, "as long whatever was found");
+                assert_eq!(bytes.len(), HEAD_LEN + 96, "the length does not depend on the result");
                 assert_eq!(FinishedLists::from_bytes(&bytes, 2, 96), Some(over));
                 assert_eq!(FinishedLists::from_bytes(&bytes, 2, 95), None);
                 assert_eq!(FinishedLists::from_bytes(&bytes, 2, 97), None);

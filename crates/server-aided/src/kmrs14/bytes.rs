@@ -51,8 +51,8 @@ impl Sum {
 
 impl Spec {
     /// The helper's storage for a run at its peak: the parties announced `scales` and enter the
-    /// longest lists that these and the spec allow, and a slot takes at most `beside` bytes besides
-    /// its contents.
+    /// longest lists that these and the spec allow, and a slot takes at most `beside` bytes in
+    /// addition to its contents.
     ///
     /// # Panics
     /// For scales that the spec does not allow.

@@ -93,8 +93,8 @@ impl Steps<'_> {
         }
         // 5.
         let Some(i) = self.intersect()? else { return Ok(false) };
-        // Bits over a party's own list have the same length whatever is common, so the paper's
-        // padding is not needed.
+        // There is one bit for each label of a party's own list, no matter what is common, so the
+        // paper's padding is not needed.
         let mut commitments = Vec::new();
         for party in self.parties() {
             let i_i = i[usize::from(party)].as_bytes();

@@ -39,7 +39,7 @@ pub fn what_is_not_offered_is_refused(protocol: &Protocol) {
             .with_query(query)
     };
     let learners = protocol.learners_of(query.operation());
-    let params = of(*learners.last().expect("somebody learns"));
+    let params = of(*learners.last().expect("some party learns the result"));
     let set = Arc::new(items_for(protocol, 0..2));
     let refused = |params, input: Input| {
         [Role::Sender, Role::Receiver].map(|role| protocol.party(role, params, input.clone()).err())

@@ -37,7 +37,8 @@ const FEW_MESSAGES: usize = 8;
 /// learners in turn; if not, each is changed with every learner.
 fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usize; 3]> {
     let sent = || messages.iter().copied();
-    let [few, most] = [sent().min(), sent().max()].map(|sent| sent.expect("somebody learns"));
+    let [few, most] =
+        [sent().min(), sent().max()].map(|sent| sent.expect("some party learns the result"));
     let longer = sent().position(|sent| sent == most).unwrap_or(0);
     if cases == Cases::All || cases == Cases::Pairs && most <= FEW_MESSAGES {
         let others = Cases::All.of([most - few, changes]).into_iter();
