@@ -101,7 +101,7 @@ def table_1(bench, papers, largest):
         helper.append(number(found and found["median"]["peak_rss_bytes_helper"] / MB))
     title = "Table 1: server_aided, two threads, paper / ours (times less)"
     bench.report.table(title, ["n"] + heads(chosen), [*rows, traffic])
-    bench.report.table("Beside Table 1: peak memory", ["n"] + heads(chosen), [memory, helper])
+    bench.report.table("In addition to Table 1: peak memory", ["n"] + heads(chosen), [memory, helper])
 
 
 def table_2(bench, papers, largest):
@@ -286,7 +286,7 @@ PAPER = Paper(
             "The paper gives no network, and used a port of Redis to Windows. Ours: the loopback, one thread a party.",
         ),
         "figure_5": Part("Figure 5", figure_5, "The paper has plots, and a factor in its text (§4.1)."),
-        "fit": Part("beside: 10^9 items, estimated", fit),
+        "fit": Part("extra: 10^9 items, estimated", fit),
     },
     left_out={"Figures 1 to 4": "describe protocols"},
 )

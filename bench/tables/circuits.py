@@ -125,8 +125,8 @@ def figure_8(bench, papers, largest):
     for name, protocol, audited, key in [
         ("BWA", "bwa", False, "bwa_s"),
         ("BWA with auditing", "bwa", True, "bwa_audited_s"),
-        ("beside: on shares", "bwa_gmw", False, None),
-        ("beside: on shares with auditing", "bwa_gmw", True, None),
+        ("extra: on shares", "bwa_gmw", False, None),
+        ("extra: on shares with auditing", "bwa_gmw", True, None),
     ]:
         told = paper.get(key, {})
         rows.append([name] + [Pair(told.get(str(b)), bwa(protocol, b, audited)) for b in domains])
@@ -190,12 +190,12 @@ def figure_10(bench, papers, largest):
         ("SCS-WN", "scs_wn"),
         ("SCS-HE", "scs_he"),
         ("SCS-SORT", "scs_sort"),
-        ("beside: PWC on shares", "pwc_gmw"),
-        ("beside: SCS-WN on shares", "scs_wn_gmw"),
-        ("beside: SCS-HE on shares", "scs_he_gmw"),
-        ("beside: SCS-SORT on shares", "scs_sort_gmw"),
-        ("beside: Circuit-Phasing on shares", "circuit_phasing"),
-        ("beside: Circuit-Phasing garbled", "circuit_phasing_yao"),
+        ("extra: PWC on shares", "pwc_gmw"),
+        ("extra: SCS-WN on shares", "scs_wn_gmw"),
+        ("extra: SCS-HE on shares", "scs_he_gmw"),
+        ("extra: SCS-SORT on shares", "scs_sort_gmw"),
+        ("extra: Circuit-Phasing on shares", "circuit_phasing"),
+        ("extra: Circuit-Phasing garbled", "circuit_phasing_yao"),
     ]
     measured = lambda protocol, n: bench.measure(protocol, n, n, SIGMA, NETWORK)
     # The paper's PWC reveals matches early, so both parties learn them.
@@ -266,12 +266,12 @@ def figure_11(bench, papers, largest):
         ("one-more-DL, 3072 bits (medium)", "dl_dt10_3072", 128),
         ("one-more-RSA, 2048 bits (short)", "rsa_dt10", 128),
         ("one-more-RSA, 3072 bits (medium)", "rsa_dt10_3072", 128),
-        ("beside: SCS-HE, 32 bit", "scs_he", 32),
-        ("beside: SCS-HE, digests", "scs_he", 128),
-        ("beside: SCS-WN on shares, digests", "scs_wn_gmw", 128),
-        ("beside: PWC, digests", "pwc", 128),
-        ("beside: Circuit-Phasing on shares, digests", "circuit_phasing", 128),
-        ("beside: DH on a curve", "dh", 128),
+        ("extra: SCS-HE, 32 bit", "scs_he", 32),
+        ("extra: SCS-HE, digests", "scs_he", 128),
+        ("extra: SCS-WN on shares, digests", "scs_wn_gmw", 128),
+        ("extra: PWC, digests", "pwc", 128),
+        ("extra: Circuit-Phasing on shares, digests", "circuit_phasing", 128),
+        ("extra: DH on a curve", "dh", 128),
     ]
     range_of = lambda values: f"{number(values[0])} to {number(values[1])}"
     rows = []
@@ -446,7 +446,7 @@ PAPER = Paper(
             " ours those of tags too.",
         ),
         "auditing": Part("§6, auditing", auditing, "The paper gives ratios only."),
-        "rates": Part("beside: rates of gates", rates),
+        "rates": Part("extra: rates of gates", rates),
     },
     left_out={
         "Table 3": 'recommendations of NIST; ours is the level "medium", with ffdhe2048 and RSA of 2048 bits at "short"',

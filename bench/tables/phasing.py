@@ -24,9 +24,9 @@ ROWS = [
     ("64 bit: OT-Phasing", "ot_phasing/64", "ot_phasing", 64),
     ("128 bit: OT PSI [PSZ14]", "psz14/128", "psz14", 128),
     ("128 bit: OT-Phasing", "ot_phasing/128", "ot_phasing", 128),
-    ("beside: OT-Phasing, paper's table, 32 bit", None, "ot_phasing_paper", 32),
-    ("beside: KKRT16", None, "kkrt16", 128),
-    ("beside: RR22 VOLE-PSI", None, "rr22", 128),
+    ("extra: OT-Phasing, paper's table, 32 bit", None, "ot_phasing_paper", 32),
+    ("extra: KKRT16", None, "kkrt16", 128),
+    ("extra: RR22 VOLE-PSI", None, "rr22", 128),
 ]
 
 
@@ -112,8 +112,8 @@ ROOM = 1.02
 
 # The rows of the catalogue that are added to Table 1, and why.
 BESIDE_TABLE_1 = [
-    ("ot_phasing_paper", "beside: the paper's table (3, or 2 where n_2 is small)"),
-    ("ot_phasing", "beside: ours, which fails once in 2^40"),
+    ("ot_phasing_paper", "extra: the paper's table (3, or 2 where n_2 is small)"),
+    ("ot_phasing", "extra: ours, which fails once in 2^40"),
 ]
 
 
@@ -257,7 +257,7 @@ def table_5(bench, papers, largest):
     """Circuits, times."""
     paper = papers["phasing"]["table_5"]
     sizes = powers([8, 12, 16, 20], largest)
-    for place, network in [*NETWORKS, ("beside: loopback", "loopback")]:
+    for place, network in [*NETWORKS, ("extra: loopback", "loopback")]:
         rows = []
         for row_name, key, protocol in CIRCUIT_ROWS:
             row = [row_name]
@@ -333,7 +333,7 @@ def table_11(bench, papers, largest):
             paper = told_of if log == 20 else [None] * len(found)
             pairs = [Pair(value, of(one)) for value, one in zip(paper, found)]
             rows.append([f"OT-Phasing, {bits} bit", *pairs, Pair(None, of(ours))])
-    steps = ["original", "short strings §6.1", "permutation §4", "3-way §6.2", "beside: ot_phasing"]
+    steps = ["original", "short strings §6.1", "permutation §4", "3-way §6.2", "extra: ot_phasing"]
     for unit, rows in [("ms", times), ("MB", sizes)]:
         header = [f"Table 11: {unit}, n = 2^{log}, WAN"] + steps
         shown = {"ms": "Milliseconds", "MB": "MB of 2^20 bytes"}[unit]

@@ -43,7 +43,7 @@ def table_1(bench, papers, largest):
                         row.append(number(found and megabytes(found, labels)))
         header = [f"Table 1: {protocol}"] + heads(sizes)
         bench.report.table("Seconds, paper / ours (times less)", header, rows)
-        header = [f"Beside Table 1: {protocol}"] + [f"n = {size_name(n)}" for _, n in sizes]
+        header = [f"In addition to Table 1: {protocol}"] + [f"n = {size_name(n)}" for _, n in sizes]
         bench.report.table("MB of 10^6 bytes, ours, both ways", header, traffic)
 
 
@@ -179,13 +179,13 @@ PAPER = Paper(
         "table_3": Part("Table 3", table_3, NETWORKS_DIFFER),
         "table_4": Part("Table 4", table_4, NETWORKS_DIFFER),
         "other_questions": Part(
-            "beside: other questions",
+            "extra: other questions",
             other_questions,
             "The paper describes these protocols (Figures 8, 9, 11 and 13) and does not measure them. Rows that end in `_paper` have"
             " its transfers and its network.",
         ),
         "network": Part(
-            "beside: the network alone",
+            "extra: the network alone",
             network,
             "Not of this paper: S. Peceny and others, ePrint 2024/547, measured the network alone.",
         ),
