@@ -1,5 +1,5 @@
-//! Peers that are absent, wrong, gone, stopped or strangers: both sides end, with a clear error
-//! and without a trace of a result.
+//! Peers that are absent, killed, stopped, misconfigured or unknown: both sides end with a clear
+//! error and leave no part of a result.
 
 use crate::support;
 use nix::sys::signal::Signal;
@@ -94,7 +94,7 @@ fn garbage_and_silence_on_the_port_do_not_block_the_peer() {
 fn a_peer_with_another_identity_is_refused() {
     let place = small_place();
     let stranger = Place::new();
-    // The stranger's agreement names `one` as it is, and itself as `two`.
+    // The stranger's agreement has the real `one`, and the stranger's own identity as `two`.
     let text = place.read("agreement.toml").replace(&place.identities[1], &stranger.identities[1]);
     stranger.write("agreement.toml", text);
     stranger.write("two.csv", people(200..500));
@@ -202,7 +202,8 @@ fn a_side_that_fails_before_it_connects_informs_the_other() {
         command.args(at);
         Running::start(command)
     };
-    // One that connects finds the waiting one at once; one that listens is found at its next try.
+    // If the failing party connects, the waiting one learns of it at once; if it listens, at the
+    // next attempt to connect.
     for (input, more) in
         [("no.csv", &[][..]), ("bad.csv", &[]), ("two.csv", &["--log-file", nowhere])]
     {
@@ -235,8 +236,8 @@ fn large_place() -> Place {
     place
 }
 
-/// Sends `signal` to the side `victim` at many moments of a run; the other side must end by
-/// itself, and no part of a result may stay.
+/// Sends `signal` to one side at several moments of a run. The other side must end on its own, and no
+/// part of a result may remain.
 fn signal_in_every_phase(signal: Signal, victim_is_one: bool) {
     let place = large_place();
     for delay_ms in [30, 100, 200, 350, 600, 1000, 1600] {

@@ -17,7 +17,8 @@ fn public(key: &str) -> &str {
     key[at..].split_whitespace().next().unwrap()
 }
 
-/// A directory in which commands are run, and the transcript of what they said. Every command ends as the session expects.
+/// A directory in which commands run, and the transcript of their output. Every command must end
+/// with the session's exit code.
 struct Session {
     directory: tempfile::TempDir,
     exit_code: i32,
@@ -26,12 +27,12 @@ struct Session {
 }
 
 impl Session {
-    /// One whose commands succeed.
+    /// A session whose commands succeed.
     fn new() -> Self {
         Self::failing(0)
     }
 
-    /// One whose commands are meant to end with `exit_code`.
+    /// A session whose commands must end with `exit_code`.
     fn failing(exit_code: i32) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let (transcript, redactions) = (String::new(), Vec::new());
@@ -92,7 +93,7 @@ impl Session {
         writeln!(text, "[exit {exit_code}]\n").unwrap();
         assert_eq!(exit_code, self.exit_code, "{text}");
         self.redactions.iter().for_each(|(from, to)| text = text.replace(from, to));
-        // The free disk is the machine's.
+        // The free disk space differs between machines.
         let free = text.split_once("\"free_disk\": ").and_then(|(_, rest)| rest.split_once(','));
         if let Some((free, _)) = free {
             text = text.replace(&format!("\"free_disk\": {free}"), "\"free_disk\": \"...\"");
@@ -101,11 +102,11 @@ impl Session {
         self.transcript += &(quiet_words.join("\n") + "\n");
     }
 
-    /// Compares what was said with the golden file.
+    /// Compares the transcript with the golden file.
     fn assert_golden(self, name: &str) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
         let golden = snapbox::Data::read_from(&path, None);
-        // Verbatim: the brackets of a help text are no wildcards.
+        // Raw, because brackets in a help text are not wildcards.
         snapbox::Assert::new()
             .action_env("SNAPSHOTS")
             .eq(snapbox::Data::text(self.transcript), golden.raw());

@@ -1,4 +1,4 @@
-//! Limits that the system sets, and ends that come from outside: each has a word, and nothing stays behind.
+//! System limits and signals: each ends a run with a clear message and leaves no files behind.
 
 use crate::support;
 use nix::sys::signal::Signal;
@@ -89,7 +89,7 @@ fn a_second_interrupt_ends_the_closing_at_once_with_a_message() {
     let one = Running::start(one);
     wait_until("one listens", || one.told().contains("listening"));
     let two = Running::start(two);
-    // A peer that stands still takes no farewell, so that this takes its whole time.
+    // A stopped peer does not read the closing message, so sending it takes all of its time limit.
     wait_until("they meet", || one.told().contains("connected to"));
     two.signal(Signal::SIGSTOP);
     one.signal(Signal::SIGINT);
@@ -97,7 +97,7 @@ fn a_second_interrupt_ends_the_closing_at_once_with_a_message() {
     one.signal(Signal::SIGINT);
     let ended = one.wait();
     two.signal(Signal::SIGKILL);
-    // The run may have been over, or its farewell have been short.
+    // The run may have ended before the second signal, or have closed quickly.
     if ended.stderr.contains("stopped at once") {
         ended.assert_code(130);
     } else {
@@ -151,14 +151,14 @@ fn can_be_loaded(limit: &str) -> bool {
     limited(limit, &version).wait().code == Some(0)
 }
 
-/// The limits on addresses, each some megabytes higher, from where the program can be loaded with a little to spare:
-/// what the system does without it is not ours.
+/// Limits on address space, each some megabytes higher, from the second one under which the program
+/// can be loaded: a failure to load is the system's.
 fn rising_limits() -> impl Iterator<Item = String> {
     let limits = (20_000..1_000_000).step_by(3_000).map(|kilobytes| format!("-v {kilobytes}"));
     limits.skip_while(|limit| !can_be_loaded(limit)).skip(1)
 }
 
-/// Ended in good order, or by a word about what the machine lacks.
+/// Whether the process succeeded; if not, it must have reported which resource ran out.
 #[track_caller]
 fn assert_done_or_told(limit: &str, ended: &support::Ended) -> bool {
     if ended.code == Some(0) {

@@ -1,11 +1,12 @@
-//! `--mark`: all rows with a column that says which are in common; `--refused`: where the refused rows are.
+//! `--mark`: all rows, with a column that marks the common ones; `--refused`: the refused rows.
 
 use crate::support::{Ended, Place, Running, TERMS, Terms, people, vesica};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-/// Party `one` has four rows, of which the second is refused and the third is not common; `two` has people 1 to 8.
+/// Party `one` has four rows: the second is refused and the third is not common. Party `two` has
+/// people 1 to 8.
 fn place(terms: &Terms<'_>) -> Place {
     let place = Place::new();
     let rows = people(1..9);
@@ -82,11 +83,12 @@ fn a_check_lists_refused_rows_too() {
     fs::remove_file(list).unwrap();
     check(&place, &["--strict", "--refused", list]).assert_code(3);
     assert_listed(&place, "refused.csv");
-    // The pass reads to the end of the file, so the list is complete; with too many rows it stops early.
+    // A pass that reads to the end of the file gives a complete list; with too many rows it stops
+    // early.
     fs::remove_file(list).unwrap();
     place.agreement("agreement.toml", &Terms { receives: "one", max_rows: 3, ..TERMS });
     check(&place, &["--refused", list]).assert_code(3);
-    assert!(!place.path("refused.csv").exists(), "a list of a part looks whole");
+    assert!(!place.path("refused.csv").exists(), "a partial list would look complete");
 }
 
 #[test]

@@ -1,9 +1,10 @@
-//! Results that name keys say which of one's own rows they are of.
+//! Results with keys list the party's own rows of each key.
 
 use crate::support::{Place, TERMS, Terms};
 use std::collections::BTreeMap;
 
-/// Rows with a key, without one, repeated under several spellings, in cells with line ends, and after blank lines.
+/// Rows with a key, without a key, repeated in several spellings, with line ends in cells, and
+/// after blank lines.
 const ONE: &str = "id,email,rows\n1,Ann@Example.org ,x\n2,,x\n3,\"bob@example.org\",\"x\ny\"\n\n\
                    4,ann@example.org,x\n5,nobody,x\n6,cid@example.org,x\n\
                    7,\u{a0}ANN@example.org,x\n";
@@ -24,7 +25,7 @@ fn run(operation: &'static str, more: &str) -> [Vec<Vec<String>>; 2] {
     ["o1.csv", "o2.csv"].map(|file| place.read(file).lines().map(cells).collect())
 }
 
-/// The own rows of each own key. `key` and the last column are where they are.
+/// The rows of each of the party's own keys. The key is in column `key`, the rows in the last one.
 fn rows_of(table: &[Vec<String>], key: usize) -> BTreeMap<&str, &str> {
     let named = table[1..].iter().filter(|row| !row.last().unwrap().is_empty());
     named.map(|row| (&*row[key], &**row.last().unwrap())).collect()
@@ -50,7 +51,7 @@ fn private_ids_name_the_own_rows_of_every_own_key() {
             assert_eq!(rows_of(table, 1), own);
             let without = table[1..].iter().filter(|row| row[1].is_empty());
             assert!(without.clone().all(|row| row[2].is_empty()));
-            // With hidden sizes those of padding are among them.
+            // With hidden sizes the table includes the identifiers of padding.
             assert_eq!(table.len() - 1, len, "{table:?}");
         }
     }

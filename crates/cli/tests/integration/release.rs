@@ -15,7 +15,7 @@ fn root() -> PathBuf {
 fn output(program: &str, arguments: &[&str], dist: &Path) -> Output {
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root()).env("RELEASE_DIST", dist);
-    // Of the `make` that runs the tests.
+    // These come from the `make` that runs the tests.
     command.env_remove("MAKEFLAGS").env_remove("MAKELEVEL");
     command.output().unwrap()
 }
@@ -25,7 +25,7 @@ fn text(output: Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A folder with the list and the checksums, and what was printed.
+/// A folder with the list and the checksums, and the printed output.
 fn release() -> (tempfile::TempDir, PathBuf, String) {
     let dist = tempfile::tempdir().unwrap();
     let arguments = ["--only", "sbom", "sums"];
@@ -65,7 +65,7 @@ fn the_list_of_crates_is_what_the_command_links() {
     assert_eq!((named.len(), &crates), (crates.len(), &linked()));
     let has = |name: &str| crates.iter().any(|(one, _)| one == name);
     assert!(has("vesica-cli") && has("aws-lc-sys") && has("zstd-sys"), "{crates:?}");
-    // A compiler of C, a macro, a part of tests, and what no feature of the command takes.
+    // A wrapper of C compilers, a crate for macros, one for tests, and one that no feature uses.
     assert!(!["cc", "syn", "snapbox", "ring"].into_iter().any(has), "{crates:?}");
     for one in components {
         let is_ours = one["name"].as_str().unwrap().starts_with("vesica-");
@@ -80,7 +80,7 @@ fn the_list_of_crates_is_what_the_command_links() {
     let sums = fs::read_to_string(dist.path().join("SHA256SUMS")).unwrap();
     assert_eq!(sums.lines().count(), 1, "{sums}");
 
-    // And what is wrong is found.
+    // Wrong lists are detected.
     let refused = |change: fn(&mut Value), fault: &str| {
         let mut changed = list.clone();
         change(&mut changed);
@@ -113,7 +113,7 @@ fn make_release_makes_all_parts_and_unknown_parts_are_refused() {
     let complaint = String::from_utf8_lossy(&unknown.stderr);
     assert_eq!(unknown.status.code(), Some(2), "{complaint}");
     assert!(complaint.contains("no part of a release is called image"), "{complaint}");
-    // Nothing to pack, and no other folder for wheels.
+    // There is nothing to pack, and wheels cannot go to another folder.
     for (part, fault) in [("archive", "needs dist/vesica"), ("wheels", "the wheels go to dist")] {
         let refused = output("scripts/release", &["--only", part], dist.path());
         let complaint = String::from_utf8_lossy(&refused.stderr);

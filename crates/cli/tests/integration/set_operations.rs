@@ -186,7 +186,7 @@ fn unions_ids_and_shares_are_their_owners_alone_to_read() {
     assert_eq!(mode("one.order.csv"), 0o600);
     combine(&place, &["s.json", "two-s.json", "--output", "c.csv"]).assert_code(0);
     assert_eq!(mode("c.csv"), 0o600);
-    // A count is as open as the file.
+    // A count is readable by others, like the input file.
     run_well(&place, &Terms { operation: "cardinality", ..TERMS }, [Some("n.csv"), None]);
     assert_eq!(mode("n.csv"), 0o644);
 }

@@ -1,4 +1,4 @@
-//! Two `vesica` processes in a directory of their own.
+//! Two `vesica` processes in a temporary directory.
 
 // Each test file uses a part of this one.
 #![allow(dead_code, unreachable_pub)]
@@ -22,7 +22,7 @@ pub fn vesica() -> Command {
     command
 }
 
-/// `command` within the limits that the shell's `ulimit` takes.
+/// `command` under a limit, given as arguments of the shell's `ulimit`.
 pub fn limited(limit: &str, command: &Command) -> Running {
     let mut shell = Command::new("bash");
     shell.arg("-c").arg(format!("ulimit {limit}; exec \"$0\" \"$@\"")).arg(command.get_program());
@@ -94,14 +94,14 @@ impl Ended {
     }
 }
 
-/// A process under way; killed when dropped.
+/// A running process; killed when dropped.
 pub struct Running {
     child: Child,
     output: [Said; 2],
     start: Instant,
 }
 
-/// What a process says, as it says it.
+/// The output of a process, read while it runs.
 struct Said {
     said: Arc<Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
@@ -163,7 +163,7 @@ impl Running {
         self.child.try_wait().unwrap().is_some()
     }
 
-    /// Whether it has closed its standard error, as its end does.
+    /// Whether the process has closed its standard error, which happens when it ends.
     pub fn is_over(&self) -> bool {
         self.output[1].reader.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -201,7 +201,7 @@ pub struct Place {
     pub identities: [String; 2],
 }
 
-/// What an agreement says where a test does not care.
+/// The parts of an agreement that tests vary.
 pub struct Terms<'a> {
     pub title: &'static str,
     pub operation: &'static str,
@@ -275,7 +275,7 @@ impl Place {
         )
     }
 
-    /// `vesica run` of one party, without an address, with limits no good run reaches.
+    /// `vesica run` of one party, without an address, with time limits that no working run reaches.
     pub fn run(&self, agreement: &str, party: &str, input: &str, output: Option<&str>) -> Command {
         self.run_within(["30s", "20s"], agreement, party, input, output)
     }
@@ -291,7 +291,7 @@ impl Place {
         self.run_within(["3s", "2s"], agreement, party, input, output)
     }
 
-    /// `vesica run` of one party with these limits on waiting for the other one and on its silence.
+    /// `vesica run` of one party with these limits on waiting for the peer and on its silence.
     pub fn run_within(
         &self,
         [wait, idle]: [&str; 2],
@@ -325,7 +325,7 @@ impl Place {
         [one.wait(), two.wait()]
     }
 
-    /// Nothing but what the test put there: no result, no part of one.
+    /// Fails if the directory has one of `outputs`, or a part of a result.
     #[track_caller]
     pub fn assert_no_leftovers(&self, outputs: &[&str]) {
         for entry in fs::read_dir(self.directory.path()).unwrap() {

@@ -1,4 +1,4 @@
-//! A helper and parties in a directory of their own.
+//! A helper and parties in a temporary directory.
 
 #![allow(unreachable_pub)]
 
@@ -19,10 +19,10 @@ use vesica_engine::{Job, StateOptions};
 use vesica_link::{Endpoint, Identity, LinkOptions};
 use vesica_records::{ReadOptions, Source};
 
-/// Longest time anything may take to happen.
+/// The longest time that a test waits for an event.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// What an agreement says where a test does not care: among two parties `server_aided` for all of them.
+/// The parts of an agreement that tests vary.
 #[derive(Clone, Copy)]
 pub struct Terms<'a> {
     pub title: &'a str,
@@ -42,7 +42,7 @@ pub const TERMS: Terms<'static> = Terms {
     max_rows: 10_000_000,
 };
 
-/// A directory with keys for a helper and parties, and where the helper is.
+/// A directory with keys for a helper and parties, and the helper's addresses.
 pub struct Scene {
     directory: tempfile::TempDir,
     pub address: String,
@@ -72,7 +72,7 @@ pub fn identity(name: &str) -> &'static str {
 }
 
 impl Scene {
-    /// With a helper's settings that serve parties `a` to `e`.
+    /// A scene with settings of a helper that serves parties `a` to `e`.
     pub fn new() -> Self {
         use std::os::unix::fs::PermissionsExt;
         let directory = tempfile::tempdir().unwrap();
@@ -133,7 +133,7 @@ impl Scene {
         self.start_helper(command, options)
     }
 
-    /// `vesica helper`, once it listens.
+    /// `vesica helper`. Returns when it listens.
     pub fn helper(&self, options: &[&str]) -> Running {
         self.start_helper(vesica(), options)
     }
@@ -141,7 +141,7 @@ impl Scene {
     fn start_helper(&self, mut command: Command, options: &[&str]) -> Running {
         command.args(["helper", "--key", "helper.key", "--config", "helper.toml"]);
         command.args(["--listen", &self.address, "--metrics", &self.metrics]);
-        // Else the directory of the settings would not count.
+        // `--state` would override the directory in the settings.
         if !self.read("helper.toml").contains("disk:") {
             command.args(["--state", "kept"]);
         }
@@ -157,12 +157,12 @@ impl Scene {
         helper
     }
 
-    /// `vesica run` of a party with the file and for the result that are named like it.
+    /// `vesica run` of a party, with input and output files named after the party.
     pub fn party(&self, agreement: &str, party: &str) -> Command {
         self.party_without(agreement, party, &["--output", &format!("{party}.out.csv")])
     }
 
-    /// The same without a result, and with other options.
+    /// The same without an output file, and with more options.
     pub fn party_without(&self, agreement: &str, party: &str, options: &[&str]) -> Command {
         let mut command = vesica();
         command.args(["run", agreement, "--key", &format!("{party}.key")]);
@@ -172,7 +172,7 @@ impl Scene {
         command
     }
 
-    /// The same party's job without a result file, for a run in this process; its folder is made here.
+    /// The party's job without an output file, for a run in this process, with a new state folder.
     pub fn job(&self, agreement: &str, party: &str) -> Job {
         let wait = Duration::from_secs(20);
         let endpoint = Endpoint::Connect(self.address.clone());
@@ -198,20 +198,20 @@ impl Scene {
         }
     }
 
-    /// A folder of this run alone.
+    /// The name of a new state folder.
     pub fn fresh_state(&self) -> String {
         self.state.set(self.state.get() + 1);
         format!("state-{}", self.state.get())
     }
 
-    /// Folders of runs that are there.
+    /// The state folders that exist.
     pub fn states(&self) -> Vec<String> {
         let entries = fs::read_dir(self.directory()).unwrap();
         let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
         names.filter(|name| name.starts_with("vesica-run-") || name.starts_with("state-")).collect()
     }
 
-    /// Whether the helper keeps something of that kind, by its number, of a party.
+    /// Whether the helper keeps a slot of the kind with this number of a party.
     pub fn keeps(&self, kind: u8, party: u8) -> bool {
         let runs = fs::read_dir(self.path("kept/runs")).into_iter().flatten().flatten();
         let slots = runs.flat_map(|run| fs::read_dir(run.path()).into_iter().flatten().flatten());
@@ -229,32 +229,32 @@ impl Scene {
     }
 }
 
-/// Waits until something is so.
+/// Waits until `is_so` returns true.
 #[track_caller]
 pub fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < LIMIT, "it never came that {what}");
+        assert!(begun.elapsed() < LIMIT, "timed out waiting until {what}");
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// Waits until a process says something on standard error.
+/// Waits until a process prints `what` on standard error.
 #[track_caller]
 pub fn until_told(running: &mut Running, what: &str) {
     let begun = Instant::now();
     while !running.told().contains(what) {
         let ended = running.has_ended();
-        assert!(!ended && begun.elapsed() < LIMIT, "it never said {what:?}: {}", running.told());
+        assert!(!ended && begun.elapsed() < LIMIT, "did not print {what:?}: {}", running.told());
         std::thread::sleep(Duration::from_millis(1));
     }
 }
 
-/// The e-mail addresses of people, each in the way of one party.
+/// A CSV file with `id,email` of people `range`.
 pub fn people(range: Range<u64>) -> String {
     let mut csv = String::from("id,email\n");
     for i in range {
-        // Every third is written in another way, every hundredth stands there twice.
+        // Every third address is spelled differently, every hundredth is there twice.
         let email = if i % 3 == 0 { "User{}@Example.com " } else { "user{}@example.com" };
         let email = email.replace("{}", &i.to_string());
         csv.push_str(&format!("{i},{email}\n"));
@@ -265,7 +265,7 @@ pub fn people(range: Range<u64>) -> String {
     csv
 }
 
-/// The rows of `of` whose key all of `others` have, by a plain join.
+/// The rows of `of` whose key is in all of `others`, by a plain join.
 pub fn joined(of: &str, others: &[&str]) -> String {
     let key = |row: &str| row.split(',').nth(1).unwrap().trim().to_lowercase();
     let sets: Vec<HashSet<String>> =

@@ -27,11 +27,12 @@ use vesica_records::OutputOptions;
 enum Case {
     AllCommon,
     NoneCommon,
-    /// Half is common, and the helper gives party a another answer.
+    /// Half of the keys are common, and the helper gives party a a wrong answer.
     Refused,
 }
 
-/// Finds what lists have in common, and says that all of party a's list is. The true answer is kept.
+/// Finds the labels that the lists have in common, stores that answer, and instead answers that all
+/// of party a's list is common.
 #[derive(Debug)]
 struct Lying(Box<dyn Backend>, Arc<Mutex<Vec<u8>>>);
 
@@ -87,7 +88,7 @@ fn service(scene: &Scene, lies: Option<Arc<Mutex<Vec<u8>>>>) -> Service {
     .unwrap()
 }
 
-/// What the helper counts of runs, refusals, and bytes of slots.
+/// The helper's counts of runs, refusals, and bytes of slots.
 fn counted(metrics: SocketAddr) -> Vec<String> {
     let mut stream = TcpStream::connect(metrics).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: helper\r\n\r\n").unwrap();
@@ -127,27 +128,28 @@ impl Slots {
         assert!(other.len() == body.len() && other != body, "{kind:?}");
         let name = path.file_name().unwrap().to_str().unwrap().as_bytes();
         let digest = derive("vesica helper 2026 stored file v1", &[name, &other]);
-        // Whole or not at all, as the helper may be reading it.
+        // A rename, because the helper may be reading the file.
         let new = self.0.join("new");
         fs::write(&new, [&other[..], &digest].concat()).unwrap();
         fs::rename(new, path).unwrap();
     }
 }
 
-/// A helper that deviates in what it keeps, where its parties say how far they are.
+/// A helper that changes its stored data when the parties reach certain steps.
 struct Meddling {
     protocol: &'static str,
     slots: Slots,
-    /// Of party a's list.
+    /// The true answer for party a's list.
     truth: Arc<Mutex<Vec<u8>>>,
     may_go_on: AtomicBool,
 }
 
 impl Meddling {
-    /// Party b takes this step.
+    /// Called when party b takes this step.
     fn when_b(&self, step: &str) {
         match (self.protocol, step) {
-            // It makes its list. What party a asks for last is there, and not released.
+            // b makes its list. The last slot that party a fetches is stored, and not yet
+            // released.
             ("server_aided_size_hiding" | "pet", "labels")
                 if !self.may_go_on.load(Ordering::SeqCst) =>
             {
@@ -158,7 +160,7 @@ impl Meddling {
                 });
                 self.may_go_on.store(true, Ordering::SeqCst);
             }
-            // It opens its list: the helper has committed to the answers.
+            // b opens its list: the helper has committed to the answers.
             ("server_aided_fair", "sending") if self.slots.file(Kind::Commitment, 0).is_some() => {
                 until("party a waits", || self.may_go_on.load(Ordering::SeqCst));
             }
@@ -166,7 +168,7 @@ impl Meddling {
         }
     }
 
-    /// Party a waits for the helper, and reads nothing before this returns.
+    /// Called when party a waits for the helper. Party a reads nothing before this returns.
     fn when_a_waits(&self) {
         let has_opened = self.slots.file(Kind::OuterSecret, 0).is_some();
         if self.protocol != "server_aided_fair" || !has_opened {
@@ -175,14 +177,15 @@ impl Meddling {
         if self.may_go_on.load(Ordering::SeqCst) {
             return;
         }
-        // It is committed to the lie, compares the lists with the truth, and then opens the lie.
+        // The helper has committed to the lie. It checks the lists against the truth, and then
+        // opens the lie.
         let mut lie = Vec::new();
         self.slots.replace(Kind::Kept, 0, |kept| {
             lie = kept.to_vec();
             self.truth.lock().unwrap().clone()
         });
         self.may_go_on.store(true, Ordering::SeqCst);
-        // The helper syncs its answers before it opens them. This is a race still: see `seen`.
+        // The helper syncs its answers before it opens them. A race remains: see `seen`.
         until("the answer is stored", || self.slots.file(Kind::Answer, 0).is_some());
         self.slots.replace(Kind::Answer, 0, |_| lie);
     }
@@ -198,15 +201,15 @@ impl Observer for OfB {
     }
 }
 
-/// What party a has done when its last message is out.
+/// What party a has done by the time its last message is sent.
 #[derive(Debug, PartialEq)]
 struct Before {
-    /// Those of its own doing.
+    /// Events of party a's own steps.
     events: Vec<String>,
-    /// Bytes read from files, bytes written to files, calls that read, calls that write, as the system counts them
-    /// for the party's thread.
+    /// Bytes read from files, bytes written to files, calls that read, and calls that write, as the
+    /// system counts them for the party's thread.
     files: [u64; 4],
-    /// What is in the folder of the run, and how long it is.
+    /// The names and lengths of the files in the run's folder.
     folder: Vec<(String, u64)>,
 }
 
@@ -218,11 +221,12 @@ struct OfA {
     events: Mutex<Vec<String>>,
     begun: Mutex<[u64; 4]>,
     before: Mutex<Option<Before>>,
-    /// Whether it is killed when its last message is out.
+    /// Whether party a is killed right after its last message.
     dies: bool,
 }
 
-/// What this thread has read from files and written to them, and the bytes that reading this takes.
+/// This thread's counts of reads from and writes to files, and the bytes that reading these counts
+/// takes.
 fn file_calls() -> ([u64; 4], u64) {
     let io = fs::read_to_string("/proc/thread-self/io").unwrap();
     let counts = ["rchar", "wchar", "syscr", "syscw"].map(|name| {
@@ -284,9 +288,10 @@ impl Observer for OfA {
     }
 }
 
-/// What party a did before its last message, and what the helper counted. Where party a `dies` then, it comes back.
+/// What party a did until its last message, and the helper's counts. If `dies`, party a is killed
+/// after that message and started again.
 fn seen(protocol: (&'static str, &'static str), case: Case, dies: bool) -> (Before, Vec<String>) {
-    // Where the helper has sent the true answer before it could be replaced, party a refuses it at once.
+    // If the helper sent the true answer before it could be replaced, party a refuses it at once.
     let tries = (0..10).find_map(|_| seen_unless_too_late(protocol, case, dies));
     tries.unwrap_or_else(|| panic!("{protocol:?} {case:?}: always refused before the last message"))
 }
@@ -397,7 +402,8 @@ fn what_is_done_before_the_last_message_does_not_depend_on_the_answer() {
 #[test]
 fn a_party_killed_with_a_wrong_answer_refuses_it_when_it_comes_back() {
     for protocol in [("server_aided", "semi-honest"), ("server_aided_size_hiding", "malicious")] {
-        // How it ends is checked there. What the helper counts depends on whether it still has the run then.
+        // `seen` checks how the party ends. The helper's counts depend on whether it still has the
+        // run when the party is started again.
         let [(killed, _), (not_killed, _)] =
             [true, false].map(|dies| seen(protocol, Case::Refused, dies));
         assert_eq!(killed, not_killed);
