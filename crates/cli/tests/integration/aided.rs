@@ -1,5 +1,5 @@
-//! Runs with a helper: real processes over TLS on real files, compared with a plain join; also when they are killed
-//! at any moment, and with wrong identities, agreements or settings.
+//! Runs with a helper: real processes over TLS on real files, compared with a plain join, also when
+//! processes are killed at any moment, and with wrong identities, agreements or settings.
 
 mod scene;
 
@@ -16,7 +16,7 @@ use nix::sys::signal::Signal;
 use scene::{Scene, TERMS, Terms, identity, joined, people, until_told};
 use std::fs;
 
-/// Files of `parties`, which have people of overlapping ranges; the result that each of them is to get.
+/// Writes files of `parties`, with people of overlapping ranges. Returns the expected results.
 fn with_files<'a>(scene: &Scene, parties: &[&'a str], step: u64) -> Vec<(&'a str, String)> {
     let range = |position: usize| {
         let start = position as u64 * step;
@@ -98,7 +98,7 @@ fn five_parties_of_which_two_receive() {
         &expected.into_iter().filter(|(party, _)| ["b", "d"].contains(party)).collect::<Vec<_>>(),
     );
     assert!(ended[0].stdout.contains("done; b and d receive the result"), "{:#?}", ended[0]);
-    // There was nothing that it could have checked.
+    // Without a result it had nothing to check.
     let said = format!("{}{}", ended[0].stdout, ended[0].stderr);
     assert!(!said.contains("self-check") && !said.contains("the self-check finds"), "{said}");
     assert!(ended[1].stdout.contains("self-check passed"), "{:#?}", ended[1]);
@@ -216,9 +216,9 @@ fn a_party_with_too_few_different_keys_ends_the_run_for_both_and_they_can_begin_
     let _helper = scene.helper(&[]);
     let (protocol, security) = ("server_aided_malicious", "malicious");
     scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
-    // The last table is that of b.
+    // The last table is b's.
     scene.write("two.toml", format!("{}min_rows = 101\n", scene.read("two.toml")));
-    // 101 rows, and a key twice.
+    // 101 rows, two of which have the same key.
     with_files(&scene, &["a", "b"], 10);
     let run = |party| Running::start(scene.party("two.toml", party));
     let [a, b] = ["a", "b"].map(run).map(Running::wait);

@@ -236,8 +236,8 @@ fn large_place() -> Place {
     place
 }
 
-/// Sends `signal` to one side at several moments of a run. The other side must end on its own, and no
-/// part of a result may remain.
+/// Sends `signal` to one side at several moments of a run. The other side must end on its own, and
+/// no part of a result may remain.
 fn signal_in_every_phase(signal: Signal, victim_is_one: bool) {
     let place = large_place();
     for delay_ms in [30, 100, 200, 350, 600, 1000, 1600] {

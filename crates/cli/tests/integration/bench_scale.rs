@@ -31,8 +31,8 @@ fn the_script_that_measures_large_sets_runs() {
     }
 }
 
-/// The protocol that two parties get by default, in eight partitions. `bench` compares every bit of the result, each run
-/// has secrets of its own, and each round has other common items.
+/// The default protocol of two parties, in eight partitions. `bench` compares every bit of the
+/// result, each run has new secrets, and each round has other common items.
 #[test]
 #[ignore = "slow: a hundred runs of 10^7 items"]
 fn a_hundred_runs_of_ten_million_items_are_exact() {

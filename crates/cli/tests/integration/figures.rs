@@ -1,10 +1,10 @@
-//! Sizes that the documents give, compared with what the program computes: one truth on how much a run takes.
+//! Sizes in the documents agree with those that the program computes.
 
 use std::path::Path;
 use vesica_core::Item;
 use vesica_protocols::kmrs14::{Check, MAX_ROWS, PartySpec, Room, Slot, Spec, Variant};
 
-/// Bytes of intermediate data for each label: to be sorted, and for the way back to its row.
+/// Bytes of intermediate data for each label: for sorting, and for finding its row again.
 const SORTED: u64 = 16;
 const WAY_BACK: u64 = 5;
 
@@ -34,7 +34,7 @@ fn scales(spec: &Spec, rows: u64) -> [u32; 2] {
     [spec.scale(rows); 2]
 }
 
-/// The bytes of "10.2 GB"; the first of several.
+/// The bytes of a cell such as "10.2 GB"; of several figures the first.
 fn bytes(cell: &str) -> f64 {
     let mut words = cell.split([' ', ',']).filter(|word| !word.is_empty());
     let number: f64 = words.next().unwrap().parse().unwrap_or_else(|_| panic!("{cell:?}"));
@@ -47,14 +47,14 @@ fn bytes(cell: &str) -> f64 {
     number * unit
 }
 
-/// As near as two digits are.
+/// Within 5 %, because the figures have two digits.
 #[track_caller]
 fn is_about(cell: &str, real: u64) {
     let said = bytes(cell);
     assert!((said / real as f64 - 1.0).abs() < 0.05, "{cell}: it is {real} bytes");
 }
 
-/// The rows of the table that follows `head`, as cells; and of each the number 10^k in its first.
+/// The rows of the table that follows `head`: the number 10^k in the first cell, and all cells.
 fn table(text: &str, head: &str) -> Vec<(u64, Vec<String>)> {
     let after = text.split_once(head).unwrap_or_else(|| panic!("no table {head:?}")).1;
     let rows = after.lines().skip(2).take_while(|line| line.starts_with('|'));
@@ -67,7 +67,7 @@ fn power(cell: &str) -> Option<u64> {
     Some(10_u64.pow(cell.strip_prefix("10^")?.parse().ok()?))
 }
 
-/// What the slots of a run take but for the parties' meeting.
+/// The bytes of a run's slots without the parties' meeting.
 fn slots(room: &Room) -> u64 {
     let meeting = 2 * (Slot::HELLO_MAX_LEN + Slot::SHARE_MAX_LEN) as u64;
     room.put.iter().chain(&room.written).sum::<u64>() - meeting

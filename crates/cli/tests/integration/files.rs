@@ -1,5 +1,5 @@
-//! Files that a run reads are never written, keys that would match nothing are told, and a result that is in place is
-//! said to be.
+//! A run never overwrites a file that it reads, reports keys that cannot match, and says when a
+//! result is in place.
 
 use crate::support;
 use std::fs::{self, OpenOptions};
@@ -16,7 +16,7 @@ fn place() -> Place {
     place
 }
 
-/// The place with an agreement with a helper instead.
+/// The same place, but with an agreement with a helper.
 fn aided() -> Place {
     let place = place();
     let helper = vesica_link::PublicIdentity::from_bytes([3; 32]);
@@ -26,7 +26,7 @@ fn aided() -> Place {
     place
 }
 
-/// A run of `one` that would wait for its peer for a second, in the folder of the test.
+/// A run of `one` in the test's folder that waits one second for its peer.
 fn alone(place: &Place, words: &[&str]) -> Command {
     let mut command = vesica();
     command.current_dir(place.path(""));
@@ -44,7 +44,7 @@ fn alone(place: &Place, words: &[&str]) -> Command {
     command
 }
 
-/// Another name for the file `name`, of each kind.
+/// Names for the file `name`: itself, a hard link, a symbolic link, and another path.
 fn names(place: &Place, name: &str) -> [String; 4] {
     fs::hard_link(place.path(name), place.path(&format!("hard-{name}"))).unwrap();
     symlink(name, place.path(&format!("soft-{name}"))).unwrap();
@@ -67,7 +67,7 @@ fn a_run_never_overwrites_a_file_that_it_reads_under_any_name() {
                     } else {
                         words.extend(["--output", "o.csv"]);
                     }
-                    // What ends in .csv is told by the engine.
+                    // For names in .csv the engine reports this.
                     let ended = Running::start(alone(&place, &words)).wait();
                     ended.assert_failed(3, &format!("is the {what} file"));
                     assert_eq!(place.read(name), before, "{option} {other}");
@@ -144,7 +144,7 @@ fn wrongly_quoted_keys_end_a_run_before_anything_is_sent() {
         place.write("one.csv", "id,email\n1,a@b.example\n2, \"b@b.example\"\n");
         let ended = Running::start(alone(&place, &["--output", "o.csv"])).wait();
         let says = "line 3: column \"email\" has a blank before an opening quote";
-        // The helper is met first.
+        // A run with a helper connects to it before it reads rows.
         if ended.code == Some(3) {
             ended.assert_failed(3, says);
         } else {
@@ -221,7 +221,7 @@ fn a_run_whose_answer_would_be_lost_is_refused_before_the_match() {
     for redirect in ["", ">&-"] {
         run("--quiet", redirect).assert_failed(3, "--quiet prints no answer");
     }
-    // It is kept, or shown.
+    // The answer is kept in a report, or printed.
     let kept = [("--report r.json", ">&-"), ("--report r.json --quiet", "")];
     for (more, redirect) in kept.into_iter().chain([("", ">/dev/null"), ("", "")]) {
         run(more, redirect).assert_code(5);

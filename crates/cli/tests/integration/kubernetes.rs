@@ -1,4 +1,4 @@
-//! The samples of `docs/kubernetes.md` call the command with options that it has.
+//! The samples of `docs/kubernetes.md` call the command with options that exist.
 
 use crate::docs::page;
 use crate::support::{Running, vesica};
@@ -34,7 +34,7 @@ fn every_sample_calls_the_command_with_options_that_it_has() {
         let mut command = vesica();
         command.args(&words).arg("--help");
         Running::start(command).wait().assert_code(0);
-        // What an option takes is checked too: only files are missing here.
+        // The values of the options are valid too: the command fails only for missing files.
         let mut command = vesica();
         command.current_dir("/").args(&words);
         Running::start(command).wait().assert_code(3);

@@ -1,4 +1,4 @@
-//! Runs over a connection, without a state, that lose it.
+//! Runs without a state that lose their connection.
 
 use crate::support::{Place, Running, TERMS, Terms, cutting_relay, free_port, people};
 use nix::sys::signal::Signal;
@@ -15,8 +15,8 @@ fn place(receives: &'static str) -> Place {
     place
 }
 
-/// Starts both parties, with this limit on waiting for each other: the first listens on the one port, the second
-/// connects to the other.
+/// Starts both parties, with the limit `wait` on waiting for each other. Party `one` listens on the
+/// first port, and `two` connects to the second.
 fn start(place: &Place, receives: &str, wait: &str, [listen, connect]: [u16; 2]) -> [Running; 2] {
     let ways = [("one", "--listen", listen), ("two", "--connect", connect)];
     ways.map(|(party, way, port)| {
@@ -31,7 +31,7 @@ fn start(place: &Place, receives: &str, wait: &str, [listen, connect]: [u16; 2])
     })
 }
 
-/// What the report of `party` says of the result.
+/// The result in the report of `party`.
 fn result(place: &Place, party: &str) -> serde_json::Value {
     let report: serde_json::Value =
         serde_json::from_str(&place.read(&format!("{party}.json"))).unwrap();
@@ -44,7 +44,7 @@ fn a_run_survives_lost_connections_whoever_receives() {
         ("one", [30_000, usize::MAX]),
         ("two", [usize::MAX, 30_000]),
         ("all", [40_000, 40_000]),
-        // Each breaks soon after the handshake.
+        // Each connection breaks soon after the handshake.
         ("all", [9_000, 9_000]),
     ] {
         let undisturbed = place(receives);
@@ -73,10 +73,10 @@ fn a_run_survives_lost_connections_whoever_receives() {
     }
 }
 
-/// A run in which `victim` of the two is killed once they match.
+/// A run in which party number `victim` is killed once the matching has started.
 fn killed(victim: usize, wait: &str) -> (Place, Running) {
     let place = Place::new();
-    // It takes seconds.
+    // This protocol takes seconds.
     place.agreement("agreement.toml", &Terms { protocol: "dh", ..TERMS });
     place.write("one.csv", people(0..100_000));
     place.write("two.csv", people(50_000..150_000));

@@ -1,5 +1,5 @@
-//! The pages of the protocols, the heads of their modules, SECURITY.md and the wire say of every protocol what the
-//! catalogue does.
+//! The pages of the protocols, the heads of their modules, SECURITY.md and the pages on the wire
+//! agree with the catalogue on every protocol.
 
 use crate::docs::{page, root};
 use serde_json::Value;
@@ -160,7 +160,7 @@ fn facts_of_head(row: &Value) -> Vec<(&'static str, String)> {
     }
     let operations: Vec<&str> =
         row["operations"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
-    // What comes to the sender where both learn; in the other rows the facts have it.
+    // What the sender gets if both learn; in other rows the facts include it.
     let learns_alone = catalogue()
         .iter()
         .any(|known| row["id"] == *known.id && known.learners == Learners::ReceiverAlone);
@@ -178,7 +178,7 @@ fn facts_of_head(row: &Value) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// The lines that the head of a module with `rows` has: one for a fact, or one for each value of it.
+/// The lines in the head of a module with `rows`: one for a fact, or one for each of its values.
 fn lines_of_head(rows: &[&Value]) -> String {
     let facts: Vec<_> = rows.iter().map(|row| facts_of_head(row)).collect();
     let mut lines = String::new();
@@ -237,7 +237,7 @@ fn the_head_of_every_module_says_what_its_rows_do() {
         } else {
             assert_eq!(found, expected, "{}", path.display());
         }
-        // A fact that is repeated below the others could differ from them.
+        // A fact repeated below the table could contradict it.
         let table = rest[found.len()..].lines().take_while(|line| line.starts_with("//! |"));
         for line in table {
             assert!(!is_fact(&line), "{}: {line}", path.display());

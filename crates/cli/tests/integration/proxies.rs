@@ -9,7 +9,8 @@ use std::thread;
 const VARIABLES: [&str; 6] =
     ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"];
 
-/// A proxy over HTTP that answers with `status`, and takes every place for a port of this machine. Ends with the process.
+/// An HTTP proxy that answers with `status`, and connects every client to port `to` of this
+/// machine. Ends with the process.
 fn http_proxy(status: &'static str, to: u16) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -31,7 +32,7 @@ fn answer(mut client: TcpStream, status: &str, to: u16) {
     assert!(head.starts_with(b"CONNECT partner.invalid:7400 HTTP/1.1\r\n"));
     let (status, server) = match TcpStream::connect(("127.0.0.1", to)) {
         Ok(server) => (status, Some(server)),
-        // The listening side is not there yet.
+        // The listening side has not started yet.
         Err(_) => ("502", None),
     };
     write!(client, "HTTP/1.1 {status} x\r\n\r\n").unwrap();
@@ -95,7 +96,7 @@ fn what_a_proxy_refuses_is_said() {
         ("502", 5, "the proxy could not reach the other side"),
         ("abc", 3, "is not a proxy of that kind"),
     ] {
-        // Something listens behind it.
+        // A server listens behind the proxy.
         let behind = TcpListener::bind("127.0.0.1:0").unwrap();
         let proxy = http_proxy(status, behind.local_addr().unwrap().port());
         let mut two = connecting(place.run_brief("agreement.toml", "two", "two.csv", None));

@@ -39,7 +39,7 @@ fn debug_information_moves_to_a_file_of_its_own() {
     assert!(fs::metadata(&program).unwrap().len() < len);
     let says = Command::new(&program).arg("-V").output().unwrap();
     assert_eq!(says.stdout, format!("vesica {}\n", env!("CARGO_PKG_VERSION")).into_bytes());
-    // A second time there is nothing to move.
+    // A second call has nothing to move.
     let once = fs::read(&debug).unwrap();
     split(&program);
     assert_eq!(fs::read(&debug).unwrap(), once);

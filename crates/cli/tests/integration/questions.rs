@@ -11,7 +11,7 @@ fn amounts(range: std::ops::Range<u64>) -> String {
     "email,amount\n".to_owned() + &rows.collect::<String>()
 }
 
-/// Small sets: circuits count their gates for what they would cost.
+/// Small sets, because the cost of a circuit is computed by counting its gates.
 const TERMS: Terms<'static> = Terms { max_rows: 500, ..support::TERMS };
 
 const SUM: &str = "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 20\n";
@@ -19,7 +19,7 @@ const SUM: &str = "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 20\n";
 fn place() -> Place {
     let place = Place::new();
     place.write("one.csv", amounts(0..120));
-    // A row more of a common key, and one without a value.
+    // A second row of a common key, and a row without a value.
     place.write("two.csv", amounts(100..300) + "user119@example.com,1000\nUser100@example.com,\n");
     place
 }
@@ -29,7 +29,7 @@ fn with_report(place: &Place, mut command: Command, report: &str) -> Command {
     command
 }
 
-/// Runs both; the output is that of `one`.
+/// Runs both; only `one` gets an output file.
 fn run(place: &Place, terms: &Terms<'_>, output: Option<&str>) -> [Ended; 2] {
     place.agreement("agreement.toml", terms);
     let one = place.run("agreement.toml", "one", "one.csv", output);
@@ -44,7 +44,7 @@ fn result(place: &Place, report: &str) -> Value {
     report["result"].clone()
 }
 
-/// Everything that a report says of an answer.
+/// All fields of a report that hold an answer.
 fn answer(result: &Value) -> [&Value; 4] {
     ["matched_keys", "threshold_reached", "sum", "rows_written"].map(|field| &result[field])
 }
@@ -305,7 +305,7 @@ fn a_new_agreement_has_the_question_of_its_options() {
     }
 }
 
-/// What a new agreement proposes by itself must not be what its explanation advises against.
+/// The explanation of a new agreement must not advise against its defaults.
 #[test]
 fn the_defaults_of_a_new_agreement_are_not_called_weak() {
     let of_operation = |operation: &str| {

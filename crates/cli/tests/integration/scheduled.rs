@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The command of the line, in `folder` and with the program `vesica` that lies there.
+/// The command of the line, changed to `folder` and the program `vesica` in it.
 fn line(folder: &Path) -> String {
     let page = page("docs/exchange.md");
     let line = page.lines().find(|line| line.trim_start().starts_with("*/10 * * * *"));
@@ -17,7 +17,7 @@ fn line(folder: &Path) -> String {
     command.replace("/srv/match", folder.to_str().unwrap())
 }
 
-/// A program that notes that it was called, and ends with what the file `code` says.
+/// A program that records each call, and ends with the exit code in the file `code`.
 const PROGRAM: &str = "#!/bin/sh
 echo called >> calls
 code=$(cat code)
@@ -39,7 +39,7 @@ impl Scheduled {
         Self { folder, line }
     }
 
-    /// Calls the line as cron does; returns whether it called the program, and what is mailed.
+    /// Runs the line as cron does. Returns whether it called the program, and the output to mail.
     fn call(&self, code: &str) -> (bool, String) {
         let calls = || fs::read(self.folder.path().join("calls")).map_or(0, |calls| calls.len());
         fs::write(self.folder.path().join("code"), code).unwrap();

@@ -1,4 +1,4 @@
-//! Key files as systems hand them out, read by users of their own.
+//! Key files with the owners and modes that systems give them, read by separate users.
 
 use crate::support::{Ended, Place, Running, TERMS, people, vesica};
 use nix::unistd::geteuid;
@@ -14,7 +14,7 @@ fn place() -> Place {
     place
 }
 
-/// `vesica check` with the key `key`, by this user.
+/// `vesica check` with the key `key`, as this user.
 fn check(place: &Place, key: &Path) -> Command {
     let mut command = vesica();
     command
@@ -26,7 +26,7 @@ fn check(place: &Place, key: &Path) -> Command {
     command
 }
 
-/// The same by user 12345, who is in the group 2000.
+/// The same as user 12345, who is in the group 2000.
 fn check_as_another(place: &Place, key: &Path) -> Ended {
     let mut command = Command::new("setpriv");
     command.args(["--reuid", "12345", "--regid", "12345", "--groups", "2000"]);
@@ -58,8 +58,8 @@ fn the_secret_of_a_pod_is_read_behind_its_links() {
     assert!(ended.stderr.contains("hint: run `chmod 600 "), "{ended:#?}");
 }
 
-/// Only a superuser can give files away and become another user; for everybody else the rule has tests of its own, in
-/// `vesica_link`.
+/// Only a superuser can give files to another user and become another user. `vesica_link` tests the
+/// rule for all users.
 #[test]
 fn users_of_their_own_read_what_the_rule_allows() {
     if !geteuid().is_root() {
@@ -88,7 +88,7 @@ fn users_of_their_own_read_what_the_rule_allows() {
         let can_change = owner[0] == 12_345;
         assert_eq!(ended.stderr.contains("chmod"), can_change, "{ended:#?}");
     }
-    // Root in a container, with a file of the user who started it.
+    // Root in a container, with a file of the user who started the container.
     set(&key, [1000, 1000], 0o600);
     Running::start(check(&place, &key)).wait().assert_code(0);
     set(&key, [1000, 1000], 0o640);

@@ -1,4 +1,4 @@
-//! A state that was set back, and one that another process uses.
+//! A state that was restored from an older copy, and one that another process uses.
 
 use crate::exchange::{BOTH, Scene, terms_of};
 use crate::support::Running;
@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Copies a folder with the folders in it.
+/// Copies a folder and its subfolders.
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir(to).unwrap();

@@ -48,7 +48,7 @@ fn american_and_british_words_in_common() {
     let common = british.iter().filter(|word| set_1.contains(word)).count();
     assert_eq!(report["result"]["rows_written"], common);
 
-    // The Parquet result is an input like any other: all of it is in the American list.
+    // The Parquet result can be an input: the American list has all of its words.
     place.agreement("again.toml", &word_terms("two"));
     let mut one = place.run("again.toml", "one", "american.txt", None);
     one.args(["--no-header", "--column", "word=1"]);
@@ -159,7 +159,8 @@ fn only_the_receiver_gets_a_result_and_the_sender_reports_none() {
     assert!(two["result"]["matched_keys"].is_null());
     assert_eq!(one["agreement"]["hash"], two["agreement"]["hash"]);
     assert_eq!(one["network"]["payload_sent"], two["network"]["payload_received"]);
-    // 32 self-check items a side: 32 bytes a point each way, tags of 40 + 11 + 12 bits rounded up.
+    // 32 self-check items for each side: 32 bytes a point each way, and tags of 40 + 11 + 12 bits,
+    // rounded up.
     let (n_x, n_y) = (3500 + 32, 2000 + 32);
     assert_eq!(one["network"]["payload_sent"], 32 * n_y);
     assert_eq!(two["network"]["payload_sent"], 32 * n_x + 8 * n_y);
@@ -285,7 +286,7 @@ fn the_memory_of_the_program_that_starts_a_run_is_not_counted() {
     place.write("one.csv", people(0..100));
     place.write("two.csv", people(90..150));
     place.agreement("agreement.toml", &TERMS);
-    // Not zeros, which would take no memory.
+    // Not zeros, for which the system would not allocate memory.
     let ours = vec![1_u8; LARGE];
     let mut two = place.run("agreement.toml", "two", "two.csv", None);
     two.arg("--report").arg(place.path("two.json"));

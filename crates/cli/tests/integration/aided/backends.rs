@@ -1,4 +1,5 @@
-//! Where the helper finds what is common makes no difference, also when it goes away in the middle.
+//! The result does not depend on the backend in which the helper finds common labels, even if the
+//! backend fails during a run.
 
 use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, until_told};
@@ -47,7 +48,8 @@ fn postgres_gives_the_same_and_keeps_nothing() {
     assert_eq!(postgres.tables(), 0);
 }
 
-/// Parties meet while the database is there; it is gone when their lists are compared, and comes back.
+/// The parties meet while the database is up. It is down when their lists are compared, and comes
+/// back.
 #[track_caller]
 fn goes_on_when_it_is_back(url: &str, kill: impl FnOnce(), restart: impl FnOnce()) {
     let scene = Scene::new();

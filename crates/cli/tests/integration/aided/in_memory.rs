@@ -1,4 +1,5 @@
-//! Jobs with a helper whose result is in memory: the same as in a file, which need not be written.
+//! Jobs with a helper whose result stays in memory: it equals the result in a file, and no file
+//! need be written.
 
 use super::with_files;
 use crate::aided::scene::{Scene, TERMS, Terms};
@@ -47,7 +48,7 @@ fn check(terms: &Terms<'_>, receivers: &[&str]) {
             assert_eq!(report.result.rows_written, with_files.then(|| rows.count()));
             assert_eq!(path.exists(), with_files, "{party}");
             assert!(!with_files || scene.read(&format!("{party}.out.csv")) == *text);
-            // Written from memory, it is the same file.
+            // The result in memory is written as the same file.
             let source = scene.path(&format!("{party}.csv"));
             let source = Source::open(source, &ReadOptions::default()).unwrap();
             let again = OutputOptions { path: scene.path("again.csv"), force: true };

@@ -10,12 +10,12 @@ fn settings(scene: &Scene, parties: &[&str]) {
     scene.write("helper.toml", parties.iter().map(table).collect::<String>());
 }
 
-/// How often the log says something.
+/// How often the log has the text `what`.
 fn times(scene: &Scene, what: &str) -> usize {
     scene.read("helper.log").matches(what).count()
 }
 
-/// Has the helper read its settings again, and waits until it says so.
+/// Makes the helper read its settings again, and waits until its log has `says`.
 fn reload(scene: &Scene, helper: &Running, says: &str) {
     let before = times(scene, says);
     helper.signal(Signal::SIGHUP);
@@ -34,7 +34,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
     scene.write("c.csv", "id,email\n1,user1@example.com\n");
     Running::start(scene.party("ab.toml", "a")).wait().assert_failed(3, "does not accept this run");
 
-    // Once the log says so, it is so.
+    // The new settings are in effect once the log says so.
     settings(&scene, &["a", "b", "c"]);
     reload(&scene, &helper, TAKEN);
     let both = ["b", "a"].map(|party| Running::start(scene.party("ab.toml", party)));
@@ -43,12 +43,12 @@ fn parties_are_added_and_revoked_without_a_restart() {
     }
     assert_results(&scene, &expected);
 
-    // What is wrong changes nothing.
+    // Wrong settings change nothing.
     scene.write("helper.toml", "[party.a]\nidentity = 3\n");
     reload(&scene, &helper, "the new settings are not used");
     assert!(scene.read("helper.log").contains("helper.toml, line 2"));
 
-    // One waits for the other, both connected, when that is revoked.
+    // c is revoked while a waits for it.
     let mut a = Running::start(scene.party_without("ac.toml", "a", &["--output", "ac.csv"]));
     until_told(&mut a, "waiting for c");
     settings(&scene, &["a", "b"]);
@@ -61,7 +61,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
     assert!(log.contains("\"reason\":\"revoked\"") && log.contains("\"by\":\"c\""), "{log}");
     assert!(!log.contains("\"reason\":\"expired\""), "{log}");
 
-    // A connection that stands is ended.
+    // An open connection is closed.
     settings(&scene, &["a", "b", "c"]);
     reload(&scene, &helper, TAKEN);
     let mut c = Running::start(scene.party("ac.toml", "c"));
@@ -70,7 +70,7 @@ fn parties_are_added_and_revoked_without_a_restart() {
     reload(&scene, &helper, TAKEN);
     let metrics = scene.get("/metrics");
     assert!(!metrics.contains("party=\"c\""), "{metrics}");
-    // It tries again, and is turned away.
+    // c tries again, and is rejected.
     c.wait().assert_code(5);
     helper.signal(Signal::SIGTERM);
     helper.wait().assert_code(0);

@@ -77,7 +77,8 @@ fn shared_values_are_those_of_common_keys_and_the_default_detached() {
     }
 }
 
-/// Runs both with a file for the order each, and gives the rows of the combined shares and both tables of the order.
+/// Runs both, each with a file for the order. Returns the rows of the combined shares and both
+/// tables of the order.
 pub(super) fn run_with_orders(place: &Place, terms: &Terms<'_>) -> [Vec<Vec<String>>; 3] {
     place.agreement("agreement.toml", terms);
     let command = |name: &str| {
@@ -97,7 +98,7 @@ pub(super) fn run_with_orders(place: &Place, terms: &Terms<'_>) -> [Vec<Vec<Stri
     [cells(&combined.stdout), read("one"), read("two")]
 }
 
-/// The cells of the rows with these numbers, counted from 1, in a file.
+/// The cells of the rows of `file` with these numbers, counted from 1.
 fn rows_of(place: &Place, file: &str, numbers: &str) -> Vec<Vec<String>> {
     let text = place.read(file);
     let rows: Vec<&str> = text.lines().collect();
@@ -115,7 +116,7 @@ fn sums(rows: &[Vec<String>]) -> Vec<String> {
 #[test]
 fn the_order_puts_the_rows_of_its_owner_beside_shared_values() {
     for (place, [one, two]) in sets() {
-        // A key with two rows, whose values add up.
+        // A key with two rows, whose values are added up.
         let twice = if two.contains(&17) { "user17@example.com,51,-17\n" } else { "" };
         place.write("two.csv", place.read("two.csv") + twice);
         for hide in ["", "hide_sizes = true\n"] {

@@ -92,7 +92,7 @@ fn an_inner_product_multiplies_values_of_both_sides() {
                  true\ntimes = \"weight\"\ntimes_bits = 9\n";
     for receives in ["one", "all"] {
         for (place, [one, two]) in sets() {
-            // The first key of this side has two rows, whose weights add up.
+            // The first key of this side has two rows, whose weights are added up.
             let weights =
                 one.iter().chain(one.first()).map(|i| format!("{},{}\n", mail(*i), i + 1));
             place.write("one.csv", "email,weight\n".to_owned() + &weights.collect::<String>());
