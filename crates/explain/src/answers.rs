@@ -167,9 +167,9 @@ impl Words<'_> {
                 format!(
                     "{lying} {who} keys that are not in its data: an inner product over a single \
                      key is the product of its values, and a side that knows one of them learns \
-                     the other.{bounded} {leave_out} Either side can enter any values: with the value \
-                     1 for one key and 0 for all others a side that receives the result learns \
-                     the other side's value of that key.",
+                     the other.{bounded} {leave_out} Either side can enter any values: with the \
+                     value 1 for one key and 0 for all others a side that receives the result \
+                     learns the other side's value of that key.",
                 ),
                 format!(
                     "What an inner product reveals about its parts. If few keys are in common, it \
