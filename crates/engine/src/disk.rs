@@ -18,10 +18,8 @@ const LEAST_ROW_BYTES: u64 = 2;
 /// in memory. `is_split` says whether the set runs in partitions.
 pub fn disk_bytes(rows: u64, is_split: bool, memory_bytes: u64) -> u64 {
     let item = Item::LEN as u64;
-    let (in_memory, on_disk) = match is_split {
-        true => (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW),
-        false => (item, item),
-    };
+    let (in_memory, on_disk) =
+        if is_split { (DISK_BYTES_PER_ROW, item + DISK_BYTES_PER_ROW) } else { (item, item) };
     // A quarter of the memory is for the items as they are read, and a quarter for the grouped
     // items.
     let fits = rows.saturating_mul(in_memory) <= memory_bytes / 4;

@@ -206,9 +206,10 @@ impl<'a> Peer<'a> {
 
     /// Whether to continue reading: not once the peer has left. A result is written even then.
     pub(crate) fn go_on_reading(&self) -> ControlFlow<()> {
-        match current(&self.session).is_some_and(|session| session.ended().is_some()) {
-            true => ControlFlow::Break(()),
-            false => self.go_on(),
+        if current(&self.session).is_some_and(|session| session.ended().is_some()) {
+            ControlFlow::Break(())
+        } else {
+            self.go_on()
         }
     }
 

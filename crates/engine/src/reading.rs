@@ -149,10 +149,7 @@ impl<'a> Reader<'a> {
     /// [`InputFault::TooFewKeys`].
     pub(crate) fn check_number(&self, distinct: u64) -> Result<(), Error> {
         let min = self.min_rows;
-        match distinct < min {
-            true => Err(InputFault::TooFewKeys { distinct, min }.into()),
-            false => Ok(()),
-        }
+        if distinct < min { Err(InputFault::TooFewKeys { distinct, min }.into()) } else { Ok(()) }
     }
 }
 
@@ -162,9 +159,10 @@ fn check_has_rows(agreement: &Agreement, party: &str) -> Result<(), ConfigFault>
     if operation != Operation::Intersection {
         return Err(ConfigFault::NoMark { operation });
     }
-    match agreement.is_receiver_of_result(party) {
-        true => Ok(()),
-        false => Err(ConfigFault::MarkNotLearned { party: party.to_owned() }),
+    if agreement.is_receiver_of_result(party) {
+        Ok(())
+    } else {
+        Err(ConfigFault::MarkNotLearned { party: party.to_owned() })
     }
 }
 

@@ -57,9 +57,10 @@ impl Parts<'_> {
         let (sent, received) = self.meter.bytes_under(Phase::Matching.name());
         let party = |position: usize| {
             let is_own = position == self.party;
-            let (role, keys) = match is_own {
-                true => (Some(run.role), run.sizes.here),
-                false => (run.role.other(), run.sizes.there),
+            let (role, keys) = if is_own {
+                (Some(run.role), run.sizes.here)
+            } else {
+                (run.role.other(), run.sizes.there)
             };
             self.party_report(position, role, keys)
         };

@@ -156,10 +156,7 @@ fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
 }
 
 pub(super) fn require(possible: bool) -> Result<()> {
-    match possible {
-        true => Ok(()),
-        false => Err(Misbehaviour::SelfCheckFailed.into()),
-    }
+    if possible { Ok(()) } else { Err(Misbehaviour::SelfCheckFailed.into()) }
 }
 
 /// The keys' part of the sums `given`, of at most `most` keys.

@@ -21,9 +21,10 @@ pub(super) fn joined(
         .chain(theirs.iter().map(|key| (key.to_vec(), None)))
         .collect();
     keys.sort_unstable();
-    match keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        true => Err(Misbehaviour::SelfCheckFailed),
-        false => Ok(Union { own: rows, keys, new: theirs.len() as u64 }),
+    if keys.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+        Err(Misbehaviour::SelfCheckFailed)
+    } else {
+        Ok(Union { own: rows, keys, new: theirs.len() as u64 })
     }
 }
 

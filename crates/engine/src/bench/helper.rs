@@ -68,9 +68,8 @@ impl Items for MadeUp {
     fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
         let (mut blocks, mut items) = (Vec::with_capacity(BATCH), Vec::with_capacity(BATCH));
         for first in (0..self.rows).step_by(BATCH) {
-            let number = |row: u64| match row < self.common {
-                true => u128::from(row),
-                false => self.own << 64 | u128::from(row),
+            let number = |row: u64| {
+                if row < self.common { u128::from(row) } else { self.own << 64 | u128::from(row) }
             };
             blocks.clear();
             blocks.extend(
@@ -158,9 +157,10 @@ pub(super) fn run(
         seal: &Envelopes::new(&common.secret),
         memory: &state,
     };
-    let outcome = match bench.in_clear {
-        true => kmrs14::run_in_clear(&facts, &items, &means, &remote),
-        false => kmrs14::run(&facts, &items, &means, &remote),
+    let outcome = if bench.in_clear {
+        kmrs14::run_in_clear(&facts, &items, &means, &remote)
+    } else {
+        kmrs14::run(&facts, &items, &means, &remote)
     };
     let outcome = outcome.map_err(at)?;
     let used = stopwatch.read();

@@ -113,9 +113,10 @@ pub(super) fn run(
     drop(ctx);
     session.close().map_err(|error| at(error.into()))?;
 
-    let formula = match plan.is_split() {
-        true => split::traffic(bench.protocol, &params),
-        false => (bench.protocol.bytes)(&params),
+    let formula = if plan.is_split() {
+        split::traffic(bench.protocol, &params)
+    } else {
+        (bench.protocol.bytes)(&params)
     };
     let [formula_sent, formula_received] = match bench.role {
         Role::Sender => [formula.sender_to_receiver, formula.receiver_to_sender],

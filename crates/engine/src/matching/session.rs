@@ -203,10 +203,11 @@ impl<'a> SessionRun<'a> {
         let choice = ctx.child(Phase::Choosing.name(), |ctx| {
             let candidates = Candidates::new(self.agreement, &allowed);
             let measure = |least| vesica_network_probe::measure(ctx, seat, least);
-            let measured = match self.peer.link().is_repeatable() {
+            let measured = if self.peer.link().is_repeatable() {
                 // Another measurement would not give the same figures.
-                true => candidates.worth_measuring().map(|_| Network::STORE),
-                false => candidates.worth_measuring().map(measure).transpose()?,
+                candidates.worth_measuring().map(|_| Network::STORE)
+            } else {
+                candidates.worth_measuring().map(measure).transpose()?
             };
             Ok(candidates.choose(measured))
         });
@@ -449,9 +450,10 @@ impl Match for SessionRun<'_> {
             }
             let was_in_memory = items.are_in_memory();
             items.push(batch).map_err(|error| self.storage(&error))?;
-            match was_in_memory && !items.are_in_memory() {
-                true => self.check_disk(items.rows(), seen.get()),
-                false => Ok(()),
+            if was_in_memory && !items.are_in_memory() {
+                self.check_disk(items.rows(), seen.get())
+            } else {
+                Ok(())
             }
         };
         let go_on = |progress| {

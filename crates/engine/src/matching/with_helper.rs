@@ -142,9 +142,10 @@ impl<'a> HelperRun<'a> {
 
     /// Checks that the rows are those with which the run began.
     fn check_rows(&self, digest: &[u8; 32]) -> Result<(), Error> {
-        match self.state.keep_rows(digest).map_err(|error| self.storage(error))? {
-            true => Ok(()),
-            false => Err(InputFault::OtherRows { state: self.folder.clone() }.into()),
+        if self.state.keep_rows(digest).map_err(|error| self.storage(error))? {
+            Ok(())
+        } else {
+            Err(InputFault::OtherRows { state: self.folder.clone() }.into())
         }
     }
 
@@ -383,10 +384,7 @@ impl Match for HelperRun<'_> {
     }
 
     fn run(&self, own: OwnRows, (): ()) -> Result<Learnt, Error> {
-        let kept_answer = match self.run.job.state.restart {
-            true => None,
-            false => self.kept_answer(&own)?,
-        };
+        let kept_answer = if self.run.job.state.restart { None } else { self.kept_answer(&own)? };
         let (answer, wire_bytes) = match kept_answer {
             Some(answer) => (answer, self.send_done_again()?),
             None => self.learn(&own)?,
@@ -417,9 +415,10 @@ impl Match for HelperRun<'_> {
     }
 
     fn go_on(&self) -> ControlFlow<()> {
-        match self.run.cancel.is_cancelled() {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
+        if self.run.cancel.is_cancelled() {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
         }
     }
 

@@ -277,12 +277,11 @@ fn damage_at_every_offset_is_an_error_of_the_network() {
     for (protocol, operation) in protocols() {
         let passed = passed(protocol, operation);
         let offsets = passed.into_iter().enumerate().flat_map(|(way, len)| {
-            let offsets: BTreeSet<u64> = match len > SHORT_LEN {
-                false => (0..len).collect(),
-                true => {
-                    let anywhere = (0..OFFSETS).map(|n| random_below(protocol, n, len));
-                    (0..OFFSETS).chain(anywhere).chain(len - OFFSETS..len).collect()
-                }
+            let offsets: BTreeSet<u64> = if len > SHORT_LEN {
+                let anywhere = (0..OFFSETS).map(|n| random_below(protocol, n, len));
+                (0..OFFSETS).chain(anywhere).chain(len - OFFSETS..len).collect()
+            } else {
+                (0..len).collect()
             };
             offsets.into_iter().map(move |at| (way, at))
         });

@@ -21,12 +21,11 @@ impl SessionRun<'_> {
     ) -> Result<CheckedSet, Error> {
         let agreement = self.agreement;
         let check_items = agreement.self_check as usize;
-        let (own_check_items, padded_len) = match plan.is_split() {
-            true => {
-                let entered = split::entered_len(plan, params, role) as usize;
-                (entered.saturating_sub(keys.items.len() + check_items), 0)
-            }
-            false => (agreement.own_check_items() as usize, len as usize),
+        let (own_check_items, padded_len) = if plan.is_split() {
+            let entered = split::entered_len(plan, params, role) as usize;
+            (entered.saturating_sub(keys.items.len() + check_items), 0)
+        } else {
+            (agreement.own_check_items() as usize, len as usize)
         };
         let KeySet { items, values, texts, .. } = keys;
         let check_items = [check_items, own_check_items];

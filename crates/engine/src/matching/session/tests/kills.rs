@@ -158,9 +158,12 @@ impl Asked {
             }
             Asked::Union => [0, 1].map(|party| {
                 let first = party * KEYS / 2;
-                let line = |key: u64| match (first..first + KEYS).contains(&key) {
-                    true => format!("{key}@a.org,no,{}", key - first + 1),
-                    false => format!("{key}@a.org,yes,"),
+                let line = |key: u64| {
+                    if (first..first + KEYS).contains(&key) {
+                        format!("{key}@a.org,no,{}", key - first + 1)
+                    } else {
+                        format!("{key}@a.org,yes,")
+                    }
                 };
                 let mut lines: Vec<String> = all.clone().map(line).collect();
                 lines.sort_unstable();
@@ -207,12 +210,11 @@ impl Scene {
         assert!(terms.contains("96000000"));
         fs::write(place.path("agreement.toml"), terms).unwrap();
         fs::create_dir(place.path("shared")).unwrap();
-        let way = match is_folder {
-            true => "folder".to_owned(),
-            false => {
-                let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-                listener.local_addr().unwrap().port().to_string()
-            }
+        let way = if is_folder {
+            "folder".to_owned()
+        } else {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            listener.local_addr().unwrap().port().to_string()
         };
         Self { place, way, asked, expected: asked.expected() }
     }

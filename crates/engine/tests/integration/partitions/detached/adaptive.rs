@@ -121,9 +121,10 @@ impl Workers for Adaptive {
         let waited = *self.stage.lock().unwrap() == Stage::Waits;
         let taken = tasks.iter().map(|task| self.turn(orders, task)).collect();
         // With the first result it restarts, in all partitions.
-        match waited && *self.stage.lock().unwrap() != Stage::Waits {
-            true => Err(WorkersFault),
-            false => Ok(taken),
+        if waited && *self.stage.lock().unwrap() != Stage::Waits {
+            Err(WorkersFault)
+        } else {
+            Ok(taken)
         }
     }
 }
