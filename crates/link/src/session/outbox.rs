@@ -96,9 +96,10 @@ impl Outbox {
         if stream.opened {
             return Err(TransportError::AlreadyOpen);
         }
-        match known {
-            true => self.unopened -= 1,
-            false => _ = self.ahead.insert(id),
+        if known {
+            self.unopened -= 1;
+        } else {
+            self.ahead.insert(id);
         }
         stream.opened = true;
         Ok(Arc::clone(&stream.room))
