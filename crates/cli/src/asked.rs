@@ -191,9 +191,10 @@ impl AskedArgs {
     }
 
     fn why_least_matches(&self) -> &'static str {
-        match self.reveals_values() {
-            true => "with fewer common keys there is no answer: it would reveal much about each",
-            false => "with fewer common keys there is no answer",
+        if self.reveals_values() {
+            "with fewer common keys there is no answer: it would reveal much about each"
+        } else {
+            "with fewer common keys there is no answer"
         }
     }
 

@@ -124,11 +124,11 @@ pub(crate) fn run(args: &HelperArgs, out: &mut impl Write) -> Result<(), Failure
         writeln!(
             out,
             "{}",
-            match is_quiet {
-                true => "ended cleanly; runs continue when the helper is started again",
-                false =>
-                    "ended while requests were still in progress; runs continue when the helper is \
-                     started again",
+            if is_quiet {
+                "ended cleanly; runs continue when the helper is started again"
+            } else {
+                "ended while requests were still in progress; runs continue when the helper is \
+                 started again"
             }
         )?;
     }

@@ -156,12 +156,13 @@ impl PlaceArgs {
         is_kept: bool,
     ) -> Result<Option<LinkOptions>, Failure> {
         let link = self.link_options_for_check(agreement)?;
-        Ok(match agreement.helper.is_some() || is_kept {
-            true => link.map(|link| LinkOptions {
+        Ok(if agreement.helper.is_some() || is_kept {
+            link.map(|link| LinkOptions {
                 proxy: link.proxy,
                 ..self.options(link.endpoint, WAIT_DEFAULT_KEPT)
-            }),
-            false => link,
+            })
+        } else {
+            link
         })
     }
 

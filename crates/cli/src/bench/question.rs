@@ -69,10 +69,7 @@ impl QuestionArgs {
     }
 
     pub(super) fn learns(&self) -> Learns {
-        match self.both || self.operation().is_for_both() {
-            true => Learns::Both,
-            false => Learns::Receiver,
-        }
+        if self.both || self.operation().is_for_both() { Learns::Both } else { Learns::Receiver }
     }
 
     pub(super) fn early_reveal(&self) -> EarlyReveal {
@@ -144,9 +141,10 @@ impl QuestionArgs {
         {
             return Err(BenchError::PlainValues(id));
         }
-        match self.common(sizes) > sizes.sender.min(sizes.receiver) {
-            true => Err(BenchError::TooManyCommon),
-            false => Ok(()),
+        if self.common(sizes) > sizes.sender.min(sizes.receiver) {
+            Err(BenchError::TooManyCommon)
+        } else {
+            Ok(())
         }
     }
 }

@@ -130,9 +130,12 @@ fn cells(combined: &Combined, names: Option<&Names>, entry: usize) -> Vec<String
 
 /// One line of CSV (RFC 4180).
 fn csv(cells: &[String], out: &mut impl Write) -> Result<(), Failure> {
-    let quoted = cells.iter().map(|cell| match cell.contains(['"', ',', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.clone(),
+    let quoted = cells.iter().map(|cell| {
+        if cell.contains(['"', ',', '\n', '\r']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell.clone()
+        }
     });
     Ok(writeln!(out, "{}", quoted.collect::<Vec<_>>().join(","))?)
 }

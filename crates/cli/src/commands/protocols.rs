@@ -124,10 +124,7 @@ fn typical(row: &Protocol, len: u64) -> PsiParams {
         Some(Operation::SharedValues) => Query::SharedValues { values, default: 0 },
         _ => Query::Intersection,
     };
-    let learns = match query.operation().is_for_both() {
-        true => Learns::Both,
-        false => Learns::Receiver,
-    };
+    let learns = if query.operation().is_for_both() { Learns::Both } else { Learns::Receiver };
     PsiParams::new(session, len, len, learns)
         .and_then(|params| params.with_item_bits(*row.item_bits.end()))
         .expect("small sets")
@@ -139,9 +136,10 @@ const SHOWN_LEN: u64 = 1 << 16;
 
 fn flights(row: &Protocol) -> String {
     let [shown, other] = [SHOWN_LEN, SHOWN_LEN >> 8].map(|len| (row.flights)(&typical(row, len)));
-    match shown == other {
-        true => shown.to_string(),
-        false => format!("{shown} for 2^16 items each, {other} for 2^8"),
+    if shown == other {
+        shown.to_string()
+    } else {
+        format!("{shown} for 2^16 items each, {other} for 2^8")
     }
 }
 
@@ -165,9 +163,10 @@ fn values(row: &Protocol) -> &'static str {
         return "several columns of the sender, with or without a sign, up to 64 bits, and one of \
                 the receiver, whole numbers from 0, up to 32 bits";
     }
-    match row.wide_values {
-        true => "several columns of the sender, with or without a sign, up to 64 bits",
-        false => "one column of either side, whole numbers from 0, up to 40 bits",
+    if row.wide_values {
+        "several columns of the sender, with or without a sign, up to 64 bits"
+    } else {
+        "one column of either side, whole numbers from 0, up to 40 bits"
     }
 }
 

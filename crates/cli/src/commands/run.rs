@@ -126,9 +126,10 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
         announce(args, &report, report_file, out, |out| {
             summary::write(output, &agreement, &report, out)
         })?;
-        Ok(match summary::is_outside(&report) {
-            true => ExitCode::from(code::NO_ANSWER),
-            false => ExitCode::SUCCESS,
+        Ok(if summary::is_outside(&report) {
+            ExitCode::from(code::NO_ANSWER)
+        } else {
+            ExitCode::SUCCESS
         })
     };
     let result = vesica_engine::run_and(job, reporter.clone(), &cancel, |finished| {
@@ -230,10 +231,8 @@ fn announce<W: Write>(
     out: &mut W,
     summary: impl FnOnce(&mut W) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    let printed = match args.talk.quiet {
-        true => Ok(()),
-        false => summary(out).and_then(|()| Ok(out.flush()?)),
-    };
+    let printed =
+        if args.talk.quiet { Ok(()) } else { summary(out).and_then(|()| Ok(out.flush()?)) };
     if let Some(file) = report_file {
         let text = serde_json::to_string_pretty(report).expect("a report has a JSON form");
         let is_printed = !args.talk.quiet && printed.is_ok();

@@ -154,10 +154,8 @@ impl Line {
 
     /// The line as one would type it.
     fn shown(&self) -> String {
-        let quoted = |word: &String| match word.contains(' ') {
-            true => format!("'{word}'"),
-            false => word.clone(),
-        };
+        let quoted =
+            |word: &String| if word.contains(' ') { format!("'{word}'") } else { word.clone() };
         let words: Vec<String> = self.words.iter().map(quoted).collect();
         format!("$ vesica {}", words.join(" "))
     }

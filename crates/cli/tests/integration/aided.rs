@@ -80,11 +80,10 @@ fn five_parties_of_which_two_receive() {
     scene.agreement("five.toml", &Terms { parties: &parties, receives: "[\"b\", \"d\"]", ..TERMS });
     let run = |party: &str| {
         let receives = ["b", "d"].contains(&party);
-        let command = match receives {
-            true => scene.party("five.toml", party),
-            false => {
-                scene.party_without("five.toml", party, &["--report", &format!("{party}.json")])
-            }
+        let command = if receives {
+            scene.party("five.toml", party)
+        } else {
+            scene.party_without("five.toml", party, &["--report", &format!("{party}.json")])
         };
         Running::start(command)
     };

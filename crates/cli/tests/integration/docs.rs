@@ -198,9 +198,10 @@ fn anchors(text: &str) -> BTreeSet<String> {
         // Only the text of a link.
         let mut words = String::new();
         for piece in heading.trim_start_matches('#').trim().split("](") {
-            let visible = match words.is_empty() {
-                true => piece,
-                false => piece.split_once(')').map_or("", |(_, rest)| rest),
+            let visible = if words.is_empty() {
+                piece
+            } else {
+                piece.split_once(')').map_or("", |(_, rest)| rest)
             };
             words += visible;
         }

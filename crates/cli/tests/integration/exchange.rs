@@ -434,9 +434,10 @@ fn two_processes_match_in_partitions_as_small_as_agreed() {
                 let row = agreement.candidates()[0];
                 assert_eq!(split::plan(row, &params).partitions(), expected);
                 let traffic = split::traffic(row, &params);
-                let (sent, received) = match is_sender {
-                    true => (traffic.sender_to_receiver, traffic.receiver_to_sender),
-                    false => (traffic.receiver_to_sender, traffic.sender_to_receiver),
+                let (sent, received) = if is_sender {
+                    (traffic.sender_to_receiver, traffic.receiver_to_sender)
+                } else {
+                    (traffic.receiver_to_sender, traffic.sender_to_receiver)
                 };
                 assert_eq!(report["network"]["formula_sent"], sent, "{protocol}, {more}");
                 assert_eq!(report["network"]["formula_received"], received, "{protocol}, {more}");

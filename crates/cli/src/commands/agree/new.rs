@@ -181,23 +181,22 @@ impl Text {
             }
             if let Some((by, names)) = &values.groups {
                 let names: Vec<String> = names.iter().map(|name| quoted(name)).collect();
-                let comment = match values.columns.is_empty() {
-                    true => "the number of rows of each group",
-                    false => "a sum for each group of rows",
+                let comment = if values.columns.is_empty() {
+                    "the number of rows of each group"
+                } else {
+                    "a sum for each group of rows"
                 };
                 self.line(&format!("by = {}", quoted(by)), comment);
                 self.line(&format!("groups = [{}]", names.join(", ")), "what that column holds");
             }
-            match values.signed {
-                false => self
-                    .line(&format!("bits = {}", values.bits), "the value of a key is below 2^bits"),
-                true => {
-                    self.line(
-                        &format!("bits = {}", values.bits),
-                        "bits of the value of a key, with its sign",
-                    );
-                    self.line("signed = true", "values may be below zero");
-                }
+            if values.signed {
+                self.line(
+                    &format!("bits = {}", values.bits),
+                    "bits of the value of a key, with its sign",
+                );
+                self.line("signed = true", "values may be below zero");
+            } else {
+                self.line(&format!("bits = {}", values.bits), "the value of a key is below 2^bits");
             }
             self.line(
                 "duplicates = \"sum\"",

@@ -451,10 +451,9 @@ fn a_party_killed_before_its_result_is_in_place_writes_it_later() {
             scene.agreement("two.toml", &Terms { protocol, security, ..TERMS });
             let helper = scene.helper(&[]);
             let b = Running::start(scene.party("two.toml", "b"));
-            let dies = Dies(move |event: &Event<'_>| match dies_writing {
-                true => writes(event),
-                false => has_said(event),
-            });
+            let dies = Dies(
+                move |event: &Event<'_>| if dies_writing { writes(event) } else { has_said(event) },
+            );
             let job = job_of_a(&scene);
             let killed = std::thread::spawn(|| run(job, Arc::new(dies), &CancelToken::new()));
             assert!(killed.join().is_err());

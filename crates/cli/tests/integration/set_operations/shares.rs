@@ -67,9 +67,12 @@ fn shared_values_are_those_of_common_keys_and_the_default_detached() {
         ended.assert_code(0);
         let mut expected: Vec<Vec<String>> = two
             .iter()
-            .map(|i| match one.contains(i) {
-                true => vec![(3 * i).to_string(), (-(*i as i64)).to_string()],
-                false => vec!["-7".to_owned(); 2],
+            .map(|i| {
+                if one.contains(i) {
+                    vec![(3 * i).to_string(), (-(*i as i64)).to_string()]
+                } else {
+                    vec!["-7".to_owned(); 2]
+                }
             })
             .collect();
         expected.sort();
