@@ -228,9 +228,10 @@ impl RunStore {
         let files = self.files.lock();
         let may = {
             let slots = self.slots();
-            match slots.is_removed {
-                true => Err(io::ErrorKind::NotFound.into()),
-                false => Ok(replace || !slots.held.contains_key(&slot)),
+            if slots.is_removed {
+                Err(io::ErrorKind::NotFound.into())
+            } else {
+                Ok(replace || !slots.held.contains_key(&slot))
             }
         };
         let kept = may.and_then(|may| {

@@ -61,9 +61,10 @@ impl Crossed {
             let counted = &crossed.bytes[number][usize::from(is_from_helper)];
             let cut_at = crossed.cut_at.load(Ordering::SeqCst);
             let before = counted.fetch_add(block.len() as u64, Ordering::SeqCst);
-            match is_from_helper && number == 0 && cut_at > 0 {
-                true => block.len().min(cut_at.saturating_sub(before) as usize),
-                false => block.len(),
+            if is_from_helper && number == 0 && cut_at > 0 {
+                block.len().min(cut_at.saturating_sub(before) as usize)
+            } else {
+                block.len()
             }
         })
     }

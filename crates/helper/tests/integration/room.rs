@@ -82,9 +82,10 @@ fn a_run_above_a_limit_by_itself_is_refused_permanently() {
         drop(put_hello(&fixture.remote(&service, 0, &spec), 0).unwrap());
         // The last party to connect is refused, even if the limit is another party's.
         let last = fixture.remote(&service, 1, &spec);
-        let (party, limit, allowed) = match of_one < of_party {
-            true => (Some(0), Limit::StoredByParty, of_one >> 20),
-            false => (None, Limit::StoredByAll, of_all >> 20),
+        let (party, limit, allowed) = if of_one < of_party {
+            (Some(0), Limit::StoredByParty, of_one >> 20)
+        } else {
+            (None, Limit::StoredByAll, of_all >> 20)
         };
         let over = Excess { party, limit: Some(limit), allowed };
         match put_hello(&last, 1) {
