@@ -134,9 +134,10 @@ impl Connections {
             } else if state.instance != welcome.instance {
                 // Two lanes connected for the first time, and the helper forgot the run in between.
                 let is_forgotten = known == NO_INSTANCE;
-                return Err(match is_forgotten {
-                    true => Refusal::Expired.into(),
-                    false => Misbehaviour::InvalidValue.into(),
+                return Err(if is_forgotten {
+                    Refusal::Expired.into()
+                } else {
+                    Misbehaviour::InvalidValue.into()
                 });
             }
         }
