@@ -28,14 +28,13 @@ fn words(fault: &AgreementFault) -> (String, String) {
     match fault {
         AgreementFault::UnknownVersion { found } => (
             format!("the agreement has format version {found}, which this software does not know"),
-            match *found < FORMAT_VERSION {
-                true => format!(
+            if *found < FORMAT_VERSION {
+                format!(
                     "write version = {FORMAT_VERSION}, and receives = \"all\" in place of \
                      \"both\"; this changes the hash"
-                ),
-                false => {
-                    format!("a newer Vesica may know it; this one knows version = {FORMAT_VERSION}")
-                }
+                )
+            } else {
+                format!("a newer Vesica may know it; this one knows version = {FORMAT_VERSION}")
             },
         ),
         AgreementFault::UnknownWord { field, found, nearest, known } => (

@@ -277,9 +277,10 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) ->
             format!("install the same version on both sides; {} shows it", say.version()),
         ),
         Incompatible::Purpose { only_checking_here } => {
-            let (there, here) = match only_checking_here {
-                true => (say.run(), say.check()),
-                false => (say.check(), say.run()),
+            let (there, here) = if *only_checking_here {
+                (say.run(), say.check())
+            } else {
+                (say.check(), say.run())
             };
             Message::here(
                 format!("the other side uses {there}, this side {here}"),
@@ -293,9 +294,10 @@ fn incompatible(how: &Incompatible, endpoint: Option<&Endpoint>, say: Speech) ->
             )
         }
         Incompatible::State { only_here } => {
-            let (with, without) = match only_here {
-                true => ("this side", "the other one"),
-                false => ("the other side", "this one"),
+            let (with, without) = if *only_here {
+                ("this side", "the other one")
+            } else {
+                ("the other side", "this one")
             };
             Message::here(
                 format!(

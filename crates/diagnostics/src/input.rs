@@ -138,9 +138,10 @@ pub fn warnings(counts: &KeyCounts) -> Vec<String> {
 
 /// An input as the subject of a sentence.
 fn input(path: &Path) -> String {
-    match path == Path::new(FRAME) {
-        true => FRAME.to_owned(),
-        false => format!("the input file {}", shown(path)),
+    if path == Path::new(FRAME) {
+        FRAME.to_owned()
+    } else {
+        format!("the input file {}", shown(path))
     }
 }
 

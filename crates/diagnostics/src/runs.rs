@@ -105,9 +105,12 @@ pub fn age(written: Option<SystemTime>, now: SystemTime) -> String {
 pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
     let [zero, one] = names.clone();
     let head = ["run", "state", "next", &zero, &one, "last write"].map(str::to_owned);
-    let side = |side: &Side| match side.has_begun() {
-        true => format!("{}, {}", counted(side.objects.into(), "object"), bytes(side.object_bytes)),
-        false => "–".to_owned(),
+    let side = |side: &Side| {
+        if side.has_begun() {
+            format!("{}, {}", counted(side.objects.into(), "object"), bytes(side.object_bytes))
+        } else {
+            "–".to_owned()
+        }
     };
     let rows = runs.iter().map(|run| {
         let turn = run.turn().map_or("–", |party| &names[usize::from(party)]);
