@@ -181,9 +181,10 @@ impl Agreement {
             .with_shared(check_items)?
             .with_partition_counts(self.partition_counts)
             .with_partition_len(self.partition_rows)
-            .with_early_reveal(match self.early_reveal {
-                true => EarlyReveal::Paced,
-                false => EarlyReveal::Never,
+            .with_early_reveal(if self.early_reveal {
+                EarlyReveal::Paced
+            } else {
+                EarlyReveal::Never
             });
         match self.integer_items() {
             Some(integers) => params.with_largest_item(integers.largest()),
@@ -195,9 +196,10 @@ impl Agreement {
     /// guard the size of a set that a party enters: there each would be one guess above `max_rows`, and
     /// those protocols themselves look for tags that must not be there.
     pub fn own_check_items(&self) -> u32 {
-        match self.candidates().iter().all(|row| row.security.guards_sets()) {
-            true => 0,
-            false => self.self_check,
+        if self.candidates().iter().all(|row| row.security.guards_sets()) {
+            0
+        } else {
+            self.self_check
         }
     }
 

@@ -102,12 +102,13 @@ impl Figures {
         let plan = split::plan(row, &roles.params);
         let params = &split::typical(plan, &roles.params);
         let Traffic { sender_to_receiver, receiver_to_sender } = split::traffic(row, &roles.params);
-        let traffic = match roles.are_exchanged {
-            false => Traffic { sender_to_receiver, receiver_to_sender },
-            true => Traffic {
+        let traffic = if roles.are_exchanged {
+            Traffic {
                 sender_to_receiver: receiver_to_sender,
                 receiver_to_sender: sender_to_receiver,
-            },
+            }
+        } else {
+            Traffic { sender_to_receiver, receiver_to_sender }
         };
         Self {
             row,
@@ -211,9 +212,10 @@ fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
 /// Two sides whose software has other candidates or estimates would run different protocols. So the
 /// hello compares this first.
 pub fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
-    match agreement.is_auto() {
-        true => digest(agreement.candidates(), agreement.compared_params()),
-        false => [0; DIGEST_LEN],
+    if agreement.is_auto() {
+        digest(agreement.candidates(), agreement.compared_params())
+    } else {
+        [0; DIGEST_LEN]
     }
 }
 

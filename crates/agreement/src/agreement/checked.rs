@@ -128,9 +128,10 @@ impl CheckedValues {
 
     /// The least and the largest value of a key.
     pub fn range(self) -> (i128, i128) {
-        match self.signed {
-            true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
-            false => (0, (1 << self.bits) - 1),
+        if self.signed {
+            (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1)
+        } else {
+            (0, (1 << self.bits) - 1)
         }
     }
 

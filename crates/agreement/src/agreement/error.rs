@@ -436,11 +436,10 @@ fn number_of_parties(most: usize) -> String {
 fn words_of_values(protocol: Option<&str>, of_receiver: bool) -> String {
     let who = protocol.map_or("no protocol".to_owned(), |id| format!("the protocol {id:?}"));
     let (verb, not) = if protocol.is_some() { ("does not take", "") } else { ("takes", "yet") };
-    let what = match of_receiver {
-        true => "values of the only party that receives the result".to_owned(),
-        false => format!(
-            "values of several columns, with a sign, or of more than {PACKED_MAX_BITS} bits"
-        ),
+    let what = if of_receiver {
+        "values of the only party that receives the result".to_owned()
+    } else {
+        format!("values of several columns, with a sign, or of more than {PACKED_MAX_BITS} bits")
     };
     format!("{who} {verb} {what} {not}").trim_end().to_owned()
 }

@@ -187,9 +187,10 @@ fn partition_counts(table: &Table<'_>, question: &Question) -> Result<bool, Agre
         return Err(table.error(flag.span, fault));
     }
     let hides = table.flag("hide_sizes")?.is_some_and(|flag| flag.value);
-    match flag.value && hides {
-        true => Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes)),
-        false => Ok(flag.value),
+    if flag.value && hides {
+        Err(table.error(flag.span, AgreementFault::PartitionCountsShowSizes))
+    } else {
+        Ok(flag.value)
     }
 }
 
@@ -202,10 +203,7 @@ fn early_reveal(
     let Some(flag) = table.flag("early_reveal")? else { return Ok(true) };
     let can = operation == Operation::Intersection
         && matches!(selection, Selection::Named(row) if row.pairwise == Pairwise::Early);
-    match can {
-        true => Ok(flag.value),
-        false => Err(table.error(flag.span, AgreementFault::NoEarlyReveal)),
-    }
+    if can { Ok(flag.value) } else { Err(table.error(flag.span, AgreementFault::NoEarlyReveal)) }
 }
 
 /// How many rows a partition has at most on average.

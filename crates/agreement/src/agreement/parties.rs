@@ -42,10 +42,7 @@ pub(super) fn parties(
     table: &Table<'_>,
     with_helper: bool,
 ) -> Result<Vec<PlacedParty>, AgreementError> {
-    let (most, max_rows) = match with_helper {
-        true => (MAX_PARTIES, MAX_AIDED_ROWS),
-        false => (2, MAX_ROWS),
-    };
+    let (most, max_rows) = if with_helper { (MAX_PARTIES, MAX_AIDED_ROWS) } else { (2, MAX_ROWS) };
     let list = placed_parties(text, table, max_rows)?;
     let parties = list.value;
     if !(2..=most).contains(&parties.len()) {
@@ -111,9 +108,10 @@ pub(super) fn receivers(
     let is_list = matches!(table.any("receives")?, Some(At { value: DeValue::Array(_), .. }));
     if !is_list {
         let word = table.required("receives", Table::text)?;
-        return match word.value == ALL {
-            true => Ok((0..parties.len()).collect()),
-            false => Ok(vec![position(table, word, parties, &[ALL])?]),
+        return if word.value == ALL {
+            Ok((0..parties.len()).collect())
+        } else {
+            Ok(vec![position(table, word, parties, &[ALL])?])
         };
     }
     let list = table.required("receives", Table::texts)?;

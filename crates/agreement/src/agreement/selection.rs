@@ -160,9 +160,8 @@ fn gives_to(row: &Protocol, terms: &Terms) -> bool {
 }
 
 fn takes_values(row: &Protocol, terms: &Terms) -> bool {
-    terms.question.values().is_none_or(|values| match row.wide_values {
-        true => terms.role_of(&values.of) == Role::Sender,
-        false => values.are_plain(),
+    terms.question.values().is_none_or(|values| {
+        if row.wide_values { terms.role_of(&values.of) == Role::Sender } else { values.are_plain() }
     })
 }
 

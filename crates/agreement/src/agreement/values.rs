@@ -264,9 +264,10 @@ fn duplicates(table: &Table<'_>) -> Result<Duplicates, AgreementError> {
 pub(super) fn default(table: &Table<'_>, values: &ValueTerms) -> Result<i64, AgreementError> {
     let Some(At { value, span, field }) = table.integer("default")? else { return Ok(0) };
     let (bits, signed) = (values.bits, values.signed);
-    let (min, max) = match signed {
-        true => (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
+    let (min, max) = if signed {
+        (-(1_i128 << (bits - 1)), (1 << (bits - 1)) - 1)
+    } else {
+        (0, (1 << bits) - 1)
     };
     if !(min..=max).contains(&i128::from(value)) {
         let fault = AgreementFault::DoesNotFit { field, found: value, bits, signed };

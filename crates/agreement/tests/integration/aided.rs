@@ -202,14 +202,11 @@ fn a_given_check_replaces_the_chosen_one() {
         assert_eq!(covert.helper.as_ref().unwrap().check, Check { copies, dummies });
         assert_eq!(covert.with_helper().unwrap().finds_cheats(), finds, "{copies} {dummies}");
         let asked = check(&malicious(&two), copies, dummies);
-        match finds {
-            true => {
-                assert_eq!(parse(&asked).helper.as_ref().unwrap().check, Check { copies, dummies })
-            }
-            false => {
-                let fault = AgreementFault::CheckTooWeak { check: Check { copies, dummies } };
-                assert_refused(&asked, fault, "copies");
-            }
+        if finds {
+            assert_eq!(parse(&asked).helper.as_ref().unwrap().check, Check { copies, dummies });
+        } else {
+            let fault = AgreementFault::CheckTooWeak { check: Check { copies, dummies } };
+            assert_refused(&asked, fault, "copies");
         }
     }
     let three = check(&of(&[1, 2, 3]), 2, 50);

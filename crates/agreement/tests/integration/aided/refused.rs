@@ -144,11 +144,10 @@ fn security_that_the_protocol_does_not_offer_is_refused() {
 fn receivers_that_the_protocol_does_not_take_are_refused() {
     for row in aided() {
         let text = receives(&protocol(&of(&[1, 1]), row.id), "\"a\"");
-        match row.all_receive {
-            true => {
-                assert_refused(&text, AgreementFault::IsForAll { protocol: row.id }, "receives")
-            }
-            false => assert_eq!(parse(&text).receivers, [0]),
+        if row.all_receive {
+            assert_refused(&text, AgreementFault::IsForAll { protocol: row.id }, "receives");
+        } else {
+            assert_eq!(parse(&text).receivers, [0]);
         }
         for word in ["\"all\"", "[\"b\", \"a\"]"] {
             parse(&receives(&protocol(&of(&[1, 1]), row.id), word));
