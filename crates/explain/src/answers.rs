@@ -12,15 +12,16 @@ impl Words<'_> {
             Question::Sum(_) | Question::Threshold { .. } => ", nor how many",
             Question::Union { .. } => {
                 let (sender, receiver) = self.names();
-                return match self.agreement.all_receive() {
-                    false => format!(
+                return if self.agreement.all_receive() {
+                    "Each learns which keys only the other has, and so how many \
+                     are common, but not which of its own."
+                        .to_owned()
+                } else {
+                    format!(
                         "{sender} learns neither which keys are common nor how many. {receiver} \
                          learns which keys only {sender} has, and so how many are common, but not \
                          which of its own."
-                    ),
-                    true => "Each learns which keys only the other has, and so how many \
-                                       are common, but not which of its own."
-                        .to_owned(),
+                    )
                 };
             }
             Question::PrivateId => {
@@ -31,9 +32,10 @@ impl Words<'_> {
             }
             _ => "",
         };
-        let answer = match self.agreement.all_receive() {
-            false => format!(" {} does not learn the answer either.", self.names().0),
-            true => String::new(),
+        let answer = if self.agreement.all_receive() {
+            String::new()
+        } else {
+            format!(" {} does not learn the answer either.", self.names().0)
         };
         format!("Neither learns which keys are in common{what}.{answer}")
     }
@@ -92,9 +94,10 @@ impl Words<'_> {
     /// What a side can learn with chosen input, and what the answer itself reveals.
     pub(super) fn revealed_by_answer(&self) -> Vec<String> {
         let (_, receiver) = self.names();
-        let who = match self.agreement.all_receive() {
-            false => format!("{receiver} can enter"),
-            true => "Either side can enter".to_owned(),
+        let who = if self.agreement.all_receive() {
+            "Either side can enter".to_owned()
+        } else {
+            format!("{receiver} can enter")
         };
         let lying = "Lying about one's input.";
         let leave_out = "Either side can leave keys out.";
@@ -121,9 +124,10 @@ impl Words<'_> {
                 format!(
                     "What a union reveals. {} the size of the other's set, hidden or not, and its \
                      keys, which are no longer secret afterwards.",
-                    match self.agreement.all_receive() {
-                        false => format!("{receiver} learns"),
-                        true => "Each learns".to_owned(),
+                    if self.agreement.all_receive() {
+                        "Each learns".to_owned()
+                    } else {
+                        format!("{receiver} learns")
                     }
                 ),
                 format!(

@@ -16,13 +16,12 @@ impl Words<'_> {
         let (sender, receiver) = self.names();
         let mut points = Vec::new();
         if self.weakest() == Security::Insecure {
-            points.push(match self.agreement.roles_are_open() {
-                false => {
-                    format!("Anything: {receiver} can find the keys of {sender} by guessing.")
-                }
-                true => "Anything: the party that is the receiver can find the sender's keys by \
-                         guessing."
-                    .to_owned(),
+            points.push(if self.agreement.roles_are_open() {
+                "Anything: the party that is the receiver can find the sender's keys by \
+                 guessing."
+                    .to_owned()
+            } else {
+                format!("Anything: {receiver} can find the keys of {sender} by guessing.")
             });
         }
         // What a union reveals about sizes is listed with the rest of it.
@@ -62,9 +61,10 @@ impl Words<'_> {
         points.push(self.repeats());
         points.push(format!(
             "What {} with the result. The software cannot control that; your contract can.",
-            match self.agreement.all_receive() {
-                false => format!("{receiver} does"),
-                true => "the two sides do".to_owned(),
+            if self.agreement.all_receive() {
+                "the two sides do".to_owned()
+            } else {
+                format!("{receiver} does")
             }
         ));
         points.push(

@@ -50,10 +50,7 @@ impl Words<'_> {
     /// The first statements on what is computed.
     pub(super) fn question(&self) -> Vec<String> {
         let (sender, receiver) = self.names();
-        let who = match self.agreement.all_receive() {
-            false => receiver,
-            true => "Each",
-        };
+        let who = if self.agreement.all_receive() { "Each" } else { receiver };
         let both = format!("{sender} and {receiver}");
         match (&self.agreement.question, self.agreement.all_receive()) {
             (Question::Intersection, false) => vec![format!(
@@ -75,9 +72,10 @@ impl Words<'_> {
             )],
             (Question::Sum(values), _) => {
                 let sums = if values.width() == 1 { "sum" } else { "sums" };
-                let of = match values.columns.is_empty() {
-                    true => format!("the rows of {}", values.of),
-                    false => format!("the values in {} of {}", columns(values), values.of),
+                let of = if values.columns.is_empty() {
+                    format!("the rows of {}", values.of)
+                } else {
+                    format!("the values in {} of {}", columns(values), values.of)
                 };
                 let what = match (values.columns.is_empty(), sums) {
                     (true, _) => "The number",
@@ -169,11 +167,10 @@ impl Words<'_> {
                 values.of
             ),
         };
-        let numbers = match values.signed {
-            true => {
-                format!("whole numbers from -2^{0} to 2^{0} - 1", values.bits - 1)
-            }
-            false => format!("whole numbers from 0 to below 2^{}", values.bits),
+        let numbers = if values.signed {
+            format!("whole numbers from -2^{0} to 2^{0} - 1", values.bits - 1)
+        } else {
+            format!("whole numbers from 0 to below 2^{}", values.bits)
         };
         match (&values.groups, values.columns.is_empty()) {
             (Some(_), true) => format!(
@@ -210,24 +207,26 @@ impl Words<'_> {
     /// The bounds, if there are any.
     pub(super) fn bounds(&self) -> Option<String> {
         let within = within(self.agreement.bounds)?;
-        let (sender, receiver) = match self.agreement.roles_are_open() {
-            false => self.names(),
-            true => ("the sender", "the receiver"),
+        let (sender, receiver) = if self.agreement.roles_are_open() {
+            ("the sender", "the receiver")
+        } else {
+            self.names()
         };
         let by_receiver = self.rows.iter().any(|row| row.bounds == BoundsKept::ByReceiver);
-        Some(match by_receiver {
-            false => format!(
-                "There is an answer only if {within} keys are in common. Otherwise both sides \
-                 learn only that this is not the case. A side that runs modified software can \
-                 change the count."
-            ),
-            true => format!(
+        Some(if by_receiver {
+            format!(
                 "There is an answer only if {within} keys are in common. The program of {receiver} \
                  enforces this: it learns their number, and if that is out of bounds it reports \
                  only this to both sides and ends the protocol. {sender} then learns only that the \
                  number is out of bounds. Modified software at {receiver} could learn the number \
                  in any case, and continue to learn the answer."
-            ),
+            )
+        } else {
+            format!(
+                "There is an answer only if {within} keys are in common. Otherwise both sides \
+                 learn only that this is not the case. A side that runs modified software can \
+                 change the count."
+            )
         })
     }
 

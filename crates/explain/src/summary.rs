@@ -35,10 +35,7 @@ impl Words<'_> {
         });
         points.extend(self.bounds_in_short());
         if self.agreement.partition_counts {
-            let who = match self.agreement.all_receive() {
-                true => "each side",
-                false => receiver,
-            };
+            let who = if self.agreement.all_receive() { "each side" } else { receiver };
             points.push(format!(
                 "Above {} keys the sets are split at random into parts, and {who} learns the \
                  counts of each part.",
@@ -87,11 +84,10 @@ impl Words<'_> {
         let totals: Vec<u64> = totals.map(|traffic| traffic.total()).collect();
         let [least, most] = [totals.iter().min(), totals.iter().max()];
         let [least, most] = [least, most].map(|bytes| bytes.copied().unwrap_or_default());
-        let total = match least == most {
-            true => bytes(most),
-            false => {
-                format!("{} to {}", bytes(least), bytes(most))
-            }
+        let total = if least == most {
+            bytes(most)
+        } else {
+            format!("{} to {}", bytes(least), bytes(most))
         };
         let [one, two] = [self.sender, self.receiver];
         vec![format!(
@@ -124,9 +120,10 @@ impl Words<'_> {
         ));
         points.push(format!(
             "What {} with the result.",
-            match self.agreement.all_receive() {
-                false => format!("{} does", self.names().1),
-                true => "the two sides do".to_owned(),
+            if self.agreement.all_receive() {
+                "the two sides do".to_owned()
+            } else {
+                format!("{} does", self.names().1)
             }
         ));
         points
@@ -135,16 +132,18 @@ impl Words<'_> {
     /// What the answer itself reveals, and what a side can learn with chosen input.
     fn risks_of_answer(&self) -> Vec<String> {
         let (_, receiver) = self.names();
-        let who = match self.agreement.all_receive() {
-            false => receiver.to_owned(),
-            true => "either side".to_owned(),
+        let who = if self.agreement.all_receive() {
+            "either side".to_owned()
+        } else {
+            receiver.to_owned()
         };
         let guesses = format!("Keys that {who} guesses");
         match &self.agreement.question {
             Question::Intersection => {
-                let allowed = match self.agreement.all_receive() {
-                    false => self.receiver.max_rows,
-                    true => self.receiver.max_rows.max(self.sender.max_rows),
+                let allowed = if self.agreement.all_receive() {
+                    self.receiver.max_rows.max(self.sender.max_rows)
+                } else {
+                    self.receiver.max_rows
                 };
                 let modified = match self.most_guesses().filter(|most| *most > allowed) {
                     Some(most) => format!(", {} by cheating", grouped(most)),

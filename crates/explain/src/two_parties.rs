@@ -102,10 +102,7 @@ impl Words<'_> {
             );
         }
         if self.agreement.partition_counts {
-            let who = match self.agreement.all_receive() {
-                true => "each side",
-                false => receiver,
-            };
+            let who = if self.agreement.all_receive() { "each side" } else { receiver };
             points.push(format!(
                 "Large sets: if a set has more than {} keys, both are split at random into \
                  partitions, and {who} learns for each partition how many keys the other side has \
@@ -194,11 +191,10 @@ impl Words<'_> {
         let mut points = Vec::new();
         match self.rows {
             [row] => {
-                let reason = match self.agreement.is_auto() {
-                    true => {
-                        "it is the only one that offers the operation with the required security"
-                    }
-                    false => "the agreement names it",
+                let reason = if self.agreement.is_auto() {
+                    "it is the only one that offers the operation with the required security"
+                } else {
+                    "the agreement names it"
                 };
                 points.push(format!("{} ({}): {reason}.", row.name, row.id));
                 points.push(format!("Published: {}.", row.source));
@@ -241,9 +237,10 @@ impl Words<'_> {
                     theirs.any(|other| (other.name, other.value, other.source) == facts)
                 };
                 let sharing: Vec<&str> = self.rows.iter().filter(with).map(|row| row.id).collect();
-                let of = match sharing.len() == self.rows.len() {
-                    true => String::new(),
-                    false => format!(" ({})", sharing.join(", ")),
+                let of = if sharing.len() == self.rows.len() {
+                    String::new()
+                } else {
+                    format!(" ({})", sharing.join(", "))
                 };
                 points.push(format!("{}{of}: {} [{}].", facts.0, facts.1, facts.2));
             }

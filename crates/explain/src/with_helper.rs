@@ -101,9 +101,10 @@ impl Words<'_> {
              report counts its own."
                 .to_owned(),
         );
-        let helps = match self.agreement.variant().hides_size() {
-            true => format!("{helper} helps to find what {all} have in common"),
-            false => format!("{helper} finds what {all} have in common"),
+        let helps = if self.agreement.variant().hides_size() {
+            format!("{helper} helps to find what {all} have in common")
+        } else {
+            format!("{helper} finds what {all} have in common")
         };
         points.push(format!(
             "{helps} without seeing the keys: it gets labels, which a cipher makes of the keys \
@@ -200,9 +201,10 @@ impl Words<'_> {
     /// What else is assumed about the helper.
     fn of_helper(&self) -> String {
         let helper = self.helper;
-        let learns = match self.agreement.variant().hides_size() {
-            true => "it learns no more than stated above, except by the questions described below",
-            false => "it learns no more than stated above",
+        let learns = if self.agreement.variant().hides_size() {
+            "it learns no more than stated above, except by the questions described below"
+        } else {
+            "it learns no more than stated above"
         };
         match self.agreement.protocol().helper_security {
             Security::Malicious if self.agreement.finds_cheats() => format!(

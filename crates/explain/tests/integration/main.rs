@@ -48,9 +48,12 @@ fn a_draft_without_identities_is_explained() {
     assert_eq!(complete.hash(), Some(sample("helper.toml").hash()));
     assert_eq!(explain_draft(&complete), explain(complete.agreement()));
 
-    let lines = text.lines().map(|line| match line.trim_start().starts_with("identity") {
-        true => format!("identity = \"{}\"", Draft::PLACEHOLDER),
-        false => line.to_owned(),
+    let lines = text.lines().map(|line| {
+        if line.trim_start().starts_with("identity") {
+            format!("identity = \"{}\"", Draft::PLACEHOLDER)
+        } else {
+            line.to_owned()
+        }
     });
     let lacking = lines.collect::<Vec<_>>().join("\n");
     assert!(Agreement::parse(&lacking).is_err());
