@@ -68,9 +68,10 @@ pub fn check_marked_output(
 /// # Errors
 /// [`OutputError::ColumnTaken`].
 pub fn check_mark(source: &Source, mark: &str) -> Result<(), OutputError> {
-    match source.columns().iter().any(|column| column == mark) {
-        true => Err(OutputError::ColumnTaken { column: mark.to_owned() }),
-        false => Ok(()),
+    if source.columns().iter().any(|column| column == mark) {
+        Err(OutputError::ColumnTaken { column: mark.to_owned() })
+    } else {
+        Ok(())
     }
 }
 

@@ -464,9 +464,12 @@ impl Source {
         };
         let mut scratch = Vec::new();
         self.columns = (0..record.len())
-            .map(|index| match options.header {
-                true => String::from_utf8_lossy(record.cell(index, &mut scratch)).into_owned(),
-                false => (index + 1).to_string(),
+            .map(|index| {
+                if options.header {
+                    String::from_utf8_lossy(record.cell(index, &mut scratch)).into_owned()
+                } else {
+                    (index + 1).to_string()
+                }
             })
             .collect();
         if let Some(error) = reader.backslashed() {

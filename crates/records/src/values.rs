@@ -103,10 +103,7 @@ impl ValueColumns {
 
 /// The smallest and the largest number of `bits` bits, 1 to 64.
 fn range(bits: u32, signed: bool) -> (i128, i128) {
-    match signed {
-        true => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
-        false => (0, (1 << bits) - 1),
-    }
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
 }
 
 /// The values of the rows that have a key, in the order of the rows; the values of one row are
@@ -236,9 +233,10 @@ impl<'a> Values<'a> {
         let mut left_at = None;
         for row in rows {
             total += self.columns.number(of(*row));
-            match (min..=max).contains(&total) {
-                true => left_at = None,
-                false => left_at = left_at.or(Some(*row)),
+            if (min..=max).contains(&total) {
+                left_at = None;
+            } else {
+                left_at = left_at.or(Some(*row));
             }
         }
         left_at.map_or(Ok(total as u64), Err)

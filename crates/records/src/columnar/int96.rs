@@ -175,9 +175,10 @@ impl Units {
         let (Some(held), DataType::Timestamp(declared, zone)) = (held, data_type) else {
             return Some(data_type.clone());
         };
-        let unit = match self.names_units && held.holds(*declared) {
-            true => *declared,
-            false => *UNITS.iter().find(|unit| held.holds(**unit))?,
+        let unit = if self.names_units && held.holds(*declared) {
+            *declared
+        } else {
+            *UNITS.iter().find(|unit| held.holds(**unit))?
         };
         Some(DataType::Timestamp(unit, zone.clone()))
     }

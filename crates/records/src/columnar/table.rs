@@ -133,9 +133,10 @@ impl Table {
         source: &Source,
         indices: &[usize],
     ) -> Result<&ArrowReaderMetadata, InputError> {
-        let readers = match indices.iter().any(|index| int96::is_in(self.file(), *index)) {
-            true => self.exact(source)?,
-            false => &self.declared,
+        let readers = if indices.iter().any(|index| int96::is_in(self.file(), *index)) {
+            self.exact(source)?
+        } else {
+            &self.declared
         };
         Ok(&readers.keys)
     }
@@ -159,9 +160,12 @@ fn with_views(schema: &Schema) -> SchemaRef {
     let fields: Vec<Field> = schema
         .fields()
         .iter()
-        .map(|field| match view(field) {
-            true => field.as_ref().clone().with_data_type(DataType::Utf8View),
-            false => field.as_ref().clone(),
+        .map(|field| {
+            if view(field) {
+                field.as_ref().clone().with_data_type(DataType::Utf8View)
+            } else {
+                field.as_ref().clone()
+            }
         })
         .collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))

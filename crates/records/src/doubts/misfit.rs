@@ -121,10 +121,8 @@ impl Sample {
     /// The profiles other than `profile` that accept the most of these cells, and at least half.
     fn better(&self, profile: Profile) -> Vec<Profile> {
         let siblings = self.best(&profile.siblings());
-        let mut better = match siblings.is_empty() {
-            true => self.best(profile.fallback().as_slice()),
-            false => siblings,
-        };
+        let mut better =
+            if siblings.is_empty() { self.best(profile.fallback().as_slice()) } else { siblings };
         if !profile.needs_order() {
             better.truncate(1);
         } else if let [order] = self.orders[..] {

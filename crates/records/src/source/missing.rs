@@ -94,9 +94,10 @@ fn has_field(line: &[u8], delimiter: u8, name: &str) -> bool {
     spans.iter().any(|span| {
         let text = &line[span.start as usize..span.end as usize];
         cell.clear();
-        match span.escaped {
-            true => unescape(text, &mut cell),
-            false => cell.extend_from_slice(text),
+        if span.escaped {
+            unescape(text, &mut cell);
+        } else {
+            cell.extend_from_slice(text);
         }
         cell.trim_ascii() == name.as_bytes()
     })

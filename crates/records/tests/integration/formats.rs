@@ -264,13 +264,14 @@ fn a_cell_without_a_text_form_is_reported_before_the_match_if_text_is_written() 
         let source = open(&path).unwrap();
         for output in ["o.csv", "o.tsv.gz", "o.parquet"] {
             let options = OutputOptions { path: dir.path(output), force: false };
-            let expected = match is_bad && output != "o.parquet" {
-                true => Err(WriteError::Output(OutputError::UnwritableCell {
+            let expected = if is_bad && output != "o.parquet" {
+                Err(WriteError::Output(OutputError::UnwritableCell {
                     place: Place::Row(5001),
                     column: "photo".into(),
                     type_name: name.clone(),
-                })),
-                false => Ok(()),
+                }))
+            } else {
+                Ok(())
             };
             assert_eq!(check_output(&source, &options), expected, "{name} to {output}");
         }

@@ -104,9 +104,10 @@ fn every_row_has_its_item_at_its_position() {
         let (all, streamed) = stream(&source, &[("id", "exact")]).unwrap();
         assert_eq!((all.len(), streamed.rows), (rows, rows as u64));
         for (i, item) in all.into_iter().enumerate() {
-            let expected = match i % 5 == 3 || (8000..17_000).contains(&i) {
-                true => NO_ITEM,
-                false => items(&[&i.to_string()])[0],
+            let expected = if i % 5 == 3 || (8000..17_000).contains(&i) {
+                NO_ITEM
+            } else {
+                items(&[&i.to_string()])[0]
             };
             assert!(item == expected, "row {i} of {rows}");
         }

@@ -140,12 +140,11 @@ fn compressed_text_reads_the_same() {
     for name in ["a.csv.gz", "a.csv.zst", "a.TXT.GZ"] {
         // The helper compresses by lower-case names.
         let path = dir.file(&name.to_lowercase(), &text);
-        let path = match name == name.to_lowercase() {
-            true => path,
-            false => {
-                std::fs::rename(path, dir.path(name)).unwrap();
-                dir.path(name)
-            }
+        let path = if name == name.to_lowercase() {
+            path
+        } else {
+            std::fs::rename(path, dir.path(name)).unwrap();
+            dir.path(name)
         };
         let set = open_keys(path, KEY).unwrap();
         assert_eq!((&set.items, &set.counts), (&plain.items, &plain.counts), "{name}");
