@@ -92,11 +92,11 @@ fn pair(mendable: bool) -> Result<(Session, Session), Box<dyn Error>> {
                 let _ = sender.send(address);
             }
         });
-        join(&first, peer, Endpoint::Listen("127.0.0.1:0".into()), (mendable, tell))
+        join(&first, peer, Endpoint::Listen("127.0.0.1:0".into()), mendable, tell)
     });
     let address = listening.recv()?;
     let quiet: OnEvent = Arc::new(|_| ());
-    let b = join(&two, one.public(), Endpoint::Connect(address.to_string()), (mendable, quiet))?;
+    let b = join(&two, one.public(), Endpoint::Connect(address.to_string()), mendable, quiet)?;
     Ok((listener.join().map_err(|_| "a thread panicked")??, b))
 }
 
@@ -104,7 +104,8 @@ fn join(
     identity: &Identity,
     peer: PublicIdentity,
     endpoint: Endpoint,
-    (mendable, tell): (bool, OnEvent),
+    mendable: bool,
+    tell: OnEvent,
 ) -> Result<Session, vesica_link::LinkError> {
     let (wait, idle) = (Duration::from_secs(10), Duration::from_secs(10));
     let options = LinkOptions { endpoint, wait, idle, total: None, proxy: None };

@@ -172,7 +172,8 @@ pub fn establish(
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
-    establish_as((Intent::Plain, &[]), (identity, peers), options, on_event, None, cancel)
+    let opening = Opening { intent: Intent::Plain, first: &[] };
+    establish_as(opening, identity, peers, options, on_event, None, cancel)
 }
 
 /// Like [`establish`] for a side that connects, and says `first`, at most [`MAX_FIRST_LEN`] bytes,
@@ -184,7 +185,8 @@ pub fn establish(
 /// As [`establish`]; [`LinkError::BadAddress`] for a side that does not connect.
 pub fn establish_saying(
     first: &[u8],
-    (identity, peers): (&Identity, &[PublicIdentity]),
+    identity: &Identity,
+    peers: &[PublicIdentity],
     options: &LinkOptions,
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
@@ -193,7 +195,8 @@ pub fn establish_saying(
         return Err(LinkError::BadAddress);
     }
     let first = &first[..first.len().min(MAX_FIRST_LEN)];
-    establish_as((Intent::Plain, first), (identity, peers), options, on_event, None, cancel)
+    let opening = Opening { intent: Intent::Plain, first };
+    establish_as(opening, identity, peers, options, on_event, None, cancel)
 }
 
 /// Like [`establish`], for a session that outlives its connection if the peer wants that too.
@@ -217,13 +220,21 @@ pub fn establish_mendable(
     cancel: &CancelToken,
 ) -> Result<Session, LinkError> {
     let again = Some((mend, on_event));
-    let how = (Intent::Mendable, &[][..]);
-    establish_as(how, (identity, peers), options, &**on_event, again, cancel)
+    let opening = Opening { intent: Intent::Mendable, first: &[] };
+    establish_as(opening, identity, peers, options, &**on_event, again, cancel)
+}
+
+/// How a session begins.
+struct Opening<'a> {
+    intent: Intent,
+    /// The first bytes that a connecting side sends.
+    first: &'a [u8],
 }
 
 fn establish_as(
-    (intent, first): (Intent, &[u8]),
-    (identity, peers): (&Identity, &[PublicIdentity]),
+    opening: Opening<'_>,
+    identity: &Identity,
+    peers: &[PublicIdentity],
     options: &LinkOptions,
     on_event: &dyn Fn(LinkEvent),
     again: Option<(Duration, &OnEvent)>,
@@ -233,6 +244,7 @@ fn establish_as(
         return Err(LinkError::NoPeerGiven);
     }
     let caller = Caller { on_event, cancel };
+    let Opening { intent, first } = opening;
     let attempt = Attempt { tls: Tls::new(identity, peers), options, intent, first, caller };
     let (authenticated, pending) = match &options.endpoint {
         Endpoint::Listen(address) => {

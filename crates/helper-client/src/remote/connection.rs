@@ -188,8 +188,14 @@ impl Connections {
         let on_event = |event| self.report(RemoteEvent::Link(event));
         let mut tries = 1;
         let session = loop {
-            let ends = (&options.identity, &[options.helper][..]);
-            match establish_saying(&first, ends, &link, &on_event, &options.cancel) {
+            match establish_saying(
+                &first,
+                &options.identity,
+                &[options.helper],
+                &link,
+                &on_event,
+                &options.cancel,
+            ) {
                 Ok(session) => break session,
                 // No helper of this project sends this, but a byte may have been damaged in
                 // transit.

@@ -50,8 +50,10 @@ pub(super) fn mend(
     core: &Core,
     mender: &Arc<Mender>,
     wire: &Wire,
-    (demux, patience): (&mut Demux, &mut Patience),
-    (error, deadline): (TransportError, Option<Deadline>),
+    demux: &mut Demux,
+    patience: &mut Patience,
+    error: TransportError,
+    deadline: Option<Deadline>,
 ) -> Result<(), End> {
     core.lose(wire, error);
     let error = wire.lost().unwrap_or(error);

@@ -49,7 +49,7 @@ pub(super) fn run(core: &Core) {
         let wire = core.wire();
         let Err(end) = receive(core, &wire, &mut demux, deadline);
         if let Some(mender) = core.mender.as_ref().filter(|_| end.is_loss && !core.is_done()) {
-            match mend(core, mender, &wire, (&mut demux, &mut patience), (end.error, deadline)) {
+            match mend(core, mender, &wire, &mut demux, &mut patience, end.error, deadline) {
                 Ok(()) => continue,
                 Err(End { error, farewell, .. }) => return core.end(error, farewell),
             }

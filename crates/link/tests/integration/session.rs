@@ -438,9 +438,8 @@ fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
     let listener = listen(&one, &[two.public()], options(listen_anywhere()));
     let connecting = options(connect_to(listener.address));
     let first: Vec<u8> = (0..MAX_FIRST_LEN).map(|at| at as u8).collect();
-    let ends = (&two, &[one.public()][..]);
-    let connected =
-        establish_saying(&first, ends, &connecting, &|_| (), &CancelToken::new()).unwrap();
+    let (peers, cancel) = ([one.public()], CancelToken::new());
+    let connected = establish_saying(&first, &two, &peers, &connecting, &|_| (), &cancel).unwrap();
     let accepted = listener.result().unwrap();
     let (_in, mut out) = root(&connected);
     // As much as the first window has room for, and more: an end that forgot the first bytes would send too much.
@@ -464,8 +463,8 @@ fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
 fn only_a_side_that_connects_says_something_first_and_a_stranger_hears_nothing() {
     let (one, two) = (Identity::generate().unwrap(), Identity::generate().unwrap());
     let say = |endpoint, peer: &Identity| {
-        let ends = (&two, &[peer.public()][..]);
-        establish_saying(b"x", ends, &options(endpoint), &|_| (), &CancelToken::new())
+        let (peers, options) = ([peer.public()], options(endpoint));
+        establish_saying(b"x", &two, &peers, &options, &|_| (), &CancelToken::new())
     };
     assert_eq!(say(listen_anywhere(), &one).err(), Some(LinkError::BadAddress));
     // Another identity than the expected one listens there.
