@@ -91,8 +91,8 @@ pub fn run_party(
     let BenchParty { part, threads, identity, link } = bench;
     match part {
         BenchPart::TwoParties(part) => {
-            two_parties::run(part, threads, (&identity, &link), on_event, cancel)
+            two_parties::run(part, threads, &identity, &link, on_event, cancel)
         }
-        BenchPart::WithHelper(part) => helper::run(part, threads, (identity, link), cancel),
+        BenchPart::WithHelper(part) => helper::run(part, threads, identity, link, cancel),
     }
 }

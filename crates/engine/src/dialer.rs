@@ -34,7 +34,8 @@ struct Line {
 /// Opens connections on demand. The error that ends the connecting goes to `fault`.
 pub(crate) fn dial(
     agreement: &Agreement,
-    (identity, link): (&Identity, &LinkOptions),
+    identity: &Identity,
+    link: &LinkOptions,
     participants: Participants,
     observer: &Arc<dyn Observer>,
     fault: &Fault,

@@ -124,7 +124,7 @@ pub fn reach(
 ) -> Result<(), Error> {
     let participants = Participants::of(agreement, own_position(agreement, identity)?);
     let peer =
-        Peer::new(agreement, (identity, link), participants, observer, cancel, Box::new(LiveLink));
+        Peer::new(agreement, identity, link, participants, observer, cancel, Box::new(LiveLink));
     let session = peer.connect()?;
     let ctx = peer.agree(&session, NonZeroUsize::MIN, &Meter::new(), Purpose::Check)?;
     drop(ctx);

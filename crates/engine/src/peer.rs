@@ -138,7 +138,8 @@ pub(crate) struct Peer<'a> {
 impl<'a> Peer<'a> {
     pub(crate) fn new(
         agreement: &'a Agreement,
-        (identity, link): (&'a Identity, &'a LinkOptions),
+        identity: &'a Identity,
+        link: &'a LinkOptions,
         participants: Participants,
         observer: &'a dyn Observer,
         cancel: &CancelToken,

@@ -55,7 +55,8 @@ pub fn meet(
     party: u8,
     identity: &Identity,
     state: &State,
-    (meeting, scale): (&vesica_link::letters::Meeting, u8),
+    meeting: &vesica_link::letters::Meeting,
+    scale: u8,
 ) -> std::result::Result<Common, MeetingError> {
     let parties = 0..spec.parties.len() as u8;
     let context = spec.id();
@@ -65,7 +66,7 @@ pub fn meet(
 
     let len = 1 + HELLO_LEN + 1;
     let (mut scales, mut hellos) = (Vec::new(), Vec::new());
-    let others = of_others(board, spec, party, (Kind::Hello, len))?;
+    let others = of_others(board, spec, party, Kind::Hello, len)?;
     for (other, body) in parties.zip(others) {
         // This party's own.
         let mut body = if other == party { hello.clone() } else { body };
@@ -88,7 +89,7 @@ pub fn meet(
     board.put(Slot::new(Kind::Share, party), &shares)?;
     let most = LETTER_LEN * (spec.parties.len() - 1);
     // The toss does not look at this party's own.
-    let bodies = of_others(board, spec, party, (Kind::Share, most))?;
+    let bodies = of_others(board, spec, party, Kind::Share, most)?;
     Ok(Common { scales, secret: met.toss(&bodies)? })
 }
 
@@ -98,7 +99,8 @@ fn of_others(
     board: &mut dyn Board,
     spec: &Spec,
     party: u8,
-    (kind, max_len): (Kind, usize),
+    kind: Kind,
+    max_len: usize,
 ) -> Result<Vec<Vec<u8>>> {
     let others = (0..spec.parties.len() as u8).filter(|other| *other != party);
     let wanted: Vec<_> = others.map(|other| Wanted::new(Slot::new(kind, other), max_len)).collect();

@@ -94,7 +94,8 @@ impl Progress for Quiet {
 pub(super) fn run(
     bench: WithHelper,
     threads: NonZeroUsize,
-    (identity, link): (Identity, LinkOptions),
+    identity: Identity,
+    link: LinkOptions,
     cancel: &CancelToken,
 ) -> Result<BenchFigures, Error> {
     let Endpoint::Connect(address) = link.endpoint.clone() else {
@@ -133,7 +134,7 @@ pub(super) fn run(
     // so do all bytes that the parties send.
     let stopwatch = Stopwatch::start();
     let scale = bench.spec.scale(bench.rows) as u8;
-    let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, (&secrets, scale));
+    let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, &secrets, scale);
     let common = met.map_err(|error| match error {
         MeetingError::Run(error) => at(error),
         MeetingError::Storage(error) => kept(error),

@@ -58,7 +58,8 @@ pub struct TwoParties {
 pub(super) fn run(
     bench: TwoParties,
     threads: NonZeroUsize,
-    (identity, link): (&Identity, &LinkOptions),
+    identity: &Identity,
+    link: &LinkOptions,
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
 ) -> Result<BenchFigures, Error> {
@@ -100,8 +101,9 @@ pub(super) fn run(
             (changes, used, is_right)
         }
         None => {
-            let machine = (bench.memory_bytes, threads);
-            let splitting = Splitting::new(&*session, &context_of_bench, &scratch, machine);
+            let memory_bytes = bench.memory_bytes;
+            let splitting =
+                Splitting::new(&*session, &context_of_bench, &scratch, memory_bytes, threads);
             let pieces = splitting.group(&sets.items(), plan.partitions()).map_err(at)?;
             let of = Matched { row: bench.protocol, role: bench.role, params: &params, plan };
             let (pieces, found, changes) =

@@ -162,9 +162,15 @@ impl<'a> SessionRun<'a> {
     pub(crate) fn new(run: &'a Run<'a>, link: Box<dyn PeerLink>) -> Self {
         let job = run.job;
         let agreement = &job.agreement;
-        let participants = Participants::of(agreement, run.position);
-        let ends = (&job.identity, &job.link);
-        let peer = Peer::new(agreement, ends, participants, &**run.observer, run.cancel, link);
+        let peer = Peer::new(
+            agreement,
+            &job.identity,
+            &job.link,
+            Participants::of(agreement, run.position),
+            &**run.observer,
+            run.cancel,
+            link,
+        );
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,
@@ -220,13 +226,14 @@ impl<'a> SessionRun<'a> {
     fn match_sets(
         &self,
         own: OwnSet,
-        (session, ctx): (&dyn Connection, &mut Context),
+        session: &dyn Connection,
+        ctx: &mut Context,
     ) -> Result<Done, Error> {
         let hash = self.agreement.hash();
         let secret = |label| session.export(label, hash.as_bytes());
         let Spilling { files, memory_bytes, plan, .. } = &self.spilling;
-        let machine = (*memory_bytes, self.run.job.threads);
-        let splitting = Splitting::new(session, hash.as_bytes(), &**files, machine);
+        let threads = self.run.job.threads;
+        let splitting = Splitting::new(session, hash.as_bytes(), &**files, *memory_bytes, threads);
         let set = self.grouped(own, &splitting)?;
         let sizes = self.exchange_sizes(ctx, set.counts().distinct)?;
         let id = SessionId::from_bytes(secret(EXPORT_SESSION));
@@ -255,7 +262,7 @@ impl<'a> SessionRun<'a> {
             Grouped::Not(set) => {
                 let Whole { keys, rows, .. } = *set;
                 let set = self.checked_set(ctx, keys, sizes.here, matched, &check_secret)?;
-                self.match_whole(ctx, (set, rows), matched, &splitting)?
+                self.match_whole(ctx, set, rows, matched, &splitting)?
             }
             Grouped::Pieces(pieces, _) => {
                 let shared = shared_items(&check_secret, self.agreement.self_check as usize);
@@ -318,7 +325,8 @@ impl<'a> SessionRun<'a> {
     fn match_whole(
         &self,
         ctx: &mut Context,
-        (set, rows): (CheckedSet, OwnRows),
+        set: CheckedSet,
+        rows: OwnRows,
         matched: Matched<'_>,
         splitting: &Splitting<'_>,
     ) -> Result<(Got, u64), Error> {
@@ -517,7 +525,7 @@ impl Match for SessionRun<'_> {
         set: OwnSet,
         (session, mut ctx): (Arc<dyn Connection>, Context),
     ) -> Result<Done, Error> {
-        let matched = self.match_sets(set, (&*session, &mut ctx));
+        let matched = self.match_sets(set, &*session, &mut ctx);
         let mut done = matched.map_err(|error| self.peer.fail(&*session, error))?;
         drop(ctx);
         self.peer.close(&*session)?;

@@ -177,7 +177,8 @@ fn count(common: &[bool]) -> u64 {
 /// have the same.
 fn add(
     found: &Mutex<Found>,
-    (pieces, index): (&Pieces, u64),
+    pieces: &Pieces,
+    index: u64,
     repeated: Option<&[Item]>,
     given: &PartitionOutput,
 ) -> Result<()> {
@@ -215,7 +216,7 @@ impl PartRows for Rows<'_> {
 
     fn add(&self, index: u64, values: &[Item], given: &PartitionOutput) -> Result<()> {
         let repeated = self.pieces.has_repeats.then_some(values);
-        add(self.found, (self.pieces, index), repeated, given)
+        add(self.found, self.pieces, index, repeated, given)
     }
 }
 
@@ -252,7 +253,8 @@ impl<'a> Splitting<'a> {
         session: &'a dyn Connection,
         context: &[u8],
         scratch: &'a dyn Scratch,
-        (memory_bytes, threads): (u64, NonZeroUsize),
+        memory_bytes: u64,
+        threads: NonZeroUsize,
     ) -> Self {
         let secret = Secret::new(session.export(EXPORT_PARTITIONS, context));
         let splitter = Splitter::new(secret.expose());
@@ -321,7 +323,7 @@ impl<'a> Splitting<'a> {
                     let items = pieces.distinct(index)?;
                     let over = FinishedPartition::from_bytes(&kept, items.len());
                     let over = over.ok_or(DAMAGED)?;
-                    add(&found, (&pieces, index), Some(&items), &over.given)?;
+                    add(&found, &pieces, index, Some(&items), &over.given)?;
                     meter.add(&[counted(&over.cost, label)]);
                     over
                 }
@@ -332,7 +334,7 @@ impl<'a> Splitting<'a> {
                     let (given, set) = run.run(ctx, index, items, &shared[index as usize])?;
                     let over = FinishedPartition { given, cost: run.cost(ctx) };
                     let repeated = pieces.has_repeats.then(|| &set.items()[..own_len]);
-                    add(&found, (&pieces, index), repeated, &over.given)?;
+                    add(&found, &pieces, index, repeated, &over.given)?;
                     meter.add(&ctx.meter().report());
                     let kept = over.to_bytes(own_len);
                     self.session.keep_part(index, &opened.ids(), &kept)?;

@@ -169,7 +169,7 @@ impl<'a> HelperRun<'a> {
             Err(error) => return Err(self.ended(error)),
         };
         self.keep_instance(&remote)?;
-        match self.take_part((&remote, board), own) {
+        match self.take_part(&remote, board, own) {
             Ok(answer) => Ok((answer, remote.wire_bytes())),
             Err(error) => {
                 // Do not let the others wait for a run that can no longer succeed. The state is
@@ -187,7 +187,8 @@ impl<'a> HelperRun<'a> {
 
     fn take_part(
         &self,
-        (remote, mut board): (&Remote, Box<dyn Board>),
+        remote: &Remote,
+        mut board: Box<dyn Board>,
         OwnRows { items, streamed, digest }: &OwnRows,
     ) -> Result<Answer, Error> {
         let (meter, clock) = (&self.run.meter, &self.run.clock);
@@ -200,7 +201,7 @@ impl<'a> HelperRun<'a> {
         let (secrets, own_secret) = self.state.secrets().map_err(kept)?;
         let scale = spec.scale(streamed.keyed) as u8;
         let common =
-            meet(&mut *board, &spec, self.party, &job.identity, &self.state, (&secrets, scale))
+            meet(&mut *board, &spec, self.party, &job.identity, &self.state, &secrets, scale)
                 .map_err(|error| self.meeting_error(error))?;
         // The run reuses the connection of the meeting.
         drop(board);

@@ -56,8 +56,8 @@ impl StoreSource for MirroredStore {
         }
         let position = way.agreement.position(&way.participants.party);
         let participants = Participants::of(way.agreement, position);
-        let ends = (way.identity, way.link);
-        let dial = dial(way.agreement, ends, participants, &run.observer, &self.fault);
+        let Way { agreement, identity, link, .. } = way;
+        let dial = dial(agreement, identity, link, participants, &run.observer, &self.fault);
         let hash = way.agreement.hash();
         let party = (hash.as_bytes(), position as u8);
         let mirror = Mirror::open(&run.state.mirror(), party, dial, &way.cancel)

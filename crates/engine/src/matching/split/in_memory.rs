@@ -27,7 +27,7 @@ impl Splitting<'_> {
     ) -> Result<(Output, u64)> {
         let Matched { row, role, params, .. } = matched;
         let mut numbers = Numbers::new(row, role, params);
-        let changes = self.each_part((ctx, label), set, matched, progress, &mut numbers)?;
+        let changes = self.each_part(ctx, label, set, matched, progress, &mut numbers)?;
         let opening = row.opening(role, *params, numbers.total())?;
         let (output, of_opening) = run_alone(opening, ctx, label)?;
         Ok((output, changes + of_opening))
@@ -48,7 +48,7 @@ impl Splitting<'_> {
     ) -> Result<(Output, u64)> {
         let Matched { row, role, .. } = matched;
         let mut listing = Listing::new(row, role, set.len());
-        let changes = self.each_part((ctx, label), set, matched, progress, &mut listing)?;
+        let changes = self.each_part(ctx, label, set, matched, progress, &mut listing)?;
         Ok((listing.output(), changes))
     }
 
@@ -56,7 +56,8 @@ impl Splitting<'_> {
     /// its outcome to `parts`. Returns the most changes of direction of a run.
     fn each_part(
         &self,
-        (ctx, label): (&mut Context, &str),
+        ctx: &mut Context,
+        label: &str,
         set: &CheckedSet,
         Matched { role, params, plan, .. }: Matched<'_>,
         progress: &(dyn Fn(u64) + Sync),
@@ -80,7 +81,7 @@ impl Splitting<'_> {
                 return Err(Error::Bug("there is too little padding"));
             }
             let entered = || set.part(&positions, known).ok_or(ParameterError::OutOfMemory.into());
-            let (output, cost) = self.part((ctx, label), (index, &params), entered, parts)?;
+            let (output, cost) = self.part(ctx, label, index, &params, entered, parts)?;
             parts.take(&positions, output)?;
             changes = changes.max(cost.direction_changes);
         }
@@ -92,8 +93,10 @@ impl Splitting<'_> {
     /// `entered`.
     fn part(
         &self,
-        (ctx, label): (&mut Context, &str),
-        (index, params): (u64, &PsiParams),
+        ctx: &mut Context,
+        label: &str,
+        index: u64,
+        params: &PsiParams,
         entered: impl FnOnce() -> Result<Input>,
         parts: &dyn Parts,
     ) -> Result<(Output, Cost)> {

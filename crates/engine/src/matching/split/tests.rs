@@ -31,7 +31,7 @@ fn found(change: impl Fn(u64, &mut Vec<bool>) -> Option<Misbehaviour>) -> Result
         let mut own = vec![true; items.len()];
         let refused = change(index, &mut own);
         let given = PartitionOutput { own: Some(own), refused };
-        add(&found, (&pieces, index), Some(&items), &given).unwrap();
+        add(&found, &pieces, index, Some(&items), &given).unwrap();
     }
     found.into_inner().unwrap().rows(pieces, 40)
 }

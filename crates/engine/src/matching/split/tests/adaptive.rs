@@ -226,8 +226,8 @@ fn attack(role: Role, end: End) -> (Found, Result<()>) {
     let found = Mutex::new(Found::default());
     let shared = shared_items(&[5; 32], SHARED);
     let [first, second] = sides([Role::Receiver, Role::Sender], |own, session, ctx| {
-        let (label, machine) = ("matching", (1 << 30, NonZeroUsize::MIN));
-        let splitting = Splitting::new(session, b"", &MemoryScratch, machine);
+        let label = "matching";
+        let splitting = Splitting::new(session, b"", &MemoryScratch, 1 << 30, NonZeroUsize::MIN);
         let matched = Matched { row, role: own, params: &params, plan };
         if own == role {
             let splitter = Splitter::new(splitting.secret());
