@@ -99,11 +99,7 @@ impl Answer {
     /// # Errors
     /// The errors of `from`; [`io::ErrorKind::InvalidData`] if the bytes are not those that were
     /// written.
-    pub fn read(
-        owner: &[u8; 32],
-        (parties, rows): (usize, u64),
-        from: impl Read,
-    ) -> io::Result<Self> {
+    pub fn read(owner: &[u8; 32], parties: usize, rows: u64, from: impl Read) -> io::Result<Self> {
         let cut = |error: io::Error| match error.kind() {
             io::ErrorKind::UnexpectedEof => io::ErrorKind::InvalidData.into(),
             _ => error,
@@ -218,7 +214,7 @@ mod tests {
             for answer in answers(rows) {
                 let Calls(bytes, calls) = written(&answer, rows);
                 assert_eq!(calls, expected, "{rows}");
-                let read = Answer::read(&OWNER, (2, rows), &bytes[..]).unwrap();
+                let read = Answer::read(&OWNER, 2, rows, &bytes[..]).unwrap();
                 assert!(read == answer, "{rows}");
             }
         }
@@ -228,19 +224,19 @@ mod tests {
     fn a_damaged_answer_is_refused() {
         let good = answers(70).remove(3);
         let Calls(bytes, _) = written(&good, 70);
-        let refused = |owner, of, bytes: &[u8]| {
-            Answer::read(owner, of, bytes).err().map(|error| error.kind())
+        let refused = |owner, parties, rows, bytes: &[u8]| {
+            Answer::read(owner, parties, rows, bytes).err().map(|error| error.kind())
                 == Some(io::ErrorKind::InvalidData)
         };
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
-            assert!(refused(&OWNER, (2, 70), &damaged), "{at}");
-            assert!(refused(&OWNER, (2, 70), &bytes[..at]), "{at}");
+            assert!(refused(&OWNER, 2, 70, &damaged), "{at}");
+            assert!(refused(&OWNER, 2, 70, &bytes[..at]), "{at}");
         }
         let longer = [&bytes[..], &[0]].concat();
-        assert!(refused(&OWNER, (2, 70), &longer) && refused(&[8; 32], (2, 70), &bytes));
-        assert!(refused(&OWNER, (3, 70), &bytes) && refused(&OWNER, (2, 129), &bytes));
-        assert!(!refused(&OWNER, (2, 70), &bytes));
+        assert!(refused(&OWNER, 2, 70, &longer) && refused(&[8; 32], 2, 70, &bytes));
+        assert!(refused(&OWNER, 3, 70, &bytes) && refused(&OWNER, 2, 129, &bytes));
+        assert!(!refused(&OWNER, 2, 70, &bytes));
     }
 }

@@ -213,7 +213,7 @@ impl State {
     /// The errors of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
     pub fn answer(&self, parties: usize, rows: u64) -> Option<io::Result<Answer>> {
         match self.folder.file(ANSWER) {
-            Ok(file) => file.map(|file| Answer::read(&self.owner, (parties, rows), file)),
+            Ok(file) => file.map(|file| Answer::read(&self.owner, parties, rows, file)),
             Err(error) => Some(Err(error)),
         }
     }
