@@ -44,7 +44,7 @@ pub(super) fn serve(
     crowded: bool,
 ) {
     let limits = core.members.get(member).limits();
-    let mut connection = match Connection::new(core, session, number, (member, &limits)) {
+    let mut connection = match Connection::new(core, session, number, member, &limits) {
         Ok(connection) => connection,
         Err(error) => {
             tracing::error!(%error, "a connection cannot be served");
@@ -121,7 +121,8 @@ impl<'a> Connection<'a> {
         core: &'a Arc<Core>,
         session: &'a Session,
         number: u64,
-        (member, limits): (usize, &'a PartyLimits),
+        member: usize,
+        limits: &'a PartyLimits,
     ) -> Result<Self> {
         // Nothing here uses randomness.
         let seed = [0; 32];

@@ -254,7 +254,8 @@ impl Ledger {
         store: &Store,
         run: &Run,
         slots: &dyn HelperStore,
-        (party, body): (u8, &[u8]),
+        party: u8,
+        body: &[u8],
     ) -> Result<(), NoRoom> {
         // A hello is small, and a party has at most as many of them as it may have runs.
         let (wanted, is_small) = match whole(run, slots, Some((party, body))) {
@@ -282,15 +283,13 @@ impl Ledger {
         run: &Run,
         slots: &dyn HelperStore,
     ) -> io::Result<()> {
+        let held =
+            || Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() };
         let wanted = match whole(run, slots, None) {
             Ok(Some(room)) => Reserved::of(room),
             // A hello is missing or damaged: existing data counts until its party returns.
-            Ok(None) => {
-                Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
-            }
-            Err(error) if is_damage(&error) => {
-                Reserved { parties: run.store.charges(run.members.len()), ..Reserved::default() }
-            }
+            Ok(None) => held(),
+            Err(error) if is_damage(&error) => held(),
             Err(error) => return Err(error),
         };
         // Existing data cannot be refused.

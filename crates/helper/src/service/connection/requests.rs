@@ -130,9 +130,8 @@ impl<'a> Connection<'a> {
         // One at a time: the last finds all others stored.
         let _one = run.admitting.lock();
         let before = run.holding().reserved();
-        let hello = (participant.party, body);
         core.ledger
-            .admit(&core.members, &core.store, run, slots, hello)
+            .admit(&core.members, &core.store, run, slots, participant.party, body)
             .map_err(|why| why.refusal(&short(run)))?;
         let kept = run.store.put(slot, body, &run.record);
         if matches!(kept, Ok(Kept::New)) {
