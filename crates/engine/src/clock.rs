@@ -38,13 +38,13 @@ impl PhaseClock {
             bytes_sent: bytes.0,
             bytes_received: bytes.1,
         });
-        let metered = meter.report().into_iter().filter(|row| !row.label.is_empty());
-        let metered = metered.map(|row| PhaseReport {
-            name: row.label,
-            wall_s: row.wall.as_secs_f64(),
-            bytes_sent: row.bytes_sent,
-            bytes_received: row.bytes_received,
-        });
+        let metered =
+            meter.report().into_iter().filter(|row| !row.label.is_empty()).map(|row| PhaseReport {
+                name: row.label,
+                wall_s: row.wall.as_secs_f64(),
+                bytes_sent: row.bytes_sent,
+                bytes_received: row.bytes_received,
+            });
         own.chain(metered).collect()
     }
 }

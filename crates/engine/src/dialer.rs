@@ -85,11 +85,11 @@ impl Line {
                 session.abort(StopReason::Cancelled);
             }
         });
-        let met = context(&session, self.participants.seat, peer, NonZeroUsize::MIN, &Meter::new());
-        let met = met.and_then(|mut ctx| {
-            meeting::agree(&mut ctx, &self.agreement, Purpose::KeptRun, peer)?;
-            ctx.finish().map_err(|error| Error::from_run(error, Phase::Agreeing, peer))
-        });
+        let met = context(&session, self.participants.seat, peer, NonZeroUsize::MIN, &Meter::new())
+            .and_then(|mut ctx| {
+                meeting::agree(&mut ctx, &self.agreement, Purpose::KeptRun, peer)?;
+                ctx.finish().map_err(|error| Error::from_run(error, Phase::Agreeing, peer))
+            });
         match met {
             Ok(()) => {
                 agreed.store(true, Relaxed);

@@ -262,8 +262,8 @@ pub(crate) fn follow<M: Match, R>(
 ) -> Result<R, Error> {
     let job = run.job;
     let overwrites = way.may_have_written();
-    let reader = Reader::new(job, &run.terms().name, overwrites, &**run.observer);
-    let reader = reader.and_then(|reader| check_scratch(job, &run.terms().name).map(|()| reader));
+    let reader = Reader::new(job, &run.terms().name, overwrites, &**run.observer)
+        .and_then(|reader| check_scratch(job, &run.terms().name).map(|()| reader));
     let reader = reader.inspect_err(|error| {
         leave_word(&job.agreement, &job.identity, &job.link, error.stop_reason(), run.cancel);
     })?;

@@ -105,11 +105,11 @@ impl<'a> Reader<'a> {
         let (source, limits) = (self.source, &self.limits);
         let list = self.list()?;
         let streamed =
-            stream_items_with(source, key, list.as_ref(), hash, limits, sink, &mut progress);
-        let streamed = streamed.map_err(|error| match error {
-            StreamError::Input(error) => error.into(),
-            StreamError::Sink(error) => error,
-        });
+            stream_items_with(source, key, list.as_ref(), hash, limits, sink, &mut progress)
+                .map_err(|error| match error {
+                    StreamError::Input(error) => error.into(),
+                    StreamError::Sink(error) => error,
+                });
         let streamed = keep(list, streamed)?;
         // Repeated keys are not known yet.
         self.check_number(streamed.keyed)?;

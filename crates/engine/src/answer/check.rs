@@ -63,8 +63,8 @@ pub(super) fn answer(
     let most = asked.most();
     let possible = |count: u64| require(count <= most && bounds.contain(count));
     let without_check_items = |count: u64| {
-        let count = count.checked_sub(agreement.self_check.into());
-        let count = count.ok_or(Misbehaviour::SelfCheckFailed)?;
+        let count =
+            count.checked_sub(agreement.self_check.into()).ok_or(Misbehaviour::SelfCheckFailed)?;
         possible(count).map(|()| count)
     };
     let key_rows = |own: OwnRows| own.keys.ok_or(Error::Bug("the rows of keys were not read"));
@@ -309,8 +309,8 @@ mod tests {
     fn a_sum_counts_every_check_item_and_stays_below_what_there_is() {
         let table = "[sum]\nof = \"one\"\ncolumn = \"v\"\nbits = 4\n";
         let agreement = agreement("operation = \"sum\"", table);
-        let holder = set().with_values(vec![1, 2, 3, 4, 5], agreement.checked_values().unwrap());
-        let holder = holder.unwrap();
+        let holder =
+            set().with_values(vec![1, 2, 3, 4, 5], agreement.checked_values().unwrap()).unwrap();
         let check_items = u128::from(CHECK_ITEMS);
         let raw = |keys: u128| (keys << 8) + check_items;
         let of = |set: &CheckedSet, sum| sum_of(&agreement, set, Output::Sum(sum));

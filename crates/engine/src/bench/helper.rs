@@ -134,12 +134,12 @@ pub(super) fn run(
     // so do all bytes that the parties send.
     let stopwatch = Stopwatch::start();
     let scale = bench.spec.scale(bench.rows) as u8;
-    let met = meet(&mut *board, &bench.spec, bench.party, &identity, &state, &secrets, scale);
-    let common = met.map_err(|error| match error {
-        MeetingError::Run(error) => at(error),
-        MeetingError::Storage(error) => kept(error),
-        MeetingError::Letter(kind) => Error::Letter { party: None, kind },
-    })?;
+    let common = meet(&mut *board, &bench.spec, bench.party, &identity, &state, &secrets, scale)
+        .map_err(|error| match error {
+            MeetingError::Run(error) => at(error),
+            MeetingError::Storage(error) => kept(error),
+            MeetingError::Letter(kind) => Error::Letter { party: None, kind },
+        })?;
     // The run reuses the connection of the meeting.
     drop(board);
     let scratch = FolderScratch::new(folder.to_path_buf());
@@ -162,11 +162,10 @@ pub(super) fn run(
         kmrs14::run_in_clear(&facts, &items, &means, &remote)
     } else {
         kmrs14::run(&facts, &items, &means, &remote)
-    };
-    let outcome = outcome.map_err(at)?;
+    }
+    .map_err(at)?;
     let used = stopwatch.read();
-    let flights = meter.report().into_iter().map(|row| row.flights);
-    let direction_changes = flights.max().unwrap_or(0);
+    let direction_changes = meter.report().into_iter().map(|row| row.flights).max().unwrap_or(0);
     remote.done().map_err(at)?;
 
     let result_ok = outcome.matched.is_some_and(|matched| {

@@ -14,7 +14,7 @@ use crate::participants::Participants;
 use crate::peer::{Peer, PeerLink};
 use crate::reading::Reader;
 use crate::report::Parts;
-use crate::{Error, Event, Phase, Report};
+use crate::{Error, Event, Job, Phase, Report};
 use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -161,16 +161,11 @@ impl<'a> SessionRun<'a> {
 
     pub(crate) fn new(run: &'a Run<'a>, link: Box<dyn PeerLink>) -> Self {
         let job = run.job;
-        let agreement = &job.agreement;
-        let peer = Peer::new(
-            agreement,
-            &job.identity,
-            &job.link,
-            Participants::of(agreement, run.position),
-            &**run.observer,
-            run.cancel,
-            link,
-        );
+        let Job { agreement, identity, link: options, .. } = job;
+        let participants = Participants::of(agreement, run.position);
+        let observer = &**run.observer;
+        let peer =
+            Peer::new(agreement, identity, options, participants, observer, run.cancel, link);
         let scratch = Arc::new(FolderScratch::new(job.scratch_folder()));
         let spilling = Spilling {
             files: Arc::clone(&scratch) as _,
@@ -206,18 +201,19 @@ impl<'a> SessionRun<'a> {
         let at = self.at(Phase::Choosing);
         let allowed = Roles::allowed(self.agreement, id, by_seat).map_err(&at)?;
         self.run.event(&Event::Phase(Phase::Choosing));
-        let choice = ctx.child(Phase::Choosing.name(), |ctx| {
-            let candidates = Candidates::new(self.agreement, &allowed);
-            let measure = |least| vesica_network_probe::measure(ctx, seat, least);
-            let measured = if self.peer.link().is_repeatable() {
-                // Another measurement would not give the same figures.
-                candidates.worth_measuring().map(|_| Network::STORE)
-            } else {
-                candidates.worth_measuring().map(measure).transpose()?
-            };
-            Ok(candidates.choose(measured))
-        });
-        let mut choice = choice.map_err(at)?;
+        let mut choice = ctx
+            .child(Phase::Choosing.name(), |ctx| {
+                let candidates = Candidates::new(self.agreement, &allowed);
+                let measure = |least| vesica_network_probe::measure(ctx, seat, least);
+                let measured = if self.peer.link().is_repeatable() {
+                    // Another measurement would not give the same figures.
+                    candidates.worth_measuring().map(|_| Network::STORE)
+                } else {
+                    candidates.worth_measuring().map(measure).transpose()?
+                };
+                Ok(candidates.choose(measured))
+            })
+            .map_err(at)?;
         choice.roles.params = of_link(choice.roles.params, self.peer.link().is_repeatable());
         self.run.event(&Event::Chosen(&choice));
         Ok(choice)
@@ -251,8 +247,8 @@ impl<'a> SessionRun<'a> {
         let set = match set {
             Grouped::Not(set) if plan.is_split() && joined == Some(Joined::Sets) => {
                 let rows = RowItems::from(set.rows.items);
-                let pieces = splitting.group(&rows, plan.partitions());
-                let mut pieces = pieces.map_err(self.at(Phase::Matching))?;
+                let mut pieces =
+                    splitting.group(&rows, plan.partitions()).map_err(self.at(Phase::Matching))?;
                 pieces.has_repeats = counts.duplicates > 0 || self.peer.link().is_repeatable();
                 Grouped::Pieces(pieces, set.counts)
             }
@@ -276,12 +272,13 @@ impl<'a> SessionRun<'a> {
         self.run.event(&Event::Phase(Phase::Checking));
         let (sent, received) = ctx.meter().bytes_under(Phase::Matching.name());
         let of = OfSession { role, choice, sizes, direction_changes, wire_bytes: (0, 0) };
-        let closing = ctx.child(Phase::Checking.name(), |ctx| {
-            let (got, told) = got.told(ctx, &self.asked(&of))?;
-            let counts = Counts { sent, received, told };
-            Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
-        });
-        let (got, closings) = closing.map_err(self.at(Phase::Checking))?;
+        let (got, closings) = ctx
+            .child(Phase::Checking.name(), |ctx| {
+                let (got, told) = got.told(ctx, &self.asked(&of))?;
+                let counts = Counts { sent, received, told };
+                Ok((got, meeting::exchange_closings(ctx, role, &counts)?))
+            })
+            .map_err(self.at(Phase::Checking))?;
         Ok(Done { got, counts, closings, of })
     }
 
@@ -333,15 +330,15 @@ impl<'a> SessionRun<'a> {
         let (label, Matched { row, role, params, plan }) = (Phase::Matching.name(), matched);
         let step = |done| self.step(done, plan);
         let joined = split::joined(row, params).filter(|_| plan.is_split());
-        let output = match joined {
+        let (output, direction_changes) = match joined {
             Some(Joined::Lists) => splitting.run_lists(ctx, &set, matched, label, &step),
             Some(_) => splitting.run_addends(ctx, &set, matched, label, &step),
             None => {
                 let party = row.party(role, *params, set.input());
                 party.and_then(|party| run_alone(party, ctx, label))
             }
-        };
-        let (output, direction_changes) = output.map_err(self.at(Phase::Matching))?;
+        }
+        .map_err(self.at(Phase::Matching))?;
         Ok((Got::Whole { unchecked: Unchecked::new(output), set, rows }, direction_changes))
     }
 
@@ -360,8 +357,9 @@ impl<'a> SessionRun<'a> {
             return Err(ConfigFault::MemoryTooSmall { least, given }.into());
         }
         let (label, step) = (Phase::Matching.name(), |done| self.step(done, matched.plan));
-        let split = splitting.run(ctx, pieces, matched, label, shared, &step);
-        let (pieces, found, direction_changes) = split.map_err(self.at(Phase::Matching))?;
+        let (pieces, found, direction_changes) = splitting
+            .run(ctx, pieces, matched, label, shared, &step)
+            .map_err(self.at(Phase::Matching))?;
         Ok((Got::Split { pieces, found }, direction_changes))
     }
 
@@ -525,8 +523,9 @@ impl Match for SessionRun<'_> {
         set: OwnSet,
         (session, mut ctx): (Arc<dyn Connection>, Context),
     ) -> Result<Done, Error> {
-        let matched = self.match_sets(set, &*session, &mut ctx);
-        let mut done = matched.map_err(|error| self.peer.fail(&*session, error))?;
+        let mut done = self
+            .match_sets(set, &*session, &mut ctx)
+            .map_err(|error| self.peer.fail(&*session, error))?;
         drop(ctx);
         self.peer.close(&*session)?;
         done.of.wire_bytes = session.wire_bytes();
@@ -539,26 +538,27 @@ impl Match for SessionRun<'_> {
         let place = self.run.job.output.as_ref().map(|output| &*output.path);
         self.peer.link().keep_finished(place)?;
         let at = self.at(Phase::Checking);
-        let compared = closings.compare().map_err(vesica_core::Error::from);
-        let output = compared.and_then(|()| match got {
-            Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
-            Got::Split { pieces, found } => {
-                let rows = found.rows(pieces, asked.most());
-                rows.map(|rows| {
+        let output = closings
+            .compare()
+            .map_err(vesica_core::Error::from)
+            .and_then(|()| match got {
+                Got::Whole { unchecked, set, rows } => unchecked.answer(&set, &asked, rows),
+                Got::Split { pieces, found } => found.rows(pieces, asked.most()).map(|rows| {
                     rows.filter(|_| asked.learns).map_or(RunResult::Nothing, RunResult::Rows)
-                })
-            }
-            Got::Detached(found) => found.keys(asked.most()).map(|keys| {
-                let (rows, of) = (found.rows, counts.rows);
-                let result = |keys| RunResult::Detached { keys, rows, of };
-                keys.filter(|_| asked.learns).map_or(RunResult::Nothing, result)
-            }),
-        });
-        let output = output.map_err(at).or_else(|error| match error {
-            // A refused result is as final as a good one. After a full disk the run can continue.
-            Error::PeerMisbehaved { .. } => self.peer.link().finish().and(Err(error)),
-            error => Err(error),
-        })?;
+                }),
+                Got::Detached(found) => found.keys(asked.most()).map(|keys| {
+                    let (rows, of) = (found.rows, counts.rows);
+                    let result = |keys| RunResult::Detached { keys, rows, of };
+                    keys.filter(|_| asked.learns).map_or(RunResult::Nothing, result)
+                }),
+            })
+            .map_err(at)
+            .or_else(|error| match error {
+                // A refused result is as final as a good one. After a full disk the run can
+                // continue.
+                Error::PeerMisbehaved { .. } => self.peer.link().finish().and(Err(error)),
+                error => Err(error),
+            })?;
         self.run.event(&Event::Checked);
         Ok(Checked { output, counts, of })
     }

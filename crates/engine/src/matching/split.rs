@@ -273,16 +273,18 @@ impl<'a> Splitting<'a> {
     pub(crate) fn group(&self, items: &dyn Items, most_partitions: u64) -> Result<Pieces> {
         let mut buckets = Buckets::new(most_partitions, self.memory_bytes / 4, self.scratch);
         let mut prefixes = Vec::new();
-        let grouped = items.each(&mut |_, items| {
-            self.splitter.prefixes(items, &mut prefixes);
-            for (prefix, item) in prefixes.iter_mut().zip(items) {
-                if *item == NO_ITEM {
-                    *prefix = NO_PREFIX;
+        let grouped = items
+            .each(&mut |_, items| {
+                self.splitter.prefixes(items, &mut prefixes);
+                for (prefix, item) in prefixes.iter_mut().zip(items) {
+                    if *item == NO_ITEM {
+                        *prefix = NO_PREFIX;
+                    }
                 }
-            }
-            buckets.push(items, &prefixes)
-        });
-        let grouped = grouped.and_then(|()| buckets.finish(most_partitions)).map_err(storage)?;
+                buckets.push(items, &prefixes)
+            })
+            .and_then(|()| buckets.finish(most_partitions))
+            .map_err(storage)?;
         Ok(Pieces { grouped, has_repeats: false })
     }
 
@@ -321,8 +323,7 @@ impl<'a> Splitting<'a> {
             let over = match self.session.kept_part(index)? {
                 Some(kept) => {
                     let items = pieces.distinct(index)?;
-                    let over = FinishedPartition::from_bytes(&kept, items.len());
-                    let over = over.ok_or(DAMAGED)?;
+                    let over = FinishedPartition::from_bytes(&kept, items.len()).ok_or(DAMAGED)?;
                     add(&found, &pieces, index, Some(&items), &over.given)?;
                     meter.add(&[counted(&over.cost, label)]);
                     over

@@ -156,8 +156,8 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
         let parties = [0, 1].map(|position| way.agreement.parties[position].identity);
         let own = way.agreement.position(&way.participants.party) as u8;
         let hash = way.agreement.hash();
-        let met = meet(options, way.identity, (&parties, own), hash.as_bytes(), state);
-        let met = met.map_err(|kind| self.error(way, kind, Phase::Meeting))?;
+        let met = meet(options, way.identity, (&parties, own), hash.as_bytes(), state)
+            .map_err(|kind| self.error(way, kind, Phase::Meeting))?;
         *lock(&self.conversation) = Some(met.clone());
         Ok(Arc::new(met))
     }
@@ -195,8 +195,7 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
     fn publish_end(&self, way: &Way<'_>) -> Result<(), Error> {
         let conversation = lock(&self.conversation);
         let Some(conversation) = conversation.as_ref() else { return Ok(()) };
-        let published = conversation.say_end();
-        published.map_err(|kind| self.error(way, kind, Phase::Checking))?;
+        conversation.say_end().map_err(|kind| self.error(way, kind, Phase::Checking))?;
         if let Err(error) = conversation.settle() {
             way.observer.event(&Event::NoGoodbye(error));
         }

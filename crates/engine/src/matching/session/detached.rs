@@ -42,8 +42,10 @@ impl SessionRun<'_> {
         let (terms, party) = (self.run.terms(), &self.peer.participants().party);
         let rows = source.rows().unwrap_or(terms.max_rows);
         let most = split::most_partitions(self.agreement, party, rows);
-        let bucketed = self.workers_or_bug()?.group(splitting.secret(), most);
-        let bucketed = bucketed.map_err(|WorkersFault| at(TransportError::CancelledHere.into()))?;
+        let bucketed = self
+            .workers_or_bug()?
+            .group(splitting.secret(), most)
+            .map_err(|WorkersFault| at(TransportError::CancelledHere.into()))?;
         if bucketed.distinct.len() as u64 != most {
             return Err(Error::Bug("workers grouped rows into another number of buckets"));
         }

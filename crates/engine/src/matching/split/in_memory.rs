@@ -74,8 +74,9 @@ impl Splitting<'_> {
             let own_len = positions.len();
             positions.extend(shared);
             let known = own_len..positions.len();
-            let missing = len.checked_sub(positions.len());
-            let missing = missing.ok_or(Error::Bug("a partition is longer than its bound"))?;
+            let missing = len
+                .checked_sub(positions.len())
+                .ok_or(Error::Bug("a partition is longer than its bound"))?;
             positions.extend(padding.by_ref().take(missing));
             if positions.len() != len {
                 return Err(Error::Bug("there is too little padding"));
