@@ -161,12 +161,12 @@ fn open_socket(waiting: &mut Waiting<'_, '_>, host: &str, port: u16) -> Result<O
 
 /// A connection to `host` that the proxy makes, and the proxy's address.
 fn through(proxy: &Proxy, host: &str, port: u16) -> Result<Opened, LinkError> {
-    let opened = tcp::open(proxy.host(), proxy.port(), HANDSHAKE_LIMIT);
-    let (socket, address) = opened.map_err(|error| match error {
-        LinkError::UnknownHost => ProxyFault::UnknownHost.into(),
-        LinkError::ConnectFailed(kind) => ProxyFault::Unreachable(kind).into(),
-        error => error,
-    })?;
+    let (socket, address) =
+        tcp::open(proxy.host(), proxy.port(), HANDSHAKE_LIMIT).map_err(|error| match error {
+            LinkError::UnknownHost => ProxyFault::UnknownHost.into(),
+            LinkError::ConnectFailed(kind) => ProxyFault::Unreachable(kind).into(),
+            error => error,
+        })?;
     ask(proxy, &socket, host, port, HANDSHAKE_LIMIT)?;
     Ok((socket, address))
 }

@@ -361,7 +361,6 @@ fn a_thousand_rejections_are_reported_in_a_few_lines() {
     std::thread::sleep(Duration::from_millis(200));
     listening.cancel.cancel();
     assert_eq!(listening.thread.join().unwrap().err(), Some(LinkError::Cancelled));
-    let told = listening.events.iter().filter(|e| matches!(e, LinkEvent::Rejected { .. }));
-    let told = told.count();
+    let told = listening.events.iter().filter(|e| matches!(e, LinkEvent::Rejected { .. })).count();
     assert!((17..=25).contains(&told), "{told}");
 }
