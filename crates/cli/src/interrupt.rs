@@ -53,8 +53,11 @@ fn wait_for(mut signals: Signals, token: &CancelToken) {
 
 /// Whether a process ignores `signal`, from its `/proc/PID/status`; `false` if that does not say.
 fn is_ignored(status: &str, signal: i32) -> bool {
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    let mask = mask.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0);
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok())
+        .unwrap_or(0);
     // The lowest bit is signal 1.
     mask >> (signal - 1) & 1 == 1
 }

@@ -138,8 +138,8 @@ impl PlaceArgs {
         let proxy = match &endpoint {
             Endpoint::Connect(address) => choice.to(address, |name| std::env::var_os(name)),
             _ => Ok(None),
-        };
-        let proxy = proxy.map_err(|(variable, why)| {
+        }
+        .map_err(|(variable, why)| {
             Failure::from(ArgumentFault::BadProxy { variable: Some(variable), why })
         })?;
         Ok(Some(LinkOptions { proxy, ..self.options(endpoint, WAIT_DEFAULT) }))

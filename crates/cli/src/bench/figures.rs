@@ -340,8 +340,11 @@ impl BenchReport {
 fn phases(runs: &[RunFigures], party: impl Fn(&RunFigures) -> &BenchFigures) -> Vec<PhaseFigures> {
     let Some(first) = runs.first() else { return Vec::new() };
     let of_part = |part: &PhaseFigures| {
-        let walls = runs.iter().flat_map(|run| &party(run).phases);
-        let walls = walls.filter(|other| other.name == part.name).map(|other| other.wall_s);
+        let walls = runs
+            .iter()
+            .flat_map(|run| &party(run).phases)
+            .filter(|other| other.name == part.name)
+            .map(|other| other.wall_s);
         PhaseFigures { wall_s: median(walls, f64::total_cmp), ..part.clone() }
     };
     party(first).phases.iter().map(of_part).collect()

@@ -22,8 +22,8 @@ pub(crate) fn run(args: &ExchangeCommandArgs, out: &mut impl Write) -> Result<()
 fn status(args: &StatusArgs, out: &mut impl Write) -> Result<(), Failure> {
     let asked = Asked::of(&args.runs)?;
     let now = SystemTime::now();
-    let runs = vesica_store_session::runs(&*asked.store, asked.hash().as_ref());
-    let runs = runs.map_err(|fault| asked.failure(fault))?;
+    let runs = vesica_store_session::runs(&*asked.store, asked.hash().as_ref())
+        .map_err(|fault| asked.failure(fault))?;
     if args.json {
         let value = json(&runs, asked.agreement.is_some().then_some(&asked.names));
         return Ok(writeln!(out, "{value:#}")?);

@@ -240,8 +240,11 @@ pub(super) fn in_words(agreement: &Agreement) -> String {
     match agreement.candidates() {
         [row] => format!("{} ({}, {})", row.name, row.id, row.security),
         rows => {
-            let each = rows.iter().map(|row| format!("{} ({})", row.id, row.security));
-            let each = each.collect::<Vec<_>>().join(", ");
+            let each = rows
+                .iter()
+                .map(|row| format!("{} ({})", row.id, row.security))
+                .collect::<Vec<_>>()
+                .join(", ");
             format!("chosen by sizes and network out of {each}")
         }
     }

@@ -71,8 +71,8 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     let link = match args.exchange.link_options(&args.place) {
         Some(link) => Some(link),
         None => args.place.link_options_for(&agreement, state.folder.is_some())?,
-    };
-    let link = link.ok_or_else(|| no_address(&agreement))?;
+    }
+    .ok_or_else(|| no_address(&agreement))?;
     let store = args.exchange.store()?;
     let keeps_state = agreement.helper.is_some() || store.is_some() || state.folder.is_some();
     if state.restart && !keeps_state {
@@ -83,8 +83,8 @@ fn run_once(args: &RunArgs, out: &mut impl Write) -> Result<ExitCode, Failure> {
     }
     let identity = Identity::load(&args.key)?;
     let party = seat::party(&agreement, Some(&identity), args.party.as_deref())?;
-    let folder = party.as_ref().filter(|_| keeps_state);
-    let folder = folder.map(|party| state.folder_of(&agreement, party));
+    let folder =
+        party.as_ref().filter(|_| keeps_state).map(|party| state.folder_of(&agreement, party));
     let cancel = cancel_on_interrupt();
     let ready = log
         .and_then(|()| folder.as_deref().map_or(Ok(()), |folder| refuse_within(args, folder)))
@@ -293,8 +293,10 @@ fn stdout_is_closed() -> bool {
     let Ok(copy) = io::stdout().as_fd().try_clone_to_owned() else { return false };
     let is_null = File::from(copy).metadata().is_ok_and(|file| file.rdev() == null.rdev());
     let Ok(info) = fs::read_to_string("/proc/self/fdinfo/1") else { return false };
-    let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
-    let flags = flags.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
+    let flags = info
+        .lines()
+        .find_map(|line| line.strip_prefix("flags:"))
+        .and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok());
     is_null && flags.is_some_and(|flags| flags & 3 == READ_WRITE)
 }
 

@@ -496,8 +496,7 @@ fn keys_that_do_not_fit_end_the_run_on_both_sides_at_once() {
         let scene = new(&terms).with_ranges(0..270, 200..6000);
         let run = |more: [&[&str]; 2]| {
             let start = |(party, more)| Running::start(scene.command(party, more));
-            let running = ["one", "two"].into_iter().zip(more).map(start);
-            let running: Vec<_> = running.collect();
+            let running: Vec<_> = ["one", "two"].into_iter().zip(more).map(start).collect();
             let ended: Vec<_> = running.into_iter().map(Running::wait).collect();
             let has_failed = ended.iter().any(|ended| ended.code != Some(0));
             if !has_failed {

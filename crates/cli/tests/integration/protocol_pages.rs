@@ -37,8 +37,8 @@ fn check_section(pages: &[(String, String)], id: &str) {
 fn every_page_of_protocols_has_rows() {
     let rows: BTreeSet<&str> = Row::all().map(Row::id).collect();
     for (name, text) in protocol_pages() {
-        let sections = text.lines().filter_map(|line| line.strip_prefix("## `")?.split('`').next());
-        let sections: Vec<&str> = sections.collect();
+        let sections: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("## `")?.split('`').next()).collect();
         assert!(!sections.is_empty(), "{name} has no row");
         for id in sections {
             assert!(rows.contains(id), "{name} has a section without a row: {id}");
@@ -193,11 +193,14 @@ fn lines_of_head(rows: &[&Value]) -> String {
             }
         }
         if *name == "flights" {
-            let each = values.iter().map(|(value, ids)| match values.len() {
-                1 => (*value).to_owned(),
-                _ => format!("{value} ({})", ids.join(", ")),
-            });
-            let each = each.collect::<Vec<_>>().join(", ");
+            let each = values
+                .iter()
+                .map(|(value, ids)| match values.len() {
+                    1 => (*value).to_owned(),
+                    _ => format!("{value} ({})", ids.join(", ")),
+                })
+                .collect::<Vec<_>>()
+                .join(", ");
             lines += &format!("//! | flights | {each}, for 2^16 items each |\n");
             continue;
         }

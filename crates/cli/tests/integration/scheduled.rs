@@ -45,8 +45,8 @@ impl Scheduled {
         fs::write(self.folder.path().join("code"), code).unwrap();
         let before = calls();
         let path = format!("{}:/usr/bin:/bin", self.folder.path().display());
-        let called = Command::new("/bin/sh").args(["-c", &self.line]).env("PATH", path).output();
-        let called = called.unwrap();
+        let called =
+            Command::new("/bin/sh").args(["-c", &self.line]).env("PATH", path).output().unwrap();
         let words = [called.stdout, called.stderr].concat();
         (calls() > before, String::from_utf8(words).unwrap())
     }

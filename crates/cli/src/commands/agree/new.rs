@@ -350,9 +350,9 @@ enum Receivers {
 /// receivers.
 fn strongest_within_bounds(operation: Operation, receivers: Receivers) -> Security {
     let rows = catalogue().iter();
-    let offering = rows.filter(|row| row.bounds.are_kept() && row.operations.contains(&operation));
-    let offering =
-        offering.filter(|row| receivers == Receivers::One || row.learners == Learners::Any);
+    let offering = rows
+        .filter(|row| row.bounds.are_kept() && row.operations.contains(&operation))
+        .filter(|row| receivers == Receivers::One || row.learners == Learners::Any);
     offering.map(|row| row.security).max().unwrap_or(Security::Insecure)
 }
 

@@ -13,8 +13,8 @@ fn row_of_bars(row: &str) -> String {
 }
 
 fn sorted_rows(text: &str) -> Vec<Vec<String>> {
-    let rows = text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect());
-    let mut rows: Vec<Vec<String>> = rows.collect();
+    let mut rows: Vec<Vec<String>> =
+        text.lines().skip(1).map(|row| row.split(',').map(str::to_owned).collect()).collect();
     rows.sort();
     rows
 }
