@@ -266,8 +266,8 @@ impl Runs {
     pub(super) fn mark_notified(&self, run: &Run, party: u8, store: &Store) {
         let is_new = {
             let mut table = self.table();
-            let ended = table.ended.get_mut(&run.id);
-            let ended = ended.filter(|ended| ended.instance == run.record.instance);
+            let ended =
+                table.ended.get_mut(&run.id).filter(|ended| ended.instance == run.record.instance);
             ended.is_some_and(|ended| ended.mark_notified(party))
         };
         if is_new {
@@ -352,12 +352,12 @@ impl Table {
         if count > entering.max_runs as usize {
             return Err(Refusal::OverLimit(over));
         }
-        let empty = self
-            .open
+        self.open
             .values()
             .find(|run| run.opener() == *member && run.begin_to_forget(Instant::now()))
-            .cloned();
-        empty.map(Some).ok_or(Refusal::OverLimit(over))
+            .cloned()
+            .map(Some)
+            .ok_or(Refusal::OverLimit(over))
     }
 
     /// The agreement of another run of exactly the same parties in which another of them waits now,

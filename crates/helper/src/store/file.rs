@@ -32,8 +32,8 @@ pub(super) fn make_dir(dir: &Path) -> io::Result<()> {
 pub(super) fn read(dir: &Path, name: &str) -> io::Result<(Vec<u8>, Digest)> {
     uses_disk();
     let mut body = fs::read(dir.join(name))?;
-    let found = body.split_last_chunk().map(|(_, found)| *found);
-    let found: Digest = found.ok_or(io::ErrorKind::InvalidData)?;
+    let found: Digest =
+        body.split_last_chunk().map(|(_, found)| *found).ok_or(io::ErrorKind::InvalidData)?;
     body.truncate(body.len() - DIGEST_LEN);
     if digest(name, &body) == found {
         Ok((body, found))

@@ -63,8 +63,8 @@ fn a_byte_damaged_in_transit_costs_a_connection_and_not_the_run() {
                     for (party, remote) in parties.iter().enumerate() {
                         let spec = &spec;
                         scope.spawn(move || {
-                            let found = run_party(remote, spec, party, MAX_ROWS);
-                            let found = found.and_then(|found| remote.done().map(|()| found));
+                            let found = run_party(remote, spec, party, MAX_ROWS)
+                                .and_then(|found| remote.done().map(|()| found));
                             match found {
                                 Ok(found) => assert!(is_right(&found, MAX_ROWS)),
                                 Err(error) => panic!("{is_from_helper} {at} {party}: {error:?}"),

@@ -21,8 +21,10 @@ fn page(service: &Service, path: &str) -> (String, String) {
 }
 
 fn figure(metrics: &str, name: &str) -> f64 {
-    let line = metrics.lines().find(|line| line.split(' ').next() == Some(name));
-    let line = line.unwrap_or_else(|| panic!("no {name} in\n{metrics}"));
+    let line = metrics
+        .lines()
+        .find(|line| line.split(' ').next() == Some(name))
+        .unwrap_or_else(|| panic!("no {name} in\n{metrics}"));
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 

@@ -107,8 +107,7 @@ fn a_party_that_begins_and_ends_runs_too_often_waits_and_others_do_not() {
     let mut changes = 0;
     let refused = loop {
         let remote = impatient(0);
-        let step = remote.open().map(drop);
-        let step = step.inspect(|()| changes += 1).and_then(|()| remote.end());
+        let step = remote.open().map(drop).inspect(|()| changes += 1).and_then(|()| remote.end());
         match step {
             Ok(()) => changes += 1,
             step => break refusal(step),
