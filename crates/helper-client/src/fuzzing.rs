@@ -13,8 +13,8 @@ pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
     let read = || {
         let state = State::open(folder, owner).ok()?;
         let had_begun = state.has_begun();
-        let secrets = state.secrets().ok();
-        let secrets = secrets.map(|(meeting, own)| (meeting.to_bytes().to_vec(), *own.expose()));
+        let secrets =
+            state.secrets().ok().map(|(meeting, own)| (meeting.to_bytes().to_vec(), *own.expose()));
         let shares = state.shares(|| vec![1]).ok();
         let seen = state.is_same(Kind::Commitment, &[1; 32]).ok();
         let rows = state.keep_rows(&[1; 32]).ok();

@@ -57,8 +57,11 @@ impl Drop for State {
 
 impl Memory for State {
     fn is_same(&self, kind: Kind, digest: &[u8; 32]) -> vesica_core::Result<bool> {
-        let name = SEEN.iter().find(|(known, _)| *known == kind).map(|(_, name)| *name);
-        let name = name.ok_or(vesica_core::Error::Bug("nothing is remembered of such slots"))?;
+        let name = SEEN
+            .iter()
+            .find(|(known, _)| *known == kind)
+            .map(|(_, name)| *name)
+            .ok_or(vesica_core::Error::Bug("nothing is remembered of such slots"))?;
         self.folder
             .keep_first(name, digest)
             .map_err(|error| vesica_core::Error::Storage(error.kind()))
@@ -152,8 +155,7 @@ impl State {
     /// The errors of the file system; [`io::ErrorKind::InvalidData`] when they are damaged.
     pub fn secrets(&self) -> io::Result<(Meeting, Secret<[u8; 32]>)> {
         if let Some(bytes) = self.folder.read(MEETING)? {
-            let parts = bytes.split_at_checked(32);
-            let (own, meeting) = parts.ok_or(io::ErrorKind::InvalidData)?;
+            let (own, meeting) = bytes.split_at_checked(32).ok_or(io::ErrorKind::InvalidData)?;
             let mut secret = Secret::new([0; 32]);
             secret.expose_mut().copy_from_slice(own);
             let meeting = Meeting::from_bytes(meeting).ok_or(io::ErrorKind::InvalidData)?;
