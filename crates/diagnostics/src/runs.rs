@@ -128,8 +128,10 @@ pub fn table(runs: &[StoredRun], names: &Names, now: SystemTime) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
     let mut table = String::new();
     for row in &rows {
-        let cells = row.iter().enumerate();
-        let cells = cells.map(|(i, cell)| format!("{cell:0$}", width(i).unwrap_or_default()));
+        let cells = row
+            .iter()
+            .enumerate()
+            .map(|(i, cell)| format!("{cell:0$}", width(i).unwrap_or_default()));
         table += cells.collect::<Vec<_>>().join("  ").trim_end();
         table.push('\n');
     }

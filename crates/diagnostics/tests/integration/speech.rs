@@ -52,8 +52,11 @@ fn both_readers_get_the_same_messages_in_their_own_words() {
     assert!(command.iter().zip(&python).all(|(one, other)| one.who == other.who));
     let texts: BTreeSet<String> = command.iter().map(text).collect();
     assert!(texts.len() > 300, "{} different messages", texts.len());
-    let own = command.iter().filter(|message| !shell_words(&text(message)).is_empty());
-    let own: BTreeSet<String> = own.map(text).collect();
+    let own: BTreeSet<String> = command
+        .iter()
+        .filter(|message| !shell_words(&text(message)).is_empty())
+        .map(text)
+        .collect();
     assert!(own.len() > 80, "{} messages with options", own.len());
 }
 
