@@ -117,8 +117,9 @@ impl Parts for Listing<'_> {
             Output::Ids(Ids { own, all }) => Listed::Ids { own, all },
             _ => return Err(NO_LIST),
         };
-        let kept = FinishedLists { said, refused, cost }.to_bytes(self.most(params));
-        kept.ok_or(Error::Bug("the list of a partition is longer than the union"))
+        FinishedLists { said, refused, cost }
+            .to_bytes(self.most(params))
+            .ok_or(Error::Bug("the list of a partition is longer than the union"))
     }
 
     fn recall(&self, params: &PsiParams, bytes: &[u8]) -> Option<(Output, Cost)> {

@@ -147,8 +147,10 @@ fn auto_allows_every_suitable_protocol_and_a_name_only_one() {
     for security in [Security::SemiHonest, Security::Malicious] {
         let offering =
             catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection));
-        let enough = offering.filter(|row| row.security >= security && row.auto == Auto::Candidate);
-        let enough: Vec<_> = enough.map(|row| row.id).collect();
+        let enough: Vec<_> = offering
+            .filter(|row| row.security >= security && row.auto == Auto::Candidate)
+            .map(|row| row.id)
+            .collect();
         if enough.is_empty() {
             continue;
         }
