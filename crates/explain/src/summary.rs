@@ -80,8 +80,11 @@ impl Words<'_> {
     }
 
     fn cost_in_short(&self) -> Vec<String> {
-        let totals = self.rows.iter().map(|row| choice::at_most(self.agreement, row).traffic);
-        let totals: Vec<u64> = totals.map(|traffic| traffic.total()).collect();
+        let totals: Vec<u64> = self
+            .rows
+            .iter()
+            .map(|row| choice::at_most(self.agreement, row).traffic.total())
+            .collect();
         let [least, most] = [totals.iter().min(), totals.iter().max()];
         let [least, most] = [least, most].map(|bytes| bytes.copied().unwrap_or_default());
         let total = if least == most {

@@ -29,9 +29,11 @@ const NAMED_COLUMNS: usize = 3;
 
 /// Which columns are compared, in one sentence.
 pub(super) fn key_columns(keys: &[Key]) -> String {
-    let named = keys.iter().take(NAMED_COLUMNS);
-    let named: Vec<String> =
-        named.map(|key| format!("{:?} (profile {})", key.name, key.profile)).collect();
+    let named: Vec<String> = keys
+        .iter()
+        .take(NAMED_COLUMNS)
+        .map(|key| format!("{:?} (profile {})", key.name, key.profile))
+        .collect();
     let more = match keys.len().saturating_sub(NAMED_COLUMNS) {
         0 => String::new(),
         more => format!(" and {more} more"),
