@@ -130,8 +130,12 @@ impl RefusedList {
             Format::Csv | Format::Tsv => "line",
             Format::Parquet | Format::Arrow => "row",
         };
-        let names = has_parts.then_some("file").into_iter().chain([place, "column", "reason"]);
-        let names: Vec<String> = names.map(str::to_owned).collect();
+        let names: Vec<String> = has_parts
+            .then_some("file")
+            .into_iter()
+            .chain([place, "column", "reason"])
+            .map(str::to_owned)
+            .collect();
         let table = TableWriter::create(Origin::OwnersAlone(source), &names, options)?;
         Ok(Self { written: Mutex::new(Listed { table, failed: None }), has_parts })
     }

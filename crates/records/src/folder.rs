@@ -154,8 +154,8 @@ impl Folder {
         for (known, now) in self.parts.iter().zip(&now) {
             if !known.snapshot.is_untouched(&now.snapshot) {
                 let path = root.join(&known.name);
-                let file = std::fs::File::open(&path);
-                let file = file.map_err(|error| InputError::io(&path, &error))?;
+                let file =
+                    std::fs::File::open(&path).map_err(|error| InputError::io(&path, &error))?;
                 known.snapshot.check(&file, &path)?;
             }
         }
@@ -178,11 +178,9 @@ pub(crate) fn open(
         unlike,
     };
     let format_of = |part: &Part| {
-        let format = FileFormat::of(&part.name, options.format);
-        format.map(|format| format.format).ok_or_else(|| InputError::StrayEntry {
-            folder: root.clone(),
-            path: path_of(part),
-            kind: StrayKind::OtherFile,
+        FileFormat::of(&part.name, options.format).map(|format| format.format).ok_or_else(|| {
+            let (folder, path) = (root.clone(), path_of(part));
+            InputError::StrayEntry { folder, path, kind: StrayKind::OtherFile }
         })
     };
     let (format, keys) = (format_of(first_part)?, keys_of(&first_part.name));

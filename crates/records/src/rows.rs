@@ -211,14 +211,16 @@ impl<'a> Named<'a> {
             return None;
         }
         let mut read = Vec::new();
-        let cells = columns.iter().map(|cell| match cell.path.column.checked_sub(own) {
-            Some(named) => Ok(file.named[named].as_deref().unwrap_or_default().as_bytes()),
-            None => {
-                read.push(cell.clone());
-                Err(read.len() - 1)
-            }
-        });
-        let cells = cells.collect();
+        let cells = columns
+            .iter()
+            .map(|cell| match cell.path.column.checked_sub(own) {
+                Some(named) => Ok(file.named[named].as_deref().unwrap_or_default().as_bytes()),
+                None => {
+                    read.push(cell.clone());
+                    Err(read.len() - 1)
+                }
+            })
+            .collect();
         Some((Self { cells }, read))
     }
 }

@@ -143,8 +143,7 @@ fn written_schema(
 fn rows_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> {
     let exact = table.whole(source.first_file())?.schema();
     let Some(schema) = source.schema() else { return Ok(Arc::clone(exact)) };
-    let own = schema.fields().iter().zip(exact.fields());
-    let own = own.map(|(field, exact)| {
+    let own = schema.fields().iter().zip(exact.fields()).map(|(field, exact)| {
         let data_type = exact.data_type().clone();
         Arc::new(field.as_ref().clone().with_data_type(data_type))
     });

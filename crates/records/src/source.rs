@@ -346,8 +346,9 @@ impl Source {
             Some(snapshot) if !snapshot.has_digest() => {
                 let columns: Vec<usize> = cells.iter().map(|cell| cell.path.column).collect();
                 let ranges = columnar::guarded(&self.path, || Ok(table.bytes_of(&columns)))?;
-                let kept = snapshot.keep_of(&self.reopen()?, ranges);
-                kept.map_err(|error| InputError::io(&self.path, &error))
+                snapshot
+                    .keep_of(&self.reopen()?, ranges)
+                    .map_err(|error| InputError::io(&self.path, &error))
             }
             _ => Ok(()),
         }

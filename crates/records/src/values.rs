@@ -304,8 +304,11 @@ fn parse(cell: &[u8], columns: &ValueColumns) -> Result<Option<u64>, ValueFault>
     }
     let minus = text.strip_prefix(['-', '\u{2212}']);
     if digits(minus.unwrap_or(&text)) && (signed || minus.is_none()) {
-        let number: Option<i128> = minus.unwrap_or(&text).parse().ok();
-        let number = number.map(|number| if minus.is_some() { -number } else { number });
+        let number = minus
+            .unwrap_or(&text)
+            .parse::<i128>()
+            .ok()
+            .map(|number| if minus.is_some() { -number } else { number });
         return match number.filter(|number| columns.contain(*number)) {
             Some(number) => Ok(Some(number as u64)),
             None if signed => Err(ValueFault::OutOfRange { bits }),

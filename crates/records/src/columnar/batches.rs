@@ -159,8 +159,11 @@ pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteE
         let whole = table.whole(source)?.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
         let mask = ProjectionMask::roots(builder.parquet_schema(), doubtful.iter().copied());
-        let reader = builder.with_projection(mask).with_batch_size(BATCH_ROWS).build();
-        reader.map_err(|error| parquet_error(source, &error))
+        builder
+            .with_projection(mask)
+            .with_batch_size(BATCH_ROWS)
+            .build()
+            .map_err(|error| parquet_error(source, &error))
     })?;
     let mut first_row = 1;
     loop {

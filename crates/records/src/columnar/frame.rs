@@ -49,9 +49,12 @@ impl Frame {
         path: &Path,
         columns: &[CellColumn],
     ) -> Result<FrameBatches, InputError> {
-        let batches = self.batches.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let batches =
-            batches.ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
+        let batches = self
+            .batches
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+            .ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
         let cells =
             |column: &CellColumn| KeyCells::new(column, column.path.column, self.schema.fields());
         Ok(FrameBatches {

@@ -13,8 +13,8 @@ fn counts(source: &Source, columns: &[KeyColumn]) -> KeyCounts {
     let limits = KeyLimits { may_be_empty: true, ..KeyLimits::default() };
     let kept = read_keys(source, columns, &hash(), &limits, &mut silent).unwrap().counts;
     let mut sink = |_: &[Item]| Ok::<_, Infallible>(());
-    let streamed = stream_items(source, columns, &hash(), &limits, &mut sink, &mut silent);
-    let streamed = streamed.unwrap().counts;
+    let streamed =
+        stream_items(source, columns, &hash(), &limits, &mut sink, &mut silent).unwrap().counts;
     let KeyCounts { duplicates, distinct, .. } = kept;
     assert_eq!(KeyCounts { duplicates, distinct, ..streamed }, kept);
     kept

@@ -226,8 +226,8 @@ fn rows_of_matched_keys_are_copied_in_every_pair_of_formats() {
         let source = open(dir.path(&format!("in.{from}"))).unwrap();
         let columns = [("id", "email")];
         let (every, _) = stream(&source, &columns).unwrap();
-        let set = read_keys(&source, &key(&columns), &hash(), &KeyLimits::default(), &mut silent);
-        let set = set.unwrap();
+        let set = read_keys(&source, &key(&columns), &hash(), &KeyLimits::default(), &mut silent)
+            .unwrap();
         let matched: Vec<Item> = set.items.iter().copied().step_by(3).collect();
         let wanted = bits(40_000, |row| matched.binary_search(&every[row as usize]).is_ok());
         for to in formats {

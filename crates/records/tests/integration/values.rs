@@ -78,8 +78,8 @@ fn values_do_not_change_the_items() {
     let set = read(&path, 32).unwrap();
     let limits = KeyLimits::default();
     let plain =
-        read_keys(&open(&path).unwrap(), &key(&[("id", "exact")]), &hash(), &limits, &mut silent);
-    let plain = plain.unwrap();
+        read_keys(&open(&path).unwrap(), &key(&[("id", "exact")]), &hash(), &limits, &mut silent)
+            .unwrap();
     assert!(set.items == plain.items);
     assert!(plain.values.is_none());
     let total: u64 = set.values.as_ref().unwrap().iter().sum();
