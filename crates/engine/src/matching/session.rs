@@ -134,6 +134,12 @@ impl Got {
     }
 }
 
+/// The session with the peer, and the context of the run over it.
+pub(crate) struct Met {
+    session: Arc<dyn Connection>,
+    ctx: Context,
+}
+
 /// A set before its size is announced, with the counts of its rows.
 enum Grouped {
     /// In memory, in the order of the rows.
@@ -413,7 +419,7 @@ impl<'a> SessionRun<'a> {
 
 impl Match for SessionRun<'_> {
     type Set = OwnSet;
-    type Met = (Arc<dyn Connection>, Context);
+    type Met = Met;
     type Answer = Done;
     type Of = OfSession;
 
@@ -493,14 +499,14 @@ impl Match for SessionRun<'_> {
         self.peer.abort(error.stop_reason());
     }
 
-    fn meet(&self) -> Result<(Arc<dyn Connection>, Context), Error> {
+    fn meet(&self) -> Result<Met, Error> {
         let Run { job, clock, meter, .. } = self.run;
         let start = Instant::now();
         let met = self.peer.connect().and_then(|session| {
             clock.add(Phase::Connecting, start.elapsed());
             let mut ctx = self.peer.agree(&session, job.threads, meter, Purpose::Run)?;
             ctx.set_progress(self.run.steps());
-            Ok((session, ctx))
+            Ok(Met { session, ctx })
         });
         met.inspect_err(|_| self.peer.stop_reading())
     }
@@ -508,8 +514,8 @@ impl Match for SessionRun<'_> {
     fn both(
         &self,
         set: Result<OwnSet, Error>,
-        met: Result<(Arc<dyn Connection>, Context), Error>,
-    ) -> Result<(OwnSet, (Arc<dyn Connection>, Context)), Error> {
+        met: Result<Met, Error>,
+    ) -> Result<(OwnSet, Met), Error> {
         match (set, met) {
             // The failed link interrupted the reader, so it is the cause.
             (Err(Error::Interrupted { .. }), Err(error)) => Err(error),
@@ -518,11 +524,8 @@ impl Match for SessionRun<'_> {
         }
     }
 
-    fn run(
-        &self,
-        set: OwnSet,
-        (session, mut ctx): (Arc<dyn Connection>, Context),
-    ) -> Result<Done, Error> {
+    fn run(&self, set: OwnSet, met: Met) -> Result<Done, Error> {
+        let Met { session, mut ctx } = met;
         let mut done = self
             .match_sets(set, &*session, &mut ctx)
             .map_err(|error| self.peer.fail(&*session, error))?;
