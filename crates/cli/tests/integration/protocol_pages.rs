@@ -125,10 +125,10 @@ fn files(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
-        match path.is_dir() {
-            true => found.extend(files(&path, names)),
-            false if names.iter().any(|name| path.ends_with(name)) => found.push(path),
-            false => {}
+        if path.is_dir() {
+            found.extend(files(&path, names));
+        } else if names.iter().any(|name| path.ends_with(name)) {
+            found.push(path);
         }
     }
     found
