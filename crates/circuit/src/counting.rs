@@ -226,9 +226,10 @@ impl Computation for Counting {
 
     fn reveal_checked(&mut self, wires: &[Counted]) -> Result<Vec<Bits>> {
         let bits = wires.iter().map(|wires| wires.len as u64).sum();
-        match self.shared {
-            true => self.cost.results.push((bits, Reveal::Both)),
-            false => self.cost.checked_results.push(bits),
+        if self.shared {
+            self.cost.results.push((bits, Reveal::Both));
+        } else {
+            self.cost.checked_results.push(bits);
         }
         Ok(wires.iter().map(|wires| (0..wires.len).map(|_| true).collect()).collect())
     }

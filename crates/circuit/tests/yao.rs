@@ -58,9 +58,8 @@ impl Circuit for RandomGates {
                 4 => g.and(&[(&a, &b), (&c, &d), (&e, &e)])?,
                 _ => {
                     let bits = [random_bits(rng, len), random_bits(rng, len)];
-                    let known = bits.each_ref().map(|bits| match generator {
-                        true => Known::Mine(bits),
-                        false => Known::Theirs { len },
+                    let known = bits.each_ref().map(|bits| {
+                        if generator { Known::Mine(bits) } else { Known::Theirs { len } }
                     });
                     let lists: [(Known<'_>, &[&G::Wires]); 3] =
                         [(known[0], &[&a, &b]), (known[1], &[]), (known[1], &[&f])];
