@@ -268,9 +268,10 @@ impl<const BY_GATES: bool> Phasing<BY_GATES> {
             }
             Ok(())
         };
-        match BY_GATES {
-            true => c.equal_in_bins_by_gates(bins, side.compared, side.nothing, each)?,
-            false => c.equal_in_bins(bins, side.compared, side.nothing, each)?,
+        if BY_GATES {
+            c.equal_in_bins_by_gates(bins, side.compared, side.nothing, each)?
+        } else {
+            c.equal_in_bins(bins, side.compared, side.nothing, each)?
         }
         let e = sums_of_groups(c, &C::Wires::concat(&e), group);
         let values = word::concat(&values);

@@ -224,9 +224,10 @@ impl Pwc {
         }
         // 4. e_j, [both] e_i: of the own items, in the random order that the party drew itself.
         let receivers = c.reveal(&[e_j], Reveal::Receiver)?;
-        let senders = match reveal_to(params).includes(Role::Sender) {
-            true => c.reveal(&[e_i], Reveal::Sender)?,
-            false => None,
+        let senders = if reveal_to(params).includes(Role::Sender) {
+            c.reveal(&[e_i], Reveal::Sender)?
+        } else {
+            None
         };
         // 5. The matched y_j, [both] the matched x_i.
         let Some(own) = &self.own else { return Ok(Output::Nothing) };

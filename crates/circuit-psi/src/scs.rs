@@ -173,10 +173,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         if params.query() != Query::Intersection {
             return 0;
         }
-        let tags = match S::ORDER_HIDES_FROM_BOTH {
-            true => 0,
-            false => computed::send_common_flights(params),
-        };
+        let tags = if S::ORDER_HIDES_FROM_BOTH { 0 } else { computed::send_common_flights(params) };
         S::FINISH_FLIGHTS + tags
     }
 
@@ -195,10 +192,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
 
 /// The items as they are compared.
 fn compared<A: Audit>(params: &PsiParams) -> ShortItems {
-    match A::IS_MADE {
-        true => ShortItems::whole(params),
-        false => ShortItems::of_distinct(params),
-    }
+    if A::IS_MADE { ShortItems::whole(params) } else { ShortItems::of_distinct(params) }
 }
 
 /// Whether the sender's list falls and the receiver's rises, and neither has an item zero: one lane.
@@ -207,9 +201,10 @@ fn are_right<C: Computation>(c: &mut C, width: usize, lists: &[Vec<C::Wires>]) -
     for (list, falls) in lists.iter().zip([true, false]) {
         let n = list.first().map_or(0, Lanes::len) as u32;
         let backwards: Vec<u32> = (0..n).rev().collect();
-        passes.push(match falls {
-            true => computed::rises(c, &word::gather(&list[..width], &backwards))?,
-            false => computed::rises(c, &list[..width])?,
+        passes.push(if falls {
+            computed::rises(c, &word::gather(&list[..width], &backwards))?
+        } else {
+            computed::rises(c, &list[..width])?
         });
     }
     computed::all_lanes(c, C::Wires::concat(&passes))
@@ -275,10 +270,7 @@ impl<S: Shuffle> Scs<S> {
             }
             lists.push(list);
         }
-        let is_right = match S::Audit::IS_MADE {
-            true => Some(are_right(c, width, &lists)?),
-            false => None,
-        };
+        let is_right = if S::Audit::IS_MADE { Some(are_right(c, width, &lists)?) } else { None };
         let mut merged = word::concat(&lists);
         drop(lists);
         match [params.sender_len(), params.receiver_len()] {
