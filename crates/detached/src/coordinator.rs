@@ -146,10 +146,7 @@ impl Part {
     fn arrive(&mut self, stream: StreamId, len: u64, most: u64) -> Result<()> {
         self.all = self.all.saturating_add(len);
         *self.arrived.entry(stream).or_default() += len;
-        match self.all > most {
-            true => Err(Misbehaviour::BrokenFraming.into()),
-            false => Ok(()),
-        }
+        if self.all > most { Err(Misbehaviour::BrokenFraming.into()) } else { Ok(()) }
     }
 
     /// Names the bytes that `workers` does not have yet; `workers` will keep them under that name.
@@ -360,10 +357,7 @@ impl Coordinator<'_> {
             if one.ended.is_none() && part.is_ready() {
                 return Err(Misbehaviour::BrokenFraming.into());
             }
-            match one.reveals && !may_reveal {
-                true => part.held = Some(one),
-                false => now.push(one),
-            }
+            if one.reveals && !may_reveal { part.held = Some(one) } else { now.push(one) }
         }
         if !self.may_reveal && self.parts.iter().all(|part| part.held.is_some()) {
             self.may_reveal = true;
