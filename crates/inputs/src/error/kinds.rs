@@ -164,9 +164,10 @@ pub(super) struct Beyond {
 
 impl fmt::Display for Beyond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.signed {
-            true => write!(f, "less than -2^{0} or more than 2^{0} - 1", self.bits - 1),
-            false => write!(f, "2^{} or more", self.bits),
+        if self.signed {
+            write!(f, "less than -2^{0} or more than 2^{0} - 1", self.bits - 1)
+        } else {
+            write!(f, "2^{} or more", self.bits)
         }
     }
 }

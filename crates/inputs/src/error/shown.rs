@@ -8,9 +8,10 @@ pub fn shown(path: &Path) -> String {
     let mut shown = String::new();
     for chunk in path.as_os_str().as_bytes().utf8_chunks() {
         for c in chunk.valid().chars() {
-            match c.is_control() {
-                true => shown.extend(c.to_string().bytes().map(escaped)),
-                false => shown.push(c),
+            if c.is_control() {
+                shown.extend(c.to_string().bytes().map(escaped));
+            } else {
+                shown.push(c);
             }
         }
         shown.extend(chunk.invalid().iter().copied().map(escaped));

@@ -52,8 +52,5 @@ fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
     }
     // A head shorter than one record is judged by its beginning.
     let cells = first.unwrap_or(spans.len());
-    match ended > 0 && ended + 1 == records {
-        true => (records, cells + 1),
-        false => (agreeing, cells),
-    }
+    if ended > 0 && ended + 1 == records { (records, cells + 1) } else { (agreeing, cells) }
 }
