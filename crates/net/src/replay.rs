@@ -196,9 +196,10 @@ fn after(
         all.streams.insert(stream, (bytes.len() as u64, transcript.finish()));
         next.push(stream, new);
     }
-    match said.streams.keys().all(|stream| all.streams.contains_key(stream)) {
-        true => Ok((next, all)),
-        false => Err(OTHER),
+    if said.streams.keys().all(|stream| all.streams.contains_key(stream)) {
+        Ok((next, all))
+    } else {
+        Err(OTHER)
     }
 }
 
