@@ -87,9 +87,10 @@ fn run_sender(
     ctx.peer()?.recv_into(&mut r)?;
     let hashing = Hashing::new(&plan, session, &r);
     // 4 to 7. Strings of up to 8 bytes are u64.
-    match plan.is_narrow() {
-        true => send_filter::<u64>(ctx, &plan, &hashing, keys, &params, &x),
-        false => send_filter::<u128>(ctx, &plan, &hashing, keys, &params, &x),
+    if plan.is_narrow() {
+        send_filter::<u64>(ctx, &plan, &hashing, keys, &params, &x)
+    } else {
+        send_filter::<u128>(ctx, &plan, &hashing, keys, &params, &x)
     }
 }
 
@@ -116,9 +117,10 @@ fn run_receiver(
     ctx.peer()?.flush()?;
     let hashing = Hashing::new(&plan, session, &r);
     // 4 to 7. Strings of up to 8 bytes are u64.
-    let common = match plan.is_narrow() {
-        true => recv_filter::<u64>(ctx, &plan, &hashing, choices, &params, &y),
-        false => recv_filter::<u128>(ctx, &plan, &hashing, choices, &params, &y),
+    let common = if plan.is_narrow() {
+        recv_filter::<u64>(ctx, &plan, &hashing, choices, &params, &y)
+    } else {
+        recv_filter::<u128>(ctx, &plan, &hashing, choices, &params, &y)
     }?;
     Ok(Output::Positions(common))
 }

@@ -137,9 +137,12 @@ mod tests {
         let beta = table.bins() as u32;
         // Items of the same two bins: all but two of them go to the stash.
         for crowded in [0, 3, 5, 2 + table.stash()] {
-            let bins = |i: u32| match (i as usize) < crowded {
-                true => [7, 8, 0],
-                false => [(2 * i + 20) % beta, (2 * i + 21) % beta, 0],
+            let bins = |i: u32| {
+                if (i as usize) < crowded {
+                    [7, 8, 0]
+                } else {
+                    [(2 * i + 20) % beta, (2 * i + 21) % beta, 0]
+                }
             };
             let bins: Vec<_> = (0..n as u32).map(bins).collect();
             let cuckoo = Cuckoo::new(&table, &bins).unwrap();
