@@ -176,13 +176,12 @@ const WINDOW: usize = 64;
 
 impl<'a> IndexedItems<'a> {
     fn new(items: &'a [Item]) -> Self {
-        let items = match items.is_sorted() {
-            true => Cow::Borrowed(items),
-            false => {
-                let mut own = items.to_vec();
-                own.sort_unstable();
-                Cow::Owned(own)
-            }
+        let items = if items.is_sorted() {
+            Cow::Borrowed(items)
+        } else {
+            let mut own = items.to_vec();
+            own.sort_unstable();
+            Cow::Owned(own)
         };
         let bits = (items.len() / 4 + 1).ilog2().min(INDEX_MAX_BITS);
         let shift = 32 - bits;
