@@ -387,9 +387,10 @@ mod tests {
 
     impl ScratchFile for Part {
         fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
-            match self.0.len() as usize + bytes.len() > self.1 {
-                true => Err(io::ErrorKind::StorageFull.into()),
-                false => self.0.append(bytes),
+            if self.0.len() as usize + bytes.len() > self.1 {
+                Err(io::ErrorKind::StorageFull.into())
+            } else {
+                self.0.append(bytes)
             }
         }
 
