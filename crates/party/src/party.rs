@@ -82,9 +82,10 @@ impl Input {
         match (query.values_of(role), &self.values) {
             (None, None) => Ok(()),
             (Some(of), Some(values)) if values.len() == of.columns() * self.items.len() => {
-                match values.iter().all(|value| of.contain(*value)) {
-                    true => Ok(()),
-                    false => Err(ParameterError::ValueTooLong { bits: of.bits() }.into()),
+                if values.iter().all(|value| of.contain(*value)) {
+                    Ok(())
+                } else {
+                    Err(ParameterError::ValueTooLong { bits: of.bits() }.into())
                 }
             }
             _ => Err(ParameterError::Values.into()),
@@ -238,9 +239,10 @@ impl Addends {
 impl Output {
     /// `said`, or its refusal if it is `wrong`.
     pub fn unless(wrong: bool, said: Output) -> Self {
-        match wrong {
-            true => Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue },
-            false => said,
+        if wrong {
+            Output::Refused { said: Box::new(said), why: Misbehaviour::InvalidValue }
+        } else {
+            said
         }
     }
 
@@ -328,9 +330,10 @@ pub fn check_set_len(expected: usize, actual: usize) -> Result<()> {
 /// Refuses items that are integers outside the domain in the parameters.
 pub fn check_item_bits(params: &PsiParams, items: &[Item]) -> Result<()> {
     let largest = params.largest_item();
-    match items.iter().any(|item| item.integer() > largest) {
-        true => Err(ParameterError::ItemTooLong { bits: params.item_bits() }.into()),
-        false => Ok(()),
+    if items.iter().any(|item| item.integer() > largest) {
+        Err(ParameterError::ItemTooLong { bits: params.item_bits() }.into())
+    } else {
+        Ok(())
     }
 }
 

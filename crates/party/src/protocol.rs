@@ -453,10 +453,8 @@ impl Protocol {
             return Err(ParameterError::IsForReceiver.into());
         }
         if let Some(values) = params.query().values() {
-            let is_taken = match self.wide_values {
-                true => values.holder() == Role::Sender,
-                false => values.are_plain(),
-            };
+            let is_taken =
+                if self.wide_values { values.holder() == Role::Sender } else { values.are_plain() };
             if !is_taken {
                 return Err(ParameterError::UnsupportedValues.into());
             }

@@ -184,10 +184,7 @@ pub fn find_checked(
             missing[position - shared.start] = false;
         }
     }
-    match missing.contains(&true) {
-        true => Err(Misbehaviour::SelfCheckFailed.into()),
-        false => Ok(matches),
-    }
+    if missing.contains(&true) { Err(Misbehaviour::SelfCheckFailed.into()) } else { Ok(matches) }
 }
 
 /// The own positions of the matches, ascending, each once.
