@@ -85,9 +85,10 @@ impl Needs {
 /// The minimum memory for any protocol that splits the sets of `party` and of the other party,
 /// which have these sizes.
 fn least_memory(agreement: &Agreement, party: &str, [rows, theirs]: [u64; 2]) -> Option<u64> {
-    let [here, there] = match agreement.hide_sizes {
-        true => [agreement.terms_of(party), agreement.peer_of(party)].map(|terms| terms.max_rows),
-        false => [rows, theirs],
+    let [here, there] = if agreement.hide_sizes {
+        [agreement.terms_of(party), agreement.peer_of(party)].map(|terms| terms.max_rows)
+    } else {
+        [rows, theirs]
     };
     let by_seat = match agreement.role_of(party) {
         Role::Sender => [here, there],
