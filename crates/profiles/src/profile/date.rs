@@ -193,9 +193,10 @@ fn check_zone(zone: &[u8]) -> Result<(), Refusal> {
             || matches!(byte, b'+' | b'-' | b':' | b'/' | b'_' | b'[' | b']')
     };
     let names_one = matches!(zone[0], b'+' | b'-' | b'[') || zone[0].is_ascii_alphabetic();
-    match names_one && zone.iter().all(is_of_a_zone) {
-        true => Err(Refusal::TimeZone),
-        false => Err(Refusal::NotADate),
+    if names_one && zone.iter().all(is_of_a_zone) {
+        Err(Refusal::TimeZone)
+    } else {
+        Err(Refusal::NotADate)
     }
 }
 

@@ -57,9 +57,10 @@ fn every_profile_of_the_catalogue_has_vectors() {
         .collect();
     for row in Profile::catalogue() {
         let stem = row.name.split('<').next().unwrap();
-        let has = match row.name.contains('<') {
-            true => seen.iter().any(|name| name.starts_with(stem) && name.len() > stem.len()),
-            false => seen.contains(stem),
+        let has = if row.name.contains('<') {
+            seen.iter().any(|name| name.starts_with(stem) && name.len() > stem.len())
+        } else {
+            seen.contains(stem)
         };
         assert!(has, "{} has no vectors", row.name);
         assert!(!row.description.is_empty());
