@@ -25,10 +25,7 @@ fn kept(helper: &Helper, beside: u64) -> Vec<(u64, u64)> {
     for (slot, body) in helper.slots() {
         let sum = &mut sums[usize::from(slot.party)];
         let bytes = body.len() as u64 + beside;
-        match slot.kind.is_written_by_party() {
-            true => sum.0 += bytes,
-            false => sum.1 += bytes,
-        }
+        if slot.kind.is_written_by_party() { sum.0 += bytes } else { sum.1 += bytes }
     }
     sums
 }
