@@ -312,10 +312,7 @@ fn values_of(number: u64, values: Values) -> Vec<u64> {
         let [a, b, c, d, e, f, g, h, ..] = digest;
         let whole = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
         let shift = u64::BITS - values.bits();
-        match values.are_signed() {
-            true => ((whole as i64) >> shift) as u64,
-            false => whole >> shift,
-        }
+        if values.are_signed() { ((whole as i64) >> shift) as u64 } else { whole >> shift }
     };
     (0..values.columns() as u64).map(of).collect()
 }
