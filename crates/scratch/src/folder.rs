@@ -93,9 +93,10 @@ impl ScratchFile for Nameless {
     }
 
     fn overwrite_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        match offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len) {
-            true => self.file.write_all_at(bytes, offset),
-            false => Err(io::ErrorKind::UnexpectedEof.into()),
+        if offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len) {
+            self.file.write_all_at(bytes, offset)
+        } else {
+            Err(io::ErrorKind::UnexpectedEof.into())
         }
     }
 
