@@ -75,10 +75,8 @@ pub fn combine(one: &SharesFile, other: &SharesFile) -> Result<Combined, SharesE
     if let Some((field, _)) = fields.into_iter().find(|(_, same)| !same) {
         return Err(SharesError::Differ { field });
     }
-    let value = |a: u64, b: u64| match one.combine == SharesFile::SUM {
-        true => a.wrapping_add(b),
-        false => a ^ b,
-    };
+    let value =
+        |a: u64, b: u64| if one.combine == SharesFile::SUM { a.wrapping_add(b) } else { a ^ b };
     let item = |(a, b): (&[u8; Item::LEN], &[u8; Item::LEN])| {
         Item::from_bytes(std::array::from_fn(|i| a[i] ^ b[i]))
     };

@@ -92,10 +92,11 @@ impl SharedColumn {
     /// without a sign.
     pub(super) fn can_hold(&self, value: u64) -> bool {
         let spare = u64::BITS - self.bits.min(u64::BITS);
-        match self.signed {
+        if self.signed {
             // The bits above repeat the sign.
-            true => ((value << spare) as i64) >> spare == value as i64,
-            false => value << spare >> spare == value,
+            ((value << spare) as i64) >> spare == value as i64
+        } else {
+            value << spare >> spare == value
         }
     }
 }
@@ -239,9 +240,10 @@ impl SharesFile {
             keys,
             values,
         };
-        match file.checksum() == document.checksum {
-            true => Ok(file),
-            false => Err(SharesError::Checksum { path: path.to_path_buf() }),
+        if file.checksum() == document.checksum {
+            Ok(file)
+        } else {
+            Err(SharesError::Checksum { path: path.to_path_buf() })
         }
     }
 }
