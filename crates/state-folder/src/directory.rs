@@ -155,10 +155,7 @@ impl Directory {
         let flags =
             OFlag::O_WRONLY | OFlag::O_CREAT | OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | flags;
         let file = self.open_at(name, flags, Mode::from_bits_truncate(mode))?;
-        match file.metadata()?.is_file() {
-            true => Ok(file),
-            false => Err(io::ErrorKind::InvalidInput.into()),
-        }
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
     /// The file of this name, for writing from its start; created if there is none.
