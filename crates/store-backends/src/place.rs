@@ -76,10 +76,7 @@ fn scheme(place: &str) -> Option<(&str, &str)> {
 /// The path in a URL `file://…`, on this machine.
 fn file_of(rest: &str) -> Result<&str, UrlFault> {
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    match path.starts_with('/') {
-        true => Ok(path),
-        false => Err(UrlFault::NoPath),
-    }
+    if path.starts_with('/') { Ok(path) } else { Err(UrlFault::NoPath) }
 }
 
 /// The bucket, and the prefix without a `/` before or after it.
@@ -103,9 +100,10 @@ fn bucket_of(rest: &str) -> Result<(&str, &str), UrlFault> {
                 && part != ".."
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || "!-_.*'()=+,@".contains(c))
     };
-    match name.chars().all(is_name) && prefix.split('/').all(is_part) {
-        true => Ok((name, prefix)),
-        false => Err(UrlFault::Name),
+    if name.chars().all(is_name) && prefix.split('/').all(is_part) {
+        Ok((name, prefix))
+    } else {
+        Err(UrlFault::Name)
     }
 }
 

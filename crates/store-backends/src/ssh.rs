@@ -59,9 +59,10 @@ impl fmt::Display for Target {
         if let Some(user) = &self.user {
             write!(f, "{user}@")?;
         }
-        match self.host.contains(':') {
-            true => write!(f, "[{}]", self.host)?,
-            false => f.write_str(&self.host)?,
+        if self.host.contains(':') {
+            write!(f, "[{}]", self.host)?
+        } else {
+            f.write_str(&self.host)?
         }
         self.port.map_or(Ok(()), |port| write!(f, ":{port}"))
     }
