@@ -294,10 +294,7 @@ impl Core {
             }
             outbox.bytes >= OBJECT_BYTES
         };
-        match is_full {
-            true => self.publish(),
-            false => Ok(()),
-        }
+        if is_full { self.publish() } else { Ok(()) }
     }
 
     /// Publishes the bytes that are in no object yet. After a failure nothing more is published:
@@ -369,10 +366,7 @@ impl Core {
             outbox.over.push(part);
             outbox.bytes == 0
         };
-        match is_published {
-            true => self.publish_next().map_err(|fault| self.fail(fault)),
-            false => Ok(()),
-        }
+        if is_published { self.publish_next().map_err(|fault| self.fail(fault)) } else { Ok(()) }
     }
 
     /// Publishes what was written once nothing more has been written for [`REST`].
@@ -398,9 +392,10 @@ impl Core {
         };
         let Run { poller, .. } = &self.run;
         let name = object::numbered(&poller.run, poller.peer, number);
-        let object = match wait {
-            true => self.look((&name, Lengths::ANY), number)?,
-            false => poller.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?,
+        let object = if wait {
+            self.look((&name, Lengths::ANY), number)?
+        } else {
+            poller.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?
         };
         let Some(object) = object else { return Ok(None) };
         let len = object.len() as u64;

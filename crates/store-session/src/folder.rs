@@ -37,12 +37,11 @@ impl FolderStore {
     /// [`io::ErrorKind::NotADirectory`], and file system errors.
     pub fn open(root: &Path) -> io::Result<Self> {
         let metadata = fs::metadata(root)?;
-        match metadata.is_dir() {
-            true => {
-                let root = std::path::absolute(root)?;
-                Ok(Self { root, is: (metadata.dev(), metadata.ino()) })
-            }
-            false => Err(io::ErrorKind::NotADirectory.into()),
+        if metadata.is_dir() {
+            let root = std::path::absolute(root)?;
+            Ok(Self { root, is: (metadata.dev(), metadata.ino()) })
+        } else {
+            Err(io::ErrorKind::NotADirectory.into())
         }
     }
 
@@ -51,9 +50,10 @@ impl FolderStore {
     fn root(&self) -> io::Result<Directory> {
         let root = Directory::open(&self.root)?;
         let metadata = root.metadata()?;
-        match (metadata.dev(), metadata.ino()) == self.is {
-            true => Ok(root),
-            false => Err(io::ErrorKind::StaleNetworkFileHandle.into()),
+        if (metadata.dev(), metadata.ino()) == self.is {
+            Ok(root)
+        } else {
+            Err(io::ErrorKind::StaleNetworkFileHandle.into())
         }
     }
 

@@ -229,10 +229,7 @@ impl Mirror {
             }
             line = self.core.wait(line);
         }
-        match line.has_left {
-            true => Ok(()),
-            false => Err(TransportError::Closed),
-        }
+        if line.has_left { Ok(()) } else { Err(TransportError::Closed) }
     }
 }
 

@@ -212,9 +212,10 @@ impl State {
 
     /// Records that at least `count` were started.
     pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
-        match self.begun(of)? < count {
-            true => self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat()),
-            false => Ok(()),
+        if self.begun(of)? < count {
+            self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat())
+        } else {
+            Ok(())
         }
     }
 
@@ -361,9 +362,10 @@ impl State {
             io::ErrorKind::NotFound => ExchangeError::Damaged,
             _ => ExchangeError::kept(error),
         })?;
-        match derive(PART_LABEL, &[&result]) == *digest {
-            true => Ok(result),
-            false => Err(ExchangeError::Damaged),
+        if derive(PART_LABEL, &[&result]) == *digest {
+            Ok(result)
+        } else {
+            Err(ExchangeError::Damaged)
         }
     }
 

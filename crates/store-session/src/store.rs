@@ -42,9 +42,10 @@ impl Lengths {
     /// # Errors
     /// An [`io::Error`] that holds [`NotAnObject`].
     pub fn check(self, name: &str, bytes: u64) -> io::Result<()> {
-        match (self.least..=self.most).contains(&bytes) {
-            true => Ok(()),
-            false => Err(NotAnObject::new(name, ActualKind::Length { bytes }).into()),
+        if (self.least..=self.most).contains(&bytes) {
+            Ok(())
+        } else {
+            Err(NotAnObject::new(name, ActualKind::Length { bytes }).into())
         }
     }
 }

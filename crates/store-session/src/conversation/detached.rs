@@ -40,10 +40,7 @@ impl Detached for Conversation {
             outbox.detached.insert(part, (said.clone(), opened.to_vec()));
             outbox.bytes >= OBJECT_BYTES
         };
-        match is_full {
-            true => self.core.publish(),
-            false => Ok(()),
-        }
+        if is_full { self.core.publish() } else { Ok(()) }
     }
 
     fn recall(&self) -> Result<bool, TransportError> {

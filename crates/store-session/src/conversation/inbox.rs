@@ -105,9 +105,10 @@ impl Queue {
         let mut less = 0;
         while let Some(Segment::Bytes(bytes)) = self.later.front_mut() {
             let bytes = std::mem::take(bytes);
-            match self.ready.is_empty() {
-                true => self.ready = bytes.into(),
-                false => self.ready.extend(&bytes),
+            if self.ready.is_empty() {
+                self.ready = bytes.into();
+            } else {
+                self.ready.extend(&bytes);
             }
             self.later.pop_front();
             less += PIECE_BYTES;
@@ -196,9 +197,10 @@ impl Inbox {
     }
 
     fn check(&self) -> Result<(), Misbehaviour> {
-        match self.unopened > UNOPENED_MAX || self.unread > self.unread_max {
-            true => Err(Misbehaviour::Flood),
-            false => Ok(()),
+        if self.unopened > UNOPENED_MAX || self.unread > self.unread_max {
+            Err(Misbehaviour::Flood)
+        } else {
+            Ok(())
         }
     }
 

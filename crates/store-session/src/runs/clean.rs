@@ -198,10 +198,8 @@ impl Cleaner<'_> {
         removed: &mut FileTotals,
         denied: &mut FileTotals,
     ) -> Result<(), RunsError> {
-        let done = match self.cleaning.dry_run {
-            true => Ok(()),
-            false => self.store.remove(&self.path(object)),
-        };
+        let done =
+            if self.cleaning.dry_run { Ok(()) } else { self.store.remove(&self.path(object)) };
         match done {
             Ok(()) => removed.add(object),
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => denied.add(object),

@@ -59,11 +59,10 @@ impl Folder {
         fn walk(at: &Path, root: &Path, found: &mut Vec<String>) {
             for entry in fs::read_dir(at).unwrap() {
                 let path = entry.unwrap().path();
-                match path.is_dir() {
-                    true => walk(&path, root, found),
-                    false => {
-                        found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
-                    }
+                if path.is_dir() {
+                    walk(&path, root, found);
+                } else {
+                    found.push(path.strip_prefix(root).unwrap().to_str().unwrap().to_owned());
                 }
             }
         }
@@ -266,10 +265,7 @@ impl Store for Restricted {
     }
 
     fn folders(&self) -> io::Result<Vec<String>> {
-        match self.may_list {
-            true => self.folder.folders(),
-            false => Err(io::ErrorKind::Unsupported.into()),
-        }
+        if self.may_list { self.folder.folders() } else { Err(io::ErrorKind::Unsupported.into()) }
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {

@@ -73,10 +73,11 @@ fn both(
     scene: &Scene,
     millis: impl Fn() -> u64 + Sync,
 ) -> ([Vec<u8>; 2], u32) {
-    both_run(scene, millis, |party, ctx, on| match detached[party] {
-        true => in_turns(scene, party, on),
-        false => program(ctx),
-    })
+    both_run(
+        scene,
+        millis,
+        |party, ctx, on| if detached[party] { in_turns(scene, party, on) } else { program(ctx) },
+    )
 }
 
 #[test]
@@ -147,9 +148,10 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
             let name = objects.keys().find(|name| name.contains("/0-x")).unwrap().clone();
             objects.get_mut(&name).unwrap()[3] ^= 1;
             drop(objects);
-            let two = match detached[1] {
-                true => Ok(scene.meet(1, patient()).unwrap().conversation),
-                false => Err(scene.run(1, patient(), (None, 1), program)),
+            let two = if detached[1] {
+                Ok(scene.meet(1, patient()).unwrap().conversation)
+            } else {
+                Err(scene.run(1, patient(), (None, 1), program))
             };
             let ends = match two {
                 // The program that does the task finds out.
@@ -296,19 +298,18 @@ fn what_no_party_sends_ends_the_run() {
             attack(&scene, &one.conversation);
             for _ in 0..2 {
                 let on = &two.conversation;
-                let error = match is_detached {
-                    true => loop {
+                let error = if is_detached {
+                    loop {
                         let detached = on.detached().unwrap();
                         if let Err(error) = recalled(detached).and_then(|()| detached.listen(true))
                         {
                             break error;
                         }
                         detached.hear(&[StreamId::from_u64(5)]);
-                    },
-                    false => {
-                        let (mut reader, _) = on.open(StreamId::from_u64(5)).unwrap();
-                        reader.read_exact(&mut [0; 100]).unwrap_err()
                     }
+                } else {
+                    let (mut reader, _) = on.open(StreamId::from_u64(5)).unwrap();
+                    reader.read_exact(&mut [0; 100]).unwrap_err()
                 };
                 assert_eq!(
                     on.fault(),

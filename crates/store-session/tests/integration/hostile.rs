@@ -401,17 +401,16 @@ impl Scene {
         let fault = |error| on.fault().unwrap_or_else(|| panic!("{error:?} has no cause"));
         let (_, mut writer) = on.open(stream(7)).map_err(fault)?;
         writer.write_all(b"abc").map_err(fault)?;
-        let read: Vec<Vec<u8>> = match detached {
-            true => read_detached(&on, &*store)?,
-            false => {
-                let one = |(id, said): (u64, &[u8])| {
-                    let (mut reader, _) = on.open(stream(id))?;
-                    let mut bytes = vec![0; said.len()];
-                    reader.read_exact(&mut bytes)?;
-                    Ok(bytes)
-                };
-                SAID.into_iter().map(one).collect::<Result<_, _>>().map_err(fault)?
-            }
+        let read: Vec<Vec<u8>> = if detached {
+            read_detached(&on, &*store)?
+        } else {
+            let one = |(id, said): (u64, &[u8])| {
+                let (mut reader, _) = on.open(stream(id))?;
+                let mut bytes = vec![0; said.len()];
+                reader.read_exact(&mut bytes)?;
+                Ok(bytes)
+            };
+            SAID.into_iter().map(one).collect::<Result<_, _>>().map_err(fault)?
         };
         on.close().map_err(fault)?;
         on.say_end()?;
@@ -515,13 +514,12 @@ fn tree_of(path: &Path) -> Tree {
     for entry in fs::read_dir(path).expect(INVARIANT) {
         let entry = entry.expect(INVARIANT);
         let name = PathBuf::from(entry.file_name());
-        match entry.path().is_dir() {
-            true => {
-                let within = tree_of(&entry.path());
-                tree.extend(within.into_iter().map(|(path, bytes)| (name.join(path), bytes)));
-                tree.insert(name, None);
-            }
-            false => drop(tree.insert(name, Some(fs::read(entry.path()).expect(INVARIANT)))),
+        if entry.path().is_dir() {
+            let within = tree_of(&entry.path());
+            tree.extend(within.into_iter().map(|(path, bytes)| (name.join(path), bytes)));
+            tree.insert(name, None);
+        } else {
+            tree.insert(name, Some(fs::read(entry.path()).expect(INVARIANT)));
         }
     }
     tree
