@@ -17,9 +17,10 @@ pub fn apply_plain<T: Clone>(routing: &Routing, lanes: &mut [T]) {
             // The split.
             let (upper, lower) = moved[..lanes.len()].split_at_mut(lanes.len() / 2);
             for (i, lane) in lanes.iter().enumerate() {
-                match i % 2 == 0 && i / 2 < upper.len() {
-                    true => upper[i / 2].clone_from(lane),
-                    false => lower[i / 2].clone_from(lane),
+                if i % 2 == 0 && i / 2 < upper.len() {
+                    upper[i / 2].clone_from(lane);
+                } else {
+                    lower[i / 2].clone_from(lane);
                 }
             }
             lanes.clone_from_slice(&moved[..lanes.len()]);
@@ -31,9 +32,10 @@ pub fn apply_plain<T: Clone>(routing: &Routing, lanes: &mut [T]) {
             // The join.
             let (upper, lower) = lanes.split_at(lanes.len() / 2);
             for (i, lane) in moved[..lanes.len()].iter_mut().enumerate() {
-                match i % 2 == 0 && i / 2 < upper.len() {
-                    true => lane.clone_from(&upper[i / 2]),
-                    false => lane.clone_from(&lower[i / 2]),
+                if i % 2 == 0 && i / 2 < upper.len() {
+                    lane.clone_from(&upper[i / 2]);
+                } else {
+                    lane.clone_from(&lower[i / 2]);
                 }
             }
             lanes.clone_from_slice(&moved[..lanes.len()]);
