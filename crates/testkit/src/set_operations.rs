@@ -153,11 +153,13 @@ impl Trial<'_> {
                 };
                 self.is_an_order_of_x(pi, &case);
                 // In the order of the sender each entry is the value of its item, or the default.
-                let expected =
-                    pi.iter().map(|i| *i as usize).map(|i| match is_common.contains(&i) {
-                        true => own[i * columns..(i + 1) * columns].to_vec(),
-                        false => vec![default; columns],
-                    });
+                let expected = pi.iter().map(|i| *i as usize).map(|i| {
+                    if is_common.contains(&i) {
+                        own[i * columns..(i + 1) * columns].to_vec()
+                    } else {
+                        vec![default; columns]
+                    }
+                });
                 assert!(sum.chunks_exact(columns).map(<[u64]>::to_vec).eq(expected), "{case}");
                 let expected = pi.iter().map(|i| is_common.contains(&(*i as usize)));
                 assert!(e.iter().copied().eq(expected), "{case}");

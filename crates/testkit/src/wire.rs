@@ -265,9 +265,8 @@ mod tests {
             RUNS[of].fetch_add(1, Ordering::Relaxed) > 0
         }
         let fails: MakeParty = |params, input| {
-            of_set(Role::Sender, params, input, |_, _, ctx| match is_replay(0) {
-                true => Err(Misbehaviour::InvalidValue.into()),
-                false => answer(ctx, 1),
+            of_set(Role::Sender, params, input, |_, _, ctx| {
+                if is_replay(0) { Err(Misbehaviour::InvalidValue.into()) } else { answer(ctx, 1) }
             })
         };
         let sends_more: MakeParty = |params, input| {

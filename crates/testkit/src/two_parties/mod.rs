@@ -125,9 +125,10 @@ impl Runner {
         sender: impl FnOnce(&mut Context) -> Result<A> + Send,
         receiver: impl FnOnce(&mut Context) -> Result<B> + Send,
     ) -> BothRun<A, B> {
-        let (sender_end, receiver_end) = match self.in_turns {
-            true => memory::pair_in_turns(self.idle),
-            false => memory::pair_with(self.shape, self.idle),
+        let (sender_end, receiver_end) = if self.in_turns {
+            memory::pair_in_turns(self.idle)
+        } else {
+            memory::pair_with(self.shape, self.idle)
         };
         let mut ends: [Arc<dyn Streams>; 2] = [sender_end, receiver_end];
         if let Some(tampering) = &self.tampering {
