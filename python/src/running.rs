@@ -128,10 +128,8 @@ impl Running {
         let Meeting { endpoint, store, raised } =
             place::meeting(py, &agreement, listen, connect, exchange)?;
         let keeps_without = store.is_none() && state.is_none();
-        let checked = match keeps_without && restart {
-            true => place::check_restart(&agreement),
-            false => Ok(()),
-        };
+        let checked =
+            if keeps_without && restart { place::check_restart(&agreement) } else { Ok(()) };
         let party =
             checked.and_then(|()| place::party(&agreement, Some(&identity.0), party.as_deref()));
         let party = party.map_err(|failed| failed.raise(py))?;
@@ -182,9 +180,10 @@ impl Running {
             let mut is_handed_over = false;
             let done = vesica_engine::run_and(job, observer, cancel, |finished| {
                 is_handed_over = true;
-                match watch.hand_over(finished) {
-                    true => ControlFlow::Continue(()),
-                    false => ControlFlow::Break(()),
+                if watch.hand_over(finished) {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
                 }
             });
             let failed = done.err().map(|error| match raised.of(&error) {

@@ -93,9 +93,10 @@ impl Place {
             store.put_if_absent(name, name.as_bytes())?;
             let found = store.get(name, Lengths::ANY)?;
             store.remove(name)?;
-            match found.as_deref() == Some(name.as_bytes()) {
-                true => Ok(()),
-                false => Err(ErrorKind::NotFound.into()),
+            if found.as_deref() == Some(name.as_bytes()) {
+                Ok(())
+            } else {
+                Err(ErrorKind::NotFound.into())
             }
         });
         checked.map_err(|error: std::io::Error| {
