@@ -301,10 +301,12 @@ mod tests {
         for (n, most) in [(64, 4), (64, 1), (50, 7), (9, 8)] {
             // Zeros, and matches wherever they are.
             for first in 0..n {
-                let value = |i: usize| match ((i + n - first) % n).is_multiple_of(5) && i / 5 < most
-                {
-                    true => (i * 37 % 251 + 1) as u128,
-                    false => 0,
+                let value = |i: usize| {
+                    if ((i + n - first) % n).is_multiple_of(5) && i / 5 < most {
+                        (i * 37 % 251 + 1) as u128
+                    } else {
+                        0
+                    }
                 };
                 let numbers: Vec<u128> = (0..n).map(value).collect();
                 let items: Vec<BitLanes> =
