@@ -404,8 +404,8 @@ impl Core {
             return Err(ExchangeError::WrongObject { number });
         }
         // An object that does not open is not the peer's, so it is not recorded.
-        let body = self.theirs.open(number, object);
-        let body = body.map_err(|_| ExchangeError::WrongObject { number })?;
+        let body =
+            self.theirs.open(number, object).map_err(|_| ExchangeError::WrongObject { number })?;
         if seen.is_none() {
             lock(&self.outbox).journal.see(&found)?;
         }

@@ -94,8 +94,10 @@ impl DetachedKeys {
     /// not match the parcel.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
         let lengths = Lengths::exactly(parcel.len);
-        let object = store.get(&self.name_of(parcel), lengths).map_err(ExchangeError::store)?;
-        let object = object.ok_or(ExchangeError::Gone { number: 0 })?;
+        let object = store
+            .get(&self.name_of(parcel), lengths)
+            .map_err(ExchangeError::store)?
+            .ok_or(ExchangeError::Gone { number: 0 })?;
         self.open(parcel, (object, 0))
     }
 

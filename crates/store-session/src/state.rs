@@ -293,9 +293,12 @@ impl State {
 
     /// The objects so far, and the journal to which the next ones are appended.
     pub(crate) fn objects(&self) -> Result<(Objects, Journal), ExchangeError> {
-        let read = self.folder.file(OBJECTS).map_err(ExchangeError::kept)?;
+        let mut read = self
+            .folder
+            .file(OBJECTS)
+            .map_err(ExchangeError::kept)?
+            .ok_or(ExchangeError::Damaged)?;
         let mut bytes = Vec::new();
-        let mut read = read.ok_or(ExchangeError::Damaged)?;
         read.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
         let file = self.folder.directory().append(OBJECTS).map_err(ExchangeError::kept)?;
         let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;

@@ -184,8 +184,10 @@ impl Cleaner<'_> {
         if matches!(self.cleaning.which, CleanScope::OfParty(_)) {
             return Ok(());
         }
-        let rests = self.store.unfinished(&self.name.to_string());
-        let rests = rests.map_err(|error| RunsError::of(&error, RunsError::CannotList))?;
+        let rests = self
+            .store
+            .unfinished(&self.name.to_string())
+            .map_err(|error| RunsError::of(&error, RunsError::CannotList))?;
         for rest in rests.iter().filter(|rest| self.is_old(rest.written)) {
             self.remove(rest, &mut cleaned.unfinished, &mut cleaned.unfinished_denied)?;
         }
