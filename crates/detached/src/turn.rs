@@ -321,7 +321,7 @@ impl Task {
     ) -> Result<(TaskResult, Option<Vec<bool>>)> {
         for (number, flight) in (0..).zip(&cut(&turned.next)) {
             let id = id_of(&self.id, number);
-            let parcel = known.desk.put(store, (id, self.key), flight).map_err(failed)?;
+            let parcel = known.desk.put(store, id, self.key, flight).map_err(failed)?;
             taken.parcels.push((&parcel).into());
         }
         taken.said = Point::all_of(&turned.said);

@@ -79,7 +79,7 @@ fn begin(
         on_event: Arc::new(|_| ()),
     };
     let parties = identities.each_ref().map(Identity::public);
-    Ok(meet(options, &identities[party], (&parties, party as u8), &[7; 32], &state)?)
+    Ok(meet(options, &identities[party], &parties, party as u8, &[7; 32], &state)?)
 }
 
 /// User and system time of this process so far, in seconds.

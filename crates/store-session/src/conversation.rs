@@ -393,7 +393,7 @@ impl Core {
         let Run { poller, .. } = &self.run;
         let name = object::numbered(&poller.run, poller.peer, number);
         let object = if wait {
-            self.look((&name, Lengths::ANY), number)?
+            self.look(&name, Lengths::ANY, number)?
         } else {
             poller.options.store.get(&name, Lengths::ANY).map_err(ExchangeError::store)?
         };
@@ -423,21 +423,21 @@ impl Core {
     fn fetch_detached(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number, .. } = &**named;
         let name = self.desk.name_of(parcel);
-        let wanted = (&*name, Lengths::exactly(parcel.len));
+        let lengths = Lengths::exactly(parcel.len);
         // An honest peer stores it before it names it. While it is transferred, threads that wait
         // for other objects do not count the time against the peer.
         self.working.fetch_add(1, Ordering::Relaxed);
-        let there = self.run.poller.options.store.get(wanted.0, wanted.1);
+        let there = self.run.poller.options.store.get(&name, lengths);
         self.working.fetch_sub(1, Ordering::Relaxed);
         let object = match there.map_err(ExchangeError::store)? {
             Some(object) => object,
-            None => match self.look(wanted, *number)? {
+            None => match self.look(&name, lengths, *number)? {
                 Some(object) => object,
                 None => return Ok(()),
             },
         };
         self.received_bytes.fetch_add(object.len() as u64, Ordering::Relaxed);
-        let flight = self.desk.open(parcel, (object, *number))?;
+        let flight = self.desk.open(parcel, object, *number)?;
         let filled = lock(&self.inbox).fill(named, &flight);
         filled.map_err(ExchangeError::PeerMisbehaved)?;
         self.arrived.notify_all();
@@ -446,11 +446,16 @@ impl Core {
 
     /// Waits for an object of the peer's: the one with this number, or a detached one that it
     /// names.
-    fn look(&self, wanted: (&str, Lengths), number: u32) -> Result<Option<Vec<u8>>, ExchangeError> {
+    fn look(
+        &self,
+        name: &str,
+        lengths: Lengths,
+        number: u32,
+    ) -> Result<Option<Vec<u8>>, ExchangeError> {
         // The peer may be waiting for what another thread writes in the meantime.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
-        match self.run.poller.get(wanted, Waiting::Object(number), &is_over, &works) {
+        match self.run.poller.get(name, lengths, Waiting::Object(number), &is_over, &works) {
             Err(ExchangeError::Cancelled) if !self.is_cancelled() => Ok(None),
             object => object.map(Some),
         }

@@ -74,7 +74,8 @@ impl DetachedKeys {
     pub fn put(
         &self,
         store: &dyn Store,
-        (id, key): ([u8; 16], [u8; 32]),
+        id: [u8; 16],
+        key: [u8; 32],
         flight: &Flight,
     ) -> Result<Parcel, ExchangeError> {
         let pieces = flight.iter().map(|(stream, bytes)| (stream, bytes.to_vec())).collect();
@@ -98,7 +99,7 @@ impl DetachedKeys {
             .get(&self.name_of(parcel), lengths)
             .map_err(ExchangeError::store)?
             .ok_or(ExchangeError::Gone { number: 0 })?;
-        self.open(parcel, (object, 0))
+        self.open(parcel, object, 0)
     }
 
     /// The name of the object of the peer's `parcel`.
@@ -116,7 +117,8 @@ impl DetachedKeys {
     pub(crate) fn open(
         &self,
         parcel: &Parcel,
-        (object, number): (Vec<u8>, u32),
+        object: Vec<u8>,
+        number: u32,
     ) -> Result<Flight, ExchangeError> {
         if digest(&object) != parcel.digest {
             return Err(ExchangeError::WrongObject { number });
@@ -207,9 +209,9 @@ mod tests {
             [(StreamId::from_u64(9), vec![1; 40]), (StreamId::from_u64(3), vec![2])]
                 .into_iter()
                 .collect();
-        let parcel = one.put(&store, ([5; 16], [6; 32]), &flight).unwrap();
+        let parcel = one.put(&store, [5; 16], [6; 32], &flight).unwrap();
         assert_eq!(
-            one.put(&store, ([5; 16], [6; 32]), &flight),
+            one.put(&store, [5; 16], [6; 32], &flight),
             Ok(parcel.clone()),
             "as often as one likes"
         );
@@ -220,7 +222,7 @@ mod tests {
 
         let other: Flight = [(StreamId::from_u64(3), vec![2])].into_iter().collect();
         let taken = Err(ExchangeError::ForeignObject { number: 0 });
-        assert_eq!(one.put(&store, ([5; 16], [6; 32]), &other), taken);
+        assert_eq!(one.put(&store, [5; 16], [6; 32], &other), taken);
         let wrong = Err(ExchangeError::WrongObject { number: 0 });
         let not_said = Err(BROKEN);
         let mut parcel = parcel;

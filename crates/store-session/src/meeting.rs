@@ -30,7 +30,8 @@ const SEED_LABEL: &str = "vesica exchange 2026 seed v1";
 pub fn meet(
     options: Options,
     identity: &Identity,
-    (parties, own): (&[PublicIdentity; 2], u8),
+    parties: &[PublicIdentity; 2],
+    own: u8,
     agreement: &[u8; 32],
     state: &Arc<State>,
 ) -> Result<Conversation, ExchangeError> {
@@ -52,7 +53,7 @@ pub fn meet(
     let repeats = Repeats { count, max };
     (options.on_event)(Event::Run { number, has_begun: begun.is_some(), repeats });
     let run = format!("{prefix}-{number:04}");
-    let (meeting, own_secret) = state.secrets((number, count))?;
+    let (meeting, own_secret) = state.secrets(number, count)?;
     let context = derive(CONTEXT_LABEL, &[agreement, &number.to_le_bytes()]);
     let poller = ObjectPoller { options, run: run.clone(), peer };
     let never = || false;
@@ -72,12 +73,12 @@ pub fn meet(
     if count > max {
         return refuse(repeats);
     }
-    let wanted = (&*their_hello, lengths_of(&their_hello));
-    let theirs = poller.get(wanted, Waiting::Hello, &never, &never)?;
+    let lengths = lengths_of(&their_hello);
+    let theirs = poller.get(&their_hello, lengths, Waiting::Hello, &never, &never)?;
     // The peer has started this run, so it no longer needs what this party published in earlier
     // runs.
     if !state.has_seen_hello() {
-        remove_earlier(&*poller.options.store, &prefix, (number, own))?;
+        remove_earlier(&*poller.options.store, &prefix, number, own)?;
     }
     let seen = digest(&theirs);
     let mut hellos = vec![hello, theirs];
@@ -104,8 +105,8 @@ pub fn meet(
     put(&*poller.options.store, &object::name(&run, own, SHARES), &shares)
         .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
     let their_shares = object::name(&run, peer, SHARES);
-    let wanted = (&*their_shares, lengths_of(&their_shares));
-    let theirs = poller.get(wanted, Waiting::Shares, &never, &never)?;
+    let lengths = lengths_of(&their_shares);
+    let theirs = poller.get(&their_shares, lengths, Waiting::Shares, &never, &never)?;
     let seen = digest(&theirs);
     let mut bodies = vec![Vec::new(), theirs];
     if own == 1 {
@@ -192,7 +193,8 @@ fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, E
 fn remove_earlier(
     store: &dyn Store,
     prefix: &str,
-    (number, own): (u32, u8),
+    number: u32,
+    own: u8,
 ) -> Result<(), ExchangeError> {
     for earlier in numbers(store, prefix)?.into_iter().filter(|earlier| *earlier < number) {
         let run = format!("{prefix}-{earlier:04}");

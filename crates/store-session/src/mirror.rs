@@ -164,7 +164,8 @@ impl Mirror {
     /// File system errors.
     pub fn open(
         folder: &Path,
-        (agreement, own): (&[u8; 32], u8),
+        agreement: &[u8; 32],
+        own: u8,
         dial: Dial,
         cancel: &CancelToken,
     ) -> io::Result<Self> {

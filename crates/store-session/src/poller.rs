@@ -59,7 +59,8 @@ impl ObjectPoller {
     /// The time limit does not run while this party `works`.
     pub(crate) fn get(
         &self,
-        (name, lengths): (&str, Lengths),
+        name: &str,
+        lengths: Lengths,
         waiting: Waiting,
         is_over: &dyn Fn() -> bool,
         works: &dyn Fn() -> bool,

@@ -240,7 +240,8 @@ impl State {
     /// returns the party's secrets of the run.
     pub(crate) fn secrets(
         &self,
-        (number, repeats): (u32, u32),
+        number: u32,
+        repeats: u32,
     ) -> Result<(Meeting, Secret<[u8; 32]>), ExchangeError> {
         if let Some(bytes) = self.read(MEETING)? {
             let (own, meeting) = bytes.split_at_checked(32).ok_or(ExchangeError::Damaged)?;
@@ -403,7 +404,7 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        state.secrets((3, 2)).unwrap();
+        state.secrets(3, 2).unwrap();
         let stream = StreamId::from_u64(7);
         let detached = [1, 2].map(|part| {
             let (id, points) = ([5; 16], vec![(stream, (4, [part as u8; 32]))]);
@@ -448,12 +449,12 @@ mod tests {
         let parent = tempfile::tempdir().unwrap();
         let path = parent.path().join("run");
         let state = State::open(&path, [1; 32]).unwrap();
-        let own = *state.secrets((3, 2)).unwrap().1.expose();
+        let own = *state.secrets(3, 2).unwrap().1.expose();
         drop(state);
         assert!(matches!(State::open(&path, [2; 32]), Err(ExchangeError::OfAnother)));
         let state = State::open(&path, [1; 32]).unwrap();
         assert_eq!(state.number().unwrap(), Some(3));
-        assert_eq!(*state.secrets((4, 0)).unwrap().1.expose(), own);
+        assert_eq!(*state.secrets(4, 0).unwrap().1.expose(), own);
         state.keep_next(9, b"object").unwrap();
         assert_eq!(state.next().unwrap(), Some((9, b"object".to_vec())));
         let output = parent.path().join("out.csv");
@@ -478,7 +479,7 @@ mod tests {
         for count in 0..3 {
             let state = open();
             assert_eq!(state.begun(&of).unwrap(), count);
-            state.secrets((1 + count, count)).unwrap();
+            state.secrets(1 + count, count).unwrap();
             state.keep_begun(&of, count + 1).unwrap();
             // The count never falls.
             state.keep_begun(&of, count).unwrap();
@@ -493,7 +494,7 @@ mod tests {
         let state = open();
         assert_eq!(state.begun(&of).unwrap(), 3);
         assert_eq!(state.begun(&[6; 32]), Err(ExchangeError::OfAnother));
-        state.secrets((4, 3)).unwrap();
+        state.secrets(4, 3).unwrap();
         state.finish().unwrap();
         drop(state);
         // Its process ended before it had removed anything.

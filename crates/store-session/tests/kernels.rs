@@ -51,7 +51,7 @@ fn take_turns(of: impl Fn(&Protocol) -> bool, turns: usize, least: usize) {
             };
             let wait = Duration::from_millis(5);
             let options = Options { wait, ..scene.options(&CancelToken::new()) };
-            match scene.run(number, options, (Some(seed), 1 + turn % 3), program) {
+            match scene.run(number, options, Some(seed), 1 + turn % 3, program) {
                 Ok(output) => given[number] = Some(output),
                 Err(ExchangeError::NotYet { .. }) => {}
                 Err(error) => panic!("{}: {error:?}", row.id),

@@ -59,8 +59,8 @@ impl StoreSource for MirroredStore {
         let Way { agreement, identity, link, .. } = way;
         let dial = dial(agreement, identity, link, participants, &run.observer, &self.fault);
         let hash = way.agreement.hash();
-        let party = (hash.as_bytes(), position as u8);
-        let mirror = Mirror::open(&run.state.mirror(), party, dial, &way.cancel)
+        let (folder, own) = (run.state.mirror(), position as u8);
+        let mirror = Mirror::open(&folder, hash.as_bytes(), own, dial, &way.cancel)
             .map_err(|error| ConfigFault::scratch(run.state.folder(), error.kind()))?;
         Ok(Arc::clone(self.mirror.get_or_init(|| Arc::new(mirror))))
     }
@@ -156,7 +156,7 @@ impl<S: StoreSource> PeerLink for StoreLink<S> {
         let parties = [0, 1].map(|position| way.agreement.parties[position].identity);
         let own = way.agreement.position(&way.participants.party) as u8;
         let hash = way.agreement.hash();
-        let met = meet(options, way.identity, (&parties, own), hash.as_bytes(), state)
+        let met = meet(options, way.identity, &parties, own, hash.as_bytes(), state)
             .map_err(|kind| self.error(way, kind, Phase::Meeting))?;
         *lock(&self.conversation) = Some(met.clone());
         Ok(Arc::new(met))

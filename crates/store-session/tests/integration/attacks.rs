@@ -17,7 +17,7 @@ fn options(scene: &Scene) -> Options {
 /// Lets the parties take `count` turns; the error of one that does not only wait.
 fn turns(scene: &Scene, count: usize) -> Option<ExchangeError> {
     for turn in 0..count {
-        match scene.run(turn % 2, options(scene), (None, 1), program) {
+        match scene.run(turn % 2, options(scene), None, 1, program) {
             Ok(_) | Err(ExchangeError::NotYet { .. }) => {}
             Err(error) => return Some(error),
         }
@@ -37,7 +37,7 @@ fn an_object_that_was_altered_is_found_out_and_may_be_mended() {
         object[3] ^= 1;
     });
     let number = last[2..].parse().unwrap();
-    let refused = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    let refused = scene.run(1, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(refused, ExchangeError::WrongObject { number });
     scene.store.with(&last, |object| *object = old);
     assert_eq!(turns(&scene, 30), None);
@@ -52,7 +52,7 @@ fn an_object_that_was_used_cannot_be_exchanged() {
     let mut other = Vec::new();
     scene.store.with("0-000001", |object| other = object.clone());
     scene.store.with("0-000000", |object| *object = other);
-    let refused = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    let refused = scene.run(1, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(refused, ExchangeError::WrongObject { number: 0 });
 }
 
@@ -65,7 +65,7 @@ fn a_program_that_gives_other_bytes_publishes_nothing() {
         ctx.peer()?.send(&[0; 10])?;
         ctx.peer()?.recv(10)
     };
-    let refused = scene.run(0, options(&scene), (None, 1), other).unwrap_err();
+    let refused = scene.run(0, options(&scene), None, 1, other).unwrap_err();
     assert_eq!(refused, ExchangeError::OtherBytes);
     assert_eq!(scene.store.names(), before);
 }
@@ -90,10 +90,10 @@ fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
     let scene = Scene::new();
     assert_eq!(turns(&scene, 4), None);
     fs::remove_dir_all(scene.state(0)).unwrap();
-    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    let refused = scene.run(0, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(refused, ExchangeError::BegunDetached { number: 1 });
     let restart = Options { restart: true, ..options(&scene) };
-    let waits = scene.run(0, restart, (None, 1), program).unwrap_err();
+    let waits = scene.run(0, restart, None, 1, program).unwrap_err();
     assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
     let Meeting { state, .. } = match scene.meet(1, options(&scene)) {
         // It has all objects up to the end of the meeting.
@@ -101,7 +101,7 @@ fn a_lost_folder_needs_a_new_run_and_the_other_side_hears_of_it() {
         Err(error) => panic!("{error:?}"),
     };
     drop(state);
-    let stopped = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    let stopped = scene.run(1, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Cancelled });
     fs::remove_dir_all(scene.state(1)).unwrap();
     assert_eq!(turns(&scene, 30), None);
@@ -119,11 +119,11 @@ fn a_run_that_cannot_come_to_a_result_is_given_up_and_the_next_one_begins() {
     // It does not wait for an object that will not come.
     let patient = Options { wait: Duration::from_secs(600), ..options(&scene) };
     let start = Instant::now();
-    let stopped = scene.run(0, patient, (None, 1), program).unwrap_err();
+    let stopped = scene.run(0, patient, None, 1, program).unwrap_err();
     assert_eq!(stopped, ExchangeError::Stopped { reason: StopReason::Config });
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
     // The side that abandoned the run starts a new one unasked; the other side only when asked to.
-    let waits = scene.run(1, options(&scene), (None, 1), program).unwrap_err();
+    let waits = scene.run(1, options(&scene), None, 1, program).unwrap_err();
     assert!(matches!(waits, ExchangeError::NotYet { .. }), "{waits:?}");
     State::open(&scene.state(0), [0; 32]).unwrap().forget().unwrap();
     assert_eq!(turns(&scene, 30), None);
@@ -141,8 +141,8 @@ fn a_hello_of_somebody_else_is_refused() {
     other.store = scene.store.clone();
     assert_eq!(turns(&scene, 1), None);
     // A party with another key writes what party 1 should write.
-    assert!(other.run(1, options(&other), (None, 1), program).is_err());
-    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    assert!(other.run(1, options(&other), None, 1, program).is_err());
+    let refused = scene.run(0, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(refused, ExchangeError::Letter(LetterError::BadSignature { party: 1 }));
     // Nothing of it was kept: once its objects are gone, the run continues.
     scene.store.objects.lock().unwrap().retain(|name, _| !name.contains("/1-"));
@@ -184,7 +184,7 @@ fn an_object_of_ours_that_is_gone_is_missed_before_the_other_side_waits_for_it()
         }
         !is_it
     });
-    let refused = scene.run(0, options(&scene), (None, 1), program).unwrap_err();
+    let refused = scene.run(0, options(&scene), None, 1, program).unwrap_err();
     assert_eq!(refused, ExchangeError::Gone { number: 0 });
     scene.store.objects.lock().unwrap().insert(name, object);
     assert_eq!(turns(&scene, 30), None);
@@ -212,7 +212,7 @@ fn one_run(scene: &Scene) {
         if is_over[party] {
             continue;
         }
-        match scene.run(party, options(scene), (None, 1), program) {
+        match scene.run(party, options(scene), None, 1, program) {
             Ok(_) => is_over[party] = true,
             Err(ExchangeError::NotYet { .. }) => {}
             Err(error) => panic!("{error:?}"),

@@ -49,8 +49,8 @@ fn in_turns(scene: &Scene, party: usize, on: &Conversation) -> Result<Vec<u8>> {
         let turned = replay.turn(&heard, &detached.said(0).0, program)?;
         opened = turned.opened;
         if !turned.next.is_empty() {
-            let named = (rand::random(), rand::random());
-            let parcel = desk.put(&*scene.store, named, &turned.next).unwrap();
+            let (id, key) = (rand::random(), rand::random());
+            let parcel = desk.put(&*scene.store, id, key, &turned.next).unwrap();
             detached.say(0, &[parcel], &turned.said, &opened)?;
         }
         match turned.turn {
@@ -132,7 +132,7 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
         let ends = std::thread::scope(|scope| {
             let one = scope.spawn(|| {
                 let in_turns = |_: &mut _, on: &Conversation| in_turns(&scene, 0, on);
-                scene.run_on(0, patient(), (None, 1), in_turns)
+                scene.run_on(0, patient(), None, 1, in_turns)
             });
             // Its first message is all that it publishes: it is changed before the other party
             // starts.
@@ -151,7 +151,7 @@ fn an_object_detached_that_is_another_one_ends_the_run() {
             let two = if detached[1] {
                 Ok(scene.meet(1, patient()).unwrap().conversation)
             } else {
-                Err(scene.run(1, patient(), (None, 1), program))
+                Err(scene.run(1, patient(), None, 1, program))
             };
             let ends = match two {
                 // The program that does the task finds out.
@@ -190,7 +190,7 @@ fn met(scene: &Scene, wait: Duration) -> [Meeting; 2] {
 fn object(scene: &Scene, on: &Conversation, streams: &[u64]) -> Parcel {
     let flight = streams.iter().map(|id| (StreamId::from_u64(*id), vec![*id as u8])).collect();
     let desk = DetachedKeys::from_bytes(&on.detached().unwrap().desk()).unwrap();
-    desk.put(&*scene.store, (rand::random(), rand::random()), &flight).unwrap()
+    desk.put(&*scene.store, rand::random(), rand::random(), &flight).unwrap()
 }
 
 fn name(on: &Conversation, parcels: &[Parcel]) {

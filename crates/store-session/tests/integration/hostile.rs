@@ -265,8 +265,8 @@ impl Scene {
     ) -> Result<Conversation, ExchangeError> {
         let state = Arc::new(State::open(state, [party as u8; 32])?);
         let parties = self.identities.each_ref().map(Identity::public);
-        let whose = (&parties, party as u8);
-        meet(options(store, wait), &self.identities[party], whose, &AGREEMENT, &state)
+        let (options, identity) = (options(store, wait), &self.identities[party]);
+        meet(options, identity, &parties, party as u8, &AGREEMENT, &state)
     }
 
     /// What is in the store after the peer has run `program`.
@@ -283,7 +283,7 @@ impl Scene {
                 let flight: Flight =
                     streams.iter().map(|(id, bytes)| (stream(*id), bytes.to_vec())).collect();
                 let desk = desk.as_ref().expect("it reads back");
-                desk.put(&*store, ([id; 16], [id; 32]), &flight).expect(INVARIANT)
+                desk.put(&*store, [id; 16], [id; 32], &flight).expect(INVARIANT)
             };
             let name = |parcels: &[Parcel]| {
                 let detached = on.detached().expect("it has a desk");
@@ -360,7 +360,8 @@ impl Scene {
     /// If it reads other bytes than the peer's, or ends with an error of its own state.
     pub fn run(
         &self,
-        (stage, state): (Stage, &Path),
+        stage: Stage,
+        state: &Path,
         store: Arc<dyn Store>,
         wait: Duration,
         detached: bool,

@@ -30,7 +30,9 @@ const NAMES: [&str; 5] =
 
 /// Whether `thing` in the place of the object `name` of `len` bytes must end the run as `ended`.
 fn is_expected(
-    (name, len, other_len): (&str, u64, u64),
+    name: &str,
+    len: u64,
+    other_len: u64,
     thing: Thing,
     ended: &Result<(), ExchangeError>,
 ) -> bool {
@@ -108,7 +110,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
             let running = scope.spawn(|| {
                 let before = read_bytes();
                 let store = Arc::clone(&store) as Arc<dyn Store>;
-                let ended = scene.run((Stage::Begun, &state), store, WAIT, detached);
+                let ended = scene.run(Stage::Begun, &state, store, WAIT, detached);
                 (ended, read_bytes().zip(before).map(|(after, before)| after - before))
             });
             if !is_there {
@@ -131,7 +133,7 @@ fn every_thing_in_the_place_of_every_object_ends_a_running_party_in_time() {
             "{case}: {read:?}"
         );
         let len = |name: &str| all.get(name).map_or(99, |object| object.len() as u64);
-        assert!(is_expected((name, len(name), 99), thing, &ended), "{case}");
+        assert!(is_expected(name, len(name), 99, thing, &ended), "{case}");
     };
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
@@ -175,7 +177,7 @@ fn both_kinds_of_a_party_say_the_same_of_a_peer_that_deviates() {
             for detached in [false, true] {
                 write_objects(&shared, &scene.objects_at(program, stage));
                 let store = Arc::new(Watched::open(&shared));
-                let ended = scene.run((stage, &state), store, WAIT, detached);
+                let ended = scene.run(stage, &state, store, WAIT, detached);
                 let case = format!("{program:?}, {stage:?}, detached: {detached}");
                 assert_eq!(ended, expected, "{case}");
                 std::fs::remove_dir_all(&shared).unwrap();

@@ -48,7 +48,7 @@ fn mirror(folder: &Path, own: u8) -> (Mirror, Sender<Session>) {
             Ok(session) => Dialled::Connected(Arc::new(session)),
             Err(_) => Dialled::Again,
         });
-    (Mirror::open(folder, (&AGREEMENT, own), dial, &CancelToken::new()).unwrap(), lines)
+    (Mirror::open(folder, &AGREEMENT, own, dial, &CancelToken::new()).unwrap(), lines)
 }
 
 fn name(object: &str) -> String {

@@ -26,7 +26,7 @@ fn options(scene: &Scene, shared: &Path) -> Options {
 
 fn turn(scene: &Scene, shared: &Path, party: usize) -> Result<(), ExchangeError> {
     let start = Instant::now();
-    let ended = scene.run(party, options(scene, shared), (None, 1), program).map(drop);
+    let ended = scene.run(party, options(scene, shared), None, 1, program).map(drop);
     assert!(start.elapsed() < SOON, "{ended:?}");
     ended
 }
@@ -181,8 +181,7 @@ fn two_states_of_one_party_do_not_both_go_on() {
     drop(held);
     // Two machines, one of which has started the run.
     let other = Arc::new(State::open(&folder.path().join("other"), [0; 32]).unwrap());
-    let met =
-        meet(options(&scene, &shared), &scene.identities[0], (&parties, 0), &AGREEMENT, &other);
+    let met = meet(options(&scene, &shared), &scene.identities[0], &parties, 0, &AGREEMENT, &other);
     assert_eq!(met.err(), Some(ExchangeError::BegunDetached { number: 1 }));
 }
 

@@ -23,7 +23,7 @@ fn restart(scene: &Scene, party: usize) -> ExchangeError {
         }
     }
     let restart = Options { restart: true, ..options(scene) };
-    scene.run(party, restart, (None, 1), program).unwrap_err()
+    scene.run(party, restart, None, 1, program).unwrap_err()
 }
 
 fn lose(scene: &Scene, party: usize) {
@@ -33,7 +33,7 @@ fn lose(scene: &Scene, party: usize) {
 /// The parties resume in turn; the error of one that does not only wait.
 fn turns(scene: &Scene, count: usize) -> Result<(), ExchangeError> {
     for turn in 0..count {
-        match scene.run(turn % 2, options(scene), (None, 1), program) {
+        match scene.run(turn % 2, options(scene), None, 1, program) {
             Ok(_) | Err(ExchangeError::NotYet { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -85,7 +85,7 @@ fn both_sides_count_and_refuse_one_run_too_many() {
     for _ in 0..2 {
         for party in [0, 1] {
             assert_eq!(restart(&scene, party), refused(MAX + 1, MAX));
-            let again = scene.run(party, options(&scene), (None, 1), program).unwrap_err();
+            let again = scene.run(party, options(&scene), None, 1, program).unwrap_err();
             assert_eq!(again, refused(MAX + 1, MAX));
         }
     }
@@ -110,7 +110,7 @@ fn a_side_that_loses_its_state_again_and_again_hears_the_number_from_the_other_o
         // Only this party does not know the count.
         assert!(is_waiting(restart(&scene, loser)));
         assert_eq!(restart(&scene, 1 - loser), refused(MAX + 1, MAX));
-        let told = scene.run(loser, options(&scene), (None, 1), program).unwrap_err();
+        let told = scene.run(loser, options(&scene), None, 1, program).unwrap_err();
         assert_eq!(told, refused(MAX + 1, MAX));
         // It has kept the count that it was sent.
         forget_store(&scene);
@@ -154,7 +154,7 @@ fn a_run_with_a_result_ends_the_counting() {
 fn no_repeat_may_be_agreed() {
     let scene = Scene::new();
     let none = |options: Options| Options { max_repeats: 0, ..options };
-    let begin = |party, options| scene.run(party, none(options), (None, 1), program).unwrap_err();
+    let begin = |party, options| scene.run(party, none(options), None, 1, program).unwrap_err();
     assert!(is_waiting(begin(0, options(&scene))));
     lose(&scene, 0);
     let restart = Options { restart: true, ..options(&scene) };
@@ -194,6 +194,6 @@ fn a_number_that_was_changed_on_the_way_is_refused() {
     // The number is at the start of a hello.
     scene.store.with("-0002/0-hello", |hello| hello[0] = 0);
     let restart = Options { restart: true, ..options(&scene) };
-    let refused = scene.run(1, restart, (None, 1), program).unwrap_err();
+    let refused = scene.run(1, restart, None, 1, program).unwrap_err();
     assert!(matches!(refused, ExchangeError::Letter(_)), "{refused:?}");
 }

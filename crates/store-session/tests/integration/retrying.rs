@@ -71,7 +71,7 @@ fn requests_that_fail_are_tried_again() {
         options.wait = Duration::from_secs(60);
         options.store =
             Arc::new(RetryingStore::new(Flaky::new(&scene, ErrorKind::ConnectionReset)));
-        scene.run(party, options, (None, 1), program)
+        scene.run(party, options, None, 1, program)
     };
     let [one, two] = std::thread::scope(|scope| {
         let one = scope.spawn(|| side(0));
@@ -86,7 +86,7 @@ fn what_is_forbidden_is_an_error_at_once() {
     let mut options = scene.options(&CancelToken::new());
     let flaky = Flaky::new(&scene, ErrorKind::PermissionDenied);
     options.store = Arc::new(RetryingStore::new(Arc::clone(&flaky) as Arc<dyn Store>));
-    let ended = scene.run(0, options, (None, 1), program);
+    let ended = scene.run(0, options, None, 1, program);
     assert_eq!(ended.err(), Some(ExchangeError::Store(ErrorKind::PermissionDenied)));
     assert_eq!(flaky.tries.lock().unwrap().values().sum::<u32>(), 1);
 }

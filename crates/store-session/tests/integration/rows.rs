@@ -41,7 +41,7 @@ fn every_row_gives_over_a_store_what_it_gives_live() {
                 let threads = 1 + attempt as usize % 2;
                 let mut options = scene.options(&cancel);
                 options.wait = Duration::from_secs(20);
-                match scene.run(number, options, (Some(seed), threads), program) {
+                match scene.run(number, options, Some(seed), threads, program) {
                     Ok(output) => return output,
                     Err(ExchangeError::Cancelled) => {}
                     Err(error) => panic!("{}: {error:?}", row.id),

@@ -53,7 +53,7 @@ pub(crate) fn both_run(
             let program = |ctx: &mut Context, on: &Conversation| program(party, ctx, on);
             let mut options = scene.options(&cancel);
             options.wait = Duration::from_secs(20);
-            let done = scene.run_on(party, options, (None, threads), program);
+            let done = scene.run_on(party, options, None, threads, program);
             drop(timer);
             match done {
                 Ok(heard) => return (heard, attempt),
@@ -110,7 +110,7 @@ fn processes_that_do_what_is_possible_take_turns() {
         if heard[party].is_some() {
             continue;
         }
-        match scene.run(party, once(), (None, 1), program) {
+        match scene.run(party, once(), None, 1, program) {
             Ok(bytes) => heard[party] = Some(bytes),
             Err(ExchangeError::NotYet { .. }) => {}
             Err(error) => panic!("{error:?}"),
@@ -192,7 +192,7 @@ fn a_part_that_computes_says_its_word_although_another_one_waits() {
             }),
         )
     };
-    let ended = scene.run(0, scene.options(&CancelToken::new()), (None, 1), program);
+    let ended = scene.run(0, scene.options(&CancelToken::new()), None, 1, program);
     assert!(matches!(ended, Err(ExchangeError::NotYet { .. })), "{ended:?}");
     assert!(scene.store.names().contains(&"0-000000".to_owned()), "{:?}", scene.store.names());
 }

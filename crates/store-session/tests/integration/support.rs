@@ -117,7 +117,7 @@ impl Scene {
         let state = Arc::new(State::open(&self.state(party), [party as u8; 32])?);
         let parties = [0, 1].map(|party: usize| self.identities[party].public());
         let identity = &self.identities[party];
-        let met = meet(options, identity, (&parties, party as u8), &AGREEMENT, &state);
+        let met = meet(options, identity, &parties, party as u8, &AGREEMENT, &state);
         Ok(Meeting { conversation: met?, state })
     }
 
@@ -127,10 +127,11 @@ impl Scene {
         &self,
         party: usize,
         options: Options,
-        (seed, threads): (Option<[u8; 32]>, usize),
+        seed: Option<[u8; 32]>,
+        threads: usize,
         program: impl FnOnce(&mut Context) -> vesica_core::Result<R>,
     ) -> Result<R, ExchangeError> {
-        self.run_on(party, options, (seed, threads), |ctx, _| program(ctx))
+        self.run_on(party, options, seed, threads, |ctx, _| program(ctx))
     }
 
     /// The same with a program that also uses the conversation.
@@ -138,7 +139,8 @@ impl Scene {
         &self,
         party: usize,
         options: Options,
-        (seed, threads): (Option<[u8; 32]>, usize),
+        seed: Option<[u8; 32]>,
+        threads: usize,
         program: impl FnOnce(&mut Context, &Conversation) -> vesica_core::Result<R>,
     ) -> Result<R, ExchangeError> {
         let Meeting { conversation, state } = self.meet(party, options)?;

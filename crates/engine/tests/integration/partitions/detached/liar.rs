@@ -52,7 +52,7 @@ impl Liar {
                 .iter()
                 .map(|(stream, len)| (StreamId::from_u64(*stream), vec![0; *len as usize]));
             let flight = Flight::from_iter(pieces);
-            ParcelRecord::from(&desk.put(&*self.team.store, (id, id_key()), &flight).unwrap())
+            ParcelRecord::from(&desk.put(&*self.team.store, id, id_key(), &flight).unwrap())
         };
         match self.lie {
             Lie::Missing => first.id = id,
