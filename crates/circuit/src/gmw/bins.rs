@@ -107,8 +107,10 @@ impl Gmw<'_> {
         candidates: &dyn Fn(usize, &mut Vec<u128>),
         shares: &mut [Lane],
     ) -> Result<()> {
-        let delta = self.transfers.delta();
-        let delta = delta.ok_or(Error::Bug("the sender of bins is the sender of the OTs"))?;
+        let delta = self
+            .transfers
+            .delta()
+            .ok_or(Error::Bug("the sender of bins is the sender of the OTs"))?;
         let mut multiples = Secret::new([Block::ZERO; DIGITS]);
         let table = multiples.expose_mut();
         for v in 1..DIGITS {
