@@ -92,9 +92,11 @@ impl Left {
 
     /// Settles tiles until `count` are settled, at the receiver. The sender chooses the number, within what it can have.
     pub(super) fn settle_until<C: Computation>(&mut self, c: &mut C, count: u32) -> Result<()> {
-        let more = count.checked_sub(self.settled).map(|more| more as usize);
-        let more = more.filter(|more| *more <= self.unsettled.len());
-        let more = more.ok_or(Misbehaviour::InvalidValue)?;
+        let more = count
+            .checked_sub(self.settled)
+            .map(|more| more as usize)
+            .filter(|more| *more <= self.unsettled.len())
+            .ok_or(Misbehaviour::InvalidValue)?;
         let mut window = Window::fixed(0);
         (0..more).try_for_each(|_| self.settle(c, &mut window))
     }
