@@ -338,8 +338,10 @@ impl Coordinator<'_> {
         let (detached, kept) = (self.detached, &mut self.kept);
         let ready = self.parts.iter_mut().filter(|part| part.is_ready());
         let tasks: Vec<Task> = ready.map(|part| part.task(detached, kept)).collect();
-        let taken = self.workers.take(self.run_spec, &tasks, std::mem::take(&mut self.kept));
-        let taken = taken.map_err(|WorkersFault| TransportError::CancelledHere)?;
+        let taken = self
+            .workers
+            .take(self.run_spec, &tasks, std::mem::take(&mut self.kept))
+            .map_err(|WorkersFault| TransportError::CancelledHere)?;
         if !taken.iter().map(|one| one.part).eq(tasks.iter().map(|task| task.part)) {
             return Err(Error::Bug("the results do not belong to these tasks"));
         }

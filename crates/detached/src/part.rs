@@ -103,8 +103,8 @@ impl PartRun<'_> {
             return Err(TOO_LONG);
         }
         let part = Part { own_len: items.len(), shared_len: shared.len(), len };
-        let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
-        let set = set.ok_or(ParameterError::OutOfMemory)?;
+        let set = CheckedSet::of_partition(items, shared, len, ctx.rng())
+            .ok_or(ParameterError::OutOfMemory)?;
         let party = row.party(role, params, set.input())?;
         let output = ctx.child(label, |ctx| {
             let output = party.run(ctx)?;
@@ -138,8 +138,8 @@ impl PartRun<'_> {
         if own_len + shared.len() > len {
             return Err(TOO_LONG);
         }
-        let set = CheckedSet::of_partition(items, shared, len, ctx.rng());
-        let set = set.ok_or(ParameterError::OutOfMemory)?;
+        let set = CheckedSet::of_partition(items, shared, len, ctx.rng())
+            .ok_or(ParameterError::OutOfMemory)?;
         let input = set.input();
         let Committed { mut masks, coins, .. } = ctx.child(self.label, |ctx| {
             let committed = self.row.commit(self.role, &params, input, ctx)?;
