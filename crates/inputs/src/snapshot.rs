@@ -104,8 +104,8 @@ impl Snapshot {
         if now == *known {
             return Ok(());
         }
-        let first = self.digest.get().filter(|_| now.len_bytes == known.len_bytes);
-        let first = first.ok_or_else(changed)?;
+        let first =
+            self.digest.get().filter(|_| now.len_bytes == known.len_bytes).ok_or_else(changed)?;
         let is_same = digest(file, &first.ranges).map_err(failed)? == first.value;
         if !is_same || identity_now()? != now {
             return Err(changed());
