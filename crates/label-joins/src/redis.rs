@@ -71,8 +71,8 @@ impl Redis {
             };
             (Endpoint::Unix(format!("/{}", url.path).into()), database)
         };
-        let database = if database.is_empty() { Ok(0) } else { database.parse() };
-        let database = database.map_err(|_| BadUrl::Database)?;
+        let database =
+            if database.is_empty() { 0 } else { database.parse().map_err(|_| BadUrl::Database)? };
         Ok(Self { endpoint, user: url.user, password: url.password, database })
     }
 

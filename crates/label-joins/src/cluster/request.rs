@@ -196,8 +196,10 @@ impl JoinRequest {
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<u8>>, BackendError> {
         let sources = self.sources(copies);
-        let bits = self.lists_of(&sources).and_then(|lists| join::common_in(&lists, ranges, stop));
-        let bits = bits.map_err(BackendError::of_list)?;
+        let bits = self
+            .lists_of(&sources)
+            .and_then(|lists| join::common_in(&lists, ranges, stop))
+            .map_err(BackendError::of_list)?;
         Ok(bits.map(|bits| bits.iter().flat_map(Bits::as_bytes).copied().collect()))
     }
 

@@ -66,8 +66,8 @@ impl Session {
     fn log_in(&mut self, password: Option<&str>) -> Result<(), BackendError> {
         let mut proof = None;
         loop {
-            let kind = self.expect(b'R')?.split_first_chunk();
-            let (kind, body) = kind.ok_or(BackendError::Nonsense)?;
+            let (kind, body) =
+                self.expect(b'R')?.split_first_chunk().ok_or(BackendError::Nonsense)?;
             let answer = match (u32::from_be_bytes(*kind), &mut proof) {
                 (0, _) => return Ok(()),
                 (10, None) => {
@@ -132,8 +132,11 @@ impl Session {
             }
         }
         self.until_ready()?;
-        let rows = bytes.strip_prefix(&COPY_HEAD).and_then(|rows| rows.strip_suffix(&COPY_END));
-        let rows = rows.ok_or(BackendError::Nonsense)?.chunks(ROW_BYTES);
+        let rows = bytes
+            .strip_prefix(&COPY_HEAD)
+            .and_then(|rows| rows.strip_suffix(&COPY_END))
+            .ok_or(BackendError::Nonsense)?
+            .chunks(ROW_BYTES);
         let labels = rows.map(|row| match row.split_first_chunk() {
             Some(([0, 1, 0, 0, 0, 16], label)) => label.try_into().ok().map(Label::from_be_bytes),
             _ => None,
