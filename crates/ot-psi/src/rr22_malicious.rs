@@ -275,8 +275,10 @@ fn send_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Resul
     let mut is_common = vec![false; claims.len()];
     for (claim, is_common) in claims.iter().zip(&mut is_common) {
         let Some(Claim { place, proof }) = Claim::of_block(*claim) else { continue };
-        let to = proofs.get_mut(place as usize * len..).and_then(|rest| rest.get_mut(..len));
-        let to = to.ok_or(Error::Bug("a match at a place that no tag has"))?;
+        let to = proofs
+            .get_mut(place as usize * len..)
+            .and_then(|rest| rest.get_mut(..len))
+            .ok_or(Error::Bug("a match at a place that no tag has"))?;
         to.copy_from_slice(&proof.to_le_bytes()[..len]);
         *is_common = true;
     }
