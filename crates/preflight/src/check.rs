@@ -149,8 +149,12 @@ impl<'a> Check<'a> {
         // A file without keys also has counts and shapes; the code below decides whether it is
         // refused.
         let limits = KeyLimits { strict, may_be_empty: true, ..agreed };
-        let list = self.options.refused.as_ref();
-        let list = list.map(|file| RefusedList::create(source, file)).transpose()?;
+        let list = self
+            .options
+            .refused
+            .as_ref()
+            .map(|file| RefusedList::create(source, file))
+            .transpose()?;
         let mut survey = Survey::new(self.key.clone(), self.options.shape_rows);
         let pass = match self.agreement.operation() {
             // Such a run does not keep all items in memory, and neither does its check.
