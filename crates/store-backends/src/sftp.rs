@@ -57,8 +57,10 @@ impl Sftp {
         let runtime = Runtime::new().map_err(|error| StoresError::Runtime(error.kind()))?;
         let connection = Mutex::new(None);
         let store = Self { target, root: PathBuf::from(root), place, connection, runtime };
-        let connected = store.runtime.wait(SHORT, async { Ok(store.target.connect().await) });
-        let connected = connected.map_err(|error| StoresError::Ssh(error.kind()))??;
+        let connected = store
+            .runtime
+            .wait(SHORT, async { Ok(store.target.connect().await) })
+            .map_err(|error| StoresError::Ssh(error.kind()))??;
         *store.lock() = Some(Arc::new(connected));
         let root = store.run(limit(0), async |connection: &Connection| {
             connection.sftp.fs().metadata(&store.root).await
