@@ -56,8 +56,8 @@ impl Agreement {
     #[staticmethod]
     fn load(py: Python<'_>, path: PathBuf) -> PyResult<(Self, String)> {
         use vesica_agreement::Agreement;
-        let loaded = away(py, || Agreement::load(&path));
-        let agreement = loaded.map_err(|error| Failed::agreement(&error).raise(py))?;
+        let agreement = away(py, || Agreement::load(&path))
+            .map_err(|error| Failed::agreement(&error).raise(py))?;
         let text = std::fs::read_to_string(&path).ok();
         // The file may have been replaced since, and hold another agreement.
         let same = |text: &String| Agreement::parse(text).is_ok_and(|other| other == agreement);

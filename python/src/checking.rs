@@ -24,11 +24,12 @@ pub(crate) fn check(
     cancel: &CancelToken,
 ) -> Result<Done, Failed> {
     let check = Check::new(agreement, party, options).map_err(|error| Failed::here(&error))?;
-    let found = check.run(source, &mut |progress| {
-        watch.reading(progress.rows);
-        if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    let found = found.map_err(|error| Failed::here(&Error::Input(error.into())))?;
+    let found = check
+        .run(source, &mut |progress| {
+            watch.reading(progress.rows);
+            if cancel.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+        .map_err(|error| Failed::here(&Error::Input(error.into())))?;
     match &found.refused {
         Some(Refused::Data(InputError::Interrupted)) => {
             Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }))

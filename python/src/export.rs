@@ -48,8 +48,10 @@ impl Column {
     fn __getitem__<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
         let len = self.0.len();
         let index = if index < 0 { index.wrapping_add_unsigned(len) } else { index };
-        let index = usize::try_from(index).ok().filter(|index| *index < len);
-        let index = index.ok_or_else(|| PyIndexError::new_err("no such row"))?;
+        let index = usize::try_from(index)
+            .ok()
+            .filter(|index| *index < len)
+            .ok_or_else(|| PyIndexError::new_err("no such row"))?;
         cell(py, &self.0, index)
     }
 

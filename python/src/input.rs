@@ -84,8 +84,8 @@ impl Input {
     /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
     #[staticmethod]
     fn stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>, rows: Option<u64>) -> PyResult<Self> {
-        let reader = Stream::of_capsule(py, capsule)?;
-        let reader = reader.map_err(|error| no_frame(&error).raise(py))?;
+        let reader =
+            Stream::of_capsule(py, capsule)?.map_err(|error| no_frame(&error).raise(py))?;
         Ok(Self::of(Source::of_batches(Box::new(reader), rows)))
     }
 
@@ -107,8 +107,8 @@ impl Input {
             let schema = Arc::new(Schema::try_from(&schema)?);
             // SAFETY: the producer has passed the array with its schema.
             unsafe { batch_of(array, &schema) }
-        });
-        let batch = batch.map_err(|error| no_frame(&error).raise(py))?;
+        })
+        .map_err(|error| no_frame(&error).raise(py))?;
         let (schema, rows) = (batch.schema(), batch.num_rows() as u64);
         let batches: Batches = Box::new(RecordBatchIterator::new([Ok(batch)], Arc::clone(&schema)));
         Ok(Self::of(Source::of_batches(batches, Some(rows))))

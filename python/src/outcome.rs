@@ -160,8 +160,8 @@ impl Outcome {
             let batches = Box::new(RecordBatchIterator::new(none, schema));
             let frame = Source::of_batches(batches, None);
             self.result.write(&frame, &options, &mut go_on)
-        });
-        let written = written.map_err(|error| Failed::here(&error).raise(py))?;
+        })
+        .map_err(|error| Failed::here(&error).raise(py))?;
         Ok(written.map(|written| written.rows))
     }
 }

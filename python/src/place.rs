@@ -80,8 +80,8 @@ pub(crate) fn endpoint(
 /// names.
 pub(crate) fn proxy(asked: Option<&str>, endpoint: &Endpoint) -> Result<Option<Proxy>, Failed> {
     let bad = |variable, why| fault(&ArgumentFault::BadProxy { variable, why });
-    let choice = asked.map_or(Ok(ProxyChoice::Environment), str::parse);
-    let choice = choice.map_err(|why| bad(None, why))?;
+    let choice =
+        asked.map_or(Ok(ProxyChoice::Environment), str::parse).map_err(|why| bad(None, why))?;
     let Endpoint::Connect(address) = endpoint else { return Ok(None) };
     let proxy = choice.to(address, |name| std::env::var_os(name));
     proxy.map_err(|(variable, why)| bad(Some(variable), why))

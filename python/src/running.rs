@@ -130,9 +130,9 @@ impl Running {
         let keeps_without = store.is_none() && state.is_none();
         let checked =
             if keeps_without && restart { place::check_restart(&agreement) } else { Ok(()) };
-        let party =
-            checked.and_then(|()| place::party(&agreement, Some(&identity.0), party.as_deref()));
-        let party = party.map_err(|failed| failed.raise(py))?;
+        let party = checked
+            .and_then(|()| place::party(&agreement, Some(&identity.0), party.as_deref()))
+            .map_err(|failed| failed.raise(py))?;
         let proxy = place::proxy(proxy.as_deref(), &endpoint).map_err(|failed| failed.raise(py))?;
         let link = LinkOptions {
             endpoint,
@@ -173,8 +173,8 @@ impl Running {
             allow_insecure: insecure,
             strict,
         };
-        let file = away(py, || again.map(FileOptions::open).transpose());
-        let file = file.map_err(|error| Failed::input(&error).raise(py))?;
+        let file = away(py, || again.map(FileOptions::open).transpose())
+            .map_err(|error| Failed::input(&error).raise(py))?;
         let work = move |watch: &Arc<Watch>, cancel: &CancelToken| {
             let observer = Arc::clone(watch) as Arc<dyn Observer>;
             let mut is_handed_over = false;

@@ -44,11 +44,11 @@ impl Service {
     ) -> PyResult<Self> {
         let identity = identity.0.clone();
         let started = away(py, || {
-            let settings = match config {
+            let mut settings = match config {
                 Some(path) => Settings::load(path),
                 None => Settings::parse(text),
-            };
-            let mut settings = settings.map_err(HelperFailure::Settings)?;
+            }
+            .map_err(HelperFailure::Settings)?;
             settings.listen = listen.unwrap_or(settings.listen);
             if let Some(state) = state {
                 settings.state = state;

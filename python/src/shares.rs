@@ -18,8 +18,8 @@ pub(crate) fn combine(py: Python<'_>, one: &str, other: &str) -> PyResult<Table>
             (parse(one, "the first document")?, parse(other, "the second document")?);
         let combined = shares::combine(&one, &other)?;
         Ok::<_, SharesError>(tables::combined(&combined))
-    });
-    let batch = batch.map_err(|error| {
+    })
+    .map_err(|error| {
         let message = vesica_diagnostics::shares::error(&error, Speech::Python);
         Failed::of(Kind::Data, message).raise(py)
     })?;

@@ -56,8 +56,8 @@ impl Stream {
     }
 
     fn new(mut stream: FFI_ArrowArrayStream) -> Result<Self, ArrowError> {
-        let get_schema = stream.get_schema.filter(|_| stream.release.is_some());
-        let get_schema = get_schema.ok_or_else(unusable)?;
+        let get_schema =
+            stream.get_schema.filter(|_| stream.release.is_some()).ok_or_else(unusable)?;
         let mut schema = FFI_ArrowSchema::empty();
         // SAFETY: the stream is not released, so it may be asked for its schema.
         if unsafe { get_schema(&raw mut stream, &raw mut schema) } != 0 {

@@ -135,9 +135,11 @@ impl Workers {
 
     /// Answers "take": the result of each task.
     fn taken(&self, taken: Vec<String>) -> PyResult<()> {
-        let taken: Option<Vec<TaskResult>> =
-            taken.iter().map(|one| TaskResult::from_json(one)).collect();
-        let taken = taken.ok_or_else(|| PyValueError::new_err("not the result of a task"))?;
+        let taken = taken
+            .iter()
+            .map(|one| TaskResult::from_json(one))
+            .collect::<Option<Vec<_>>>()
+            .ok_or_else(|| PyValueError::new_err("not the result of a task"))?;
         self.answer(Answer::TaskResult(taken));
         Ok(())
     }
