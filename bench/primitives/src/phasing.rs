@@ -159,8 +159,8 @@ struct Plan {
 impl Plan {
     fn new(case: Case, session: SessionId) -> Result<Self> {
         let (n_x, n_y) = (u64::from(case.sender_len), u64::from(case.receiver_len));
-        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver)?;
-        let params = params.with_item_bits(case.item_bits)?;
+        let params =
+            PsiParams::new(session, n_x, n_y, Learns::Receiver)?.with_item_bits(case.item_bits)?;
         let items = ShortItems::new(&params);
         let bins = (f64::from(case.receiver_len) * case.bins_per_item).ceil() as usize;
         let bins = bins.max(case.functions);

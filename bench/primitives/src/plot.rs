@@ -133,8 +133,7 @@ fn as_named() -> String {
 
 /// Draws the lines in `figures` into the file `out`.
 pub(crate) fn draw_lines(figures: &Path, out: &Path) -> Result<(), BenchError> {
-    let text = fs::read_to_string(figures);
-    let text = text.map_err(|_| BenchError::File(figures.to_path_buf()))?;
+    let text = fs::read_to_string(figures).map_err(|_| BenchError::File(figures.to_path_buf()))?;
     let Given { title, x_label, y_label, lines, others } = serde_json::from_str(&text)?;
     Figure { title, x_label, y_label, ours: lines, theirs: others }.write(out)
 }
