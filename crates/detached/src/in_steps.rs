@@ -59,7 +59,8 @@ impl<'a> InSteps<'a> {
     pub fn new(
         session: &'a dyn Connection,
         rows: &'a dyn PartRows,
-        (run, steps): (PartRun<'a>, Steps),
+        run: PartRun<'a>,
+        steps: Steps,
         shared: &'a [Vec<Item>],
         meter: Meter,
     ) -> Self {
@@ -132,7 +133,8 @@ impl<'a> InSteps<'a> {
             PartComparison::PartitionOutput(given) => {
                 self.finish(
                     Step::Compare,
-                    (index, &values),
+                    index,
+                    &values,
                     opened,
                     FinishedPartition { given, cost },
                 )?;
@@ -153,7 +155,7 @@ impl<'a> InSteps<'a> {
         let stepped = self.stepped(index, &values)?;
         let given = self.run.answer(self.steps, ctx, index, stepped)?;
         let cost = self.count(ctx);
-        self.finish(Step::Answer, (index, &values), opened, FinishedPartition { given, cost })?;
+        self.finish(Step::Answer, index, &values, opened, FinishedPartition { given, cost })?;
         Ok(cost)
     }
 
@@ -177,7 +179,8 @@ impl<'a> InSteps<'a> {
     fn finish(
         &self,
         step: Step,
-        (index, values): (u64, &[Item]),
+        index: u64,
+        values: &[Item],
         opened: &OpenedStreams,
         over: FinishedPartition,
     ) -> Result<()> {

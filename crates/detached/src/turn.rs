@@ -210,7 +210,8 @@ impl Task {
         let known = CheckedSpec::of(run_spec)?;
         let items = distinct(entries).ok_or(ParameterError::OutOfMemory)?;
         let reveals = AtomicBool::new(false);
-        match self.turn(&known, items.clone(), store, (Pool::new(threads)?, &reveals), kept) {
+        let pool = Pool::new(threads)?;
+        match self.turn(&known, items.clone(), store, pool, &reveals, kept) {
             Ok(turned) => {
                 taken.reveals = reveals.into_inner();
                 let (mut taken, own) = self.keep(&known, turned, store, taken)?;
@@ -234,7 +235,8 @@ impl Task {
         known: &CheckedSpec,
         items: Vec<Item>,
         store: &dyn Store,
-        (pool, reveals): (Pool, &AtomicBool),
+        pool: Pool,
+        reveals: &AtomicBool,
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<TurnOutcome<(PartitionOutput, Cost)>> {
         let mut heard = Flight::default();
@@ -272,7 +274,7 @@ impl Task {
                 let (given, _) = run.run(ctx, self.part, items, &shared)?;
                 Ok((given, run.cost(ctx)))
             }
-            Some(steps) => self.in_steps(known, steps, ctx, (items, &shared), reveals),
+            Some(steps) => self.in_steps(known, steps, ctx, items, &shared, reveals),
         })
     }
 
@@ -282,7 +284,8 @@ impl Task {
         known: &CheckedSpec,
         steps: Steps,
         ctx: &mut Context,
-        (items, shared): (Vec<Item>, &[Item]),
+        items: Vec<Item>,
+        shared: &[Item],
         reveals: &AtomicBool,
     ) -> Result<(PartitionOutput, Cost)> {
         let run = known.run();

@@ -313,7 +313,7 @@ impl<'a> Splitting<'a> {
         let run = matched.part_run(label);
         if let Some(steps) = run.steps() {
             let rows = Rows { pieces: &pieces, found: &found };
-            let in_steps = InSteps::new(self.session, &rows, (run, steps), &shared, meter);
+            let in_steps = InSteps::new(self.session, &rows, run, steps, &shared, meter);
             let changes = in_steps.run(ctx, self.runs_in_flight(matched), progress)?;
             let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
             return Ok((pieces, found, changes));
