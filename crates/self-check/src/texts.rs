@@ -64,7 +64,8 @@ pub fn keys_of(
     len: usize,
     peer: Role,
     profiles: &[Profile],
-    (check_items, padded): (u64, bool),
+    check_items: u64,
+    padded: bool,
 ) -> Result<KeyTexts, Misbehaviour> {
     let (mut keys, mut own, mut normal) = (KeyTexts::default(), 0, Vec::new());
     let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());
@@ -132,27 +133,18 @@ mod tests {
     fn keys_come_back_and_marked_texts_do_not() {
         let texts =
             texts(&["a", "abcdef"], &[Mark::Own(PEER), Mark::Padding(PEER), Mark::Own(PEER)]);
-        let keys = keys_of(&texts, LEN, PEER, EXACT, (2, true)).unwrap();
+        let keys = keys_of(&texts, LEN, PEER, EXACT, 2, true).unwrap();
         assert!(keys.iter().eq([&b"a"[..], b"abcdef"]));
-        assert_eq!(
-            keys_of(&texts, LEN, PEER, EXACT, (2, false)),
-            Err(Misbehaviour::SelfCheckFailed)
-        );
-        assert_eq!(
-            keys_of(&texts, LEN, PEER, EXACT, (3, true)),
-            Err(Misbehaviour::SelfCheckFailed)
-        );
-        assert_eq!(
-            keys_of(&texts, LEN, PEER, EXACT, (1, true)),
-            Err(Misbehaviour::SelfCheckFailed)
-        );
+        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 2, false), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 3, true), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 1, true), Err(Misbehaviour::SelfCheckFailed));
     }
 
     #[test]
     fn neither_a_shared_check_item_nor_one_of_ours_is_only_theirs() {
         for ours in [Mark::Shared, Mark::Own(Role::Receiver), Mark::Padding(Role::Receiver)] {
             let texts = texts(&[], &[Mark::Own(PEER), ours]);
-            let refused = keys_of(&texts, LEN, PEER, EXACT, (1, true));
+            let refused = keys_of(&texts, LEN, PEER, EXACT, 1, true);
             assert_eq!(refused, Err(Misbehaviour::SelfCheckFailed));
         }
     }
@@ -162,7 +154,7 @@ mod tests {
         let of = |profile: &str, key: &str| {
             let mut texts = Vec::new();
             push_key(&mut texts, key.as_bytes(), 40);
-            keys_of(&texts, 40, PEER, &[profile.parse().unwrap()], (0, false)).map(|_| ())
+            keys_of(&texts, 40, PEER, &[profile.parse().unwrap()], 0, false).map(|_| ())
         };
         for (profile, key) in [
             ("email", "ann@example.org"),
@@ -200,7 +192,7 @@ mod tests {
         let both = |key: &[u8]| {
             let mut texts = Vec::new();
             push_key(&mut texts, key, LEN);
-            keys_of(&texts, LEN, PEER, &profiles, (0, false)).map(|_| ())
+            keys_of(&texts, LEN, PEER, &profiles, 0, false).map(|_| ())
         };
         assert_eq!(both(b"\x01\x00=7"), Ok(()));
         assert_eq!(both(b"\x01\x007="), Err(Misbehaviour::InvalidValue));
@@ -217,7 +209,7 @@ mod tests {
             b"\x01\x00a",
         ] {
             assert_eq!(
-                keys_of(bad, LEN, PEER, EXACT, (0, true)),
+                keys_of(bad, LEN, PEER, EXACT, 0, true),
                 Err(Misbehaviour::InvalidValue),
                 "{bad:?}"
             );

@@ -146,11 +146,11 @@ fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
-    let others = (asked.their_check_items(), agreement.hide_sizes);
+    let (check_items, padded) = (asked.their_check_items(), agreement.hide_sizes);
     if !given.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
-    let keys = texts::keys_of(given, len, peer, &profiles, others)?;
+    let keys = texts::keys_of(given, len, peer, &profiles, check_items, padded)?;
     require(keys.len() as u64 <= asked.most_theirs())?;
     Ok(keys)
 }
