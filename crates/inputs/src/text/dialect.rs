@@ -40,7 +40,7 @@ fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
         if at == head.len() {
             break;
         }
-        let found = scan((head, &marks), at, at_end, delimiter, &mut spans);
+        let found = scan(head, &marks, at, at_end, delimiter, &mut spans);
         let Scan::Record { len, .. } = found else { break };
         let cells = *first.get_or_insert(spans.len());
         let is_ended =

@@ -238,8 +238,8 @@ impl RecordReader {
             {
                 return Ok(None);
             }
-            let filled = (&self.buf[..self.end], &self.marks);
-            match scan(filled, self.pos, self.at_end, self.delimiter, &mut self.spans) {
+            let (buf, marks) = (&self.buf[..self.end], &self.marks);
+            match scan(buf, marks, self.pos, self.at_end, self.delimiter, &mut self.spans) {
                 Scan::Record { body, len, lines } => {
                     self.look_at_flaws(self.pos + len)?;
                     let (start, line) = (self.pos, self.line);

@@ -35,7 +35,8 @@ pub enum Scan {
 /// `buf` must be shorter than 4 GiB.
 #[inline]
 pub fn scan(
-    (buf, marks): (&[u8], &Marks),
+    buf: &[u8],
+    marks: &Marks,
     start: usize,
     at_end: bool,
     delimiter: u8,

@@ -86,7 +86,7 @@ impl Source {
 fn has_field(line: &[u8], delimiter: u8, name: &str) -> bool {
     let mut spans = Vec::new();
     let Scan::Record { .. } =
-        scan((line, &Marks::of(line, delimiter)), 0, true, delimiter, &mut spans)
+        scan(line, &Marks::of(line, delimiter), 0, true, delimiter, &mut spans)
     else {
         return false;
     };
