@@ -515,8 +515,8 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
                     continue;
                 }
                 let attempt = |runner: &Runner| trial.run(runner);
-                let tampered = (from, message as u64, Change::ALL[change]);
-                let (tampering, run) = runner.change_message(tampered, attempt);
+                let (message, change) = (message as u64, Change::ALL[change]);
+                let (tampering, run) = runner.change_message(from, message, change, attempt);
                 let from_sender = tampering.from == Role::Sender;
                 let reader = if from_sender { run.receiver } else { run.sender };
                 let must_fail = tampering.change.is_of_length();

@@ -43,7 +43,7 @@ fn caught(
         let case = format!("{bits:?}, {from} {message}, {change:?}, seed {seed}");
         let setting = Setting { seed, ..Setting::default() };
         let (_, run) = setting
-            .change_message((from, message, change), |setting| attempt::<Malicious>(setting, bits));
+            .change_message(from, message, change, |setting| attempt::<Malicious>(setting, bits));
         runs += 1;
         if run.sender.as_ref().is_err_and(is_failed_check) {
             caught += 1;

@@ -84,7 +84,7 @@ fn change_each_message(
             let learns = learners[learns];
             let attempt = |runner: &Runner| run_psi(protocol, runner, learns, x, y);
             let (tampering, run) =
-                runner.change_message((from, message as u64, changes[change]), attempt);
+                runner.change_message(from, message as u64, changes[change], attempt);
             check(&tampering, learns, run);
         }
     }

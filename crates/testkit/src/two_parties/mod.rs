@@ -144,10 +144,11 @@ impl Runner {
             peers.reverse();
         }
         thread::scope(|scope| {
-            let own = (self.threads, self.seed);
-            let sending = scope.spawn(move || self.run_party(sender, peers[0], sender_end, own));
-            let own = (self.receiver_threads.unwrap_or(self.threads), !self.seed);
-            let receiving = self.run_party(receiver, peers[1], receiver_end, own);
+            let (threads, seed) = (self.threads, self.seed);
+            let sending =
+                scope.spawn(move || self.run_party(sender, peers[0], sender_end, threads, seed));
+            let threads = self.receiver_threads.unwrap_or(threads);
+            let receiving = self.run_party(receiver, peers[1], receiver_end, threads, !seed);
             let sending = match sending.join() {
                 Ok(run) => run,
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -161,7 +162,8 @@ impl Runner {
         party: impl FnOnce(&mut Context) -> Result<T>,
         peer: Role,
         streams: Arc<dyn Streams>,
-        (threads, seed): (usize, u8),
+        threads: usize,
+        seed: u8,
     ) -> PartyRun<T> {
         let meter = Meter::new();
         let (mut direction_changes, mut order) = (0, MessageOrder::default());
@@ -185,15 +187,18 @@ impl Runner {
         PartyRun { output, meter, direction_changes, order }
     }
 
-    /// The result of `attempt` with one change of a message. The first attempts wait only a short
-    /// time; a longer one follows if a party stopped before anything was changed.
+    /// The result of `attempt` with this `change` of the message with number `message` of the party
+    /// in role `from`. The first attempts wait only a short time; a longer one follows if a party
+    /// stopped before anything was changed.
     ///
     /// # Panics
     /// When no attempt comes to the message, or the attempts take twenty seconds and twenty times
     /// as long as one in which nothing is changed.
     pub fn change_message<R>(
         &self,
-        (from, message, change): (Role, u64, Change),
+        from: Role,
+        message: u64,
+        change: Change,
         attempt: impl Fn(&Runner) -> R,
     ) -> (Tampering, R) {
         let start = Instant::now();
@@ -245,7 +250,7 @@ impl Runner {
         assert!(messages > 0, "the {from} sends nothing");
         for change in changes {
             for message in 0..messages {
-                let (tampering, run) = self.change_message((from, message, *change), &attempt);
+                let (tampering, run) = self.change_message(from, message, *change, &attempt);
                 check(&tampering, run);
             }
         }
