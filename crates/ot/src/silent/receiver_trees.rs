@@ -23,10 +23,12 @@ impl ReceiverTrees {
     /// empty if the leaves are correlated.
     pub(super) fn receive(
         ctx: &mut Context,
-        (functions, kind): (&Functions, Leaves),
+        functions: &Functions,
+        kind: Leaves,
         groups: &[Group],
         cots: &Cots,
-        (values, blocks): (Vec<Block>, &[Block]),
+        values: Vec<Block>,
+        blocks: &[Block],
     ) -> Result<Self> {
         let mut punctured = Vec::with_capacity(groups.iter().map(|group| group.trees).sum());
         let mut blocks = blocks.iter();

@@ -2,7 +2,7 @@
 
 use super::check::Weights;
 use super::parameters::Group;
-use super::tree::{Functions, Leaves, sender_leaves, sender_message};
+use super::tree::{Functions, Leaves, Tree, sender_leaves, sender_message};
 use rayon::prelude::*;
 use vesica_core::{Block, Result, Secret};
 use vesica_net::{Context, Pool};
@@ -36,7 +36,8 @@ impl SenderTrees {
                 message.par_chunks_mut(message_len).zip(keys).enumerate().for_each_init(
                     || Zeroizing::new(vec![Block::ZERO; group.tree_len()]),
                     |leaves, (i, (message, (keys, key)))| {
-                        self.message((group.tree + i, keys, *key), leaves, message);
+                        let tree = Tree { number: group.tree + i, keys, noise_key: *key };
+                        self.message(tree, leaves, message);
                     },
                 );
             });
@@ -61,14 +62,15 @@ impl SenderTrees {
             let parts = leaves.par_chunks_mut(group.tree_len()).zip(messages);
             let inputs = cots[group.transfers()].par_chunks(group.depth).zip(noise_keys);
             parts.zip(inputs).enumerate().for_each(|(i, ((leaves, message), (keys, key)))| {
-                self.message((group.tree + i, keys, *key), leaves, message);
+                let tree = Tree { number: group.tree + i, keys, noise_key: *key };
+                self.message(tree, leaves, message);
             });
         });
         ctx.peer()?.send(Block::as_bytes(&message))?;
         Ok(leaves)
     }
 
-    fn message(&self, tree: (usize, &[Block], Block), leaves: &mut [Block], message: &mut [Block]) {
+    fn message(&self, tree: Tree<'_>, leaves: &mut [Block], message: &mut [Block]) {
         let delta = &self.delta;
         sender_message(&self.functions, self.kind, delta, tree, leaves, message);
     }
@@ -76,7 +78,7 @@ impl SenderTrees {
     /// The leaves of a tree, from the key of its first transfer.
     pub(super) fn leaves(&self, tree: usize, first_key: Block, leaves: &mut [Block]) {
         let delta = &self.delta;
-        sender_leaves(&self.functions, self.kind, delta, (tree, first_key), leaves);
+        sender_leaves(&self.functions, self.kind, delta, tree, first_key, leaves);
     }
 
     /// ⟨χ, v⟩ over the groups' trees.

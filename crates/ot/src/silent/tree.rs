@@ -109,24 +109,35 @@ pub(super) fn sender_leaves(
     functions: &Functions,
     kind: Leaves,
     delta: &Secret<Block>,
-    (tree, first_key): (usize, Block),
+    tree: usize,
+    first_key: Block,
     leaves: &mut [Block],
 ) {
-    expand(functions, kind, delta, (tree, first_key), leaves, |_, _| ());
+    expand(functions, kind, delta, tree, first_key, leaves, |_, _| ());
+}
+
+/// A tree at the sender.
+pub(super) struct Tree<'a> {
+    pub(super) number: usize,
+    /// The keys of its transfers, one for each level.
+    pub(super) keys: &'a [Block],
+    /// The sender's part of the VOLE that gives the noise value's multiple of Δ. Only hashed leaves need it.
+    pub(super) noise_key: Block,
 }
 
 /// Like [`sender_leaves`], with the keys of all transfers of the tree. Sets `message` to the blocks that the receiver
 /// needs: one for each level from the second on, and for hashed leaves one more, which yields the noise value's
-/// multiple of Δ; `noise_key` is the sender's part of that VOLE.
+/// multiple of Δ.
 pub(super) fn sender_message(
     functions: &Functions,
     kind: Leaves,
     delta: &Secret<Block>,
-    (tree, keys, noise_key): (usize, &[Block], Block),
+    tree: Tree<'_>,
     leaves: &mut [Block],
     message: &mut [Block],
 ) {
-    let all = expand(functions, kind, delta, (tree, keys[0]), leaves, |i, left| {
+    let Tree { number, keys, noise_key } = tree;
+    let all = expand(functions, kind, delta, number, keys[0], leaves, |i, left| {
         message[i - 1] = left ^ keys[i];
     });
     if kind == Leaves::Hashed {
@@ -140,7 +151,8 @@ fn expand(
     functions: &Functions,
     kind: Leaves,
     delta: &Secret<Block>,
-    (tree, first_key): (usize, Block),
+    tree: usize,
+    first_key: Block,
     leaves: &mut [Block],
     mut level: impl FnMut(usize, Block),
 ) -> Block {
@@ -272,14 +284,16 @@ mod tests {
                 &functions,
                 Leaves::Correlated,
                 &Secret::new(block(1)),
-                (tree, block(2)),
+                tree,
+                block(2),
                 &mut nodes,
             );
             sender_leaves(
                 &functions,
                 Leaves::Hashed,
                 &Secret::new(block(1)),
-                (tree, block(2)),
+                tree,
+                block(2),
                 &mut leaves,
             );
             let pi = &functions.keys(tree).leaf;
@@ -307,7 +321,8 @@ mod tests {
                         &functions,
                         Leaves::Correlated,
                         &Secret::new(block(1)),
-                        (tree, block(2)),
+                        tree,
+                        block(2),
                         leaves,
                     );
                 }

@@ -38,7 +38,9 @@ pub(super) fn receiver_tile(
     leaves: &[Aes128],
     first: u128,
     scratch: &mut Scratch,
-    (u, c, columns): (&mut [Block], &mut [Block], &mut [Block]),
+    u: &mut [Block],
+    c: &mut [Block],
+    columns: &mut [Block],
 ) {
     let len = u.len();
     let (rows, _) = scratch.split(len);
@@ -65,7 +67,8 @@ pub(super) fn sender_tile(
     delta: &Secret<Block>,
     first: u128,
     scratch: &mut Scratch,
-    (c, columns): (&[Block], &mut [Block]),
+    c: &[Block],
+    columns: &mut [Block],
 ) {
     let len = columns.len() / COLUMNS;
     let (rows, total) = scratch.split(len);

@@ -170,7 +170,7 @@ impl<S: Security> Receiver<S> {
             self.next_block += choices.len() as u128;
             let tile = |scratch: &mut Scratch, (i, ((u, c), columns)): (usize, ((_, _), _))| {
                 let first = first + (i * TILE) as u128;
-                receiver_tile(bits, leaves, first, scratch, (u, c, columns));
+                receiver_tile(bits, leaves, first, scratch, u, c, columns);
             };
             if ctx.pool().len() == 1 {
                 let u = choices.chunks_mut(TILE);

@@ -221,9 +221,9 @@ impl<S: Security> Sender<S> {
                 }
             }
             let first = self.next_block;
-            let tile = |scratch: &mut Scratch, (i, tile): (usize, (_, _))| {
+            let tile = |scratch: &mut Scratch, (i, (c, columns)): (usize, (_, _))| {
                 let first = first + (i * TILE) as u128;
-                sender_tile(bits, leaves, delta, first, scratch, tile);
+                sender_tile(bits, leaves, delta, first, scratch, c, columns);
             };
             if ctx.pool().len() == 1 {
                 let columns = group.chunks_mut(TILE * COLUMNS);

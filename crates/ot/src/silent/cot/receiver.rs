@@ -84,8 +84,9 @@ impl<S: Security> Receiver<S> {
         let groups = plan.groups();
         let tree_count = groups.iter().map(|group| group.trees).sum();
         let functions = Functions::new(tree_seed, tree_count);
-        let of = (&functions, Leaves::Correlated);
-        let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (Vec::new(), &[]))?;
+        let kind = Leaves::Correlated;
+        let trees =
+            ReceiverTrees::receive(ctx, &functions, kind, &groups, &below.cots, Vec::new(), &[])?;
         if S::MALICIOUS {
             let seed = seed::draw(ctx);
             let chi = Weights::new(seed, &groups);

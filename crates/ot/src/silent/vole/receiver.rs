@@ -87,15 +87,23 @@ impl<S: Security> Receiver<S> {
         let spare_value = Zeroizing::new(noise_values.split_off(plan.dual_trees()));
 
         let (groups, dual_group) = (plan.groups(), plan.dual_group());
-        let of = (&functions, Leaves::Hashed);
-        let errors = (noise_values, &below.voles.blocks[..dual_group.trees]);
-        let dual = ReceiverTrees::receive(ctx, of, &[dual_group], &below.cots, errors)?;
+        let (kind, cots) = (Leaves::Hashed, &below.cots);
+        let blocks = &below.voles.blocks[..dual_group.trees];
+        let dual = ReceiverTrees::receive(
+            ctx,
+            &functions,
+            kind,
+            &[dual_group],
+            cots,
+            noise_values,
+            blocks,
+        )?;
         let noise = dual.all(ctx.pool(), &functions, dual_group.tree_len());
         let mut start = dual::compress(&codes, noise, plan.start_len);
         let first_error = plan.start_len - plan.step_trees();
         let [values, blocks] = start.each_mut().map(|column| column.split_off(first_error));
         let blocks = Zeroizing::new(blocks);
-        let trees = ReceiverTrees::receive(ctx, of, &groups, &below.cots, (values, &blocks))?;
+        let trees = ReceiverTrees::receive(ctx, &functions, kind, &groups, cots, values, &blocks)?;
 
         if S::MALICIOUS {
             let seed = seed::draw(ctx);
