@@ -194,8 +194,8 @@ impl Gates for Garbler<'_> {
         };
         let mut table =
             &mut messages::buffer(&mut self.table, part.table_len())[..part.table_len()];
-        let (pool, secrets) = (self.ctx.pool(), (self.hash, &self.delta));
-        let results = part.garble(pool, secrets, circuit, words, table)?;
+        let pool = self.ctx.pool();
+        let results = part.garble(pool, self.hash, &self.delta, circuit, words, table)?;
         for message in part.messages() {
             let message = table.split_off_mut(..message).unwrap_or_default();
             self.ctx.peer()?.send(Block::as_bytes(message))?;

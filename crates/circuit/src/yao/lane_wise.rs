@@ -131,7 +131,8 @@ impl Part {
     pub(super) fn garble(
         &self,
         pool: &Pool,
-        (hash, delta): (GateHash, &Secret<Block>),
+        hash: GateHash,
+        delta: &Secret<Block>,
         circuit: &impl LaneWise,
         words: &[&[Labels]],
         mut table: &mut [Block],
@@ -140,7 +141,7 @@ impl Part {
         let and = |share: Share<&mut [Block]>, [a, b]: [&[Block]; 2], out: &mut [Block]| {
             garble_and(hash, share.first, *delta.expose(), a, b, out, share.table);
         };
-        self.run(pool, circuit, words, shares, (Some(delta), &and))
+        self.run(pool, circuit, words, shares, Some(delta), &and)
     }
 
     /// Evaluates `circuit` with the ciphertexts in `table`.
@@ -156,7 +157,7 @@ impl Part {
         let and = |share: Share<&[Block]>, [a, b]: [&[Block]; 2], out: &mut [Block]| {
             evaluate_and(hash, share.first, a, b, share.table, out);
         };
-        self.run(pool, circuit, words, shares, (None, &and))
+        self.run(pool, circuit, words, shares, None, &and)
     }
 
     fn run<T: Send>(
@@ -165,7 +166,8 @@ impl Part {
         circuit: &impl LaneWise,
         words: &[&[Labels]],
         shares: Vec<Vec<Share<T>>>,
-        (delta, and): (Option<&Secret<Block>>, &And<'_, T>),
+        delta: Option<&Secret<Block>>,
+        and: &And<'_, T>,
     ) -> Result<Vec<Labels>> {
         let mut results: Vec<_> = shares.iter().map(|_| Ok(Vec::new())).collect();
         let tasks = self.threads.iter().zip(shares).zip(&mut results).collect();
