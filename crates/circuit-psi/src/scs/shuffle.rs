@@ -238,7 +238,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
                 for count in parts(&packing, shares.len()) {
                     let (now, later) = order.split_at(count);
                     order = later;
-                    let bytes = packed(ctx, &key, &packing, (&masks, &shares), now);
+                    let bytes = packed(ctx, &key, &packing, &masks, &shares, now);
                     ctx.peer()?.send(&bytes)?;
                 }
                 Ok(output)
@@ -287,7 +287,8 @@ fn packed(
     ctx: &mut Context,
     key: &PublicKey,
     packing: &Packing,
-    (masks, shares): (&[Ciphertext], &[Share]),
+    masks: &[Ciphertext],
+    shares: &[Share],
     order: &[u32],
 ) -> Vec<u8> {
     let tasks = order.chunks(packing.slots()).map(|order| (order, key.noise(ctx.rng())));
