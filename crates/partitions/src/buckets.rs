@@ -420,7 +420,8 @@ mod tests {
 
     fn grouped(
         rows: &[Item],
-        (most, partitions): (u64, u64),
+        most: u64,
+        partitions: u64,
         run_rows: usize,
         chunk: usize,
         scratch: &dyn Scratch,
@@ -444,7 +445,7 @@ mod tests {
         ) {
             let rows: Vec<Item> = rows.into_iter().map(Item::from_integer).collect();
             let (most, partitions) = (1 << most, 1 << fewer.min(most));
-            let grouped = grouped(&rows, (most, partitions), run_rows, chunk, &MemoryScratch)?;
+            let grouped = grouped(&rows, most, partitions, run_rows, chunk, &MemoryScratch)?;
             prop_assert_eq!(grouped.rows(), rows.len() as u64);
             prop_assert_eq!(grouped.partitions(), partitions);
             let is_in = |item: &Item| item.integer() % 3 == 1;
@@ -493,7 +494,7 @@ mod tests {
     fn a_full_disk_is_an_error_wherever_it_happens() {
         let rows: Vec<Item> = (1..5000).map(Item::from_integer).collect();
         let of = |most| {
-            let grouped = grouped(&rows, (16, 16), 1000, 100, &Full(most));
+            let grouped = grouped(&rows, 16, 16, 1000, 100, &Full(most));
             grouped.map(|_| ()).map_err(|error| error.kind())
         };
         for most in [0, 2000, 16_000, 20_000, 79_983] {
