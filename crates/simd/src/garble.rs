@@ -168,11 +168,9 @@ pub fn garble_known(
     #[cfg(target_arch = "x86_64")]
     if Backend::active() == Backend::Avx512 {
         // SAFETY: as above.
-        return unsafe {
-            avx512::garble_known(hash.keys(first_gate), delta, known, a, (out, table))
-        };
+        return unsafe { avx512::garble_known(hash.keys(first_gate), delta, known, a, out, table) };
     }
-    portable::garble_known(hash.keys(first_gate), delta, known, a, (out, table));
+    portable::garble_known(hash.keys(first_gate), delta, known, a, out, table);
 }
 
 /// Evaluates the gates of [`garble_known`].

@@ -220,9 +220,11 @@ fn known_4(known: KnownBits<'_>, i: usize) -> __mmask8 {
 fn garble_known_batch(
     keys: Keys,
     delta: __m512i,
-    (known, first): (KnownBits<'_>, usize),
+    known: KnownBits<'_>,
+    first: usize,
     a: &Batch,
-    (out, table): (&mut Batch, &mut Batch),
+    out: &mut Batch,
+    table: &mut Batch,
 ) {
     let delta_1 = sigma(delta);
     let mut x = [[delta; 2]; VECTORS];
@@ -247,18 +249,19 @@ pub(super) fn garble_known(
     delta: Block,
     known: KnownBits<'_>,
     a: &[Block],
-    (out, table): (&mut [Block], &mut [Block]),
+    out: &mut [Block],
+    table: &mut [Block],
 ) {
     let delta = _mm512_broadcast_i32x4(load_1(&delta));
     let whole = a.len() - a.len() % BATCH;
     for at in (0..whole).step_by(BATCH) {
-        let results = (batch_mut(out, at), batch_mut(table, at));
-        garble_known_batch(keys.from(at), delta, (known, at), batch(a, at), results);
+        let (out, table) = (batch_mut(out, at), batch_mut(table, at));
+        garble_known_batch(keys.from(at), delta, known, at, batch(a, at), out, table);
     }
     if whole < a.len() {
         let [mut result, mut ciphertexts] = [Batch::default(); 2];
-        let (a, results) = (padded(a, whole), (&mut result, &mut ciphertexts));
-        garble_known_batch(keys.from(whole), delta, (known, whole), &a, results);
+        let (keys, a) = (keys.from(whole), padded(a, whole));
+        garble_known_batch(keys, delta, known, whole, &a, &mut result, &mut ciphertexts);
         put(&result, out, whole);
         put(&ciphertexts, table, whole);
     }

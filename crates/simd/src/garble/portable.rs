@@ -98,7 +98,8 @@ pub(super) fn garble_known(
     delta: Block,
     known: KnownBits<'_>,
     a: &[Block],
-    (out, table): (&mut [Block], &mut [Block]),
+    out: &mut [Block],
+    table: &mut [Block],
 ) {
     for piece in pieces(a.len()) {
         let (a, out, table) =

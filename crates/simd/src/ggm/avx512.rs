@@ -106,11 +106,13 @@ pub(super) fn children(node: &Aes128, left: &mut [Block], right: &mut [Block]) -
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,vaes")]
 fn hashed_children_of<const N: usize>(
-    (node, leaf): (&[__m512i; 11], &[__m512i; 11]),
+    node: &[__m512i; 11],
+    leaf: &[__m512i; 11],
     left: &mut [[Block; LANES]; N],
     right: &mut [[Block; LANES]; N],
     tweaks: (__m512i, __m512i),
-    (children, leaves): (&mut __m512i, &mut __m512i),
+    children: &mut __m512i,
+    leaves: &mut __m512i,
 ) {
     let mut x = [_mm512_setzero_si512(); N];
     x.iter_mut().zip(&*left).for_each(|(x, blocks)| *x = load_4(blocks));
@@ -135,7 +137,7 @@ pub(super) fn hashed_children(
     left: &mut [Block],
     right: &mut [Block],
 ) -> (Block, Block) {
-    let keys = (&round_keys(node.schedule()), &round_keys(leaf.schedule()));
+    let (node, leaf) = (&round_keys(node.schedule()), &round_keys(leaf.schedule()));
     let lanes = _mm512_set_epi64(0, 3, 0, 2, 0, 1, 0, 0);
     let mut tweak = _mm512_add_epi64(tweaks(tree, 0), lanes);
     let half = tweaks(0, left.len() as u64);
@@ -145,13 +147,13 @@ pub(super) fn hashed_children(
     let (rights, right) = right.as_chunks_mut::<VECTORS>();
     for (left, right) in lefts.iter_mut().zip(rights) {
         let both = (tweak, _mm512_add_epi64(tweak, half));
-        hashed_children_of(keys, left, right, both, (&mut children, &mut leaves));
+        hashed_children_of(node, leaf, left, right, both, &mut children, &mut leaves);
         tweak = _mm512_add_epi64(tweak, tweaks(0, (VECTORS * LANES) as u64));
     }
     let (lefts, rights) = (left.as_chunks_mut::<1>().0, right.as_chunks_mut::<1>().0);
     for (left, right) in lefts.iter_mut().zip(rights) {
         let both = (tweak, _mm512_add_epi64(tweak, half));
-        hashed_children_of(keys, left, right, both, (&mut children, &mut leaves));
+        hashed_children_of(node, leaf, left, right, both, &mut children, &mut leaves);
         tweak = _mm512_add_epi64(tweak, tweaks(0, LANES as u64));
     }
     (fold(children), fold(leaves))

@@ -87,7 +87,8 @@ fn samples_by_definition<const C: usize, W: Word + Into<u64>>(
     stream: &Aes128,
     first: u128,
     coefficients: Coefficients<'_>,
-    (table, bits): (&[[Block; C]], u32),
+    table: &[[Block; C]],
+    bits: u32,
 ) -> [Vec<Block>; C] {
     let word_blocks = TILE * SAMPLE_WEIGHT * bits as usize / 128;
     let mut blocks = vec![Block::ZERO; word_blocks + TILE];
@@ -145,7 +146,7 @@ fn check_samples<const C: usize, W: Word + Into<u64>>(
         for tile in 0..2 {
             let first = first + (tile * per_tile) as u128;
             let expected =
-                samples_by_definition::<C, W>(&stream, first, coefficients, (&table, bits));
+                samples_by_definition::<C, W>(&stream, first, coefficients, &table, bits);
             for c in 0..C {
                 let got = got[c][tile * TILE..(tile + 1) * TILE].iter().copied();
                 let start = &start[c][tile * TILE..(tile + 1) * TILE];
