@@ -88,7 +88,9 @@ fn add_hashed(
     bits: u32,
     blocks: &[Block],
     hashed: &mut [Block],
-    (rows, offset, stride): (&mut [u64], usize, usize),
+    rows: &mut [u64],
+    offset: usize,
+    stride: usize,
 ) {
     let (words, mask) = (words_of(bits), last_word_mask(bits));
     for (i, hash) in hashes.iter().enumerate() {

@@ -108,8 +108,8 @@ impl Switches for Holder {
         self.ciphertexts.resize(len * ROWS * words, 0);
         let (hashes, mut hashed) = (self.pads.next(), vec![Block::ZERO; len]);
         for offset in [0, 2 * words] {
-            let rows = (self.ciphertexts.as_mut_slice(), offset, ROWS * words);
-            add_hashed(&hashes, bits, &keys.cots, &mut hashed, rows);
+            let (rows, stride) = (&mut self.ciphertexts, ROWS * words);
+            add_hashed(&hashes, bits, &keys.cots, &mut hashed, rows, offset, stride);
             keys.cots.iter_mut().for_each(|key| *key ^= *delta.expose());
         }
         hashed.zeroize();

@@ -121,8 +121,7 @@ impl Switches for Router {
             }
         }
         let (hashes, mut hashed) = (self.pads.next(), vec![Block::ZERO; len]);
-        let sums = (self.sums.as_mut_slice(), 0, 2 * words);
-        add_hashed(&hashes, bits, &cots.blocks, &mut hashed, sums);
+        add_hashed(&hashes, bits, &cots.blocks, &mut hashed, &mut self.sums, 0, 2 * words);
         hashed.zeroize();
         Ok(())
     }
