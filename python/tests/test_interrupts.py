@@ -459,16 +459,14 @@ def test_an_agreement_a_key_and_a_frame_serve_many_threads() -> None:
 
 
 def test_a_handle_that_is_dropped_ends_the_other_side() -> None:
+    from vesica._options import RunOptions
     from vesica._run import Started
-    from vesica._together import defaults
 
     agreement = deal("k", **SLOW)
     address = free_address()
     thread, here = in_thread(one, agreement, many(), "shop", listen=address)
     place = {"connect": address, "idle": 60}
-    started = Started(
-        **{**defaults(), **place, "agreement": agreement, "data": many(), "key": CLUB}
-    )
+    started = Started(RunOptions(agreement, many(), key=CLUB, **place))
     time.sleep(0.3)
     del started
     gc.collect()

@@ -281,17 +281,15 @@ def test_three_parties_with_a_helper(library: str, helper: Any, tmp_path: Any) -
 
 def test_a_result_that_nobody_took_is_given_again(helper: Any, tmp_path: Any) -> None:
     from support import IDENTITIES, in_thread, one
+    from vesica._options import RunOptions
     from vesica._run import Started
-    from vesica._together import defaults
 
     names = ("shop", "club")
     keys = {name: IDENTITIES[name] for name in names}
     agreement = v.Agreement.new(keys, "email", helper=helper.key, max_rows=1000)
     place = {"connect": helper.address, "state": tmp_path / "shop"}
     shop = pl.DataFrame({"email": SHOP_KEYS})
-    started = Started(
-        **{**defaults(), **place, "agreement": agreement, "data": shop, "key": keys["shop"]}
-    )
+    started = Started(RunOptions(agreement, shop, key=keys["shop"], **place))
     club = pl.DataFrame({"email": CLUB_KEYS})
     thread, box = in_thread(
         one, agreement, club, "club", connect=helper.address, state=tmp_path / "club"

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from vesica import _vesica
-from vesica._agreement import Agreement
 from vesica._errors import SettingsError
 from vesica._figures import Figure, bars
-from vesica._frames import frame
 from vesica._html import table
 from vesica._identity import Identity
-from vesica._names import suggests_names
+from vesica._names import takes
+from vesica._options import Options, Time
 from vesica._progress import Callback, Follower, display
 from vesica._run import (
     GRACE,
     LONGEST,
     TICK,
     WAIT,
-    Time,
     agreement_of,
     check_process,
     idle_seconds,
     key_of,
     names_of,
     needed,
+    path_of,
     seconds,
 )
 
@@ -147,31 +146,17 @@ class Checked:
         return table("Check", self._figures())
 
 
-@suggests_names
-def check(
-    agreement: Agreement | str | os.PathLike[str],
-    data: Any,
-    *,
-    key: Identity | str | os.PathLike[str] | None = None,
-    columns: Mapping[str, str] | None = None,
-    connect: str | None = None,
-    listen: str | None = None,
-    proxy: str | None = None,
-    progress: bool | Callback = False,
-    party: str | None = None,
-    wait: Time = WAIT,
-    idle: Time = 60.0,
-    rows: int = SHAPE_ROWS,
-    strict: bool = False,
-    memory: int | str | None = None,
-    scratch: str | os.PathLike[str] | None = None,
-    refused: str | os.PathLike[str] | None = None,
-    delimiter: str | None = None,
-    header: bool = True,
-    format: str | None = None,
-    skip_rows: int = 0,
-    comment: str | None = None,
-) -> Checked:
+@dataclass(frozen=True, repr=False, eq=False, kw_only=True)
+class CheckOptions(Options):
+    """The arguments of `check`."""
+
+    key: Identity | str | os.PathLike[str] | None = None
+    wait: Time = WAIT
+    rows: int = SHAPE_ROWS
+
+
+@takes(CheckOptions)
+def check(options: CheckOptions) -> Checked:
     """Check `data` before a run, and optionally the connection to the other side.
 
     Counts the rows with a key, without one, and with one that its profile refuses, and shows the
@@ -186,42 +171,42 @@ def check(
             `Checked.ok`.
     """
     check_process()
-    agreed = agreement_of(agreement)
-    identity = None if key is None else key_of(key)
-    mapped = names_of(columns)
-    if rows < 1:
+    agreed = agreement_of(options.agreement)
+    identity = None if options.key is None else key_of(options.key)
+    mapped = names_of(options.columns)
+    if options.rows < 1:
         raise SettingsError("rows is at least 1", "leave it out for the default")
-    who = party if identity is None else agreed.party_of(identity)
-    rows_of = frame(data, delimiter, header, format, skip_rows, comment)
-    given = rows_of.input(needed(agreed, who, mapped))
+    who = options.party if identity is None else agreed.party_of(identity)
+    rows = options.frame()
+    given = rows.input(needed(agreed, who, mapped))
     inner = None if identity is None else identity._inner
     running = _vesica.Running.check(
         agreed._inner,
         inner,
         given,
         mapped,
-        party=party,
-        strict=strict,
-        shape_rows=rows,
-        memory=memory,
-        scratch=None if scratch is None else os.fspath(scratch),
-        refused=None if refused is None else os.fspath(refused),
+        party=options.party,
+        strict=options.strict,
+        shape_rows=options.rows,
+        memory=options.memory,
+        scratch=path_of(options.scratch),
+        refused=path_of(options.refused),
     )
-    found = document(running, progress)
-    if connect is None and listen is None:
+    found = document(running, options.progress)
+    if options.connect is None and options.listen is None:
         return Checked(found, None)
     if identity is None:
         raise SettingsError("connecting to the other side needs a key", "give key=")
     reaching = _vesica.Running.reach(
         agreed._inner,
         identity._inner,
-        listen=listen,
-        connect=connect,
-        proxy=proxy,
-        wait=seconds("wait", wait) or LONGEST,
-        idle=idle_seconds(idle),
+        listen=options.listen,
+        connect=options.connect,
+        proxy=options.proxy,
+        wait=seconds("wait", options.wait) or LONGEST,
+        idle=idle_seconds(options.idle),
     )
-    return Checked(found, document(reaching, progress)["present"])
+    return Checked(found, document(reaching, options.progress)["present"])
 
 
 def document(running: _vesica.Running, progress: bool | Callback) -> dict[str, Any]:

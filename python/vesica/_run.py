@@ -7,17 +7,16 @@ import datetime
 import os
 import time
 from collections.abc import Mapping
-from typing import Any
 
 from vesica import _vesica
 from vesica._agreement import Agreement
 from vesica._errors import DataError, SettingsError, VesicaError
-from vesica._frames import File, FileOptions, Frame, frame
+from vesica._frames import File, FileOptions, Frame
 from vesica._identity import Identity
-from vesica._names import suggests_names
-from vesica._progress import Callback, Follower, display
+from vesica._names import takes
+from vesica._options import RunOptions, Time
+from vesica._progress import Follower, display
 from vesica._result import Result
-from vesica.exchange import Place
 
 #: How often a wait for a run lets Python handle signals and shows progress, in seconds.
 TICK = 0.05
@@ -30,43 +29,9 @@ WAIT, WAIT_KEPT = 60.0, 24 * 3600.0
 #: The longest time, also used for 0 (no limit): a year.
 LONGEST = 366 * 24 * 3600.0
 
-#: A time in seconds, or as a timedelta.
-Time = float | datetime.timedelta
 
-
-@suggests_names
-def run(
-    agreement: Agreement | str | os.PathLike[str],
-    data: Any,
-    *,
-    key: Identity | str | os.PathLike[str],
-    columns: Mapping[str, str] | None = None,
-    connect: str | None = None,
-    listen: str | None = None,
-    proxy: str | None = None,
-    exchange: Place | None = None,
-    progress: bool | Callback = False,
-    party: str | None = None,
-    wait: Time | None = None,
-    idle: Time = 60.0,
-    total: Time = 0.0,
-    threads: int | None = None,
-    strict: bool = False,
-    insecure: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    mark: str | None = None,
-    refused: str | os.PathLike[str] | None = None,
-    force: bool = False,
-    state: str | os.PathLike[str] | None = None,
-    memory: int | str | None = None,
-    scratch: str | os.PathLike[str] | None = None,
-    restart: bool = False,
-    delimiter: str | None = None,
-    header: bool = True,
-    format: str | None = None,
-    skip_rows: int = 0,
-    comment: str | None = None,
-) -> Result:
+@takes(RunOptions)
+def run(options: RunOptions) -> Result:
     """Match `data` with the data of the other parties, and return what this party learns.
 
     Both sides call this, or ``vesica run``, with the same agreement; one listens, the other
@@ -127,59 +92,16 @@ def run(
         NetworkError: The connection could not be made, or failed.
         Cancelled: The run was cancelled on this side.
     """
-    started = Started(**locals())
-    try:
-        while not started.running.wait(TICK):
-            started.follow()
-        started.follow()
-    except BaseException as error:
-        started.stop()
-        started.keep(error)
-        raise
-    finally:
-        started.close()
-    return started.finish()
+    return completed(options)
 
 
-@suggests_names
-async def run_async(
-    agreement: Agreement | str | os.PathLike[str],
-    data: Any,
-    *,
-    key: Identity | str | os.PathLike[str],
-    columns: Mapping[str, str] | None = None,
-    connect: str | None = None,
-    listen: str | None = None,
-    proxy: str | None = None,
-    exchange: Place | None = None,
-    progress: bool | Callback = False,
-    party: str | None = None,
-    wait: Time | None = None,
-    idle: Time = 60.0,
-    total: Time = 0.0,
-    threads: int | None = None,
-    strict: bool = False,
-    insecure: bool = False,
-    output: str | os.PathLike[str] | None = None,
-    mark: str | None = None,
-    refused: str | os.PathLike[str] | None = None,
-    force: bool = False,
-    state: str | os.PathLike[str] | None = None,
-    memory: int | str | None = None,
-    scratch: str | os.PathLike[str] | None = None,
-    restart: bool = False,
-    delimiter: str | None = None,
-    header: bool = True,
-    format: str | None = None,
-    skip_rows: int = 0,
-    comment: str | None = None,
-) -> Result:
+@takes(RunOptions)
+async def run_async(options: RunOptions) -> Result:
     """Like `run`, for asyncio: other tasks keep running, and cancelling the task ends both sides."""
-    arguments = locals()
     # Importing asyncio takes longer than importing this package.
     import asyncio
 
-    started = Started(**arguments)
+    started = Started(options)
     try:
         while not started.running.wait(0):
             started.follow()
@@ -202,100 +124,93 @@ async def run_async(
     return started.finish()
 
 
+def completed(options: RunOptions) -> Result:
+    """Run until the end, for functions that have made the options themselves."""
+    started = Started(options)
+    try:
+        while not started.running.wait(TICK):
+            started.follow()
+        started.follow()
+    except BaseException as error:
+        started.stop()
+        started.keep(error)
+        raise
+    finally:
+        started.close()
+    return started.finish()
+
+
 class Started:
     """A run in progress, with what is needed to finish it."""
 
-    def __init__(
-        self,
-        *,
-        agreement: Agreement | str | os.PathLike[str],
-        data: Any,
-        key: Identity | str | os.PathLike[str],
-        columns: Mapping[str, str] | None,
-        progress: bool | Callback,
-        party: str | None,
-        wait: Time | None,
-        idle: Time,
-        total: Time,
-        threads: int | None,
-        output: str | os.PathLike[str] | None,
-        mark: str | None,
-        refused: str | os.PathLike[str] | None,
-        state: str | os.PathLike[str] | None,
-        memory: int | str | None,
-        scratch: str | os.PathLike[str] | None,
-        restart: bool,
-        delimiter: str | None,
-        header: bool,
-        format: str | None,
-        skip_rows: int,
-        comment: str | None,
-        connect: str | None,
-        listen: str | None,
-        proxy: str | None,
-        exchange: Place | None = None,
-        strict: bool,
-        insecure: bool,
-        force: bool,
-    ) -> None:
+    def __init__(self, options: RunOptions) -> None:
         check_process()
-        self.agreement = agreement_of(agreement)
-        identity = key_of(key)
+        self.agreement = agreement_of(options.agreement)
+        identity = key_of(options.key)
         self.party = self.agreement.party_of(identity)
-        mapped = names_of(columns)
-        self.frame = frame(data, delimiter, header, format, skip_rows, comment)
+        mapped = names_of(options.columns)
+        self.frame = options.frame()
         is_aided = self.agreement.helper is not None
-        if threads is not None and not 1 <= threads <= 1024:
+        if options.threads is not None and not 1 <= options.threads <= 1024:
             raise SettingsError("the number of threads is from 1 to 1024", "None is all cores")
-        self.mark = None if mark is None else column_name(mark, self.frame)
-        if refused is not None and self.frame.is_cluster:
+        self.mark = None if options.mark is None else column_name(options.mark, self.frame)
+        if options.refused is not None and self.frame.is_cluster:
             raise SettingsError(
                 "refused is not for a cluster, whose rows have no numbers", "leave refused out"
             )
-        if output is not None and self.agreement.operation == "intersection":
+        if options.output is not None and self.agreement.operation == "intersection":
             if not isinstance(self.frame, File):
                 raise SettingsError(
                     "output is for the rows of a file", "use the rows() of the result"
                 )
+        exchange = options.exchange
         try:
             given = self.frame.input(needed(self.agreement, self.party, mapped))
         except DataError:
             # The other side may already wait for this one. Through a store it keeps waiting.
             if exchange is not None:
                 raise
-            _vesica.leave_word(self.agreement._inner, identity._inner, listen, connect, proxy)
+            _vesica.leave_word(
+                self.agreement._inner,
+                identity._inner,
+                options.listen,
+                options.connect,
+                options.proxy,
+            )
             raise
-        is_kept = is_aided or exchange is not None or state is not None
+        is_kept = is_aided or exchange is not None or options.state is not None
         limit = WAIT_KEPT if is_kept else WAIT
         self.running = _vesica.Running.start(
             self.agreement._inner,
             identity._inner,
             given,
             mapped,
-            party=party,
-            listen=listen,
-            connect=connect,
-            proxy=proxy,
+            party=options.party,
+            listen=options.listen,
+            connect=options.connect,
+            proxy=options.proxy,
             exchange=os.fspath(exchange) if isinstance(exchange, os.PathLike) else exchange,
-            wait=limit if wait is None else seconds("wait", wait) or LONGEST,
-            idle=idle_seconds(idle),
-            total=seconds("total", total),
-            threads=threads,
-            state=None if state is None else os.fspath(state),
-            memory=memory,
-            scratch=None if scratch is None else os.fspath(scratch),
-            restart=restart,
-            insecure=insecure,
-            strict=strict,
-            output=None if output is None else os.fspath(output),
+            wait=limit if options.wait is None else seconds("wait", options.wait) or LONGEST,
+            idle=idle_seconds(options.idle),
+            total=seconds("total", options.total),
+            threads=options.threads,
+            state=path_of(options.state),
+            memory=options.memory,
+            scratch=path_of(options.scratch),
+            restart=options.restart,
+            insecure=options.insecure,
+            strict=options.strict,
+            output=path_of(options.output),
             mark=self.mark,
-            refused=None if refused is None else os.fspath(refused),
-            force=force,
+            refused=path_of(options.refused),
+            force=options.force,
             again=again(self.frame),
             workers=None if self.frame.executors is None else self.frame.executors.workers,
         )
         peers = [one.name for one in self.agreement.parties if one.name != self.party]
-        self.follower = Follower(display(progress), self.agreement.helper or ", ".join(peers))
+        self.follower = Follower(
+            display(options.progress), self.agreement.helper or ", ".join(peers)
+        )
 
     def follow(self) -> None:
         """Show what has happened, and serve the run's requests to executors."""
@@ -388,6 +303,10 @@ def key_of(key: Identity | str | os.PathLike[str]) -> Identity:
             "this is the public half of a key", "give the Identity, or the path of its file"
         )
     return key if isinstance(key, Identity) else Identity.load(key)
+
+
+def path_of(path: str | os.PathLike[str] | None) -> str | None:
+    return None if path is None else os.fspath(path)
 
 
 def names_of(columns: Mapping[str, str] | None) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
+import dataclasses
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -11,8 +11,9 @@ from vesica._agreement import Agreement
 from vesica._errors import NetworkError, SettingsError, VesicaError
 from vesica._identity import Identity
 from vesica._names import check_names
+from vesica._options import RunOptions
 from vesica._result import Result
-from vesica._run import TICK, Started, agreement_of, run
+from vesica._run import TICK, Started, agreement_of
 
 
 def together(
@@ -45,10 +46,9 @@ def together(
             raise SettingsError(
                 f"{what} needs one entry for each party", f"the parties are {', '.join(names)}"
             )
-    check_names("together", arguments, defaults())
-    options = {**defaults(), **arguments, "agreement": agreed}
+    check_names("together", arguments, optional())
     # Only one party's bars: several would overwrite each other.
-    shown = options.pop("progress")
+    shown = arguments.pop("progress", RunOptions.progress)
     running: dict[str, Started] = {}
     try:
         # The first side listens; the other one connects to its port.
@@ -59,9 +59,13 @@ def together(
                 address = first.listening() if first else None
                 place = {"connect": address, "listen": None if first else "127.0.0.1:0"}
             mapped = (columns or {}).get(name)
-            parts = {"data": data[name], "key": keys[name], "party": name, "columns": mapped}
-            parts["progress"] = shown if callable(shown) or not running else False
-            running[name] = Started(**{**options, **place, **parts})
+            own = {
+                "party": name,
+                "columns": mapped,
+                "progress": shown if callable(shown) or not running else False,
+            }
+            given = {**arguments, **place, **own}
+            running[name] = Started(RunOptions(agreed, data[name], key=keys[name], **given))
         while not all(side.running.wait(TICK) for side in running.values()):
             for side in running.values():
                 side.follow()
@@ -93,7 +97,7 @@ def finished(running: Mapping[str, Started]) -> dict[str, Result]:
     return results
 
 
-def defaults() -> dict[str, Any]:
-    """The arguments of `run` that have a default."""
-    parameters = inspect.signature(run).parameters.values()
-    return {one.name: one.default for one in parameters if one.default is not one.empty}
+def optional() -> list[str]:
+    """The names of the arguments of `run` that have a default."""
+    fields = dataclasses.fields(RunOptions)
+    return [one.name for one in fields if one.default is not dataclasses.MISSING]

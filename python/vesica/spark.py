@@ -16,6 +16,7 @@ DataFrames.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import os
 from collections.abc import Mapping
@@ -27,11 +28,12 @@ from vesica._executors import Executors, check_place, slots
 from vesica._frames import unique
 from vesica._identity import Identity
 from vesica._join import helper_join
+from vesica._names import made
+from vesica._options import RunOptions
 from vesica._packages import check_executors, check_packages
 from vesica._result import Result
 from vesica._rows import PRIVATE_ID, Rows
-from vesica._run import agreement_of, key_of, names_of, needed
-from vesica._run import run as run_frame
+from vesica._run import agreement_of, completed, key_of, names_of, needed
 from vesica._work import Work
 
 __all__ = ["count", "helper_join", "match", "private_ids", "run", "save_shares", "sums"]
@@ -158,27 +160,29 @@ def run_rows(
     key: Identity | str | os.PathLike[str],
     work: str,
     files: Any = None,
-    columns: Mapping[str, str] | None = None,
-    state: str | os.PathLike[str] | None = None,
-    restart: bool = False,
     on_executors: bool | None = None,
     adds: str | None = None,
     **settings: Any,
 ) -> tuple[Result, Rows]:
-    """`run`, and the rows. `adds` names a column that the result has in addition to the columns of `df`."""
+    """`run`, and the rows. `adds` names a column that the result has in addition to the columns of `df`.
+
+    `settings` are those arguments of `run` that `vesica.run` has too.
+    """
     if "output" in settings or "force" in settings:
         raise SettingsError("a Spark result is a DataFrame", "use the writer of rows()")
     agreement, identity = agreement_of(agreement), key_of(key)
+    options = made(RunOptions, "run", agreement, df, key=identity, **settings)
     party = agreement.party_of(identity)
     if party is None:
         names = ", ".join(one.name for one in agreement.parties)
         raise SettingsError(
             "this key belongs to no party of the agreement", f"its parties are {names}"
         )
+    exchange, state = options.exchange, options.state
     place = Work(work, files)
     place.check()
-    rows = Rows(df, place, unique(needed(agreement, party, names_of(columns))), adds)
-    exchange = settings.get("exchange")
+    mapped = names_of(options.columns)
+    rows = Rows(df, place, unique(needed(agreement, party, mapped)), adds)
     if on_executors and (exchange is None or agreement.operation != "intersection"):
         raise SettingsError(
             "executors can do the work only of an intersection through exchange",
@@ -195,7 +199,7 @@ def run_rows(
         folder = state_of(agreement, party, state)
         rows.note, rows.state = note_of(agreement, party, folder), folder
         # The file MEETING exists only if a process was killed or interrupted, not after a finished run.
-        rows.find(goes_on=not restart and os.path.isfile(os.path.join(folder, MEETING)))
+        rows.find(goes_on=not options.restart and os.path.isfile(os.path.join(folder, MEETING)))
     rows.write()
     try:
         are_apt = exchange is not None and rows.are_for_executors(agreement, on_executors)
@@ -205,18 +209,10 @@ def run_rows(
             rows.remove()
         raise
     if are_apt:
-        meeting, strict = place_of(exchange), bool(settings.get("strict"))
-        rows.executors = Executors(rows, agreement, party, names_of(columns), meeting, strict)
+        meeting, strict = place_of(exchange), bool(options.strict)
+        rows.executors = Executors(rows, agreement, party, mapped, meeting, strict)
     try:
-        result = run_frame(
-            agreement,
-            rows,
-            key=identity,
-            columns=columns,
-            state=state,
-            restart=restart,
-            **settings,
-        )
+        result = completed(dataclasses.replace(options, data=rows))
     except DataError as error:
         if hasattr(error, "result"):
             raise
