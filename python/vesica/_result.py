@@ -215,7 +215,9 @@ class Result:
         """
         if not self._has_rows or isinstance(self._frame, File):
             if not os.fspath(path).lower().endswith((".parquet", ".pq")):
-                raise DataError("this writes a Parquet file", "give it a name that ends in .parquet")
+                raise DataError(
+                    "this writes a Parquet file", "give it a name that ends in .parquet"
+                )
             self.write(path, force=force)
         else:
             write_whole(path, force, lambda file: self._frame.to_parquet(self.rows(), file))

@@ -40,7 +40,9 @@ class Work:
     ) -> None:
         # `name` is the argument's name. `is_shared` is as for `LocalFolder`.
         if not isinstance(url, (str, os.PathLike)) or not os.fspath(url):
-            raise SettingsError(f"{name} must be the path or URL of a folder", f'for example {name}="{example}"')
+            raise SettingsError(
+                f"{name} must be the path or URL of a folder", f'for example {name}="{example}"'
+            )
         try:
             from pyarrow import fs
         except ImportError:

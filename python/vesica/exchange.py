@@ -138,7 +138,10 @@ def pyarrow(filesystem: Any, path: str) -> Place:
 def root_of(path: str) -> str:
     """A path without a slash at its end. The top is refused, because its folders may be buckets."""
     if not path.strip("/"):
-        raise SettingsError("the path of an exchange is the top of a file system", "give the exchange its own folder")
+        raise SettingsError(
+            "the path of an exchange is the top of a file system",
+            "give the exchange its own folder",
+        )
     return path.rstrip("/")
 
 
