@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import json
 import logging
 import math
 import os
@@ -23,6 +22,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._errors import DataError, InternalError, SettingsError
 from vesica._frames import quietly
+from vesica._orders import Bucket, Task, partitions_of
 from vesica._sealed import FOLDER, Sealed, sealed_in
 from vesica._work import write_whole
 
@@ -272,23 +272,6 @@ def write_bits(files: Any, folder: str, number: int, bits: _vesica.Bits) -> int:
     return common
 
 
-class Bucket:
-    """The location of a bucket's items."""
-
-    def __init__(self, file: str, position: int, entries: int, distinct: int, digest: bytes):
-        self.file, self.position = file, position
-        self.entries, self.distinct, self.digest = entries, distinct, digest
-
-    def to_order(self) -> list[Any]:
-        """For the order of a task."""
-        return [self.file, self.position, self.entries, self.distinct, self.digest.hex()]
-
-    @classmethod
-    def of_order(cls, order: list[Any]) -> Bucket:
-        file, position, entries, distinct, digest = order
-        return cls(file, position, entries, distinct, bytes.fromhex(digest))
-
-
 def turns_of(
     files: Any, folder: str, place: Any, sealed: Sealed
 ) -> Callable[[Iterator[Any]], Iterator[Any]]:
@@ -302,13 +285,13 @@ def turns_of(
             for number in batch.column(0).to_pylist():
                 parts, taken, over = [], [], []
                 orders, tasks = sealed.order(number)
-                for task, given in tasks:
-                    part, buckets = json.loads(task)["part"], map(Bucket.of_order, given)
+                for text, given in tasks:
+                    task, buckets = Task(text), map(Bucket.of_order, given)
                     came, rows = turn(files, folder, store, orders, task, list(buckets))
-                    parts.append(part)
-                    taken.append(sealed.seal(part, came))
+                    parts.append(task.part)
+                    taken.append(sealed.seal(task.part, came))
                     if rows is not None:
-                        over.append((part, rows))
+                        over.append((task.part, rows))
                 # After everything that the other side can see.
                 for part, rows in over:
                     # Each attempt writes the same, and the size does not depend on what was found.
@@ -321,7 +304,7 @@ def turns_of(
 
 
 def turn(
-    files: Any, folder: str, store: Any, orders: str, task: str, buckets: list[Bucket]
+    files: Any, folder: str, store: Any, orders: str, task: Task, buckets: list[Bucket]
 ) -> tuple[str, Any]:
     """Advance one partition by a turn: returns the outcome and, if the partition has finished, the numbers of all its
     rows, each with whether it is common.
@@ -329,15 +312,13 @@ def turn(
     import pyarrow
 
     kept = {}
-    for at in json.loads(task)["heard"]:
-        if "Kept" in at:
-            name, _ = at["Kept"]
-            with files.open_input_stream(f"{folder}/heard/{name}") as file:
-                kept[name] = file.read()
+    for name in task.kept:
+        with files.open_input_stream(f"{folder}/heard/{name}") as file:
+            kept[name] = file.read()
     tables = [read(files, folder, bucket) for bucket in buckets]
     schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
     entries = pyarrow.concat_tables(tables) if tables else schema.empty_table()
-    taken, common = _vesica.take(orders, task, entries.__arrow_c_stream__(), store, kept)
+    taken, common = _vesica.take(orders, task.text, entries.__arrow_c_stream__(), store, kept)
     if common is None:
         return taken, None
     return taken, pyarrow.table({"row": entries["row"], "common": pyarrow.array(common)})
@@ -475,7 +456,7 @@ class Executors:
         keyed = sum(one.entries for one in self.buckets if one is not None)
         self.workers.grouped(total, *self.counts, keyed, distinct, digest.digest())
 
-    def take(self, orders: str, tasks: list[str], kept: list[tuple[str, bytes]]) -> None:
+    def take(self, orders: str, texts: list[str], kept: list[tuple[str, bytes]]) -> None:
         """Have the executors advance the partitions of these tasks."""
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
@@ -483,17 +464,17 @@ class Executors:
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
             self.job("store incoming messages", put)
-        partitions = json.loads(orders)["partitions"]
-        each, rest = divmod(len(self.buckets), partitions)
+        tasks = [Task(text) for text in texts]
+        each, rest = divmod(len(self.buckets), partitions_of(orders))
         if rest or not each:
             raise InternalError("there are more partitions than buckets", "report this")
         with_items = []
         for task in tasks:
-            first = json.loads(task)["part"] * each
+            first = task.part * each
             buckets = [
                 one.to_order() for one in self.buckets[first : first + each] if one is not None
             ]
-            with_items.append((task, buckets))
+            with_items.append((task.text, buckets))
         # Only from public figures: the other side sees how long this takes.
         items = len(tasks) * self.agreement.partition_rows
         most = max(1, min(len(tasks), max(slots(self.rows.spark), -(-items // TASK_ITEMS))))
@@ -508,7 +489,7 @@ class Executors:
                 return {part: sealed.unseal(part, bytes(taken)) for part, taken in found}
 
         by_part = self.job(f"advance {len(tasks)} partitions", turns)
-        self.workers.taken([by_part[json.loads(task)["part"]] for task in tasks])
+        self.workers.taken([by_part[task.part] for task in tasks])
 
     def write_common(self) -> int:
         """Have the executors write bits for the common rows. Returns how many rows are common."""
