@@ -1,4 +1,5 @@
 use std::fmt;
+use std::io;
 use zeroize::Zeroize;
 
 /// One element of a set: a 128-bit digest of an encoded key under the agreement's label. For protocols over a small
@@ -40,6 +41,29 @@ impl Item {
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Item(..)")
+    }
+}
+
+/// What a party enters: its items, row by row.
+pub trait Items: Sync {
+    /// Number of rows.
+    fn rows(&self) -> u64;
+
+    /// Calls `take` with the items of all rows, in the order of the rows, and the row of the first
+    /// of them. A row without a key has the item zero.
+    ///
+    /// # Errors
+    /// Errors in reading the items, and the errors of `take`.
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
+}
+
+impl Items for &[Item] {
+    fn rows(&self) -> u64 {
+        self.len() as u64
+    }
+
+    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
+        take(0, self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Items, labelled hashes, roles, parameters and errors: the vocabulary of all other crates.
 //!
-//! * [`Item`] — one element of a set, a 128-bit keyed digest.
+//! * [`Item`] — one element of a set, a 128-bit keyed digest; [`Items`] — what a party enters, row by row.
 //! * [`hash`] — labelled hashing, the only source of keys and digests in this project.
 //! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
 //! * [`tags`] — shortened tags and the search among them.
@@ -51,7 +51,7 @@ pub mod tagged;
 pub mod tags;
 
 pub use error::{Error, Misbehaviour, ParameterError, Result, StopReason, TransportError};
-pub use item::Item;
+pub use item::{Item, Items};
 pub use params::{EarlyReveal, Learns, PsiParams, Runs, SessionId};
 pub use query::{Bounds, Operation, Query, TextLen, Values};
 pub use refusal::{Excess, Limit, Refusal};

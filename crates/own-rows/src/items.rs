@@ -4,9 +4,8 @@ use std::borrow::Cow;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-use vesica_core::Item;
+use vesica_core::{Item, Items};
 use vesica_heap::may_fail;
-use vesica_protocols::kmrs14::Items;
 use vesica_records::NO_ITEM;
 use vesica_scratch::{Scratch, ScratchFile};
 

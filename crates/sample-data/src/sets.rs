@@ -5,10 +5,9 @@
 
 use std::io;
 use std::sync::Arc;
-use vesica_core::{Block, Bounds, Item, Learns, Query, Result, Role, Values, hash};
+use vesica_core::{Block, Bounds, Item, Items, Learns, Query, Result, Role, Values, hash};
 use vesica_net::Context;
 use vesica_own_rows::RowSet;
-use vesica_protocols::kmrs14::Items;
 use vesica_protocols::{Ids, Input, Output, Shares};
 use vesica_simd::aes::Aes128;
 

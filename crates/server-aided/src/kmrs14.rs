@@ -92,7 +92,7 @@ pub use board::{Board, Boards, Wanted};
 pub use bytes::Room;
 pub use catalogue::{AidedProtocol, Check, Variant, aided, find_aided};
 pub use learned::{Answer, HelperFact, HelperLearns, Noun, PartyLearns};
-pub use list::{CommonRows, Items, Means};
+pub use list::{CommonRows, Means};
 pub use party::{Memory, Outcome, RunFacts, SEAL_LEN, Seal, run, run_in_clear};
 pub use slot::{Kind, Slot};
 pub use spec::{MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, PartySpec, Spec};

@@ -6,13 +6,13 @@ use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_core::{Block, Item};
+use vesica_core::{Block, Item, Items};
 use vesica_helper_client::{Envelopes, FolderError, MeetingError, State, StateError, meet};
 use vesica_helper_client::{Remote, RemoteOptions};
 
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
-use vesica_protocols::kmrs14::{self, Boards, Items, Means, Spec};
+use vesica_protocols::kmrs14::{self, Boards, Means, Spec};
 use vesica_report::Stopwatch;
 use vesica_scratch::FolderScratch;
 use vesica_simd::aes::Aes128;

@@ -25,7 +25,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split;
 use vesica_core::sort::sort_distinct;
-use vesica_core::{Block, Error, Item, Learns, Misbehaviour, PsiParams, Result, Role, Secret};
+use vesica_core::{
+    Block, Error, Item, Items, Learns, Misbehaviour, PsiParams, Result, Role, Secret,
+};
 use vesica_detached::{InSteps, PartRows, PartRun, counted, in_flight};
 use vesica_net::{Connection, Context, OpenedStreams};
 use vesica_own_rows::{RowItems, RowSet, Spread};
@@ -34,7 +36,6 @@ use vesica_partitions::{
     Splitter,
 };
 use vesica_protocols::Protocol;
-use vesica_protocols::kmrs14::Items;
 use vesica_records::{NO_ITEM, Streamed};
 use vesica_scratch::Scratch;
 

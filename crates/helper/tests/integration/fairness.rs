@@ -3,12 +3,12 @@
 use crate::common::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use vesica_core::{Error, Item, Refusal, Result, Secret, TransportError};
+use vesica_core::{Error, Item, Items, Refusal, Result, Secret, TransportError};
 use vesica_helper_client::Remote;
 use vesica_net::Progress;
 use vesica_scratch::MemoryScratch;
 use vesica_server_aided::kmrs14::{
-    Board, Boards, Items, Kind, Means, RunFacts, Seal, Slot, Spec, Variant, run,
+    Board, Boards, Kind, Means, RunFacts, Seal, Slot, Spec, Variant, run,
 };
 
 struct NoSeal;

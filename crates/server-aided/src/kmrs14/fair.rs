@@ -35,13 +35,13 @@ mod opened;
 use super::board::{Board, Wanted};
 use super::helper::{HelperStore, Steps, is_by_all};
 use super::label_keys::LabelKeys;
-use super::list::{Items, OwnList};
+use super::list::OwnList;
 use super::party::{DIGEST_LEN, Outcome, PartySteps, bits, exact, get_all};
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
 use opened::Opened;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Misbehaviour, Refusal, Result, Secret};
+use vesica_core::{Items, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, Format, LabelKey};
 
 const OUTER_LABEL: &str = "vesica kmrs14 2026 outer secret v1";

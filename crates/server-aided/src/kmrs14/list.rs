@@ -8,36 +8,13 @@ use super::spec::Spec;
 use std::io;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use vesica_core::{Error, Item, Misbehaviour, Result};
+use vesica_core::{Error, Item, Items, Misbehaviour, Result};
 use vesica_labels::{Bits, Format, Label, Order, Segment, Sorted, Spool};
 use vesica_net::{Pool, Progress};
 use vesica_scratch::Scratch;
 
 /// Takes labels, each with the row or dummy that it labels.
 type Sink<'a, T> = dyn FnMut(Label, T) -> io::Result<()> + 'a;
-
-/// What a party enters: its items, row by row.
-pub trait Items: Sync {
-    /// Number of rows.
-    fn rows(&self) -> u64;
-
-    /// Calls `take` with the items of all rows, in the order of the rows, and the row of the first of them. A row
-    /// without a key has the item zero.
-    ///
-    /// # Errors
-    /// Errors in reading the items, and the errors of `take`.
-    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()>;
-}
-
-impl Items for &[Item] {
-    fn rows(&self) -> u64 {
-        self.len() as u64
-    }
-
-    fn each(&self, take: &mut dyn FnMut(u64, &[Item]) -> io::Result<()>) -> io::Result<()> {
-        take(0, self)
-    }
-}
 
 /// The resources of a party.
 pub struct Means<'a> {

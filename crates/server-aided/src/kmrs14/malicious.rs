@@ -21,9 +21,8 @@
 
 use super::helper::Steps;
 use super::label_keys::LabelKeys;
-use super::list::Items;
 use super::party::{Outcome, PartySteps};
-use vesica_core::{Refusal, Result};
+use vesica_core::{Items, Refusal, Result};
 
 impl PartySteps<'_> {
     /// P_i.

@@ -6,10 +6,10 @@
 use super::board::{Board, Boards, Wanted};
 use super::catalogue::Variant;
 use super::label_keys::LabelKeys;
-use super::list::{CommonRows, Items, Means, OwnList, SentList};
+use super::list::{CommonRows, Means, OwnList, SentList};
 use super::slot::{Kind, Slot, answer_parts};
 use super::spec::Spec;
-use vesica_core::{Error, Misbehaviour, Refusal, Result, Secret};
+use vesica_core::{Error, Items, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, Format, ListError};
 
 /// Bytes of a digest, a secret or a share.

@@ -16,10 +16,9 @@
 
 use super::helper::Steps;
 use super::label_keys::LabelKeys;
-use super::list::Items;
 use super::party::{Outcome, PartySteps};
 use super::slot::Kind;
-use vesica_core::{Refusal, Result};
+use vesica_core::{Items, Refusal, Result};
 
 impl PartySteps<'_> {
     /// P_i. K, D_0 and D_i of step 1 are in `f_k`.

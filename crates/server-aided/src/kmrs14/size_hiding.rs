@@ -48,7 +48,7 @@ mod lists;
 use super::board::{Board, Wanted};
 use super::helper::{HelperStore, Steps, storage};
 use super::label_keys::LabelKeys;
-use super::list::{Items, OwnList};
+use super::list::OwnList;
 use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
 use super::side_by_side::{side_by_side, useful_threads};
 use super::slot::{Kind, Slot};
@@ -57,7 +57,7 @@ use lists::{Fetched, relabelled};
 use std::cell::Cell;
 use std::io;
 use vesica_core::hash::{Transcript, derive};
-use vesica_core::{Error, Misbehaviour, Refusal, Result, Secret};
+use vesica_core::{Error, Items, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, Label, LabelKey, List, Segment, Sorted, join};
 
 /// Labels relabelled at once.

@@ -4,12 +4,12 @@ use super::{Slots, pool};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use vesica_core::hash::derive;
-use vesica_core::{Item, Misbehaviour, Refusal, Result, Secret};
+use vesica_core::{Item, Items, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, List, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, HelperStore, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
-    Board, Boards, Items, Kind, Means, Memory, Outcome, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
+    Board, Boards, Kind, Means, Memory, Outcome, RunFacts, SEAL_LEN, Seal, Slot, Spec, run,
 };
 use vesica_scratch::{MemoryScratch, Scratch};
 

@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 use vesica_core::hash::derive;
-use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, Secret};
+use vesica_core::{Error, Item, Items, Misbehaviour, Refusal, Result, Secret};
 use vesica_labels::{Bits, List, ListError, join};
 use vesica_net::{Pool, Progress};
 use vesica_protocols::kmrs14::helper::{CommonFailure, HelperStore, advance, check_put, is_out};
 use vesica_protocols::kmrs14::{
-    Board, Boards, Check, Items, Kind, Means, Memory, Outcome, PartySpec, RunFacts, SEAL_LEN, Seal,
-    Slot, Spec, Variant, run,
+    Board, Boards, Check, Kind, Means, Memory, Outcome, PartySpec, RunFacts, SEAL_LEN, Seal, Slot,
+    Spec, Variant, run,
 };
 use vesica_scratch::{MemoryScratch, Scratch, ScratchFile};
 

@@ -7,7 +7,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::{Arc, Mutex};
 use vesica_core::hash::derive;
-use vesica_core::{Error, Item, Misbehaviour, Refusal, Result, TransportError};
+use vesica_core::{Error, Item, Items, Misbehaviour, Refusal, Result, TransportError};
 use vesica_protocols::kmrs14::{Board, Boards, Check, Kind, Outcome, Slot, Variant};
 
 fn is_caught(outcome: &Result<Outcome>) -> bool {
@@ -395,7 +395,7 @@ struct Lying {
 
 impl Lying {
     fn run(self, scales: &[u32], set: &[Item]) -> Result<Outcome> {
-        use vesica_protocols::kmrs14::{Items, Means, RunFacts, run};
+        use vesica_protocols::kmrs14::{Means, RunFacts, run};
         struct Liar(crate::kmrs14::board::Way, Kind);
         impl Boards for Liar {
             fn lanes(&self, _: u64) -> usize {

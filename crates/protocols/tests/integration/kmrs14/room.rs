@@ -5,11 +5,11 @@ use crate::kmrs14::laws::{SMALL, items};
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use vesica_core::{Item, Refusal, Result, Secret};
+use vesica_core::{Item, Items, Refusal, Result, Secret};
 use vesica_net::Pool;
 use vesica_protocols::kmrs14::helper::check_put;
 use vesica_protocols::kmrs14::{
-    Board, Boards, Check, Items, Kind, Means, RunFacts, Slot, Spec, Variant, run,
+    Board, Boards, Check, Kind, Means, RunFacts, Slot, Spec, Variant, run,
 };
 
 const ALL: [Variant; 4] =

@@ -4,11 +4,11 @@ use super::{inner_bits, inner_format, truncated};
 use crate::kmrs14::board::Board;
 use crate::kmrs14::helper::{Steps, storage};
 use crate::kmrs14::label_keys::{Dummy, LabelKeys};
-use crate::kmrs14::list::{self, Items, send_segments};
+use crate::kmrs14::list::{self, send_segments};
 use crate::kmrs14::party::{DIGEST_LEN, PartySteps};
 use crate::kmrs14::slot::{Kind, Slot, answer_parts};
 use crate::kmrs14::stored::{Stored, counts};
-use vesica_core::{Error, Item, Refusal, Result};
+use vesica_core::{Error, Item, Items, Refusal, Result};
 use vesica_labels::{Bits, LabelKey, List, ListError, Segment, Sorted, Spool};
 
 impl PartySteps<'_> {
