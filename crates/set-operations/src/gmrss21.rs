@@ -3,28 +3,8 @@
 //! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
 //! PKC 2021; and private ids from two complete OPRFs.
 //!
-//! | | |
-//! |---|---|
-//! | security | semi-honest |
-//! | assumption, `gmrss21_cardinality`, `gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_inner_product`, `gmrss21_union`, `gmrss21_secret_shared_intersection`, `gmrss21_values`, `private_id_oprf` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
-//! | assumption, `gmrss21_cardinality_paper`, `gmrss21_intersection_paper`, `gmrss21_cardinality_sum_paper`, `gmrss21_union_paper`, `gmrss21_secret_shared_intersection_paper`, `gmrss21_private_id_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
-//! | assumption, `gmrss21_private_id`, `private_id_low_communication` | regular learning parity with noise over GF(2), GF(2^16) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
-//! | assumption, `cardinality_low_communication`, `union_low_communication` | regular learning parity with noise over GF(2) and GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
-//! | receiver learns, `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `gmrss21_secret_shared_intersection`, `gmrss21_secret_shared_intersection_paper`, `cardinality_low_communication` | how many items are common; the size of the sender's set |
-//! | receiver learns, `gmrss21_intersection`, `gmrss21_intersection_paper` | which of its own items the sender has; the size of the sender's set |
-//! | receiver learns, `gmrss21_cardinality_sum`, `gmrss21_cardinality_sum_paper` | how many items are common and the sum of their values; the size of the sender's set |
-//! | receiver learns, `gmrss21_inner_product` | how many items are common and the sum of the products of their values; the size of the sender's set |
-//! | receiver learns, `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` | the items that only the sender has, and so how many are common; the size of the sender's set |
-//! | receiver learns, `gmrss21_values` | how many items are common, and which entries of the shared list are theirs; the size of the sender's set |
-//! | receiver learns, `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` | a random identifier of each of its items and those of the union, and so how many items are common; the size of the sender's set |
-//! | sender learns, `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `gmrss21_cardinality_sum`, `gmrss21_inner_product`, `gmrss21_cardinality_sum_paper`, `cardinality_low_communication` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
-//! | sender learns, `gmrss21_intersection`, `gmrss21_intersection_paper` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also which of its own items the receiver has |
-//! | sender learns, `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` | the size of the receiver's set; with a result of its own, the items that only the receiver has |
-//! | sender learns, `gmrss21_secret_shared_intersection`, `gmrss21_secret_shared_intersection_paper` | how many items are common; the size of the receiver's set |
-//! | sender learns, `gmrss21_values` | the size of the receiver's set; with bounds, whether the number of common items is inside |
-//! | sender learns, `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` | a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set |
-//! | flights | 14 (`gmrss21_cardinality`), 27 (`gmrss21_cardinality_paper`), 18 (`gmrss21_intersection`, `gmrss21_cardinality_sum`, `gmrss21_inner_product`, `gmrss21_union`, `gmrss21_values`), 29 (`gmrss21_intersection_paper`, `gmrss21_cardinality_sum_paper`, `gmrss21_union_paper`, `gmrss21_private_id`), 20 (`gmrss21_secret_shared_intersection`), 45 (`gmrss21_secret_shared_intersection_paper`), 36 (`gmrss21_private_id_paper`), 25 (`private_id_oprf`), 19 (`cardinality_low_communication`), 23 (`union_low_communication`), 30 (`private_id_low_communication`), for 2^16 items each |
-//! | payload bytes | those of the parts, see [`bytes`](vesica_party::Protocol::bytes) |
+//! The module of each operation says what both parties learn, under which assumption and in how many
+//! flights. Payload bytes are those of the parts, see [`bytes`](vesica_party::Protocol::bytes).
 //!
 //! The core is the *permuted characteristic*. Steps 1 to 10 have the numbers of the paper's Figure 6:
 //!

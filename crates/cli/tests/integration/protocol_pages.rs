@@ -120,32 +120,67 @@ fn the_page_of_the_catalogue_has_every_row() {
     assert_eq!(page("docs/catalogue.md"), expected);
 }
 
-/// Every file below `folder` with one of `names`.
-fn files(folder: &Path, names: &[&str]) -> Vec<PathBuf> {
+/// Every file below `folder` that `is_wanted`.
+fn files(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            found.extend(files(&path, names));
-        } else if names.iter().any(|name| path.ends_with(name)) {
+            found.extend(files(&path, is_wanted));
+        } else if is_wanted(&path) {
             found.push(path);
         }
     }
     found
 }
 
-/// The modules of the protocols, each with the ids of its rows.
-fn modules() -> Vec<(PathBuf, Vec<String>)> {
+/// The first lines of the table of a module's facts.
+const TABLE: &str = "//! | | |\n//! |---|---|\n";
+
+/// The first line of the facts where a module has only some rows of its catalogue: their ids follow.
+const ROWS: &str = "//! | rows | ";
+
+/// A file whose head repeats facts of the catalogue.
+struct Module {
+    path: PathBuf,
+    ids: Vec<String>,
+    /// Whether the head names its rows: the catalogue has others, which other files repeat.
+    names_rows: bool,
+}
+
+/// The modules of the protocols: of each catalogue the files below it that name their rows, and the
+/// module itself with the rows that are left.
+fn modules() -> Vec<Module> {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|entry| entry.unwrap().path());
-    let rows = crates
+    let catalogues = crates
         .filter(|folder| folder.join("src").is_dir())
-        .flat_map(|folder| files(&folder.join("src"), &["catalogue.rs"]));
-    let modules = rows.map(|path| {
-        let text = fs::read_to_string(&path).unwrap();
+        .flat_map(|folder| files(&folder.join("src"), |path| path.ends_with("catalogue.rs")));
+    let mut modules = Vec::new();
+    for catalogue in catalogues {
+        let text = fs::read_to_string(&catalogue).unwrap();
         let ids = text.split("\n    id: \"").skip(1).map(|rest| rest.split('"').next().unwrap());
-        (path.parent().unwrap().with_extension("rs"), ids.map(str::to_owned).collect())
-    });
-    modules.filter(|(_, ids): &(_, Vec<String>)| !ids.is_empty()).collect()
+        let mut left: Vec<String> = ids.map(str::to_owned).collect();
+        if left.is_empty() {
+            continue;
+        }
+        let folder = catalogue.parent().unwrap();
+        for path in files(folder, |path| path.extension().is_some_and(|end| end == "rs")) {
+            let source = fs::read_to_string(&path).unwrap();
+            let Some((_, rest)) = source.split_once(&format!("{TABLE}{ROWS}")) else { continue };
+            let named: Vec<&str> =
+                rest.lines().next().unwrap().split('`').skip(1).step_by(2).collect();
+            let (ids, others): (Vec<_>, Vec<_>) =
+                left.into_iter().partition(|id| named.contains(&&**id));
+            assert_eq!(ids, named, "{}: in the order of the catalogue, once", path.display());
+            left = others;
+            modules.push(Module { path, ids, names_rows: true });
+        }
+        if !left.is_empty() {
+            let path = folder.with_extension("rs");
+            modules.push(Module { path, ids: left, names_rows: false });
+        }
+    }
+    modules
 }
 
 /// The facts of a row that the head of its module repeats.
@@ -216,15 +251,18 @@ fn lines_of_head(rows: &[&Value]) -> String {
 /// With `VESICA_BLESS` set, it writes the facts into the heads.
 #[test]
 fn the_head_of_every_module_says_what_its_rows_do() {
-    const TABLE: &str = "//! | | |\n//! |---|---|\n";
     let rows = rows();
     let mut left: BTreeSet<&str> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
-    for (path, ids) in modules() {
+    for Module { path, ids, names_rows } in modules() {
         let of = |id: &String| {
             assert!(left.remove(&**id), "{id} is not in the catalogue, or in it twice");
             rows.iter().find(|row| row["id"] == **id).unwrap()
         };
-        let expected = lines_of_head(&ids.iter().map(of).collect::<Vec<_>>());
+        let mut expected = lines_of_head(&ids.iter().map(of).collect::<Vec<_>>());
+        if names_rows {
+            let ids: Vec<String> = ids.iter().map(|id| format!("`{id}`")).collect();
+            expected.insert_str(0, &format!("{ROWS}{} |\n", ids.join(", ")));
+        }
         let source = fs::read_to_string(&path).unwrap();
         let (before, rest) = source.split_once(TABLE).expect("a table in the head");
         let is_fact = |line: &&str| {

@@ -1,5 +1,16 @@
 //! Cardinality (§4.3): the weight of e.
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_cardinality`, `gmrss21_cardinality_paper`, `cardinality_low_communication` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_cardinality` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_cardinality_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | assumption, `cardinality_low_communication` | regular learning parity with noise over GF(2) and GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | how many items are common; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 14 (`gmrss21_cardinality`), 27 (`gmrss21_cardinality_paper`), 19 (`cardinality_low_communication`), for 2^16 items each |
+//!
 //! ```text
 //!   sender                                            receiver: e
 //!

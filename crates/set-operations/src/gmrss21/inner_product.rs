@@ -1,5 +1,14 @@
 //! Cardinality and inner products: both parties have values (Figure 9, g the sum of products).
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_inner_product` |
+//! | security | semi-honest |
+//! | assumption | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | how many items are common and the sum of the products of their values; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 18, for 2^16 items each |
+//!
 //! The core gives both parties shares of the receiver's value of each item, the *factor* w: the receiver programs w_y ⊕ m_j
 //! behind s_j, m_j random, and the m_j go through the network behind the s_j. So α_i ⊕ β_i = w at a common item, and both
 //! are random at any other.

@@ -1,5 +1,15 @@
 //! Intersection (Figure 8).
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_intersection`, `gmrss21_intersection_paper` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_intersection` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_intersection_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | receiver learns | which of its own items the sender has; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also which of its own items the receiver has |
+//! | flights | 18 (`gmrss21_intersection`), 29 (`gmrss21_intersection_paper`), for 2^16 items each |
+//!
 //! ```text
 //!   sender: π                                         receiver: e
 //!

@@ -1,5 +1,16 @@
 //! Private ids (Figure 15): both parties learn an identifier R(z) of each of their items, and those of the union.
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_private_id`, `gmrss21_private_id_paper`, `private_id_oprf`, `private_id_low_communication` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_private_id`, `private_id_low_communication` | regular learning parity with noise over GF(2), GF(2^16) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_private_id_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | assumption, `private_id_oprf` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | a random identifier of each of its items and those of the union, and so how many items are common; the size of the sender's set |
+//! | sender learns | a random identifier of each of its items and those of the union, and so how many items are common; the size of the receiver's set |
+//! | flights | 29 (`gmrss21_private_id`), 36 (`gmrss21_private_id_paper`), 25 (`private_id_oprf`), 30 (`private_id_low_communication`), for 2^16 items each |
+//!
 //! ```text
 //!   sender: X                                         receiver: Y
 //!

@@ -1,5 +1,14 @@
 //! Shares of the values of common items, and of a default for all others (§4.3, the general case).
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_values` |
+//! | security | semi-honest |
+//! | assumption | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | how many items are common, and which entries of the shared list are theirs; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside |
+//! | flights | 18, for 2^16 items each |
+//!
 //! ```text
 //!   sender: π, values v, default d                    receiver: e, default d
 //!

@@ -1,5 +1,15 @@
 //! Shares of the intersection (Figure 13), and of the values of its items.
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_secret_shared_intersection`, `gmrss21_secret_shared_intersection_paper` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_secret_shared_intersection` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_secret_shared_intersection_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | receiver learns | how many items are common; the size of the sender's set |
+//! | sender learns | how many items are common; the size of the receiver's set |
+//! | flights | 20 (`gmrss21_secret_shared_intersection`), 45 (`gmrss21_secret_shared_intersection_paper`), for 2^16 items each |
+//!
 //! ```text
 //!   sender: π, values v                               receiver: e
 //!

@@ -1,5 +1,15 @@
 //! Cardinality and sums (Figure 11).
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_cardinality_sum`, `gmrss21_cardinality_sum_paper` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_cardinality_sum` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_cardinality_sum_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | receiver learns | how many items are common and the sum of their values; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | flights | 18 (`gmrss21_cardinality_sum`), 29 (`gmrss21_cardinality_sum_paper`), for 2^16 items each |
+//!
 //! ```text
 //!   sender: π, values v                               receiver: e
 //!

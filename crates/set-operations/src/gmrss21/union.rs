@@ -1,5 +1,16 @@
 //! Union (Figure 8).
 //!
+//! | | |
+//! |---|---|
+//! | rows | `gmrss21_union`, `gmrss21_union_paper`, `union_low_communication` |
+//! | security | semi-honest |
+//! | assumption, `gmrss21_union` | regular learning parity with noise over GF(2) and GF(2^128); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `gmrss21_union_paper` | gap Diffie–Hellman in Ristretto255; AES is pseudorandom; random oracle, ideal cipher |
+//! | assumption, `union_low_communication` | regular learning parity with noise over GF(2) and GF(2^16); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | receiver learns | the items that only the sender has, and so how many are common; the size of the sender's set |
+//! | sender learns | the size of the receiver's set; with a result of its own, the items that only the receiver has |
+//! | flights | 18 (`gmrss21_union`), 29 (`gmrss21_union_paper`), 23 (`union_low_communication`), for 2^16 items each |
+//!
 //! ```text
 //!   sender: π, texts of X                             receiver: e, texts of Y
 //!
