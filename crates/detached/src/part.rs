@@ -5,9 +5,9 @@ use vesica_core::{
     Block, Error, Item, Learns, Misbehaviour, ParameterError, PsiParams, Result, Role, Secret,
 };
 use vesica_net::Context;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_partitions::{Cost, FinishedStep, PartitionOutput, Plan};
 use vesica_protocols::{COINS_LEN, Committed, Comparison, Output, Protocol, Steps};
-use vesica_self_check::CheckedSet;
 
 /// The result of a step for one partition.
 pub struct Stepped {

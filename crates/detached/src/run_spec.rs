@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use vesica_agreement::{Agreement, split};
 use vesica_core::hash::derive;
 use vesica_core::{Error, Item, PsiParams, Result, Role, Secret, SessionId};
+use vesica_own_rows::self_check::shared_items;
 use vesica_partitions::{Plan, Splitter};
 use vesica_protocols::{Protocol, Step};
-use vesica_self_check::shared_items;
 use vesica_store_session::DetachedKeys;
 
 const SEED_LABEL: &str = "vesica tasks 2026 seed of a partition v1";

@@ -10,8 +10,8 @@ use crate::output::{KeyRows, RunResult};
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_protocols::Output;
-use vesica_self_check::CheckedSet;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
 

@@ -4,9 +4,9 @@ use super::{OwnRows, ids, union};
 use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
+use vesica_own_rows::self_check::{CheckedSet, texts};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
-use vesica_self_check::{CheckedSet, texts};
 use vesica_share_files::SharesFile;
 
 /// The question of a run, and the side that asks it.

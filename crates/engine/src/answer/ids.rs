@@ -5,8 +5,8 @@ use super::check::{Asked, require};
 use crate::output::{self, KeyRows};
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_net::Context;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_protocols::Ids;
-use vesica_self_check::CheckedSet;
 
 type Id = [u8; Item::LEN];
 

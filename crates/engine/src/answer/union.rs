@@ -2,8 +2,8 @@
 
 use crate::output::{KeyRows, Union};
 use vesica_core::Misbehaviour;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_records::KeyTexts;
-use vesica_self_check::CheckedSet;
 
 /// The own keys of `set` and `theirs`, by their texts.
 ///

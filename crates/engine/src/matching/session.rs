@@ -26,12 +26,12 @@ use vesica_core::hash::Transcript;
 use vesica_core::{EarlyReveal, Item, Items, Learns, Operation, PsiParams, Role, SessionId};
 use vesica_detached::DetachedMatches;
 use vesica_net::{Connection, Context};
+use vesica_own_rows::self_check::{CheckedSet, shared_items};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
 use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
-use vesica_self_check::{CheckedSet, shared_items};
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.

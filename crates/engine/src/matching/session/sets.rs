@@ -5,8 +5,8 @@ use crate::Error;
 use crate::error::ConfigFault;
 use vesica_agreement::split;
 use vesica_net::Context;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_records::KeySet;
-use vesica_self_check::CheckedSet;
 
 impl SessionRun<'_> {
     /// `keys` with self-check items and padding; `len` of them are announced. In partitions all

@@ -7,9 +7,9 @@ use std::ops::Range;
 use vesica_agreement::split::{Listing, Numbers, Parts, lens, partition};
 use vesica_core::{Error, ParameterError, PsiParams, Result};
 use vesica_net::Context;
+use vesica_own_rows::self_check::CheckedSet;
 use vesica_partitions::{Cost, Plan};
 use vesica_protocols::{Input, Output};
-use vesica_self_check::CheckedSet;
 
 impl Splitting<'_> {
     /// Runs the protocol on each partition of `set`, and opens the total of the shares; returns the

@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use vesica_core::{SessionId, StopReason, TransportError};
 use vesica_detached::{PartComparison, PartRun};
+use vesica_own_rows::self_check::shared_items;
 use vesica_protocols::rr22_malicious;
-use vesica_self_check::shared_items;
 
 const BLOCKS: u64 = 20;
 

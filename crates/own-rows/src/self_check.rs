@@ -5,9 +5,6 @@
 //! * [`shared_items`] — the self-check items that both parties know.
 //! * [`texts`] — the texts of a union, in which self-check items and padding are marked.
 
-#![forbid(unsafe_code)]
-#![cfg_attr(not(test), deny(clippy::unwrap_used))]
-
 mod set;
 pub mod texts;
 

@@ -22,7 +22,7 @@
 //! identifier, the party that added its item knows that it is a self-check item. Shares hold none:
 //! no party could tell them from keys.
 
-use crate::texts::{self, Mark};
+use super::texts::{self, Mark};
 use rand::Rng;
 use std::ops::Range;
 use std::sync::Arc;
