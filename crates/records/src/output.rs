@@ -11,7 +11,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use vesica_inputs::error::{FileKind, InputError, OutputError, Unlike, WriteError};
 use vesica_inputs::format::{Codec, FileFormat, Format};
-use vesica_unnamed::UnnamedFile;
+use vesica_scratch::UnnamedFile;
 
 /// The mode of a file that only its owner may read and write.
 const OWNERS_MODE: u32 = 0o600;

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use vesica_unnamed::UnnamedFile;
+use vesica_scratch::UnnamedFile;
 
 /// An unfinished file: it gets its name when it is complete.
 pub(crate) struct Pending {
