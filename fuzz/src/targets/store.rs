@@ -1,4 +1,5 @@
-//! A shared folder whose files anybody chooses: what is served in the place of each object that a party waits for.
+//! A shared folder whose files anybody chooses: what is served in the place of each object that a
+//! party waits for.
 
 #[path = "../../../crates/store-session/tests/integration/hostile.rs"]
 mod hostile;
@@ -99,7 +100,7 @@ fn store(bytes: &[u8]) {
     let store = Arc::new(Watched::open(&shared));
     let (start, before) = (Instant::now(), read_bytes());
     let there = Arc::clone(&store) as Arc<dyn Store>;
-    let ended = scene.run((stage, &folder.join("state")), there, Duration::ZERO, detached);
+    let ended = scene.run(stage, &folder.join("state"), there, Duration::ZERO, detached);
     assert!(start.elapsed() < MOST_TIME, "a party was held up: {ended:?}");
     let given = store.given_bytes.load(Ordering::Relaxed);
     if let Some((after, before)) = read_bytes().zip(before) {
