@@ -66,8 +66,8 @@ fn run_with(
     runner.run(sender, receiver)
 }
 
-/// Length of the items that a law tries: digests, or where a protocol takes none, integers of a domain that holds
-/// all test sets.
+/// Length of the items that a law tries: digests, or where a protocol takes none, integers of a
+/// domain that holds all test sets.
 pub(crate) fn law_bits(protocol: &Protocol) -> u32 {
     match *protocol.item_bits.end() {
         Item::BITS => Item::BITS,
@@ -121,7 +121,8 @@ fn sizes(block: u64) -> [Vec<Sizes>; 7] {
     ]
 }
 
-/// The sizes and learners of [`psi`]. [`Cases::Each`] is one size of each kind, another one for other rows;
+/// The sizes and learners of [`psi`]. [`Cases::Each`] is one size of each kind, a different one for
+/// different rows, and one that takes little time where there is one;
 /// [`Cases::Pairs`] is every size, and each kind with each of the learners.
 fn psi_cases(protocol: &Protocol, block: u64, cases: Cases) -> Vec<(Sizes, Learns)> {
     let (kinds, learners) = (sizes(block), learners(protocol));
@@ -131,7 +132,8 @@ fn psi_cases(protocol: &Protocol, block: u64, cases: Cases) -> Vec<(Sizes, Learn
         return turns
             .map(|[kind, learns]| {
                 let learns = learners[(learns + other) % learners.len()];
-                (kinds[kind][(kind + other) % kinds[kind].len()], learns)
+                let sizes = affordable_sizes(protocol, &kinds[kind]);
+                (sizes[(kind + other) % sizes.len()], learns)
             })
             .collect();
     }
@@ -181,19 +183,26 @@ pub fn psi(protocol: &Protocol, block: u64, cases: Cases) {
 /// Runs of the partitions that the law of partitions takes a run out of.
 pub(crate) const RUNS: u64 = 4096;
 
-/// The PSI law in a run that is one of 4,096, the most for one result, for sets of very different sizes, and of those of
-/// partitions of a thousand items. No message is shorter than in a run alone, and what is compared is long enough for all
-/// pairs of items in all runs.
-pub fn psi_of_a_partition(protocol: &Protocol) {
+/// The PSI law in a run that is one of 4,096, the most for one result, for sets of very different
+/// sizes, and of those of partitions of a thousand items. No message is shorter than in a run
+/// alone, and what is compared is long enough for all pairs of items in all runs. Larger sets have
+/// each of the learners with [`Cases::All`], and one of them otherwise.
+pub fn psi_of_a_partition(protocol: &Protocol, cases: Cases) {
     assert_eq!(protocol.partitions, Partitions::Sets, "{}", protocol.id);
     let sizes = [(0, 0, 0), (0, 1, 0), (2, 0, 0), (1, 1, 1), (1, 2, 0), (2, 1, 1), (2, 2, 2)];
     let smallest = [(1286, 1286, 700), (838, 655, 300), (655, 838, 300)];
     let unequal = [(100, 100, 33), (1, 5000, 1), (5000, 2, 1), (100, 5000, 60), (5000, 100, 0)];
-    for (n_x, n_y, common) in
-        sizes.into_iter().chain(smallest).chain(unequal).chain([(5000, 5000, 4999)])
-    {
+    let all = sizes.into_iter().chain(smallest).chain(unequal).chain([(5000, 5000, 4999)]);
+    let learners = learners(protocol);
+    for (turn, (n_x, n_y, common)) in all.enumerate() {
         let (x, y) = overlapping(n_x, n_y, common);
-        for learns in learners(protocol).iter().copied() {
+        let is_small = n_x.max(n_y) < 10;
+        let tried = match cases {
+            Cases::All => learners,
+            _ if is_small => learners,
+            _ => &learners[turn % learners.len()..][..1],
+        };
+        for learns in tried.iter().copied() {
             let alone = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, learns)
                 .expect("test sets are small");
             let params = alone.with_runs(RUNS).expect("not too many runs");
@@ -225,8 +234,8 @@ pub fn psi_of_a_partition(protocol: &Protocol) {
     }
 }
 
-/// The flights of a run are those of the row: exactly, or between its least and its most where they depend on the
-/// result. Outside the bounds a run ends earlier.
+/// The flights of a run are those of the row: exactly, or between its least and its most where they
+/// depend on the result. Outside the bounds a run ends earlier.
 pub(crate) fn flights_are_those_of_the_row(
     protocol: &Protocol,
     params: &PsiParams,
@@ -364,6 +373,27 @@ pub(crate) fn cost(protocol: &Protocol, params: &PsiParams) -> f64 {
     (protocol.seconds)(params) + (protocol.bytes)(params).total() as f64 / BYTES_PER_SECOND
 }
 
+/// [`cost`] of a run that compares sets of these sizes.
+fn cost_of(protocol: &Protocol, (n_x, n_y): (u64, u64)) -> f64 {
+    let session = SessionId::from_bytes([0; 32]);
+    let params = PsiParams::new(session, n_x, n_y, Learns::Receiver)
+        .and_then(|params| params.with_item_bits(law_bits(protocol)));
+    cost(protocol, &params.expect("test sets are small"))
+}
+
+/// Those of `sizes` with which a run takes little time by its own estimate, or else the one that
+/// takes the least.
+fn affordable_sizes(protocol: &Protocol, sizes: &[Sizes]) -> Vec<Sizes> {
+    let seconds = |&(n_x, n_y, _): &Sizes| cost_of(protocol, (n_x, n_y));
+    let quick: Vec<_> =
+        sizes.iter().copied().filter(|sizes| seconds(sizes) <= AFFORDABLE_SECONDS).collect();
+    if quick.is_empty() {
+        let least = sizes.iter().copied().min_by(|a, b| seconds(a).total_cmp(&seconds(b)));
+        return least.into_iter().collect();
+    }
+    quick
+}
+
 /// The sets of [`overlapping`], halved until a run of `protocol` takes little time by its own
 /// estimate: where each item costs an exponentiation of some milliseconds, a law is as true of
 /// fewer.
@@ -371,13 +401,7 @@ fn affordable(
     protocol: &Protocol,
     (mut n_x, mut n_y, mut common): (u64, u64, u64),
 ) -> (Vec<Item>, Vec<Item>) {
-    let seconds = |n_x, n_y| {
-        let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, n_x, n_y, Learns::Receiver)
-            .and_then(|params| params.with_item_bits(law_bits(protocol)));
-        cost(protocol, &params.expect("test sets are small"))
-    };
-    while n_x.min(n_y) / 2 >= LEAST_LEN && seconds(n_x, n_y) > AFFORDABLE_SECONDS {
+    while n_x.min(n_y) / 2 >= LEAST_LEN && cost_of(protocol, (n_x, n_y)) > AFFORDABLE_SECONDS {
         (n_x, n_y, common) = (n_x / 2, n_y / 2, common / 2);
     }
     overlapping_for(protocol, (n_x, n_y, common))
@@ -452,8 +476,9 @@ fn value(item: &Item) -> u64 {
     (item.integer() % 1_000_003) as u64
 }
 
-/// Law for protocols that answer other queries than the intersection, and audit: each party learns the plain answer or
-/// nothing, outside the bounds both learn that and nothing else, and the bytes are those of the formula.
+/// Law for protocols that answer other queries than the intersection, and audit: each party learns
+/// the plain answer or nothing, outside the bounds both learn that and nothing else, and the bytes
+/// are those of the formula.
 pub fn queries(protocol: &Protocol, cases: Cases) {
     const SIZES: [Sizes; 6] =
         [(0, 7, 0), (1, 1, 1), (9, 5, 0), (40, 33, 5), (33, 40, 10), (150, 3, 3)];

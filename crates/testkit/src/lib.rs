@@ -1,11 +1,12 @@
 //! Tools for tests of protocols.
 //!
-//! * [`run`] — two parties in one process; [`Runner`] — the same with another network, thread count,
-//!   seed or a tampering peer.
+//! * [`run`] — two parties in one process; [`Runner`] — the same with another network, thread
+//!   count, seed or a tampering peer.
 //! * [`sets`] — deterministic sets with a known intersection.
-//! * [`laws`] — the laws that every protocol of an operation must satisfy; [`side_by_side`] — applies
-//!   one to many protocols.
-//! * [`Cases`] — which combinations of its factors a law tries.
+//! * [`laws`] — the laws that every protocol of an operation must satisfy; [`side_by_side`] —
+//!   applies one to many protocols.
+//! * [`Cases`] — which combinations of its factors a law tries; [`is_variant`] — which rows have
+//!   another row's protocol.
 //! * [`set_operations`] — the laws of unions, private ids, shares and sums of several columns.
 //! * [`wire`] — what a party sends is a function of its seed, its input and what it received.
 //! * [`tamper`] — a transport that changes message k; [`Transcript`] — a transport that records all
@@ -35,9 +36,11 @@ pub mod set_operations;
 pub mod sets;
 mod side_by_side;
 mod two_parties;
+mod variants;
 pub mod wire;
 
 pub use cases::Cases;
 pub use runner::{Outcomes, run};
 pub use side_by_side::side_by_side;
 pub use two_parties::{BothRun, PartyRun, Runner, Transcript, tamper};
+pub use variants::{VARIANTS, is_variant};

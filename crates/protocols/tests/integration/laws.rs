@@ -3,10 +3,15 @@
 use vesica_core::{Learns, PsiParams, SessionId};
 use vesica_protocols::dh::POINTS_PER_MESSAGE;
 use vesica_protocols::{Operation, Partitions, Protocol, Security, catalogue, dl_dt10, rsa_dt10};
-use vesica_testkit::{Cases, laws, set_operations, side_by_side};
+use vesica_testkit::{Cases, VARIANTS, is_variant, laws, set_operations, side_by_side};
 
 fn intersections() -> impl Iterator<Item = &'static Protocol> + Send {
     catalogue().iter().filter(|row| row.operations.contains(&Operation::Intersection))
+}
+
+/// Those of which no other row has the protocol.
+fn mechanisms() -> impl Iterator<Item = &'static Protocol> + Send {
+    intersections().filter(|row| !is_variant(row))
 }
 
 /// Message sizes around which the laws test, in items; smaller for protocols with shorter messages.
@@ -21,12 +26,14 @@ fn block(protocol: &Protocol) -> u64 {
     }
 }
 
-/// How much of a law the quick tests try: less where a run takes long, and of rows that are variants of others.
+/// How much of a law the quick tests try: less where a run takes long, and of rows that are
+/// variants of others.
 fn quick(protocol: &Protocol) -> Cases {
     if is_slow(protocol) { Cases::Each } else { Cases::Pairs }
 }
 
-/// Otherwise a party that deviates chooses what it enters into one partition by the result of another.
+/// Otherwise a party that deviates chooses what it enters into one partition by the result of
+/// another.
 #[test]
 fn a_protocol_against_parties_that_deviate_is_split_only_if_it_fixes_whole_sets() {
     for row in catalogue().iter().filter(|row| row.security.guards_sets()) {
@@ -48,7 +55,7 @@ fn every_intersection_satisfies_the_psi_law_in_all_cases() {
 
 #[test]
 fn every_intersection_is_the_same_on_any_network_and_thread_count() {
-    side_by_side(intersections(), |row| laws::psi_is_the_same_everywhere(row, quick(row)));
+    side_by_side(mechanisms(), |row| laws::psi_is_the_same_everywhere(row, quick(row)));
 }
 
 #[test]
@@ -59,7 +66,7 @@ fn every_intersection_is_the_same_on_any_network_and_thread_count_in_all_cases()
 
 #[test]
 fn every_intersection_shows_only_sizes_on_the_wire() {
-    side_by_side(intersections(), |row| laws::traffic_depends_only_on_sizes(row, quick(row)));
+    side_by_side(mechanisms(), |row| laws::traffic_depends_only_on_sizes(row, quick(row)));
 }
 
 #[test]
@@ -78,25 +85,11 @@ fn is_slow(protocol: &Protocol) -> bool {
     (protocol.seconds)(&params) > 0.2 || is_variant(protocol)
 }
 
-/// Whether the row is another one with a circuit evaluated by the other engine, or shuffled in another way.
-fn is_variant(protocol: &Protocol) -> bool {
-    [
-        "bwa_gmw",
-        "pwc_gmw",
-        "scs_wn_gmw",
-        "scs_sort_gmw",
-        "scs_he",
-        "scs_he_3072",
-        "scs_he_gmw",
-        "circuit_phasing_yao",
-    ]
-    .contains(&protocol.id)
-}
-
 #[test]
 fn every_intersection_survives_a_changed_message() {
-    let quick = intersections().filter(|row| !is_slow(row));
-    side_by_side(quick, |row| laws::tampering_never_hangs_or_panics(row, Cases::Pairs));
+    side_by_side(mechanisms().filter(|row| !is_slow(row)), |row| {
+        laws::tampering_never_hangs_or_panics(row, Cases::Pairs)
+    });
 }
 
 #[test]
@@ -154,9 +147,12 @@ fn every_protocol_answers_the_queries_it_offers_in_all_cases() {
     side_by_side(answering(), |row| laws::queries(row, Cases::All));
 }
 
+fn of_partitions() -> impl Iterator<Item = &'static Protocol> + Send {
+    intersections().filter(|row| row.partitions == Partitions::Sets)
+}
+
 #[test]
 fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs() {
-    let of_partitions = || intersections().filter(|row| row.partitions == Partitions::Sets);
     let ids: Vec<_> = of_partitions().map(|row| row.id).collect();
     let expected = [
         "rr22_malicious",
@@ -169,7 +165,13 @@ fn every_intersection_for_partitions_satisfies_the_psi_law_in_one_of_many_runs()
         "gbf_iknp",
     ];
     assert_eq!(ids, expected);
-    side_by_side(of_partitions(), laws::psi_of_a_partition);
+    side_by_side(of_partitions(), |row| laws::psi_of_a_partition(row, quick(row)));
+}
+
+#[test]
+#[ignore = "slow: all sizes with each of the learners"]
+fn every_intersection_for_partitions_satisfies_the_psi_law_in_all_cases() {
+    side_by_side(of_partitions(), |row| laws::psi_of_a_partition(row, Cases::All));
 }
 
 #[test]
@@ -200,6 +202,15 @@ fn empty_places_hold_no_item() {
     for id in ["ot_phasing", "ot_phasing_paper", "psz14"] {
         laws::empty_places_hold_no_item(vesica_protocols::find(id).unwrap());
     }
+}
+
+#[test]
+fn a_variant_has_the_operations_of_its_original() {
+    for (variant, original) in VARIANTS {
+        let [row, of] = [variant, original].map(|id| vesica_protocols::find(id).unwrap());
+        assert!(row.operations.iter().all(|one| of.operations.contains(one)), "{variant}");
+    }
+    assert!(mechanisms().count() > 15);
 }
 
 #[test]
