@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel release test test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel release test test-thorough test-spark test-slow miri fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -33,17 +33,23 @@ release: ## Make all that a release consists of, in `dist`: static command, arch
 
 # More tests at a time than there are cores, since many wait for a peer. Not the examples, which `cargo test` alone
 # would build too: they measure, and `make clippy` sees that they compile.
-test: ## Run all tests but the slow ones.
+test: ## Run all tests but the thorough and the slow ones.
 	@scripts/need objcopy
 	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
 	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
 		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
 	scripts/python-tests || failed=1; \
-	scripts/spark-tests || failed=1; \
+	scripts/spark-tests -m smoke || failed=1; \
 	exit $$failed
 
-test-spark: ## Run the tests of the Python package with Apache Spark alone. `make test` has them too.
+test-thorough: ## Run what continuous integration adds: all measurements of papers, all tests with Apache Spark.
+	@failed=0; set -x; \
+	scripts/python-tests -m thorough || failed=1; \
+	scripts/spark-tests -m "not smoke" || failed=1; \
+	exit $$failed
+
+test-spark: ## Run all tests of the Python package with Apache Spark. `make test` has three of them.
 	@scripts/spark-tests
 
 test-slow: ## Run the slow tests: large files, long waits, many seeds, older versions of Spark.

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from typing import Any
 
+import pytest
+
 BENCH = pathlib.Path(__file__).parents[2] / "bench" / "python"
 
 
@@ -44,6 +46,7 @@ def environment(tmp_path: pathlib.Path, **programs: str) -> dict[str, str]:
     return {**os.environ, **variables, **programs}
 
 
+@pytest.mark.thorough
 def test_every_table_and_figure_of_the_papers_is_measured(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, str(BENCH.with_name("reproduce")), "--quick", "--largest", "8"]
     # RSA of 3072 bits takes half a minute on a busy machine.
@@ -96,6 +99,7 @@ def measured(cell: str) -> float:
     return float(found[1].replace(",", ""))
 
 
+@pytest.mark.thorough
 def test_tables_1_and_11_of_phasing_are_whole(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, str(PAPERS), "phasing", "--largest", "8", "--runs", "1"]
     done = subprocess.run(

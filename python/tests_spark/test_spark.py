@@ -52,6 +52,7 @@ def test_two_clusters(clusters: list[Cluster], scene: Scene, receives: str) -> N
         assert [one.split("-")[0] for one in scene.left(name)] == ["rows"]
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("receives", ["grocer", "airline"])
 def test_a_cluster_and_the_command(clusters: list[Cluster], scene: Scene, receives: str) -> None:
     deal = scene.agree(receives=receives)
@@ -130,6 +131,7 @@ def test_counts_sums_ids_and_shares(
     assert len([one for one in scene.left("grocer") if one.startswith("rows-")]) == 1
 
 
+@pytest.mark.smoke
 def test_a_killed_driver_goes_on_with_the_rows_that_it_has_written(
     scene: Scene, laptop: Callable[..., Future[v.Result]]
 ) -> None:
@@ -180,6 +182,7 @@ def test_a_new_run_takes_the_new_rows(
         assert other.result(LIMIT).kind == "nothing"
 
 
+@pytest.mark.smoke
 def test_an_executor_is_killed(scene: Scene, laptop: Callable[..., Future[v.Result]]) -> None:
     deal = scene.agree(receives="grocer", max_rows=1_000_000)
     cluster = Cluster(
