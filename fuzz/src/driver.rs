@@ -1,8 +1,8 @@
 //! Runs each target in its own process for a while, so that an input that crashes ends only that
 //! process and is known.
 //!
-//! Inputs are random changes of the stored ones, with a fixed seed: a slow machine runs fewer of them,
-//! and no others.
+//! Inputs are random changes of the stored ones, with a fixed seed: a slow machine runs fewer of
+//! them, and no others.
 
 mod child;
 mod mutate;
@@ -47,8 +47,8 @@ pub fn inputs(target: &crate::Target, seed: u64) -> impl Iterator<Item = Vec<u8>
     std::iter::repeat_with(move || mutator.next().to_vec())
 }
 
-/// Writes the stored inputs and the targets' seeds, a folder for each target, as libFuzzer's initial
-/// corpus.
+/// Writes the stored inputs and the targets' seeds, a folder for each target, as libFuzzer's
+/// initial corpus.
 fn write_seeds(dir: &std::path::Path) -> std::io::Result<()> {
     for target in crate::TARGETS {
         let folder = dir.join(target.name);

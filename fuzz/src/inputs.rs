@@ -34,7 +34,8 @@ pub fn files(dir: &Path) -> io::Result<Vec<(PathBuf, Vec<u8>)>> {
     paths.into_iter().map(|path| Ok((path.clone(), fs::read(path)?))).collect()
 }
 
-/// The files of a folder of the repository whose names end with `extension`; none if it cannot be read.
+/// The files of a folder of the repository whose names end with `extension`; none if it cannot be
+/// read.
 pub(crate) fn of_repository(folder: &str, extension: &str) -> Vec<Vec<u8>> {
     let files = files(&root().join("..").join(folder)).unwrap_or_default();
     let is_one = |path: &Path| path.extension().is_some_and(|end| end == extension);

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static SEEN: AtomicBool = AtomicBool::new(false);
 
-/// Hides expected panics from later panic hooks: the Parquet decoder panics on some damaged files, and
-/// its caller turns that into an error.
+/// Hides expected panics from later panic hooks: the Parquet decoder panics on some damaged files,
+/// and its caller turns that into an error.
 pub fn quiet_expected_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {

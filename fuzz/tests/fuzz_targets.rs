@@ -1,5 +1,5 @@
-//! The fuzz targets: every decoder has one, the stored inputs pass, and a failure is reported with its
-//! input.
+//! The fuzz targets: every decoder has one, the stored inputs pass, and a failure is reported with
+//! its input.
 
 use std::collections::BTreeSet;
 use std::fs;

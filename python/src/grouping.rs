@@ -212,7 +212,8 @@ pub(crate) fn digest_of<'a>(items: impl Iterator<Item = &'a Item>) -> [u8; 32] {
 const PIECE_BITS: u32 = 16;
 const WORDS: usize = 1 << (PIECE_BITS - 6);
 
-/// Which rows are common, as bits: row r has bit r mod 64 of word (r / 64) mod 1024 of piece r / 65,536.
+/// Which rows are common, as bits: row r has bit r mod 64 of word (r / 64) mod 1024 of piece r /
+/// 65,536.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Bits(Mutex<BTreeMap<i64, Box<[i64; WORDS]>>>);
 

@@ -81,7 +81,8 @@ impl Input {
         source.map(Self::of).map_err(|error| Failed::input(&error).raise(py))
     }
 
-    /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is known.
+    /// The batches of a capsule from `__arrow_c_stream__`, and the number of their rows if it is
+    /// known.
     #[staticmethod]
     fn stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>, rows: Option<u64>) -> PyResult<Self> {
         let reader =
@@ -98,8 +99,8 @@ impl Input {
     ) -> PyResult<Self> {
         let schema = schema.pointer_checked(Some(SCHEMA))?.cast::<FFI_ArrowSchema>();
         let array = array.pointer_checked(Some(ARRAY))?.cast::<FFI_ArrowArray>();
-        // SAFETY: capsules of these names point to a valid schema and a valid array, which these calls take over and
-        // mark as released.
+        // SAFETY: capsules of these names point to a valid schema and a valid array, which these
+        // calls take over and mark as released.
         let (schema, array) = unsafe {
             (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr()))
         };
@@ -120,7 +121,8 @@ impl Input {
     }
 }
 
-/// The failure of a frame that does not have the shape of a table. Arrow's own text may quote a value.
+/// The failure of a frame that does not have the shape of a table. Arrow's own text may quote a
+/// value.
 fn no_frame(_: &ArrowError) -> Failed {
     Failed::new(
         Kind::Data,

@@ -26,7 +26,8 @@ pub(crate) struct Service {
 
 #[pymethods]
 impl Service {
-    /// Starts a helper with the settings in the file `config`, or in `text`; the other arguments take precedence.
+    /// Starts a helper with the settings in the file `config`, or in `text`; the other arguments
+    /// take precedence.
     #[staticmethod]
     #[expect(
         clippy::too_many_arguments,

@@ -50,7 +50,8 @@ impl Stream {
         capsule: &Bound<'_, PyCapsule>,
     ) -> PyResult<Result<Self, ArrowError>> {
         let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
-        // SAFETY: a capsule of this name points to a valid stream, which this call takes over and marks as released.
+        // SAFETY: a capsule of this name points to a valid stream, which this call takes over and
+        // marks as released.
         let stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.as_ptr()) };
         Ok(away(py, || guarded(|| Self::new(stream))))
     }
@@ -104,8 +105,8 @@ impl RecordBatchReader for Stream {
 /// The rows of a struct array.
 ///
 /// # Safety
-/// The array is one of the C data interface, of this schema: with buffers as long as its type, its length and its
-/// offsets need.
+/// The array is one of the C data interface, of this schema: with buffers as long as its type, its
+/// length and its offsets need.
 pub(crate) unsafe fn batch_of(
     array: FFI_ArrowArray,
     schema: &SchemaRef,

@@ -82,7 +82,8 @@ pub(crate) fn ids(ids: &vesica_engine::Ids) -> Result<RecordBatch, ArrowError> {
     batch(&names, columns)
 }
 
-/// The order of shares: `entry` or `place`, and the own `rows`, the `place`, or whether it is `common`.
+/// The order of shares: `entry` or `place`, and the own `rows`, the `place`, or whether it is
+/// `common`.
 pub(crate) fn order(order: &SharesOrder) -> Result<RecordBatch, ArrowError> {
     let (mut rows, mut common) = (ListBuilder::new(Int64Builder::new()), BooleanBuilder::new());
     let mut places = Int64Builder::new();

@@ -34,7 +34,8 @@ pub(crate) struct Watch {
     changed: Condvar,
     /// The parties for which the run waits at the helper.
     waits: Waits,
-    /// How long the run may wait for other parties at the helper; the link watches over other waits.
+    /// How long the run may wait for other parties at the helper; the link watches over other
+    /// waits.
     limit: Duration,
 }
 

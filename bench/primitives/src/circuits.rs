@@ -1,5 +1,5 @@
-//! Counts the gates of the protocols that evaluate a circuit, by running the circuits on the counting
-//! evaluator.
+//! Counts the gates of the protocols that evaluate a circuit, by running the circuits on the
+//! counting evaluator.
 
 use crate::measure::BenchError;
 use serde::Serialize;
@@ -243,8 +243,9 @@ fn scs(
     parts.whole(name, engine, item_bits, n, n)
 }
 
-/// The largest `most` lanes, ascending, by sorters of twice that number (§5.3.1): each takes the largest so far and the next
-/// lanes. So all matches are among the result if there are at most `most`, fewer than there are lanes.
+/// The largest `most` lanes, ascending, by sorters of twice that number (§5.3.1): each takes the
+/// largest so far and the next lanes. So all matches are among the result if there are at most
+/// `most`, fewer than there are lanes.
 fn sort_blocks<G: Gates>(
     g: &mut G,
     key: usize,

@@ -20,7 +20,8 @@ struct Filled {
     utilisation: f64,
 }
 
-/// Fills `tables` tables of `bins` bins item by item until one does not fit, for each number of functions, as JSON.
+/// Fills `tables` tables of `bins` bins item by item until one does not fit, for each number of
+/// functions, as JSON.
 ///
 /// # Errors
 /// If the result cannot be written as JSON.
@@ -64,7 +65,8 @@ mod tests {
         // Dietzfelbinger and others: 50.0, 91.8, 97.7 and 99.2 % of infinitely many bins.
         let loads = FUNCTIONS.map(|functions| f64::from(fill(functions, 4096)) / 4096.0);
         let loads: Vec<f64> = loads.collect();
-        // With two functions the first cycles are a matter of luck: the load of one filling has a wide distribution.
+        // With two functions the first cycles are a matter of luck: the load of one filling has a
+        // wide distribution.
         for (load, limit) in loads.iter().zip([0.500, 0.918, 0.977, 0.992]).skip(1) {
             assert!((limit - 0.12..limit + 0.02).contains(load), "{loads:?}");
         }

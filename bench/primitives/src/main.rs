@@ -88,7 +88,8 @@ enum Command {
         #[arg(long, default_value_t = 3)]
         runs: usize,
     },
-    /// Count the stash places that random cuckoo tables need, name those that runs have, and print JSON
+    /// Count the stash places that random cuckoo tables need, name those that runs have, and print
+    /// JSON
     Stashes {
         /// Items of a table
         #[arg(long, value_delimiter = ',', default_values_t = [2048, 4096, 8192, 16384],
@@ -101,7 +102,8 @@ enum Command {
         #[arg(long, default_value_t = NonZeroUsize::MIN)]
         threads: NonZeroUsize,
     },
-    /// Fill cuckoo tables with two to five hash functions until an item does not fit, and print JSON
+    /// Fill cuckoo tables with two to five hash functions until an item does not fit, and print
+    /// JSON
     Loads {
         /// Bins of a table
         #[arg(long, default_value_t = 1 << 16,
@@ -111,7 +113,8 @@ enum Command {
         #[arg(long, default_value_t = 11)]
         tables: u32,
     },
-    /// Measure OT-Phasing with a table that no row of the catalogue has, both parties in one process, and print JSON
+    /// Measure OT-Phasing with a table that no row of the catalogue has, both parties in one
+    /// process, and print JSON
     Phasing {
         /// Hash functions
         #[arg(long, default_value_t = 3, value_parser = functions)]

@@ -1,8 +1,9 @@
-//! OT-Phasing with other tables than the catalogue's rows have: each step of the paper's Table 11, and two to five hash
-//! functions as in Table 1. For measurements only: such a table often has no room for all items, and is drawn again.
+//! OT-Phasing with other tables than the catalogue's rows have: each step of the paper's Table 11,
+//! and two to five hash functions as in Table 1. For measurements only: such a table often has no
+//! room for all items, and is drawn again.
 //!
-//! Pinkas, Schneider, Segev, Zohner, "Phasing", USENIX Security 2015, §6. Both parties run in this process, over a
-//! connection in memory that is as fast as the network asked for, without TLS.
+//! Pinkas, Schneider, Segev, Zohner, "Phasing", USENIX Security 2015, §6. Both parties run in this
+//! process, over a connection in memory that is as fast as the network asked for, without TLS.
 //!
 //! ```text
 //!   sender P_1: X                                       receiver P_2: Y
@@ -76,7 +77,8 @@ struct Figure {
     transfers: usize,
     /// Masks that the sender sends.
     masks: u64,
-    /// Tables that were drawn until all items fitted, in the run that took most. Only the last is part of the time.
+    /// Tables that were drawn until all items fitted, in the run that took most. Only the last is
+    /// part of the time.
     tables: u32,
     /// Wall-clock time of the median run, base transfers included.
     wall_s: f64,

@@ -1,4 +1,5 @@
-//! What tables of Circuit-Phasing need: stash places in the cuckoo table, room in the bins of the other.
+//! What tables of Circuit-Phasing need: stash places in the cuckoo table, room in the bins of the
+//! other.
 
 use crate::measure::BenchError;
 use rand::{Rng, SeedableRng};

@@ -6,8 +6,8 @@ use vesica_core::{Malicious, Security, SemiHonest};
 use vesica_ot::base;
 use vesica_ot::softspoken::{FieldBits, Receiver, Request, Sender};
 
-/// Transfers of one extension; more of them take several. 2 MiB of output, as a consumer that works in
-/// the cache would request.
+/// Transfers of one extension; more of them take several. 2 MiB of output, as a consumer that works
+/// in the cache would request.
 const PIECE: usize = 1 << 17;
 
 pub(crate) fn measure(bench: &mut Bench) -> Result<(), BenchError> {

@@ -3,7 +3,8 @@
 use crate::tunnel::{Line, ask_over};
 use crate::{Proxy, ProxyFault};
 
-/// How many of `bytes` a proxy's answer takes when it is asked for a connection; `None` if it makes none.
+/// How many of `bytes` a proxy's answer takes when it is asked for a connection; `None` if it makes
+/// none.
 pub fn proxy_answer(proxy: &Proxy, bytes: &[u8]) -> Option<usize> {
     struct Answer<'a>(&'a [u8]);
     impl Line for Answer<'_> {

@@ -11,11 +11,12 @@ use zeroize::Zeroizing;
 /// Most bytes of a user name, and of a password (RFC 1929).
 const LOGIN_MAX_BYTES: usize = 255;
 
-/// A proxy that passes bytes on unchanged. TLS runs inside, from end to end: the proxy learns the address of the other
-/// side, the times and the number of bytes.
+/// A proxy that passes bytes on unchanged. TLS runs inside, from end to end: the proxy learns the
+/// address of the other side, the times and the number of bytes.
 ///
-/// Written as a URL: `http://proxy.example:3128` for HTTP CONNECT, `socks5://user:password@[::1]:1080`. The proxy
-/// resolves the host name of the other side. [`Display`](fmt::Display) and [`Debug`] leave the login out.
+/// Written as a URL: `http://proxy.example:3128` for HTTP CONNECT,
+/// `socks5://user:password@[::1]:1080`. The proxy resolves the host name of the other side.
+/// [`Display`](fmt::Display) and [`Debug`] leave the login out.
 ///
 /// ```
 /// use vesica_addresses::Proxy;
@@ -60,8 +61,8 @@ pub enum ProxyChoice {
 }
 
 impl ProxyChoice {
-    /// The proxy to `address`, `host:port`; none where that is no address. `variable` reads one variable of the
-    /// environment.
+    /// The proxy to `address`, `host:port`; none where that is no address. `variable` reads one
+    /// variable of the environment.
     ///
     /// # Errors
     /// [`Proxy::of_environment`].
@@ -113,12 +114,13 @@ impl Proxy {
         self.port
     }
 
-    /// The proxy that the environment names for `host`: that of `HTTPS_PROXY`, or else of `ALL_PROXY`, unless `NO_PROXY`
-    /// lists the host. Each variable may be in lower case, which takes precedence. There is none for this machine:
-    /// `localhost` and loopback addresses.
+    /// The proxy that the environment names for `host`: that of `HTTPS_PROXY`, or else of
+    /// `ALL_PROXY`, unless `NO_PROXY` lists the host. Each variable may be in lower case, which
+    /// takes precedence. There is none for this machine: `localhost` and loopback addresses.
     ///
-    /// `NO_PROXY` is a list with commas: `*`, names, which stand for their subdomains too, addresses, and networks such
-    /// as `10.0.0.0/8`; each but the first with a port if wanted. `variable` reads one variable.
+    /// `NO_PROXY` is a list with commas: `*`, names, which stand for their subdomains too,
+    /// addresses, and networks such as `10.0.0.0/8`; each but the first with a port if wanted.
+    /// `variable` reads one variable.
     ///
     /// # Errors
     /// The variable that names no proxy, and why.

@@ -26,8 +26,8 @@ const IPV4: u8 = 1;
 const NAME: u8 = 3;
 const IPV6: u8 = 4;
 
-/// Asks the proxy at the other end of `socket` for a connection to `host`, whose bytes the socket then carries. All
-/// messages together may take `limit`.
+/// Asks the proxy at the other end of `socket` for a connection to `host`, whose bytes the socket
+/// then carries. All messages together may take `limit`.
 ///
 /// # Errors
 /// Why there is no connection.

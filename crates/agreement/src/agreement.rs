@@ -1,7 +1,8 @@
-//! Agreements: what organisations compute together, who receives the result, and with which helper, if any.
+//! Agreements: what organisations compute together, who receives the result, and with which helper,
+//! if any.
 //!
-//! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of one with a
-//!   [helper](HelperTerms).
+//! * [`Agreement`] — a checked agreement; [`Terms`] — its fields; [`AidedAgreement`] — the view of
+//!   one with a [helper](HelperTerms).
 //! * [`Draft`] — one in which identities are missing.
 //! * [`Question`] — what is asked about the keys; [`ValueTerms`] — and about their values;
 //!   [`MatchBounds`] — when it is answered.
@@ -9,9 +10,10 @@
 //! * [`AgreementHash`] — names one agreement; bound into every session and result.
 //! * [`Difference`] — one field in which two agreements differ.
 //!
-//! An agreement is a small TOML file, the same for all parties: two of them, or two to sixteen with a helper.
-//! Comments, the order of the fields, the order of the keys, and whether a default is written out do not change what
-//! was agreed: the [canonical form](Agreement::canonical) and its hash are the same.
+//! An agreement is a small TOML file, the same for all parties: two of them, or two to sixteen with
+//! a helper. Comments, the order of the fields, the order of the keys, and whether a default is
+//! written out do not change what was agreed: the [canonical form](Agreement::canonical) and its
+//! hash are the same.
 
 mod canonical;
 mod checked;
@@ -59,8 +61,8 @@ const COMPARED_ROWS: u64 = 1 << 10;
 
 /// A checked agreement.
 ///
-/// Made only from text, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so that every value of
-/// this type is a valid agreement. Its fields are read through [`Terms`].
+/// Made only from text, by [`Agreement::parse`] or [`Agreement::load`], and never changed, so that
+/// every value of this type is a valid agreement. Its fields are read through [`Terms`].
 #[derive(Clone, Debug)]
 pub struct Agreement {
     terms: Terms,
@@ -192,9 +194,9 @@ impl Agreement {
         }
     }
 
-    /// How many self-check items a party adds that only it knows. None if all protocols that may run
-    /// guard the size of a set that a party enters: there each would be one guess above `max_rows`, and
-    /// those protocols themselves look for tags that must not be there.
+    /// How many self-check items a party adds that only it knows. None if all protocols that may
+    /// run guard the size of a set that a party enters: there each would be one guess above
+    /// `max_rows`, and those protocols themselves look for tags that must not be there.
     pub fn own_check_items(&self) -> u32 {
         if self.candidates().iter().all(|row| row.security.guards_sets()) {
             0

@@ -1,6 +1,6 @@
 //! Which protocol runs: the one that the agreement names, or with `auto` the one that suits the
-//! sizes and the network. If the agreement leaves the roles open, also in which roles: those in which
-//! it is estimated to take less time over a nominal network.
+//! sizes and the network. If the agreement leaves the roles open, also in which roles: those in
+//! which it is estimated to take less time over a nominal network.
 //!
 //! Both sides choose alone and must choose alike, so everything that counts is public and the same
 //! at both: the catalogue (compared in the hello), the announced sizes, and the figures that both
@@ -48,8 +48,8 @@ pub enum Reason {
     Named,
     /// No other reaches the security asked for.
     Only,
-    /// The least estimated time over any network: the run is small, or no other candidate is better in
-    /// anything.
+    /// The least estimated time over any network: the run is small, or no other candidate is better
+    /// in anything.
     AnyNetwork,
     /// The least estimated time over the network as measured.
     Measured(Network),
@@ -141,8 +141,8 @@ fn near(nanos: impl Iterator<Item = u64>) -> u64 {
     least.saturating_add(least / TOLERANCE)
 }
 
-/// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`, in the
-/// roles that [`Terms::role_of`](crate::Terms::role_of) gives.
+/// The figures of `row` in a run of `agreement` in which both parties bring their `max_rows`, in
+/// the roles that [`Terms::role_of`](crate::Terms::role_of) gives.
 pub fn at_most(agreement: &Agreement, row: &'static Protocol) -> Figures {
     Figures::of_best(row, &Roles::largest(agreement))
 }
@@ -160,8 +160,8 @@ impl Candidates {
         Self { all, is_auto: agreement.is_auto() }
     }
 
-    /// The least payload of a candidate in bytes, if the network could change the choice and the run is long enough for
-    /// a measurement.
+    /// The least payload of a candidate in bytes, if the network could change the choice and the
+    /// run is long enough for a measurement.
     pub fn worth_measuring(&self) -> Option<u64> {
         let least = self.all.iter().map(|figures| figures.traffic.total()).min();
         least.filter(|_| worth_measuring(&self.all))
@@ -207,7 +207,8 @@ fn pick(all: &[Figures], auto: bool, measured: Option<Network>) -> Choice {
     Choice { row, reason, candidates, roles }
 }
 
-/// A digest of the candidates of an `auto` agreement and of their estimates; zeros for a named protocol.
+/// A digest of the candidates of an `auto` agreement and of their estimates; zeros for a named
+/// protocol.
 ///
 /// Two sides whose software has other candidates or estimates would run different protocols. So the
 /// hello compares this first.
@@ -219,7 +220,8 @@ pub fn candidates_digest(agreement: &Agreement) -> [u8; DIGEST_LEN] {
     }
 }
 
-/// The digest of the figures of each row at each of two `sizes`: different formulas can agree at one.
+/// The digest of the figures of each row at each of two `sizes`: different formulas can agree at
+/// one.
 fn digest(rows: &[&'static Protocol], sizes: [PsiParams; 2]) -> [u8; DIGEST_LEN] {
     let mut text = String::new();
     for params in &sizes {

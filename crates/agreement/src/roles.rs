@@ -1,8 +1,9 @@
 //! Who is the sender of a run and who the receiver.
 //!
-//! An agreement seats the two parties: see [`Terms::role_of`](crate::agreement::Terms::role_of). If it leaves the roles
-//! open, the cost of a run can depend on who has the larger set. Both sides then take the roles that cost less. A peer
-//! that waits for our size before it announces its own can pick its role (`SECURITY.md`).
+//! An agreement seats the two parties: see [`Terms::role_of`](crate::agreement::Terms::role_of). If
+//! it leaves the roles open, the cost of a run can depend on who has the larger set. Both sides
+//! then take the roles that cost less. A peer that waits for our size before it announces its own
+//! can pick its role (`SECURITY.md`).
 
 use crate::agreement::Agreement;
 use vesica_core::{PsiParams, Role, SessionId};
@@ -22,8 +23,8 @@ impl Roles {
         Self { params, are_exchanged: false }
     }
 
-    /// All roles that `agreement` allows, the seated ones first, for the sets of the parties on the sender's and on the
-    /// receiver's seat. Both sides compute the same list.
+    /// All roles that `agreement` allows, the seated ones first, for the sets of the parties on the
+    /// sender's and on the receiver's seat. Both sides compute the same list.
     ///
     /// # Errors
     /// Errors of [`Agreement::params`].
@@ -40,7 +41,8 @@ impl Roles {
         Ok(all)
     }
 
-    /// The possible roles of a run in which both parties have `max_rows` items; the roles by default are among them.
+    /// The possible roles of a run in which both parties have `max_rows` items; the roles by
+    /// default are among them.
     pub fn largest(agreement: &Agreement) -> Vec<Self> {
         let lens = agreement.seated(|party| party.max_rows);
         Self::allowed(agreement, SessionId::from_bytes([0; 32]), lens)

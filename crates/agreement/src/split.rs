@@ -16,15 +16,17 @@ pub enum Joined {
     Sets,
     /// They are shares, which are added, and of which the total alone is opened: a number.
     Addends,
-    /// They are the result, and a party that learns how many items are common learns it for each partition: a union or
-    /// private ids.
+    /// They are the result, and a party that learns how many items are common learns it for each
+    /// partition: a union or private ids.
     Lists,
 }
 
-/// How `row` can match partitions of sets with such `params`, if it can. Both sides compute the same.
+/// How `row` can match partitions of sets with such `params`, if it can. Both sides compute the
+/// same.
 ///
-/// An intersection may have no bounds: whether the number of common items is inside them is known at the end only. For
-/// a union and private ids the parties must have agreed that the number is learned for each partition.
+/// An intersection may have no bounds: whether the number of common items is inside them is known
+/// at the end only. For a union and private ids the parties must have agreed that the number is
+/// learned for each partition.
 pub fn joined(row: &Protocol, params: &PsiParams) -> Option<Joined> {
     if params.item_bits() != Item::BITS {
         return None;
@@ -58,8 +60,8 @@ pub fn plan(row: &Protocol, params: &PsiParams) -> Plan {
     }
 }
 
-/// Bytes of memory that a run takes for an item of the larger set, with what is read and padded: measured with `rr22` and
-/// `rr22_malicious`, both receiving.
+/// Bytes of memory that a run takes for an item of the larger set, with what is read and padded:
+/// measured with `rr22` and `rr22_malicious`, both receiving.
 const BYTES_PER_ITEM: u64 = 96;
 
 /// A run in a shorter partition takes about as much memory as one of this many items: measured with
@@ -79,8 +81,8 @@ pub fn memory_in_flight(plan: Plan, params: &PsiParams) -> u64 {
     BYTES_PER_ITEM * longest(plan, params).max(LEAST_ITEMS)
 }
 
-/// The least memory with which an intersection in partitions keeps within it, in bytes. Where partitions are short, what
-/// is read and grouped takes more than a run of the protocol: 12 MiB.
+/// The least memory with which an intersection in partitions keeps within it, in bytes. Where
+/// partitions are short, what is read and grouped takes more than a run of the protocol: 12 MiB.
 pub fn least_memory(plan: Plan, params: &PsiParams) -> u64 {
     BYTES_BESIDE + memory_in_flight(plan, params).max(12 << 20)
 }
@@ -101,7 +103,8 @@ pub fn splits_large_sets(agreement: &Agreement) -> bool {
         && agreement.candidates().iter().any(|row| row.partitions == Partitions::Sets)
 }
 
-/// Items that the party in `role` enters in all partitions together, self-check items and padding included.
+/// Items that the party in `role` enters in all partitions together, self-check items and padding
+/// included.
 pub fn entered_len(plan: Plan, params: &PsiParams, role: Role) -> u64 {
     let len = match role {
         Role::Sender => params.sender_len(),
@@ -110,7 +113,8 @@ pub fn entered_len(plan: Plan, params: &PsiParams, role: Role) -> u64 {
     plan.partitions() * plan.bound(len as u64)
 }
 
-/// The parameters of partition `index` of a run with `params`, in which `shared_len` of the shared items are.
+/// The parameters of partition `index` of a run with `params`, in which `shared_len` of the shared
+/// items are.
 ///
 /// # Errors
 /// Errors of [`PsiParams`].
@@ -134,9 +138,11 @@ pub fn partition(
         .with_shared(shared_len)
 }
 
-/// Payload bytes of a run of `row` with `params`, all partitions and the opening of their total together.
+/// Payload bytes of a run of `row` with `params`, all partitions and the opening of their total
+/// together.
 ///
-/// Shared items lie in partitions as the session has it; where a formula depends on them, they are taken as spread evenly.
+/// Shared items lie in partitions as the session has it; where a formula depends on them, they are
+/// taken as spread evenly.
 pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
     let plan = plan(row, params);
     if !plan.is_split() {
@@ -155,11 +161,13 @@ pub fn traffic(row: &Protocol, params: &PsiParams) -> Traffic {
     }
 }
 
-/// How many partitions a party may be ahead of its peer: it begins partition i when all up to i − 32 are done.
+/// How many partitions a party may be ahead of its peer: it begins partition i when all up to i −
+/// 32 are done.
 pub const PARTITIONS_AHEAD: u64 = 32;
 
-/// The most bytes that an honest peer of the party in `role` sends before this party reads them. It may be ahead by whole
-/// partitions, and a run that is not split may be in one part while the peer is at the end of another one.
+/// The most bytes that an honest peer of the party in `role` sends before this party reads them. It
+/// may be ahead by whole partitions, and a run that is not split may be in one part while the peer
+/// is at the end of another one.
 pub fn most_ahead(row: &Protocol, params: &PsiParams, role: Role) -> u64 {
     let traffic = traffic(row, params);
     let all = match role {
@@ -170,7 +178,8 @@ pub fn most_ahead(row: &Protocol, params: &PsiParams, role: Role) -> u64 {
     all.div_ceil(partitions) * partitions.min(PARTITIONS_AHEAD)
 }
 
-/// Messages in a row of one partition and of the opening: partitions in flight together wait together.
+/// Messages in a row of one partition and of the opening: partitions in flight together wait
+/// together.
 pub(crate) fn flights(row: &Protocol, params: &PsiParams) -> u64 {
     let plan = plan(row, params);
     let of_one = typical(plan, params);
@@ -182,7 +191,8 @@ pub(crate) fn flights(row: &Protocol, params: &PsiParams) -> u64 {
     }
 }
 
-/// How many items a receiver that deviates can have tested in all partitions together, if `row` bounds that.
+/// How many items a receiver that deviates can have tested in all partitions together, if `row`
+/// bounds that.
 pub fn usable_set_len(row: &Protocol, params: &PsiParams) -> Option<UsableSetLen> {
     let plan = plan(row, params);
     let of_one = row.usable_set_len?(&typical(plan, params));

@@ -1,7 +1,7 @@
 //! # BWA: sets of a small domain as bit vectors
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
-//! 2012, §3; auditing: §6.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom
+//! protocols?", NDSS 2012, §3; auditing: §6.
 //!
 //! | | |
 //! |---|---|
@@ -30,11 +30,14 @@
 //!
 //! # Deviations
 //!
-//! * The sender knows its vector, so each gate is one-sided: a ciphertext or a transfer in place of two.
-//! * Nothing keeps a party from bringing the whole domain and so learning the other set, as the paper says. Bounds
-//!   are the remedy between parties that follow the protocol; nothing checks a vector, except with the audit.
-//! * The audit is the paper's "self-auditing step to ensure that … neither input set is too large", which it leaves open. With
-//!   it both vectors are inputs, and no gate is one-sided: what the audit counts is what the gates take.
+//! * The sender knows its vector, so each gate is one-sided: a ciphertext or a transfer in place of
+//!   two.
+//! * Nothing keeps a party from bringing the whole domain and so learning the other set, as the
+//!   paper says. Bounds are the remedy between parties that follow the protocol; nothing checks a
+//!   vector, except with the audit.
+//! * The audit is the paper's "self-auditing step to ensure that … neither input set is too large",
+//!   which it leaves open. With it both vectors are inputs, and no gate is one-sided: what the
+//!   audit counts is what the gates take.
 
 mod catalogue;
 #[cfg(test)]
@@ -145,8 +148,8 @@ impl<A: Audit> Bwa<A> {
         wires.ok_or(Error::Bug("an input has no wires"))
     }
 
-    /// Whether both vectors have as many ones as their party announced items, those of the items that both know among
-    /// them: one lane.
+    /// Whether both vectors have as many ones as their party announced items, those of the items
+    /// that both know among them: one lane.
     fn are_right<C: Computation>(&self, c: &mut C, x: &C::Wires, y: &C::Wires) -> Result<C::Wires> {
         let params = &self.params;
         let shared = match &self.own {
@@ -192,7 +195,8 @@ impl Own {
     }
 }
 
-/// The lanes: one for each item of the domain, of which the row's lengths of items say how large it can be.
+/// The lanes: one for each item of the domain, of which the row's lengths of items say how large it
+/// can be.
 fn domain_len(params: &PsiParams) -> usize {
     params.largest_item().min((1 << MAX_ITEM_BITS) - 1) as usize + 1
 }

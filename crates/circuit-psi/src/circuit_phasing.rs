@@ -1,7 +1,8 @@
 //! # Circuit-Phasing: hashing to bins, and a circuit that compares
 //!
-//! B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing: private set intersection using permutation-based hashing",
-//! USENIX Security 2015, §5; auditing: Huang, Evans, Katz, NDSS 2012, §6.
+//! B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing: private set intersection using
+//! permutation-based hashing", USENIX Security 2015, §5; auditing: Huang, Evans, Katz, NDSS 2012,
+//! §6.
 //!
 //! | | |
 //! |---|---|
@@ -33,12 +34,14 @@
 //!
 //! # Deviations
 //!
-//! * What is compared in a bin names the function too: without it different items match (M. Lambæk, ePrint 2016/665).
-//!   With the values kept for empty bins and slots it has σ − ⌊log β⌋ + 2 bits.
-//! * max_β is the least load that no bin exceeds but with probability 2^-40, in place of the bound in §7.1.
-//! * On shares, the receiver's value is the same for all slots of a bin, and both inputs are private: so the first two
-//!   layers of the comparison are transfers of tables (see [`vesica_circuit::gmw`]), which leaves a quarter
-//!   of the gates at 2^20. `circuit_phasing_paper` compares by gates alone.
+//! * What is compared in a bin names the function too: without it different items match (M. Lambæk,
+//!   ePrint 2016/665). With the values kept for empty bins and slots it has σ − ⌊log β⌋ + 2 bits.
+//! * max_β is the least load that no bin exceeds but with probability 2^-40, in place of the bound
+//!   in §7.1.
+//! * On shares, the receiver's value is the same for all slots of a bin, and both inputs are
+//!   private: so the first two layers of the comparison are transfers of tables (see
+//!   [`vesica_circuit::gmw`]), which leaves a quarter of the gates at 2^20. `circuit_phasing_paper`
+//!   compares by gates alone.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 mod bins;

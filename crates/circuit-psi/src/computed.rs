@@ -1,8 +1,8 @@
 //! # Protocols that evaluate a circuit
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
-//! 2012, §3 and §6. Each module of such a protocol has its circuit, a [`Circuit`]; here are both parties' use of it,
-//! the two engines, and the answers to queries.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom
+//! protocols?", NDSS 2012, §3 and §6. Each module of such a protocol has its circuit, a
+//! [`Circuit`]; here are both parties' use of it, the two engines, and the answers to queries.
 //!
 //! ```text
 //!   sender: X                                             receiver: Y
@@ -17,8 +17,8 @@
 //!   3. [both] which of X are common   ◀── tags ──
 //! ```
 //!
-//! In place of step 2's results a run can end with addends of the count and the sum, which are opened later and only in
-//! total: see the module `part`.
+//! In place of step 2's results a run can end with addends of the count and the sum, which are
+//! opened later and only in total: see the module `part`.
 //!
 //! Before, each party evaluates the circuit without input to count its gates, and so the bytes and
 //! transfers of the run.
@@ -116,7 +116,8 @@ pub(crate) trait Circuit: Sized + Send + 'static {
         0
     }
 
-    /// Flights that `messages` public messages of the receiver add, each about what was just revealed to it.
+    /// Flights that `messages` public messages of the receiver add, each about what was just
+    /// revealed to it.
     fn public_flights(messages: u64) -> u64 {
         messages
     }

@@ -1,4 +1,5 @@
-//! Private set intersection by circuits, which can also answer other questions about the common items.
+//! Private set intersection by circuits, which can also answer other questions about the common
+//! items.
 //!
 //! | module | protocol | security |
 //! |---|---|---|

@@ -1,8 +1,8 @@
 //! # PSTY19: circuit PSI by a programmable OPRF
 //!
-//! B. Pinkas, T. Schneider, O. Tkachenko, A. Yanai, "Efficient circuit-based PSI with linear communication",
-//! EUROCRYPT 2019; with the OPRF of S. Raghuraman, P. Rindal, ACM CCS 2022, and a key-value store for the hint, as in
-//! P. Rindal, P. Schoppmann, EUROCRYPT 2021, §5.
+//! B. Pinkas, T. Schneider, O. Tkachenko, A. Yanai, "Efficient circuit-based PSI with linear
+//! communication", EUROCRYPT 2019; with the OPRF of S. Raghuraman, P. Rindal, ACM CCS 2022, and a
+//! key-value store for the hint, as in P. Rindal, P. Schoppmann, EUROCRYPT 2021, §5.
 //!
 //! | | |
 //! |---|---|
@@ -29,21 +29,23 @@
 //!   6. [both] which of X are common  ◀── tags ──
 //! ```
 //!
-//! A sum of the sender's values carries them along: (x‖i) ↦ s_h_i(x) ‖ v_x ⊕ m_h_i(x), the masks m_j being the sender's
-//! input to the circuit.
+//! A sum of the sender's values carries them along: (x‖i) ↦ s_h_i(x) ‖ v_x ⊕ m_h_i(x), the masks
+//! m_j being the sender's input to the circuit.
 //!
-//! Sets that are split into parts get one number as the answer: steps 1 to 3 are done for each part, its count and sum
-//! end as addends that say nothing to either party, and one garbled circuit opens their total ([`Protocol::part`],
-//! [`Protocol::opening`]; the picture is in the module `computed::part`).
+//! Sets that are split into parts get one number as the answer: steps 1 to 3 are done for each
+//! part, its count and sum end as addends that say nothing to either party, and one garbled circuit
+//! opens their total ([`Protocol::part`], [`Protocol::opening`]; the picture is in the module
+//! `computed::part`).
 //!
 //! [`Protocol::part`]: vesica_party::Protocol::part
 //! [`Protocol::opening`]: vesica_party::Protocol::opening
 //!
 //! # Deviations
 //!
-//! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key; both are shorter.
-//! * The number of matches is revealed only where the query or the bounds ask for it: neither party holds more than
-//!   shares of e.
+//! * The hint is a key-value store in place of polynomials, and the OPRF one with a single key;
+//!   both are shorter.
+//! * The number of matches is revealed only where the query or the bounds ask for it: neither party
+//!   holds more than shares of e.
 
 mod catalogue;
 

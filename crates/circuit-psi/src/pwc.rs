@@ -1,7 +1,7 @@
 //! # PWC: pairwise comparisons
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
-//! 2012, §4, Algorithm 1; auditing: §6.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom
+//! protocols?", NDSS 2012, §4, Algorithm 1; auditing: §6.
 //!
 //! | | |
 //! |---|---|
@@ -35,19 +35,20 @@
 //!
 //! # Early reveal
 //!
-//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again. The paper has two
-//! threads: the reveals come back while the circuit continues. Here the garbler sends as many tiles
-//! ahead as the network holds ([`Window`]): so the network is never idle, and few comparisons are
-//! needless. Before each tile it sends the number of tiles whose matches it has, so both parties
-//! always leave out the same. Which items are compared next depends on these numbers, which follow
-//! from times, and on the matches of these tiles, which both parties know. Both parties permute
-//! first, so the order reveals nothing.
+//! Algorithm 1 reveals each match as it is found, so that neither of its items is compared again.
+//! The paper has two threads: the reveals come back while the circuit continues. Here the garbler
+//! sends as many tiles ahead as the network holds ([`Window`]): so the network is never idle, and
+//! few comparisons are needless. Before each tile it sends the number of tiles whose matches it
+//! has, so both parties always leave out the same. Which items are compared next depends on these
+//! numbers, which follow from times, and on the matches of these tiles, which both parties know.
+//! Both parties permute first, so the order reveals nothing.
 //!
-//! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to learn the
-//! intersection, and without bounds, as these are checked at the end; all other runs make all comparisons.
+//! The sender learns which of its items matched. So Algorithm 1 runs only where both parties are to
+//! learn the intersection, and without bounds, as these are checked at the end; all other runs make
+//! all comparisons.
 //!
-//! On shares all comparisons are made in any case: most bytes are those of the transfers, which are made before, and each
-//! tile would take some round trips.
+//! On shares all comparisons are made in any case: most bytes are those of the transfers, which are
+//! made before, and each tile would take some round trips.
 
 mod catalogue;
 #[cfg(test)]
@@ -108,8 +109,8 @@ impl Circuit for Pwc {
         Self { params: *params, items: ShortItems::new(params), own: None }
     }
 
-    /// The matches of a tile answer what was revealed of it. A garbler that is a tile ahead waits for those of the last
-    /// two at once, and the first tile goes with what comes before.
+    /// The matches of a tile answer what was revealed of it. A garbler that is a tile ahead waits
+    /// for those of the last two at once, and the first tile goes with what comes before.
     fn public_flights(messages: u64) -> u64 {
         match messages {
             0 => 0,
@@ -117,8 +118,9 @@ impl Circuit for Pwc {
         }
     }
 
-    /// One for each tile. No tile matches more items than it has rows or columns, and none follows where the rows or
-    /// the columns are used up. A garbler that is far ahead waits for all at once.
+    /// One for each tile. No tile matches more items than it has rows or columns, and none follows
+    /// where the rows or the columns are used up. A garbler that is far ahead waits for all at
+    /// once.
     fn least_public_messages(params: &PsiParams, _messages: u64) -> u64 {
         if params.early_reveal() == EarlyReveal::Paced {
             return 1;
@@ -306,7 +308,8 @@ impl Pwc {
     }
 }
 
-/// The lengths of the parts of `len` that are `most` long, but for the last one, with the number of parts of each.
+/// The lengths of the parts of `len` that are `most` long, but for the last one, with the number of
+/// parts of each.
 fn shares_of(len: usize, most: usize) -> impl Iterator<Item = (usize, u64)> {
     let parts = [(most, (len / most) as u64), (len % most, 1)];
     parts.into_iter().filter(|(len, times)| *len > 0 && *times > 0)

@@ -1,8 +1,8 @@
 //! # SCS: sort, compare, shuffle
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
-//! 2012, §5; auditing: §6. The depth-optimised variant for shares: B. Pinkas, T. Schneider, M. Zohner, USENIX Security
-//! 2014, as in "Phasing", USENIX Security 2015, §3.4.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom
+//! protocols?", NDSS 2012, §5; auditing: §6. The depth-optimised variant for shares: B. Pinkas, T.
+//! Schneider, M. Zohner, USENIX Security 2014, as in "Phasing", USENIX Security 2015, §3.4.
 //!
 //! | | |
 //! |---|---|
@@ -40,22 +40,26 @@
 //!
 //! # Sizes
 //!
-//! Sets of any sizes are merged as they are, and nothing is padded: those of one size by the paper's bitonic merger for
-//! the next power of two, without the comparators that would meet no element; those of different sizes by Batcher's
-//! odd-even merger, which takes n comparators for one item and n. The filter has ⌊(n_x + n_y)/2⌋ windows, and all are
-//! shuffled: they could be compacted first to as many as the smaller set has items, but a network for that takes more
-//! gates than it saves until the sizes differ by some dozen times. Where a set has one item, only one window can have a
-//! match, so their sum is revealed, and nothing is shuffled.
+//! Sets of any sizes are merged as they are, and nothing is padded: those of one size by the
+//! paper's bitonic merger for the next power of two, without the comparators that would meet no
+//! element; those of different sizes by Batcher's odd-even merger, which takes n comparators for
+//! one item and n. The filter has ⌊(n_x + n_y)/2⌋ windows, and all are shuffled: they could be
+//! compacted first to as many as the smaller set has items, but a network for that takes more gates
+//! than it saves until the sizes differ by some dozen times. Where a set has one item, only one
+//! window can have a match, so their sum is revealed, and nothing is shuffled.
 //!
 //! # Deviations
 //!
 //! * The item 0 is reserved, as in the paper: it means no match.
-//! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and routed.
-//! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is sorted at once.
-//! * `scs_wn_one_sided`: both lists are audited, so that their order shows nothing of the other's, and items are not
-//!   hashed to fewer bits, of which a party could bring one for several of its guesses.
-//! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values are packed, as many as
-//!   fit, before they are sent back.
+//! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and
+//!   routed.
+//! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is
+//!   sorted at once.
+//! * `scs_wn_one_sided`: both lists are audited, so that their order shows nothing of the other's,
+//!   and items are not hashed to fewer bits, of which a party could bring one for several of its
+//!   guesses.
+//! * `scs_he`: masks have 40 + log n bits more than the items (the paper: 32), and permuted values
+//!   are packed, as many as fit, before they are sent back.
 
 mod catalogue;
 #[cfg(test)]
@@ -108,7 +112,8 @@ impl<S: Shuffle> Circuit for Scs<S> {
             order.reverse();
         }
         let sorted: Vec<Item> = order.iter().map(|i| short[*i as usize]).collect();
-        // Items differ and none is zero, unless they are hashed: then two collide with probability 2^-40.
+        // Items differ and none is zero, unless they are hashed: then two collide with probability
+        // 2^-40.
         let is_twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
         if is_twice || sorted.iter().any(|item| item.integer() == 0) {
             return Err(ParameterError::HashingFailed.into());
@@ -195,7 +200,8 @@ fn compared<A: Audit>(params: &PsiParams) -> ShortItems {
     if A::IS_MADE { ShortItems::whole(params) } else { ShortItems::of_distinct(params) }
 }
 
-/// Whether the sender's list falls and the receiver's rises, and neither has an item zero: one lane.
+/// Whether the sender's list falls and the receiver's rises, and neither has an item zero: one
+/// lane.
 fn are_right<C: Computation>(c: &mut C, width: usize, lists: &[Vec<C::Wires>]) -> Result<C::Wires> {
     let mut passes = Vec::new();
     for (list, falls) in lists.iter().zip([true, false]) {
@@ -247,7 +253,8 @@ impl<S: Shuffle> Scs<S> {
         S::shuffle(c, self, self.items.bits() as usize, items)
     }
 
-    /// Step 2: both lists, merged; above each item its value, where values are summed. With an audit, whether both pass.
+    /// Step 2: both lists, merged; above each item its value, where values are summed. With an
+    /// audit, whether both pass.
     fn merge<C: Computation>(&self, c: &mut C) -> Result<Merged<C::Wires>> {
         let params = &self.params;
         let width = self.items.bits() as usize;
@@ -339,8 +346,8 @@ fn sum<C: Computation>(c: &C, wires: &C::Wires) -> C::Wires {
     sum
 }
 
-/// The values of the matches of windows from lane `first` on: of the two that match, one has the value and the other
-/// zero.
+/// The values of the matches of windows from lane `first` on: of the two that match, one has the
+/// value and the other zero.
 fn matched_values<C: Computation>(
     c: &mut C,
     values: &[C::Wires],

@@ -1,10 +1,11 @@
-//! Speed of garbled circuits over memory:
-//! `cargo run --profile dist -p vesica-circuit --example yao_speed [log2 of the items [rounds [threads]]]`.
+//! Speed of garbled circuits over memory: `cargo run --profile dist -p vesica-circuit --example
+//! yao_speed [log2 of the items [rounds [threads]]]`.
 //!
-//! The circuit is a bitonic merger of two lists of 32-bit items, or layers of switches: wall-clock time, and the CPU time of
-//! each party's thread, one thread each; the minimum over all rounds. Then each party works alone, on one thread and on
-//! several: its peer only takes its messages, or sends those of another run. Of that, the fastest call of 2^15 gates counts,
-//! so that a busy machine needs to be idle only for a moment.
+//! The circuit is a bitonic merger of two lists of 32-bit items, or layers of switches: wall-clock
+//! time, and the CPU time of each party's thread, one thread each; the minimum over all rounds.
+//! Then each party works alone, on one thread and on several: its peer only takes its messages, or
+//! sends those of another run. Of that, the fastest call of 2^15 gates counts, so that a busy
+//! machine needs to be idle only for a moment.
 
 #![allow(clippy::print_stdout, reason = "prints its results")]
 
@@ -83,7 +84,8 @@ fn evaluate<C: Computation>(
     Ok((start, own_cpu, fastest))
 }
 
-/// A party in its `role`: the time of its gates by the clock, that of this thread, and the fastest call by the clock.
+/// A party in its `role`: the time of its gates by the clock, that of this thread, and the fastest
+/// call by the clock.
 fn party(ctx: &mut Context, role: Role, work: Work, len: usize) -> Result<[Duration; 3]> {
     let cost = vesica_circuit::Cost::default();
     let known: Bits = (0..LANES).map(|i| i % 3 == 0).collect();

@@ -236,14 +236,15 @@ impl Lanes for BitLanes {
     }
 }
 
-/// Number of lanes, of `len`, that have a partner `stride` lanes later in their block of 2·`stride`.
+/// Number of lanes, of `len`, that have a partner `stride` lanes later in their block of
+/// 2·`stride`.
 pub(crate) fn paired(len: usize, stride: usize) -> usize {
     let rest = len % (2 * stride);
     len / (2 * stride) * stride + rest.saturating_sub(stride)
 }
 
-/// For each block of 2·`stride` lanes: the index of its first pair in the list of pairs, its first lane, and its number
-/// of pairs.
+/// For each block of 2·`stride` lanes: the index of its first pair in the list of pairs, its first
+/// lane, and its number of pairs.
 pub(crate) fn blocks(len: usize, stride: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     (0..len.div_ceil(2 * stride)).map(move |block| {
         let first = block * 2 * stride;

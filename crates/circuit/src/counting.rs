@@ -46,8 +46,8 @@ pub struct Cost {
     pub bins: Vec<Bins>,
 }
 
-/// Counts gates; as a [`Computation`] it also counts inputs and results. It plays neither party. All results are zero,
-/// and all checked results are one.
+/// Counts gates; as a [`Computation`] it also counts inputs and results. It plays neither party.
+/// All results are zero, and all checked results are one.
 #[derive(Clone, Debug, Default)]
 pub struct Counting {
     cost: Cost,

@@ -42,10 +42,11 @@ pub trait Lanes: Clone + Send + Sync {
     /// If a place is out of range, or the lengths differ.
     fn scatter(&mut self, places: &[u32], lanes: &Self);
 
-    /// Splits the lanes into blocks of 2·`stride` and returns the first halves of all blocks, and the second halves.
+    /// Splits the lanes into blocks of 2·`stride` and returns the first halves of all blocks, and
+    /// the second halves.
     ///
-    /// The last block may be short. Its first half then contributes only the lanes that have a partner `stride` lanes
-    /// later.
+    /// The last block may be short. Its first half then contributes only the lanes that have a
+    /// partner `stride` lanes later.
     ///
     /// # Panics
     /// If `stride` is not a power of two.
@@ -60,8 +61,8 @@ pub trait Lanes: Clone + Send + Sync {
 
 /// Evaluates Boolean circuits: in the clear, by counting, garbled, or on shares.
 ///
-/// XOR and NOT are free. Circuits pass all independent gates to one call of [`and`](Gates::and): each call is a round
-/// of interaction if the parties hold shares.
+/// XOR and NOT are free. Circuits pass all independent gates to one call of [`and`](Gates::and):
+/// each call is a round of interaction if the parties hold shares.
 pub trait Gates: Sized {
     /// The wires that carry one bit in each lane.
     type Wires: Lanes;
@@ -87,8 +88,9 @@ pub trait Gates: Sized {
     /// If the lanes of a pair differ in number.
     fn and(&mut self, pairs: &[(&Self::Wires, &Self::Wires)]) -> Result<Vec<Self::Wires>>;
 
-    /// For each list: s ∧ a for each wire a of the list. The bits s, one per lane, apply to all wires of the list, and
-    /// the *generator* knows them (see [`Known`]). Costs one *one-sided* AND gate per lane and wire.
+    /// For each list: s ∧ a for each wire a of the list. The bits s, one per lane, apply to all
+    /// wires of the list, and the *generator* knows them (see [`Known`]). Costs one *one-sided* AND
+    /// gate per lane and wire.
     ///
     /// # Errors
     /// As [`and`](Gates::and).
@@ -100,7 +102,8 @@ pub trait Gates: Sized {
         lists: &[(Known<'_>, &[&Self::Wires])],
     ) -> Result<Vec<Vec<Self::Wires>>>;
 
-    /// Evaluates `circuit`. If the party has several threads, each evaluates some of the lanes; what is sent is the same.
+    /// Evaluates `circuit`. If the party has several threads, each evaluates some of the lanes;
+    /// what is sent is the same.
     ///
     /// # Errors
     /// As [`and`](Gates::and).
@@ -115,8 +118,8 @@ pub trait Gates: Sized {
         circuit.evaluate(self, words)
     }
 
-    /// Number of lanes that a circuit should process at a time. Small if the wires are large, so that they stay in the
-    /// cache; large if every call is a round.
+    /// Number of lanes that a circuit should process at a time. Small if the wires are large, so
+    /// that they stay in the cache; large if every call is a round.
     fn lanes_at_once(&self) -> usize;
 
     /// Whether extra depth costs more than a few extra gates.
@@ -127,8 +130,8 @@ pub trait Gates: Sized {
         false
     }
 
-    /// Evaluates `times` equal parts, at least one: `part`, again and again, and returns the results of the last. One that
-    /// [only counts](Gates::only_counts) evaluates it once.
+    /// Evaluates `times` equal parts, at least one: `part`, again and again, and returns the
+    /// results of the last. One that [only counts](Gates::only_counts) evaluates it once.
     ///
     /// # Errors
     /// As `part`.
@@ -144,11 +147,13 @@ pub trait Gates: Sized {
     }
 }
 
-/// A part of a circuit in which no lane depends on another. An evaluator may evaluate it several times, on several threads
-/// at once, and on no lanes: a part in which lanes depend on each other gives wrong results.
+/// A part of a circuit in which no lane depends on another. An evaluator may evaluate it several
+/// times, on several threads at once, and on no lanes: a part in which lanes depend on each other
+/// gives wrong results.
 pub trait LaneWise: Sync {
-    /// Evaluates the part for all lanes of `words`. Its gates are [`and`](Gates::and) on all of these lanes, and the calls are
-    /// the same for any number of lanes, also for none. Results have as many lanes.
+    /// Evaluates the part for all lanes of `words`. Its gates are [`and`](Gates::and) on all of
+    /// these lanes, and the calls are the same for any number of lanes, also for none. Results have
+    /// as many lanes.
     ///
     /// # Errors
     /// As [`and`](Gates::and).

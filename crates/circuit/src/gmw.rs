@@ -1,7 +1,8 @@
 //! # GMW: computation on secret shares
 //!
-//! O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987, with multiplication triples (D.
-//! Beaver, CRYPTO 1991) from silent OT. Each party holds a share of every bit; the bit is the XOR of the shares.
+//! O. Goldreich, S. Micali, A. Wigderson, "How to play any mental game", STOC 1987, with
+//! multiplication triples (D. Beaver, CRYPTO 1991) from silent OT. Each party holds a share of
+//! every bit; the bit is the XOR of the shares.
 //!
 //! | | |
 //! |---|---|
@@ -19,8 +20,8 @@
 //!   z_0 = c_0 + d·b_0 + e·a_0 + d·e           z_1 = c_1 + d·b_1 + e·a_1
 //! ```
 //!
-//! A party's private input is its share, and the other party's share is zero. Inputs cost no message, because every
-//! gate masks its inputs.
+//! A party's private input is its share, and the other party's share is zero. Inputs cost no
+//! message, because every gate masks its inputs.
 
 mod bins;
 mod known;
@@ -83,15 +84,16 @@ pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
     bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
 
-/// Flights of a computation; `ot_receiver` is as in [`Gmw::new`]. If comparisons in bins take more than one extension of
-/// the transfers, it is the most: an extension can fall where the direction changes anyway.
+/// Flights of a computation; `ot_receiver` is as in [`Gmw::new`]. If comparisons in bins take more
+/// than one extension of the transfers, it is the most: an extension can fall where the direction
+/// changes anyway.
 pub fn flights(cost: &Cost, ot_receiver: Role) -> u64 {
     let setup = transfers::flights(transfers(cost));
     // Each extension after the first interrupts the receiver's corrections.
     let interrupted =
         if cost.bins.is_empty() { 0 } else { transfers::extensions_len(transfers(cost)) - 1 };
-    // Comparisons in bins begin with the receiver, which ends the setup where it takes the shorter way. Without gates the
-    // first result follows a message of its own sender.
+    // Comparisons in bins begin with the receiver, which ends the setup where it takes the shorter
+    // way. Without gates the first result follows a message of its own sender.
     let last = match ot_receiver {
         _ if !cost.bins.is_empty() => Role::Sender,
         role if setup.is_multiple_of(2) => role,
@@ -137,8 +139,8 @@ pub(crate) fn digits_len(width: usize) -> usize {
 impl<'c> Gmw<'c> {
     /// Sets up for a computation that costs at most `cost`.
     ///
-    /// The party in role `ot_receiver` is the receiver of the OTs: the sender of the circuit for one-sided gates, the
-    /// receiver of the circuit for comparisons in bins.
+    /// The party in role `ot_receiver` is the receiver of the OTs: the sender of the circuit for
+    /// one-sided gates, the receiver of the circuit for comparisons in bins.
     ///
     /// # Errors
     /// Connection errors; [`vesica_core::Misbehaviour`] in the OTs.
@@ -236,8 +238,8 @@ impl Gates for Gmw<'_> {
                 }
             }
         }
-        // The OTs yield shares of r times the evaluator's share of each wire, for random r. The generator sends the
-        // difference of r and the known bit.
+        // The OTs yield shares of r times the evaluator's share of each wire, for random r. The
+        // generator sends the difference of r and the known bit.
         let to_evaluator = work.len();
         let to_generator: usize = work.iter().map(|(_, _, part, ..)| part.len()).sum();
         let mut mine = Vec::new();

@@ -11,17 +11,18 @@ pub(crate) const NUMBER_LEN: usize = 4;
 
 /// One of two parties that evaluate a circuit together.
 ///
-/// The **sender** of a protocol is the *generator*: it garbles the circuit, and [`Gates::and_known`] takes its bits.
-/// The **receiver** evaluates.
+/// The **sender** of a protocol is the *generator*: it garbles the circuit, and
+/// [`Gates::and_known`] takes its bits. The **receiver** evaluates.
 pub trait Computation: Gates {
     /// This party's role.
     fn role(&self) -> Role;
 
-    /// Wires for private bits of the party in role `of`: `width` wires of `len` lanes each. That party passes its
-    /// words, bit by bit; the other party passes `None`.
+    /// Wires for private bits of the party in role `of`: `width` wires of `len` lanes each. That
+    /// party passes its words, bit by bit; the other party passes `None`.
     ///
     /// # Errors
-    /// Connection errors; [`vesica_core::Error::Bug`] if the bits are missing or not `width` times `len`.
+    /// Connection errors; [`vesica_core::Error::Bug`] if the bits are missing or not `width` times
+    /// `len`.
     fn input(
         &mut self,
         of: Role,
@@ -30,18 +31,19 @@ pub trait Computation: Gates {
         len: usize,
     ) -> Result<Vec<Self::Wires>>;
 
-    /// Reveals the values of `wires`, wire by wire, to the parties `to`. Returns `None` at the other party.
+    /// Reveals the values of `wires`, wire by wire, to the parties `to`. Returns `None` at the
+    /// other party.
     ///
     /// # Errors
     /// Connection errors.
     fn reveal(&mut self, wires: &[Self::Wires], to: Reveal) -> Result<Option<Vec<Bits>>>;
 
-    /// Reveals the values of `wires` to both parties. In a garbled circuit the evaluator proves them with labels: it
-    /// cannot claim a different value unless it knows Δ, which it can learn by deviating in the OTs. On shares nothing
-    /// is checked.
+    /// Reveals the values of `wires` to both parties. In a garbled circuit the evaluator proves
+    /// them with labels: it cannot claim a different value unless it knows Δ, which it can learn by
+    /// deviating in the OTs. On shares nothing is checked.
     ///
-    /// Inputs are not checked: a party can enter an item twice or fill more places than it should, and so shift a
-    /// count. Bounds on a count hold between parties that follow the protocol.
+    /// Inputs are not checked: a party can enter an item twice or fill more places than it should,
+    /// and so shift a count. Bounds on a count hold between parties that follow the protocol.
     ///
     /// For few lanes: each costs a label.
     ///
@@ -84,7 +86,8 @@ pub trait Computation: Gates {
         }
     }
 
-    /// The next number that the sender sent with [`send_number`](Computation::send_number); 0 if there is no peer.
+    /// The next number that the sender sent with [`send_number`](Computation::send_number); 0 if
+    /// there is no peer.
     ///
     /// # Errors
     /// Connection errors.
@@ -103,13 +106,15 @@ pub trait Computation: Gates {
 
     /// Compares one value of the receiver with several values of the sender in each of many bins.
     ///
-    /// Calls `each` for consecutive groups of bins, with the number of the first bin and a wire with one lane per slot,
-    /// bin after bin. A lane is set if the slot's value equals the receiver's. Empty slots never match.
+    /// Calls `each` for consecutive groups of bins, with the number of the first bin and a wire
+    /// with one lane per slot, bin after bin. A lane is set if the slot's value equals the
+    /// receiver's. Empty slots never match.
     ///
     /// `none` fills empty slots: no candidate and no value of the receiver may equal it.
     ///
     /// # Errors
-    /// Errors of the connection and of `each`; [`Error::Bug`] if a party passes the other party's input.
+    /// Errors of the connection and of `each`; [`Error::Bug`] if a party passes the other party's
+    /// input.
     fn equal_in_bins(
         &mut self,
         bins: &Bins,
@@ -120,8 +125,8 @@ pub trait Computation: Gates {
         self.equal_in_bins_by_gates(bins, mine, none, each)
     }
 
-    /// The same by equality circuits, width − 1 gates for each slot, where [`equal_in_bins`](Self::equal_in_bins) has
-    /// something cheaper: as the papers count.
+    /// The same by equality circuits, width − 1 gates for each slot, where
+    /// [`equal_in_bins`](Self::equal_in_bins) has something cheaper: as the papers count.
     ///
     /// # Errors
     /// Those of [`equal_in_bins`](Self::equal_in_bins).
@@ -136,7 +141,8 @@ pub trait Computation: Gates {
     }
 }
 
-/// Receives the results of a group of bins: the number of the first bin, and the lanes of all its slots.
+/// Receives the results of a group of bins: the number of the first bin, and the lanes of all its
+/// slots.
 pub type EachBins<'a, C> = &'a mut dyn FnMut(&mut C, usize, <C as Gates>::Wires) -> Result<()>;
 
 /// The size of a comparison in bins.

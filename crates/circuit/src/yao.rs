@@ -1,8 +1,9 @@
 //! # Yao's garbled circuits
 //!
-//! A. Yao, "How to generate and exchange secrets", FOCS 1986, with half gates and free XOR (Zahur, Rosulek, Evans,
-//! EUROCRYPT 2015; [`vesica_simd::garble`] has the gates and their hash). The evaluator gets the labels of its inputs
-//! by silent OT. The sender garbles, the receiver evaluates.
+//! A. Yao, "How to generate and exchange secrets", FOCS 1986, with half gates and free XOR (Zahur,
+//! Rosulek, Evans, EUROCRYPT 2015; [`vesica_simd::garble`] has the gates and their hash). The
+//! evaluator gets the labels of its inputs by silent OT. The sender garbles, the receiver
+//! evaluates.
 //!
 //! | | |
 //! |---|---|
@@ -26,28 +27,33 @@
 //!          or    ◀────  colours of active  ───
 //! ```
 //!
-//! W is the label of zero, W + Δ the label of one. The evaluator holds the *active* label, that of the wire's value.
+//! W is the label of zero, W + Δ the label of one. The evaluator holds the *active* label, that of
+//! the wire's value.
 //!
-//! * The garbler's inputs cost nothing. Both parties expand the active labels from a seed, and the garbler derives W
-//!   from them. So the evaluator knows these labels in advance; the hash of the gates stays secure when the adversary
-//!   chooses labels.
-//! * The OTs' Δ is the circuit's. Its lowest bit is one, so the lowest bit of a label is its colour.
-//! * A public constant has the active label 0, and W = c·Δ for its value c. NOT is W + Δ, at the garbler only, for
-//!   constants as for all wires. In an AND gate the label Δ of a constant is hashed like any label that the evaluator
-//!   does not hold.
+//! * The garbler's inputs cost nothing. Both parties expand the active labels from a seed, and the
+//!   garbler derives W from them. So the evaluator knows these labels in advance; the hash of the
+//!   gates stays secure when the adversary chooses labels.
+//! * The OTs' Δ is the circuit's. Its lowest bit is one, so the lowest bit of a label is its
+//!   colour.
+//! * A public constant has the active label 0, and W = c·Δ for its value c. NOT is W + Δ, at the
+//!   garbler only, for constants as for all wires. In an AND gate the label Δ of a constant is
+//!   hashed like any label that the evaluator does not hold.
 //! * Both parties number the gates from the start of the session; no number is used twice.
 
 //!
 //! # Over transfers against malicious parties
 //!
-//! [`Garbler::over`] and [`Evaluator::over`] take the adversary of the transfers as a type. Over transfers against
-//! malicious parties, and if nothing is revealed but to the evaluator (Huang, Evans, Katz, NDSS 2012, §2; the definition is
-//! that of one-sided simulation, C. Hazay, Y. Lindell, "Efficient Secure Two-Party Protocols", 2010, §2.6.2):
+//! [`Garbler::over`] and [`Evaluator::over`] take the adversary of the transfers as a type. Over
+//! transfers against malicious parties, and if nothing is revealed but to the evaluator (Huang,
+//! Evans, Katz, NDSS 2012, §2; the definition is that of one-sided simulation, C. Hazay, Y.
+//! Lindell, "Efficient Secure Two-Party Protocols", 2010, §2.6.2):
 //!
-//! * An evaluator that deviates learns what is revealed to it, for an input that is fixed before it has seen a gate, and
-//!   nothing else: it has one label of each wire, and the circuit is the garbler's.
-//! * A garbler that deviates receives transfers, and bits that a random pad hides. So it learns nothing, but it can garble
-//!   another circuit, and so choose what the evaluator finds as a function of the evaluator's input.
+//! * An evaluator that deviates learns what is revealed to it, for an input that is fixed before it
+//!   has seen a gate, and nothing else: it has one label of each wire, and the circuit is the
+//!   garbler's.
+//! * A garbler that deviates receives transfers, and bits that a random pad hides. So it learns
+//!   nothing, but it can garble another circuit, and so choose what the evaluator finds as a
+//!   function of the evaluator's input.
 
 mod evaluator;
 mod garbler;

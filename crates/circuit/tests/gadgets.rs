@@ -153,7 +153,8 @@ fn lists_that_fall_and_rise_are_merged_at_any_size() {
     }
 }
 
-/// A network of comparators merges all lists if it merges those of zeros and ones (Knuth, volume 3, §5.3.4).
+/// A network of comparators merges all lists if it merges those of zeros and ones (Knuth, volume 3,
+/// §5.3.4).
 #[test]
 fn lists_of_any_lengths_are_merged_by_odd_and_even_numbers() {
     for mut g in evaluators() {

@@ -1,5 +1,5 @@
-//! Computation on shares: every gadget gives the same values as in the clear, within the formulas for bytes and
-//! flights.
+//! Computation on shares: every gadget gives the same values as in the clear, within the formulas
+//! for bytes and flights.
 
 #[path = "../../ot/tests/integration/support.rs"]
 mod support;
@@ -100,7 +100,8 @@ fn shares_compute_the_same_values_as_in_the_clear() {
     }
 }
 
-/// Values of bins and their candidates: bin i holds i, 3·i, …, and some bins contain the receiver's value.
+/// Values of bins and their candidates: bin i holds i, 3·i, …, and some bins contain the receiver's
+/// value.
 fn bins_run(bins: Bins) -> (BitLanes, Outcomes<Vec<BitLanes>, Vec<BitLanes>>) {
     let mask = if bins.width == 128 { u128::MAX } else { (1 << bins.width) - 1 };
     let spread = |i: u128| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835) >> 3 & mask;

@@ -382,7 +382,8 @@ fn a_garbler_cannot_check_the_result_that_the_evaluator_sends() {
                     Reveal::Both => evaluator.reveal(&wires, Reveal::Receiver)?,
                     _ => None,
                 };
-                // The colours that encode the chosen values, given that the garbler's colours are those of x.
+                // The colours that encode the chosen values, given that the garbler's colours are
+                // those of x.
                 let colours = wires.iter().zip(&x).zip(&lie).map(|((wires, x), lie)| {
                     let lowest = |i: usize| wires.as_bytes()[16 * i] & 1 == 1;
                     (0..100).map(|i| lowest(i) ^ x.get(i) ^ lie.get(i)).collect::<Vec<_>>()
@@ -450,8 +451,8 @@ mod memory {
         std::array::from_fn(|i| !u64::from_le_bytes(words[i]))
     }
 
-    /// Number of `wanted` blocks found in memory outside the threads' stacks: compilers spill values to stacks, where
-    /// they cannot be wiped.
+    /// Number of `wanted` blocks found in memory outside the threads' stacks: compilers spill
+    /// values to stacks, where they cannot be wiped.
     pub(super) fn found(wanted: &[Negated]) -> usize {
         let firsts: HashSet<u64> = wanted.iter().map(|block| block[0]).collect();
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
@@ -465,7 +466,8 @@ mod memory {
             let (start, end) = range.split_once('-').unwrap();
             let address = |text| u64::from_str_radix(text, 16).unwrap();
             let (mut at, end) = (address(start), address(end));
-            // The allocator's heaps start at multiples of 64 MiB; stacks lie above an inaccessible guard page.
+            // The allocator's heaps start at multiples of 64 MiB; stacks lie above an inaccessible
+            // guard page.
             let is_stack =
                 line.ends_with("[stack]") || (at == guarded && !at.is_multiple_of(64 << 20));
             if rights == "---p" {
@@ -503,8 +505,8 @@ fn labels_are_wiped() {
     is_wiped::<yao::Labels>();
     is_wiped::<BitLanes>();
 
-    // Lists large enough that the allocator keeps freed ones in place, and lanes that no later call overwrites on a
-    // stack.
+    // Lists large enough that the allocator keeps freed ones in place, and lanes that no later call
+    // overwrites on a stack.
     let (len, lanes) = (3000, 1000..1004);
     let (x, y) = (random_word(1, 3, len), random_word(2, 3, len));
     let circuit = RandomGates(8);
@@ -516,7 +518,8 @@ fn labels_are_wiped() {
         for (wire, i) in inner.iter().flat_map(|wire| lanes.clone().map(move |i| (wire, i))) {
             let place = 16 * i..16 * (i + 1);
             let label = &wire.as_bytes()[place.clone()];
-            // A wire that only repeats or negates an input has labels that were sent, in buffers of the connection.
+            // A wire that only repeats or negates an input has labels that were sent, in buffers of
+            // the connection.
             let found = negated(label);
             let other: Negated = std::array::from_fn(|half| found[half] ^ !delta[half]);
             let mut sent = inputs.iter().map(|input| negated(&input.as_bytes()[place.clone()]));
@@ -562,8 +565,8 @@ fn labels_are_wiped() {
     let kept = kept.into_inner().unwrap();
     assert!(kept.len() > 30, "{} blocks", kept.len());
 
-    // Without wiping, nearly half of these would remain. A block that the compiler spilled can lie on a stack that is
-    // not recognised as one; wiping does not reach those, as SECURITY.md states.
+    // Without wiping, nearly half of these would remain. A block that the compiler spilled can lie
+    // on a stack that is not recognised as one; wiping does not reach those, as SECURITY.md states.
     let left = memory::found(&kept);
     assert!(left <= 4, "{left} of {} labels", kept.len());
 }

@@ -1,4 +1,5 @@
-//! The command line. Doc comments here are the text of `--help`, of the completions and of the manual.
+//! The command line. Doc comments here are the text of `--help`, of the completions and of the
+//! manual.
 
 pub(crate) mod exchange;
 pub(crate) mod groups;
@@ -43,8 +44,8 @@ fn long_version() -> &'static str {
 
 /// Match data with another organisation and learn only what both agreed on.
 ///
-/// Two organisations each hold a file. They learn which rows they have in common, and nothing
-/// else about each other's file. To reveal less, the answer can be a count, a yes or no, or a sum. It
+/// Two organisations each hold a file. They learn which rows they have in common, and nothing else
+/// about each other's file. To reveal less, the answer can be a count, a yes or no, or a sum. It
 /// can also be the union of the keys, a random identifier of each key, or secret shares for a later
 /// computation. With a helper, up to sixteen organisations find the rows that all of them have.
 /// Start with `vesica demo`.
@@ -113,9 +114,9 @@ pub(crate) enum AgreeCommand {
 
 /// Write a new agreement with comments, for both sides to complete.
 ///
-/// Asks no questions. Fields that no option sets get an example value to be replaced. With --helper the
-/// agreement is for two to sixteen parties and a helper, a server that finds the keys that all of them
-/// have without seeing the keys. The parties must trust it not to collude with any of them.
+/// Asks no questions. Fields that no option sets get an example value to be replaced. With --helper
+/// the agreement is for two to sixteen parties and a helper, a server that finds the keys that all
+/// of them have without seeing the keys. The parties must trust it not to collude with any of them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -133,7 +134,8 @@ pub(crate) struct AgreeNewArgs {
     /// A party, with its identity if you have it; give two, or up to sixteen with --helper
     #[arg(long = "party", value_name = "NAME[=IDENTITY]")]
     pub(crate) parties: Vec<String>,
-    /// A key column, with its profile; repeat it for a key of several columns [default: email=email]
+    /// A key column, with its profile; repeat it for a key of several columns [default:
+    /// email=email]
     #[arg(long = "key", value_name = "COLUMN[=PROFILE]")]
     pub(crate) keys: Vec<String>,
     /// A value of a key column that is not a key, such as NULL or N/A: rows that hold it are
@@ -148,8 +150,8 @@ pub(crate) struct AgreeNewArgs {
     /// Use a helper: its identity if you have it, and a name for readers
     #[arg(long, value_name = "[NAME=]IDENTITY")]
     pub(crate) helper: Option<String>,
-    /// The least security that all parties accept [default: the strongest available; with --helper, where
-    /// it means security against the helper, semi-honest]
+    /// The least security that all parties accept [default: the strongest available; with --helper,
+    /// where it means security against the helper, semi-honest]
     #[arg(long, value_name = "SECURITY")]
     pub(crate) security: Option<String>,
     /// The protocol, an id that `vesica protocols` lists [default: auto]
@@ -194,9 +196,9 @@ pub(crate) struct AgreeShowArgs {
 
 /// Explain in plain words what an agreement means.
 ///
-/// Shows on one screen who learns what, what is assumed, what it costs, and what is not protected. --full
-/// adds which protocol runs with which parameters, what stays afterwards, and all other details.
-/// Identities may be missing.
+/// Shows on one screen who learns what, what is assumed, what it costs, and what is not protected.
+/// --full adds which protocol runs with which parameters, what stays afterwards, and all other
+/// details. Identities may be missing.
 #[derive(Args, Debug)]
 #[command(
     after_help = "Example:\n  vesica explain agreement.toml\n  vesica explain agreement.toml --full"
@@ -215,10 +217,10 @@ pub(crate) struct ExplainArgs {
 
 /// Check your data before a run, and optionally the connection to the other side.
 ///
-/// Prints how many rows have a key and the shapes of the values, but no value. With --listen or --connect
-/// it also connects to the other side, which must run the same command, and compares the agreements; no
-/// data is sent. With a helper, --connect asks the helper whether it accepts this party's run and which
-/// parties are already there.
+/// Prints how many rows have a key and the shapes of the values, but no value. With --listen or
+/// --connect it also connects to the other side, which must run the same command, and compares the
+/// agreements; no data is sent. With a helper, --connect asks the helper whether it accepts this
+/// party's run and which parties are already there.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -254,14 +256,14 @@ pub(crate) struct CheckArgs {
 
 /// Match your file with those of the other parties.
 ///
-/// Two parties run this command with the same agreement. One listens and the other connects; either may
-/// start first. With a helper all parties connect to the helper, each at any time; the same command
-/// continues an interrupted run where it stopped.
+/// Two parties run this command with the same agreement. One listens and the other connects; either
+/// may start first. With a helper all parties connect to the helper, each at any time; the same
+/// command continues an interrupted run where it stopped.
 ///
-/// A party that receives the result gives --output; the others leave it out. The result file is complete,
-/// or is not written at all. A count, a yes or no, or a sum is printed; --output is then optional and gets
-/// a table of one row. A union and identifiers are tables of keys and need --output. Shares need --output
-/// too, with a name that ends in .json.
+/// A party that receives the result gives --output; the others leave it out. The result file is
+/// complete, or is not written at all. A count, a yes or no, or a sum is printed; --output is then
+/// optional and gets a table of one row. A union and identifiers are tables of keys and need
+/// --output. Shares need --output too, with a name that ends in .json.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:
@@ -282,8 +284,8 @@ pub(crate) struct RunArgs {
     /// The file for the result, such as your matching rows; its ending sets the format
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
-    /// Write all rows of your file to --output, with one more column of this name: 1 for the rows whose key is in
-    /// common, 0 for the others; for an intersection
+    /// Write all rows of your file to --output, with one more column of this name: 1 for the rows
+    /// whose key is in common, 0 for the others; for an intersection
     #[arg(long, value_name = "NAME", requires = "output", value_parser = column_name)]
     pub(crate) mark: Option<String>,
     /// The file for what you know of the order of your shares, for "shares" and "shared-values":
@@ -319,9 +321,10 @@ pub(crate) struct RunArgs {
 
 /// Combine two files of shares.
 ///
-/// Reads the files that both sides wrote in one run, and prints what they share, one row for each entry:
-/// the item of a common key as 32 hexadecimal digits, and the values as numbers. This reveals the
-/// intersection, or which values are not defaults, which the shares hide from each side alone.
+/// Reads the files that both sides wrote in one run, and prints what they share, one row for each
+/// entry: the item of a common key as 32 hexadecimal digits, and the values as numbers. This
+/// reveals the intersection, or which values are not defaults, which the shares hide from each side
+/// alone.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Example:

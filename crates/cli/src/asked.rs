@@ -60,10 +60,12 @@ pub(crate) struct AskedArgs {
     /// What is computed
     #[arg(long, value_enum, default_value = "intersection")]
     operation: OperationName,
-    /// With --operation threshold: the number of common keys from which the answer is yes [default: 1000]
+    /// With --operation threshold: the number of common keys from which the answer is yes [default:
+    /// 1000]
     #[arg(long, value_name = "N", value_parser = count)]
     threshold: Option<u64>,
-    /// With --operation sum: the party that has the values [default: the first party that is not the only receiver]
+    /// With --operation sum: the party that has the values [default: the first party that is not
+    /// the only receiver]
     #[arg(long, value_name = "PARTY")]
     sum_of: Option<String>,
     /// With --operation sum: a column with values; repeatable [default: amount]
@@ -73,8 +75,8 @@ pub(crate) struct AskedArgs {
     /// number of rows
     #[arg(long, value_name = "COLUMN", requires = "groups")]
     sum_by: Option<String>,
-    /// With --sum-by: the groups, as that column names them, separated by commas. Write a group with a comma
-    /// into the file
+    /// With --sum-by: the groups, as that column names them, separated by commas. Write a group
+    /// with a comma into the file
     #[arg(long, value_name = "GROUP", value_delimiter = ',', requires = "sum_by")]
     groups: Vec<String>,
     /// With --operation sum: the value of a key is below 2^BITS [default: 32]
@@ -102,7 +104,8 @@ pub(crate) struct AskedArgs {
     /// multiplied [default: weight]
     #[arg(long, value_name = "COLUMN")]
     times: Option<String>,
-    /// With --operation inner-product: the other party's value of a key is below 2^BITS [default: 16]
+    /// With --operation inner-product: the other party's value of a key is below 2^BITS [default:
+    /// 16]
     #[arg(long, value_name = "BITS",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(Values::MAX_FACTOR_BITS)))]
     times_bits: Option<u32>,
@@ -110,11 +113,12 @@ pub(crate) struct AskedArgs {
     #[arg(long, value_name = "BYTES",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(KEY_MAX_BYTES)))]
     key_bytes: Option<u32>,
-    /// With --operation shares or shared-values: the party that has the values [default: the first party]
+    /// With --operation shares or shared-values: the party that has the values [default: the first
+    /// party]
     #[arg(long, value_name = "PARTY")]
     shares_of: Option<String>,
-    /// With --operation shares or shared-values: a column with values; repeatable [default: amount with
-    /// shared-values, otherwise none]
+    /// With --operation shares or shared-values: a column with values; repeatable [default: amount
+    /// with shared-values, otherwise none]
     #[arg(long = "shares-column", value_name = "COLUMN")]
     shares_columns: Vec<String>,
     /// With --operation shares or shared-values: the value of a key is below 2^BITS [default: 32]
@@ -128,7 +132,8 @@ pub(crate) struct AskedArgs {
     /// below [default: 100 with sums and inner products, otherwise none]
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) min_matches: Option<u64>,
-    /// The maximum number of common keys for an answer; above it, the parties learn only that it is above
+    /// The maximum number of common keys for an answer; above it, the parties learn only that it is
+    /// above
     #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_matches: Option<u64>,
 }
@@ -183,8 +188,8 @@ impl AskedArgs {
         .collect()
     }
 
-    /// The minimum number of common keys, if there is one. A sum without one is proposed with one, unless there is a
-    /// maximum, which could contradict it.
+    /// The minimum number of common keys, if there is one. A sum without one is proposed with one,
+    /// unless there is a maximum, which could contradict it.
     pub(crate) fn least_matches(&self, most_rows: u64) -> Option<u64> {
         let proposed = self.reveals_values() && self.max_matches.is_none();
         self.min_matches.or(proposed.then_some(EXAMPLE_MIN_MATCHES.min(most_rows)))

@@ -131,7 +131,8 @@ fn show_result(grocer: &Organisation, out: &mut impl Write) -> Result<(), DemoEr
     Ok(())
 }
 
-/// Compares the result with the people that both files were generated with, and with plain joins of the files.
+/// Compares the result with the people that both files were generated with, and with plain joins of
+/// the files.
 fn check(places: &Places, made: &customers::Made, out: &mut impl Write) -> Result<(), DemoError> {
     script::headline(out, 7, "Is it right?")?;
     let result = read(&places.grocer.output)?;

@@ -80,10 +80,11 @@ pub(crate) enum Failure {
     Stdout(io::Error),
     /// The summary of a run could not be written to standard output.
     SummaryLost { error: io::Error, result: Option<PathBuf>, report: Option<PathBuf> },
-    /// The answer of a run would be lost: standard output is closed or `--quiet` is given, and there is no file
-    /// for it.
+    /// The answer of a run would be lost: standard output is closed or `--quiet` is given, and
+    /// there is no file for it.
     AnswerLost { quiet: bool },
-    /// The report of a run could not be written. The answer is in the result file, or printed, or lost.
+    /// The report of a run could not be written. The answer is in the result file, or printed, or
+    /// lost.
     ReportLost { path: PathBuf, kind: io::ErrorKind, result: Option<PathBuf>, is_printed: bool },
     /// A check has read an input that a run cannot use, and has shown the results.
     Checked(Box<InputError>),

@@ -6,7 +6,8 @@ use nix::sys::resource::{Resource, getrlimit};
 /// before it can report that.
 const FEW_ADDRESSES: u64 = 1 << 30;
 
-/// Keeps the pages of freed memory for the next allocation, unless the environment has settings for the heap.
+/// Keeps the pages of freed memory for the next allocation, unless the environment has settings for
+/// the heap.
 pub(crate) fn keep_pages() {
     if std::env::var_os("GLIBC_TUNABLES").is_some() {
         return;

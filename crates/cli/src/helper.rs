@@ -59,8 +59,9 @@ pub(crate) struct HelperArgs {
     /// The address that parties connect to [default: 0.0.0.0:7500]
     #[arg(long, value_name = "HOST:PORT")]
     listen: Option<String>,
-    /// Where to compute the intersection: memory:, disk:DIR, redis://..., postgres://... or cluster:DIR
-    /// [default: disk:]; put an address with a password into the settings, where other users cannot see it
+    /// Where to compute the intersection: memory:, disk:DIR, redis://..., postgres://... or
+    /// cluster:DIR [default: disk:]; put an address with a password into the settings, where other
+    /// users cannot see it
     #[arg(long, value_name = "URL")]
     backend: Option<String>,
     /// The helper's directory, unless the backend is a directory [default: vesica-helper]
@@ -143,7 +144,8 @@ enum Request {
     Stop,
 }
 
-/// The signal that makes a service read its settings again: SIGHUP, which does not end the process here.
+/// The signal that makes a service read its settings again: SIGHUP, which does not end the process
+/// here.
 struct Hangups(SigSet);
 
 impl Hangups {

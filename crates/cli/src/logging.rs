@@ -32,7 +32,8 @@ struct LogFile {
 }
 
 impl LogFile {
-    /// A log that cannot be written does not end a run. The first failure is reported on standard error.
+    /// A log that cannot be written does not end a run. The first failure is reported on standard
+    /// error.
     fn write(&self, bytes: &[u8]) {
         if let Err(error) = (&self.file).write_all(bytes)
             && !self.failed.swap(true, Ordering::Relaxed)
@@ -70,8 +71,8 @@ pub(crate) fn start_service(talk: &TalkArgs) -> Result<(), Failure> {
     start(talk)
 }
 
-/// Starts the log that the options ask for, if any. Only our own crates write to it: they log counts, names,
-/// addresses and phases, never a key, an item or a result.
+/// Starts the log that the options ask for, if any. Only our own crates write to it: they log
+/// counts, names, addresses and phases, never a key, an item or a result.
 pub(crate) fn start(talk: &TalkArgs) -> Result<(), Failure> {
     let format = match (talk.log, &talk.log_file) {
         (Some(format), _) => format,

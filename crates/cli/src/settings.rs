@@ -87,7 +87,8 @@ impl TimeLimit {
     }
 }
 
-/// The value of `--idle`: a time that is not 0, and long enough that a normal pause does not end a run.
+/// The value of `--idle`: a time that is not 0, and long enough that a normal pause does not end a
+/// run.
 pub(crate) fn idle_limit(text: &str) -> Result<TimeLimit, TimeLimitError> {
     let limit: TimeLimit = text.parse()?;
     if (MIN_IDLE..=MAX_IDLE).contains(&limit.0) { Ok(limit) } else { Err(TimeLimitError::Silence) }

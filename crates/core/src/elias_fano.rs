@@ -1,11 +1,12 @@
-//! The Elias–Fano code of a set of tags: sorted, close to the shortest possible, and of a length that depends only on
-//! the number of tags.
+//! The Elias–Fano code of a set of tags: sorted, close to the shortest possible, and of a length
+//! that depends only on the number of tags.
 //!
-//! P. Elias, "Efficient storage and retrieval by content and address of static files", J. ACM 1974. A tag of ℓ bits is
-//! split into h high and ℓ − h low bits, h = ⌊log n⌋. The code is the concatenation of 2^s *sections*, one for each
-//! value of the leading s bits. For each value of its high bits, a section holds a one for every tag with that value,
-//! then a zero; after these come the low bits of its tags in ascending order. In total n + 2^h + n·(ℓ − h) bits, about
-//! log n − 2 bits per tag less than the plain tags.
+//! P. Elias, "Efficient storage and retrieval by content and address of static files", J. ACM 1974.
+//! A tag of ℓ bits is split into h high and ℓ − h low bits, h = ⌊log n⌋. The code is the
+//! concatenation of 2^s *sections*, one for each value of the leading s bits. For each value of its
+//! high bits, a section holds a one for every tag with that value, then a zero; after these come
+//! the low bits of its tags in ascending order. In total n + 2^h + n·(ℓ − h) bits, about log n − 2
+//! bits per tag less than the plain tags.
 //!
 //! ```
 //! use vesica_core::elias_fano::{Decoder, Shape, encode};
@@ -27,24 +28,25 @@ use crate::tagged::{AsTag, Gathered, Tagged};
 use crate::{Misbehaviour, Result};
 use std::ops::Range;
 
-/// Maximum number of leading bits that select a section. A section of a large set has thousands of tags and fits into
-/// the cache, and there are few enough sections to write to all at once.
+/// Maximum number of leading bits that select a section. A section of a large set has thousands of
+/// tags and fits into the cache, and there are few enough sections to write to all at once.
 const MAX_SECTION_BITS: u32 = 12;
 
-/// log of the number of sections that are sorted and searched together, if there are as many: a group of a set of 2^20
-/// fits into the second-level cache, and its tags come from few enough groups to write to all at once from there.
+/// log of the number of sections that are sorted and searched together, if there are as many: a
+/// group of a set of 2^20 fits into the second-level cache, and its tags come from few enough
+/// groups to write to all at once from there.
 const SECTION_BITS_IN_GROUP: u32 = 4;
 
 /// log of the maximum number of high values per section, as long as there are sections to spare.
 const HIGH_BITS_IN_SECTION: u32 = 10;
 
-/// Maximum number of tags with the same high bits. An honest set has fewer than two on average, and exceeds the limit
-/// with probability below 2^-200. Without a limit a peer could put all its tags into one section and learn from the
-/// time of the search whether we have a tag there.
+/// Maximum number of tags with the same high bits. An honest set has fewer than two on average, and
+/// exceeds the limit with probability below 2^-200. Without a limit a peer could put all its tags
+/// into one section and learn from the time of the search whether we have a tag there.
 const MAX_TAGS_OF_VALUE: u32 = 64;
 
-/// Bits below the high ones by which a section is sorted without comparisons. Of the pairs that the high bits leave to
-/// compare they leave a quarter.
+/// Bits below the high ones by which a section is sorted without comparisons. Of the pairs that the
+/// high bits leave to compare they leave a quarter.
 const LOW_BITS_COUNTED: u32 = 2;
 
 /// Tags with the same high bits that are compared at once. More are rare.
@@ -247,14 +249,16 @@ impl Group {
         self.len() == 0
     }
 
-    /// The place of `tag` among the tags of this group, if it is there. `tag` must belong to this group.
+    /// The place of `tag` among the tags of this group, if it is there. `tag` must belong to this
+    /// group.
     #[inline]
     pub fn find(&self, tag: u128) -> Option<usize> {
         let (place, is_found) = self.look_up(tag);
         is_found.then_some(place)
     }
 
-    /// Finds the tags of `own`, which belong to this group: (position of the own tag, place in the group).
+    /// Finds the tags of `own`, which belong to this group: (position of the own tag, place in the
+    /// group).
     pub fn matches(&self, own: &[Tagged]) -> Vec<(u32, u32)> {
         let mut matches = vec![(0, 0); own.len()];
         let mut len = 0;
@@ -325,8 +329,8 @@ impl Decoder {
     /// Order and repetition of low bits are not checked: an own tag is found at most once.
     ///
     /// # Errors
-    /// Errors of `more`; [`Misbehaviour::InvalidValue`] if the group holds more tags than remain, or more than 64
-    /// with the same high bits, which does not happen by chance.
+    /// Errors of `more`; [`Misbehaviour::InvalidValue`] if the group holds more tags than remain,
+    /// or more than 64 with the same high bits, which does not happen by chance.
     pub fn group(&mut self, mut more: impl FnMut() -> Result<Vec<u8>>) -> Result<Group> {
         let shape = self.shape;
         let values = 1usize << (shape.high_bits - shape.group_bits());

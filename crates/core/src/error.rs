@@ -103,7 +103,8 @@ pub enum ParameterError {
         /// Requested number.
         count: u64,
     },
-    /// Results of the protocol cannot be put together from several runs, or not those of integer items.
+    /// Results of the protocol cannot be put together from several runs, or not those of integer
+    /// items.
     #[error("the protocol cannot run in partitions")]
     UnsupportedRuns,
     /// An item occurs twice in a set.
@@ -127,7 +128,8 @@ pub enum ParameterError {
         /// Requested length.
         bytes: u32,
     },
-    /// The texts do not match the operation: it needs none, or one of the same length for each item.
+    /// The texts do not match the operation: it needs none, or one of the same length for each
+    /// item.
     #[error("the texts of the items do not match the operation")]
     Texts,
     /// The protocol takes one unsigned value per item, or only values of the sender's items.
@@ -179,8 +181,9 @@ pub enum ParameterError {
     /// A selection of rows repeats a row or names one that does not exist.
     #[error("a selection of rows repeats a row or names one that does not exist")]
     NotAnInjection,
-    /// The items do not fit into a hash table. If the hash functions are drawn after the items are fixed, the
-    /// probability is below 2^-40 over all runs that make one result, but for tables of a paper that promise less.
+    /// The items do not fit into a hash table. If the hash functions are drawn after the items are
+    /// fixed, the probability is below 2^-40 over all runs that make one result, but for tables of
+    /// a paper that promise less.
     #[error("the items do not fit into the hash table, which happens by chance")]
     HashingFailed,
     /// The catalogue has no protocol of this name.
@@ -221,10 +224,12 @@ pub enum Misbehaviour {
     /// A message holds a value outside its range.
     #[error("a message holds a value outside its range")]
     InvalidValue,
-    /// An item known to both parties is missing from the result, or one that must not match is in it.
+    /// An item known to both parties is missing from the result, or one that must not match is in
+    /// it.
     #[error("the result failed the self-check")]
     SelfCheckFailed,
-    /// The circuit found that a set has other items, more of them, or others of those known to both than it should.
+    /// The circuit found that a set has other items, more of them, or others of those known to both
+    /// than it should.
     #[error("a set failed the check inside the computation")]
     SetRefused,
     /// The peer did not prove that its set holds the items known to both parties.
@@ -348,7 +353,8 @@ pub enum TransportError {
     /// The peer sent more than it was allowed, or opened more streams than a session has.
     #[error("the peer sent more than the session allows")]
     PeerFlood,
-    /// The connection was lost, and the peer's program was started again: it cannot continue the session.
+    /// The connection was lost, and the peer's program was started again: it cannot continue the
+    /// session.
     #[error("the peer was started again")]
     PeerRestarted,
     /// This side opened a stream twice.

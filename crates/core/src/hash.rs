@@ -1,7 +1,8 @@
 //! Labelled hashing: all digests and derived keys of Vesica come from this module.
 //!
-//! The label is a constant of the calling file and enters through BLAKE3's key-derivation mode, so that two uses never
-//! collide. Variable-length inputs are length-prefixed, so the encoding is injective.
+//! The label is a constant of the calling file and enters through BLAKE3's key-derivation mode, so
+//! that two uses never collide. Variable-length inputs are length-prefixed, so the encoding is
+//! injective.
 
 use crate::Item;
 use vesica_simd::short_hash::{self, keyed_hash_16};
@@ -30,8 +31,8 @@ fn absorb(label: &'static str, parts: &[&[u8]]) -> blake3::Hasher {
 
 /// A digest of bytes that arrive in pieces; it does not depend on how they are split.
 ///
-/// `BLAKE3-derive-key(label, len(p_1) ‖ p_1 ‖ … ‖ bytes ‖ len(bytes))`: injective for a fixed number of parts, which
-/// the label determines.
+/// `BLAKE3-derive-key(label, len(p_1) ‖ p_1 ‖ … ‖ bytes ‖ len(bytes))`: injective for a fixed
+/// number of parts, which the label determines.
 #[derive(Clone)]
 pub struct Transcript {
     hasher: blake3::Hasher,
@@ -87,8 +88,8 @@ impl ItemHash {
         Item::from_bytes(bytes)
     }
 
-    /// The [`item`](ItemHash::item) of each `keys[i][..lens[i]]`; several times faster than one by one if the processor
-    /// has wide vectors.
+    /// The [`item`](ItemHash::item) of each `keys[i][..lens[i]]`; several times faster than one by
+    /// one if the processor has wide vectors.
     ///
     /// The bytes after a key in its array are ignored.
     ///

@@ -8,8 +8,8 @@ const BLOCK_LEN: usize = 128;
 
 /// `expand_message_xmd(msg, DST, 64)` of RFC 9380 with SHA-512, for one domain separation tag.
 ///
-/// With a group's one-way map this is the suite `ristretto255_XMD:SHA-512_R255MAP_RO_` of RFC 9380, Appendix B.
-/// Constant time in `msg` for equal lengths.
+/// With a group's one-way map this is the suite `ristretto255_XMD:SHA-512_R255MAP_RO_` of RFC 9380,
+/// Appendix B. Constant time in `msg` for equal lengths.
 #[derive(Clone)]
 pub struct ExpandMessage {
     after_zero_pad: Sha512,
@@ -52,10 +52,10 @@ impl ExpandMessage {
 mod tests {
     use super::*;
 
-    // RFC 9380, Appendix K.3 (expand_message_xmd with SHA-512) has vectors for 32 and 128 bytes. They do not apply to
-    // 64 bytes, because the length enters the hash. RFC 9497 §A.1.1 (ristretto255-SHA512, mode OPRF) covers 64 bytes;
-    // `vesica-protocols` checks its vectors, where the group is available. This test spells out the
-    // definition again.
+    // RFC 9380, Appendix K.3 (expand_message_xmd with SHA-512) has vectors for 32 and 128 bytes.
+    // They do not apply to 64 bytes, because the length enters the hash. RFC 9497 §A.1.1
+    // (ristretto255-SHA512, mode OPRF) covers 64 bytes; `vesica-protocols` checks its vectors,
+    // where the group is available. This test spells out the definition again.
     #[test]
     fn expand_equals_the_definition_written_out() {
         let dst = b"QUUX-V01-CS02-with-expander-SHA512-256";

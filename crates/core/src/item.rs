@@ -2,11 +2,11 @@ use std::fmt;
 use std::io;
 use zeroize::Zeroize;
 
-/// One element of a set: a 128-bit digest of an encoded key under the agreement's label. For protocols over a small
-/// domain, an integer.
+/// One element of a set: a 128-bit digest of an encoded key under the agreement's label. For
+/// protocols over a small domain, an integer.
 ///
-/// `Debug` does not print the digest, so an item never reaches a log by accident. Comparison is not constant time:
-/// items are compared only on the machine that owns them.
+/// `Debug` does not print the digest, so an item never reaches a log by accident. Comparison is not
+/// constant time: items are compared only on the machine that owns them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Zeroize)]
 pub struct Item([u8; Item::LEN]);
 

@@ -1,6 +1,7 @@
 //! Items, labelled hashes, roles, parameters and errors: the vocabulary of all other crates.
 //!
-//! * [`Item`] — one element of a set, a 128-bit keyed digest; [`Items`] — what a party enters, row by row.
+//! * [`Item`] — one element of a set, a 128-bit keyed digest; [`Items`] — what a party enters, row
+//!   by row.
 //! * [`hash`] — labelled hashing, the only source of keys and digests in this project.
 //! * [`hash_to_group`] — uniform bytes for a group's one-way map (RFC 9380).
 //! * [`tags`] — shortened tags and the search among them.
@@ -9,7 +10,8 @@
 //! * [`Block`] — 128 bits, the unit of the symmetric primitives.
 //! * [`Role`] — the role of a party in one protocol.
 //! * [`PsiParams`] — the public parameters of one run, checked once.
-//! * [`Query`] — the operation on two sets; [`Bounds`] — the sizes of the intersection for which there is an answer.
+//! * [`Query`] — the operation on two sets; [`Bounds`] — the sizes of the intersection for which
+//!   there is an answer.
 //! * [`sort`] — sorting lists of items, and the rows of equal ones.
 //! * [`Shuffled`] — items in random order, the only order that leaves a party.
 //! * [`Security`] — the adversary that a primitive withstands: [`SemiHonest`] or [`Malicious`].

@@ -6,7 +6,8 @@ use std::fmt;
 /// Statistical security λ of a result, in bits: it is wrong with probability at most 2^-λ.
 pub const STATISTICAL_SECURITY_BITS: u32 = 40;
 
-/// How many runs make one result together. The chances that they fail add up, so each run may fail less often.
+/// How many runs make one result together. The chances that they fail add up, so each run may fail
+/// less often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Runs(u16);
 
@@ -33,8 +34,8 @@ impl Runs {
         self.0 as u64
     }
 
-    /// λ of each run, in bits: 40 + ⌈log runs⌉, from 40 to 52. A failure of probability 2^-λ in each of the runs has
-    /// probability 2^-40 in the result.
+    /// λ of each run, in bits: 40 + ⌈log runs⌉, from 40 to 52. A failure of probability 2^-λ in
+    /// each of the runs has probability 2^-40 in the result.
     pub fn statistical_bits(self) -> u32 {
         STATISTICAL_SECURITY_BITS + ceil_log2(self.count())
     }
@@ -46,8 +47,8 @@ pub const MAX_SET_LEN: u64 = u32::MAX as u64;
 /// The longest partition by default, in items on average and before padding: a set of at most that
 /// many is not split.
 ///
-/// From 2^18 to 2^21 items a run takes about the same time an item; smaller partitions take less memory, and larger ones
-/// less padding.
+/// From 2^18 to 2^21 items a run takes about the same time an item; smaller partitions take less
+/// memory, and larger ones less padding.
 pub const WHOLE_SET_LEN: u64 = 3 << 19;
 
 /// Identifies one session. Both parties derive the same value, and no one can choose it.
@@ -84,13 +85,15 @@ pub enum Learns {
 /// When a protocol that compares items pair by pair tells both parties which pairs match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EarlyReveal {
-    /// At the end. All pairs are compared, so that the number of bytes does not depend on the matches.
+    /// At the end. All pairs are compared, so that the number of bytes does not depend on the
+    /// matches.
     Never,
-    /// While other pairs are compared: those of one step during the next. What the parties send does not depend on time.
+    /// While other pairs are compared: those of one step during the next. What the parties send
+    /// does not depend on time.
     #[default]
     InStep,
-    /// While other pairs are compared: as many steps later as keep the network busy, by the times of the run itself. Not
-    /// for a party that runs again on what it has received.
+    /// While other pairs are compared: as many steps later as keep the network busy, by the times
+    /// of the run itself. Not for a party that runs again on what it has received.
     Paced,
 }
 
@@ -112,7 +115,8 @@ pub struct PsiParams {
 }
 
 impl PsiParams {
-    /// Parameters for a sender's set of `sender_len` (n_x) items and a receiver's set of `receiver_len` (n_y) items.
+    /// Parameters for a sender's set of `sender_len` (n_x) items and a receiver's set of
+    /// `receiver_len` (n_y) items.
     ///
     /// # Errors
     /// [`ParameterError::SetTooLarge`] above [`MAX_SET_LEN`].
@@ -154,8 +158,9 @@ impl PsiParams {
         Ok(Self { largest_item: u128::MAX >> (Item::BITS - item_bits), ..self })
     }
 
-    /// Changes the items to integers from 0 to `largest`, see [`Item::from_integer`]. They need not fill their last bit:
-    /// a protocol whose cost grows with the domain then costs as much as the domain is long.
+    /// Changes the items to integers from 0 to `largest`, see [`Item::from_integer`]. They need not
+    /// fill their last bit: a protocol whose cost grows with the domain then costs as much as the
+    /// domain is long.
     ///
     /// # Errors
     /// [`ParameterError::ItemBits`] for 0.
@@ -176,8 +181,8 @@ impl PsiParams {
         Self { bounds, ..self }
     }
 
-    /// Declares that both sets contain the same `shared_len` items that both parties know, such as those of a
-    /// self-check.
+    /// Declares that both sets contain the same `shared_len` items that both parties know, such as
+    /// those of a self-check.
     ///
     /// # Errors
     /// [`ParameterError::SharedItems`] if a set is smaller.
@@ -196,8 +201,8 @@ impl PsiParams {
         Ok(Self { runs: Runs::new(runs)?, ..self })
     }
 
-    /// Declares whether a party that learns how many items are common may learn it for each of the runs that make one
-    /// result; the default is `false`.
+    /// Declares whether a party that learns how many items are common may learn it for each of the
+    /// runs that make one result; the default is `false`.
     pub fn with_partition_counts(self, partition_counts: bool) -> Self {
         Self { partition_counts, ..self }
     }
@@ -207,8 +212,8 @@ impl PsiParams {
         self.partition_counts
     }
 
-    /// Declares how many items a partition of the larger set has at most on average, before padding; the default is
-    /// [`WHOLE_SET_LEN`].
+    /// Declares how many items a partition of the larger set has at most on average, before
+    /// padding; the default is [`WHOLE_SET_LEN`].
     pub fn with_partition_len(self, partition_len: u64) -> Self {
         Self { partition_len, ..self }
     }
@@ -218,7 +223,8 @@ impl PsiParams {
         self.partition_len
     }
 
-    /// Sets when matches are revealed, where the protocol can reveal them early; the default is [`EarlyReveal::InStep`].
+    /// Sets when matches are revealed, where the protocol can reveal them early; the default is
+    /// [`EarlyReveal::InStep`].
     pub fn with_early_reveal(self, early_reveal: EarlyReveal) -> Self {
         Self { early_reveal, ..self }
     }
@@ -290,7 +296,8 @@ impl PsiParams {
 
     /// Length of a tag in bits: λ + ⌈log n_x⌉ + ⌈log n_y⌉ (Phasing §3.1, ℓ).
     ///
-    /// Two different items of the two sets then have equal tags with probability at most 2^-λ, over all n_x · n_y pairs.
+    /// Two different items of the two sets then have equal tags with probability at most 2^-λ, over
+    /// all n_x · n_y pairs.
     pub fn tag_bits(&self) -> u32 {
         self.statistical_bits() + ceil_log2(self.sender_len) + ceil_log2(self.receiver_len)
     }

@@ -13,19 +13,21 @@ pub enum Operation {
     Cardinality,
     /// Whether the number of common items reaches a minimum: one bit.
     Threshold,
-    /// The sum of the values of the common items, but not which they are; their number only where a protocol says so.
+    /// The sum of the values of the common items, but not which they are; their number only where a
+    /// protocol says so.
     Sum,
-    /// The sum over the common items of the sender's value times the receiver's value, and their number.
+    /// The sum over the common items of the sender's value times the receiver's value, and their
+    /// number.
     InnerProduct,
     /// The items that at least one party has.
     Union,
-    /// A random identifier for each item of the union, the same at both parties. A party learns all identifiers, and
-    /// those of its own items.
+    /// A random identifier for each item of the union, the same at both parties. A party learns all
+    /// identifiers, and those of its own items.
     PrivateId,
     /// Shares of the common items, in an order that no party knows, and of their values.
     Shares,
-    /// Shares of a value for each item of one party: the item's own value if the other party has the item too, and a
-    /// default value otherwise.
+    /// Shares of a value for each item of one party: the item's own value if the other party has
+    /// the item too, and a default value otherwise.
     SharedValues,
 }
 
@@ -66,7 +68,8 @@ impl Operation {
         }
     }
 
-    /// Whether both parties get a result of their own, so that neither can be the only one to learn.
+    /// Whether both parties get a result of their own, so that neither can be the only one to
+    /// learn.
     pub const fn is_for_both(self) -> bool {
         matches!(self, Operation::PrivateId | Operation::Shares | Operation::SharedValues)
     }
@@ -78,10 +81,11 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The values that [`Query::Sum`] adds or that are shared: one party has a fixed number of them for each of its items.
+/// The values that [`Query::Sum`] adds or that are shared: one party has a fixed number of them for
+/// each of its items.
 ///
-/// A value has 64 bits: a number below 2^bits, or a signed number from −2^(bits−1) to 2^(bits−1) − 1, in two's
-/// complement of 64 bits.
+/// A value has 64 bits: a number below 2^bits, or a signed number from −2^(bits−1) to 2^(bits−1) −
+/// 1, in two's complement of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
     holder: Role,
@@ -180,14 +184,17 @@ pub enum Query {
     },
     /// The sum of the values of the common items.
     Sum(Values),
-    /// The sum of the products of both parties' values of the common items, one for each column of the sender's.
+    /// The sum of the products of both parties' values of the common items, one for each column of
+    /// the sender's.
     InnerProduct {
         /// The sender's values.
         values: Values,
-        /// The receiver's: one for each of its items, without a sign, of at most [`Values::MAX_FACTOR_BITS`].
+        /// The receiver's: one for each of its items, without a sign, of at most
+        /// [`Values::MAX_FACTOR_BITS`].
         factors: Values,
     },
-    /// The items of the union; each party learns the texts of the items that only the other party has.
+    /// The items of the union; each party learns the texts of the items that only the other party
+    /// has.
     Union(TextLen),
     /// Identifiers for the items of the union.
     PrivateId,
@@ -202,7 +209,8 @@ pub enum Query {
     },
 }
 
-/// Length of the texts that represent the items of a [`Query::Union`], in bytes; equal for all texts.
+/// Length of the texts that represent the items of a [`Query::Union`], in bytes; equal for all
+/// texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLen(u32);
 
@@ -277,8 +285,8 @@ impl Query {
     }
 }
 
-/// Inclusive bounds on the number of common items. Outside the bounds the result stays secret (auditing, Y. Huang, D.
-/// Evans, J. Katz, NDSS 2012, §6).
+/// Inclusive bounds on the number of common items. Outside the bounds the result stays secret
+/// (auditing, Y. Huang, D. Evans, J. Katz, NDSS 2012, §6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     min: u64,

@@ -1,6 +1,7 @@
 //! Why a helper does not continue; sent to a party as two bytes.
 
-/// Why a helper rejected a party's request or ended a run. Parties are numbered from 0, in the order of the agreement.
+/// Why a helper rejected a party's request or ended a run. Parties are numbered from 0, in the
+/// order of the agreement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
@@ -37,8 +38,8 @@ pub enum Refusal {
     /// The parties opened different secrets, so one of them deviates.
     #[error("the parties opened different secrets")]
     OpenedDifferently,
-    /// The opened lists match what was sent, but a party's checks would fail with them: one of the parties searched for
-    /// such a list.
+    /// The opened lists match what was sent, but a party's checks would fail with them: one of the
+    /// parties searched for such a list.
     #[error("the opened lists would fail a party's checks")]
     AtOdds,
     /// A party has fewer different items than agreed.
@@ -47,7 +48,8 @@ pub enum Refusal {
         /// The party.
         party: u8,
     },
-    /// The run can no longer be ended: both parties have opened their lists, so both must get the answer.
+    /// The run can no longer be ended: both parties have opened their lists, so both must get the
+    /// answer.
     #[error("the run can no longer be ended")]
     TooLate,
     /// A party ended the run for all parties.
@@ -59,11 +61,12 @@ pub enum Refusal {
     /// The helper no longer has this instance of the run: it expired, was ended, or was lost.
     #[error("the run is no longer known")]
     Expired,
-    /// The helper cannot store more: its disk is full or fails. The run can continue after a repair.
+    /// The helper cannot store more: its disk is full or fails. The run can continue after a
+    /// repair.
     #[error("its disk is full or fails")]
     Storage,
-    /// The helper has no room for the whole run now: other runs use it, or the disk is nearly full. The run can start
-    /// once there is room.
+    /// The helper has no room for the whole run now: other runs use it, or the disk is nearly full.
+    /// The run can start once there is room.
     #[error("it has no room for this run now")]
     NoRoom,
     /// The party has started and ended more runs in a short time than the helper allows it. It can
@@ -90,9 +93,10 @@ pub enum Refusal {
     Internal,
 }
 
-/// A limit of the helper's settings that a run exceeds. All parties of the run learn it: the helper refuses the one
-/// that connects, whose limit it is or not. Any identity that the helper serves can ask for a run that names others,
-/// and learn their limits; without the figures it would need some more runs for that.
+/// A limit of the helper's settings that a run exceeds. All parties of the run learn it: the helper
+/// refuses the one that connects, whose limit it is or not. Any identity that the helper serves can
+/// ask for a run that names others, and learn their limits; without the figures it would need some
+/// more runs for that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Excess {
     /// The party that the limit is for; `None` if it is for the reader, or for all runs.
@@ -182,7 +186,8 @@ impl Excess {
 }
 
 impl Refusal {
-    /// The bytes on the wire: the reason and the party. The figures of an [`Excess`] are not among them.
+    /// The bytes on the wire: the reason and the party. The figures of an [`Excess`] are not among
+    /// them.
     pub const fn code(self) -> [u8; 2] {
         match self {
             Refusal::Version => [1, 0],

@@ -1,7 +1,7 @@
 //! The adversary of a protocol, as a type.
 //!
-//! A party for one adversary has a different type than a party for the other, so a wrong argument can never put a
-//! weaker part into a stronger protocol.
+//! A party for one adversary has a different type than a party for the other, so a wrong argument
+//! can never put a weaker part into a stronger protocol.
 
 mod sealed {
     pub trait Sealed {}

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 /// A list of items in uniformly random order, with the position of each item before the shuffle.
 ///
-/// Lists that leave a party must be in such an order, because the order of a list can reveal its contents. The list
-/// itself is shared, not copied; the order takes 4 bytes per item.
+/// Lists that leave a party must be in such an order, because the order of a list can reveal its
+/// contents. The list itself is shared, not copied; the order takes 4 bytes per item.
 pub struct Shuffled {
     items: Arc<Vec<Item>>,
     position: Vec<u32>,
@@ -30,7 +30,8 @@ impl Shuffled {
         self.position.is_empty()
     }
 
-    /// The items in their new order, in blocks of at most `block_len`, each with the place it starts at.
+    /// The items in their new order, in blocks of at most `block_len`, each with the place it
+    /// starts at.
     pub fn blocks(&self, block_len: usize) -> impl Iterator<Item = (usize, Vec<crate::Item>)> {
         self.position.chunks(block_len).enumerate().map(move |(block, positions)| {
             let items = positions.iter().map(|i| self.items[*i as usize]).collect();
@@ -40,8 +41,8 @@ impl Shuffled {
 
     /// The original positions, ascending, of the places for which `is_common` holds.
     ///
-    /// Visits all places and all positions, so the time hardly depends on the number of common items: the peer may see
-    /// when this party continues.
+    /// Visits all places and all positions, so the time hardly depends on the number of common
+    /// items: the peer may see when this party continues.
     pub fn own_positions(&self, is_common: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut common = vec![false; self.len()];
         for (place, position) in self.position.iter().enumerate() {
@@ -102,7 +103,8 @@ mod tests {
             *seen.entry(order(&shuffled, 3)).or_default() += 1;
         }
         assert_eq!(seen.len(), 6);
-        // 1000 expected for each, standard deviation 29: a deviation of seven of them is beyond chance.
+        // 1000 expected for each, standard deviation 29: a deviation of seven of them is beyond
+        // chance.
         assert!(seen.values().all(|count| count.abs_diff(1000) < 200), "{:?}", seen.values());
     }
 

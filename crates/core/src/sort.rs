@@ -21,9 +21,9 @@ fn head(item: &Item) -> u64 {
 ///
 /// In-place radix sort from the first bits (American flag sort: McIlroy, Bostic and McIlroy,
 /// "Engineering Radix Sort", Computing Systems 1993). Digests are uniform, so buckets have similar
-/// sizes, and each level's buckets fit the next smaller cache. Items are exchanged in the order of the
-/// array instead of along the cycles of the permutation: the memory accesses of one exchange then do
-/// not wait for those of the previous one.
+/// sizes, and each level's buckets fit the next smaller cache. Items are exchanged in the order of
+/// the array instead of along the cycles of the permutation: the memory accesses of one exchange
+/// then do not wait for those of the previous one.
 pub(crate) fn sort(items: &mut [Item]) {
     sort_from(items, 0);
 }

@@ -12,7 +12,8 @@ const AHEAD: usize = 8;
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 #[repr(C, packed(4))]
 pub struct Tagged {
-    // Halves, as they are in registers: a processor waits where it reads in one piece what it has just written in two.
+    // Halves, as they are in registers: a processor waits where it reads in one piece what it has
+    // just written in two.
     low: u64,
     high: u64,
     position: u32,
@@ -66,7 +67,8 @@ impl AsTag for u128 {
 /// Takes 16 or 20 bytes per tag, and spare room in each bucket.
 pub struct Gathered<T = u128> {
     buckets: Vec<Vec<T>>,
-    /// How many tags a bucket gets room for with its first one: by then earlier steps may have freed memory.
+    /// How many tags a bucket gets room for with its first one: by then earlier steps may have
+    /// freed memory.
     room: usize,
     shift: u32,
 }
@@ -137,8 +139,8 @@ pub struct Buckets {
 }
 
 impl Buckets {
-    /// Groups `tags`, all below 2^`tag_bits`, into 2^`bucket_bits` buckets; within a bucket they keep the order of
-    /// `tags`. One pass over the tags counts them, another moves them.
+    /// Groups `tags`, all below 2^`tag_bits`, into 2^`bucket_bits` buckets; within a bucket they
+    /// keep the order of `tags`. One pass over the tags counts them, another moves them.
     ///
     /// # Panics
     /// If `bucket_bits` is above `tag_bits` or 24, or a tag has more than `tag_bits` bits.

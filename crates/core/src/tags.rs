@@ -1,5 +1,5 @@
-//! Shortened tags: one party sends them in place of group elements or hashes, and the other looks up its own tags among
-//! them.
+//! Shortened tags: one party sends them in place of group elements or hashes, and the other looks
+//! up its own tags among them.
 
 use crate::params::STATISTICAL_SECURITY_BITS;
 use crate::{PsiParams, hash};
@@ -63,8 +63,8 @@ fn read_tag(bytes: &[u8]) -> Tag {
 
 /// A set of tags for many look-ups.
 ///
-/// Tags are sorted; an index over their top bits leaves about one tag to compare with if they are uniform. Skewed tags
-/// of a peer cost a binary search, no more.
+/// Tags are sorted; an index over their top bits leaves about one tag to compare with if they are
+/// uniform. Skewed tags of a peer cost a binary search, no more.
 pub struct TagSet {
     sorted: Vec<Tag>,
     starts: Vec<u32>,

@@ -1,4 +1,5 @@
-//! Usable columns that may cost matches, or match what they should not: warnings about the keys of a file.
+//! Usable columns that may cost matches, or match what they should not: warnings about the keys of
+//! a file.
 
 use crate::words::counted;
 use vesica_agreement::figures::grouped;

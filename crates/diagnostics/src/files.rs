@@ -38,7 +38,8 @@ pub fn write_hint(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// What to do when no file can be written in a folder. The name of an option that gives another one follows.
+/// What to do when no file can be written in a folder. The name of an option that gives another one
+/// follows.
 pub(crate) fn folder_hint(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => {

@@ -1,11 +1,12 @@
 //! The error messages of Vesica: what is wrong, and what to do next.
 //!
-//! The layers below give typed errors. Here each becomes a [`Message`], with a module for each family of errors. Messages
-//! start in lower case and end without a full stop. They name files, lines, columns, peers and phases; never a key, an
-//! item or the value of a cell.
+//! The layers below give typed errors. Here each becomes a [`Message`], with a module for each
+//! family of errors. Messages start in lower case and end without a full stop. They name files,
+//! lines, columns, peers and phases; never a key, an item or the value of a cell.
 //!
 //! * [`Message`], [`Who`] — an error with its hint, and who must act.
-//! * [`Speech`] — whether a message names the options of the command or the arguments of the Python package.
+//! * [`Speech`] — whether a message names the options of the command or the arguments of the Python
+//!   package.
 //! * [`agreement`] — agreements that cannot be used.
 //! * [`arguments`] — addresses, keys and names that contradict each other.
 //! * [`checked`] — the results of checking a file.

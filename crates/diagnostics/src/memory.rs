@@ -21,7 +21,8 @@ use vesica_agreement::figures::bytes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemorySize(u64);
 
-/// The least memory for intermediate data: with less, most time would go to reading and writing files.
+/// The least memory for intermediate data: with less, most time would go to reading and writing
+/// files.
 const LEAST_BYTES: u64 = 16_000_000;
 
 /// The most memory, above what any machine has.

@@ -1,4 +1,5 @@
-//! The message for exhausted memory. For the command it is a constant: without memory no text can be built.
+//! The message for exhausted memory. For the command it is a constant: without memory no text can
+//! be built.
 
 use crate::{Message, Speech};
 
@@ -15,7 +16,8 @@ macro_rules! no_memory_hint {
     };
 }
 
-/// What the command prints for [`no_memory()`], prepared in advance: without memory no text can be built.
+/// What the command prints for [`no_memory()`], prepared in advance: without memory no text can be
+/// built.
 pub const NO_MEMORY: &str = concat!("error: ", no_memory!(), "\nhint: ", no_memory_hint!(), "\n");
 
 /// The system refuses an allocation.

@@ -1,4 +1,5 @@
-//! Faults in files that people write, agreements and settings: unreadable, or not of the right form.
+//! Faults in files that people write, agreements and settings: unreadable, or not of the right
+//! form.
 
 use crate::{Message, files};
 use vesica_agreement::figures::grouped;

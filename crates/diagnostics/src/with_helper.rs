@@ -49,8 +49,8 @@ pub enum AidedFailure {
 }
 
 impl Aided {
-    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the folder of the run,
-    /// or `None` for a check.
+    /// The failure of a run of `agreement` with a helper at the address of `link`; `folder` is the
+    /// folder of the run, or `None` for a check.
     pub fn new(
         what: AidedFailure,
         agreement: &Agreement,

@@ -5,7 +5,8 @@
 //! * [`disk`] — the disk space that a run needs, and whether it is free.
 //! * [`MemoryDefault`] — the default memory limit of a run, from what the system offers.
 //! * [`look`] — whether a helper would admit a party, and which parties are present.
-//! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a helper.
+//! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a
+//!   helper.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.

@@ -20,8 +20,9 @@ use vesica_core::{StopReason, TransportError};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::{Connection, Context, Meter};
 
-/// How long a side that has failed looks for its peer, to send it the reason. A peer that waits already tries again at
-/// least once a second. A peer that is not there yet is not worth a longer wait.
+/// How long a side that has failed looks for its peer, to send it the reason. A peer that waits
+/// already tries again at least once a second. A peer that is not there yet is not worth a longer
+/// wait.
 pub(crate) const WORD_LIMIT: Duration = Duration::from_millis(1500);
 
 /// How often a side that has failed checks whether its peer has come.
@@ -46,7 +47,8 @@ pub(crate) trait PeerLink: Send + Sync {
     /// Errors of the link and of the store, in words of this job.
     fn connect(&self, way: &Way<'_>) -> Result<Arc<dyn Connection>, Error>;
 
-    /// Whether a later process can repeat the run. Then it must send the same bytes, and each flight takes long.
+    /// Whether a later process can repeat the run. Then it must send the same bytes, and each
+    /// flight takes long.
     fn is_repeatable(&self) -> bool {
         false
     }
@@ -85,8 +87,8 @@ pub(crate) trait PeerLink: Send + Sync {
         Ok(())
     }
 
-    /// Handles the loss of the last bytes of a session. By default it changes nothing about the result: a break in them
-    /// would leave one side with a result and the other without.
+    /// Handles the loss of the last bytes of a session. By default it changes nothing about the
+    /// result: a break in them would leave one side with a result and the other without.
     ///
     /// # Errors
     /// The error, if the peer still waits for these bytes.
@@ -175,8 +177,8 @@ impl<'a> Peer<'a> {
         &*self.link
     }
 
-    /// Ends the session with `reason`. If there is no session yet, this side waits a moment for the peer, and
-    /// then sends it the reason.
+    /// Ends the session with `reason`. If there is no session yet, this side waits a moment for the
+    /// peer, and then sends it the reason.
     pub(crate) fn abort(&self, reason: StopReason) {
         lock(&self.abort_reason).get_or_insert(reason);
         let until = Instant::now() + WORD_LIMIT;
@@ -267,8 +269,8 @@ impl<'a> Peer<'a> {
     /// Ends the session after `error` and returns it.
     pub(crate) fn fail(&self, session: &dyn Connection, error: Error) -> Error {
         let error = self.link.explained(&self.way, error);
-        // Both sides find the same differences and close. A stop message could overtake what the peer
-        // still reads.
+        // Both sides find the same differences and close. A stop message could overtake what the
+        // peer still reads.
         if matches!(error, Error::PeerIncompatible(_)) {
             let _ = session.close();
             return error;
@@ -278,7 +280,8 @@ impl<'a> Peer<'a> {
         let cannot_succeed = matches!(error, Error::Config(ConfigFault::HashingFailed));
         let is_abandoned = cannot_succeed && self.link.abandon(reason);
         session.stop(reason);
-        // After the session, which writes to the state. If the peer was not told, the next process fails here again.
+        // After the session, which writes to the state. If the peer was not told, the next process
+        // fails here again.
         if is_abandoned {
             self.link.forget();
         }

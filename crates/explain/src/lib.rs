@@ -1,6 +1,7 @@
 //! An agreement in plain words, for the people who decide whether it may run.
 //!
-//! * [`explain`] — what an agreement means; [`explain_draft`] — what one without identities will mean.
+//! * [`explain`] — what an agreement means; [`explain_draft`] — what one without identities will
+//!   mean.
 //! * [`Explanation`] — the first screen, for those who sign, and all parts, for a security review.
 
 #![forbid(unsafe_code)]

@@ -161,7 +161,8 @@ impl Words<'_> {
         points
     }
 
-    /// The keys that a receiver of `rows` keys can test under `row`, which bounds them, if it deviates.
+    /// The keys that a receiver of `rows` keys can test under `row`, which bounds them, if it
+    /// deviates.
     pub(super) fn usable(&self, row: &Protocol, roles: &Roles, rows: u64) -> UsableSetLen {
         let other = if roles.are_exchanged { self.receiver } else { self.sender };
         let session = SessionId::from_bytes([0; 32]);

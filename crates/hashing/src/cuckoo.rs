@@ -1,16 +1,19 @@
-//! Cuckoo hashing: each item in one of the bins that its hash functions select, at most one item per bin.
+//! Cuckoo hashing: each item in one of the bins that its hash functions select, at most one item
+//! per bin.
 //!
 //! R. Pagh, F. F. Rodler, ESA 2001; with more than two functions D. Fotakis, R. Pagh, P. Sanders,
-//! P. Spirakis, STACS 2003; with a stash A. Kirsch, M. Mitzenmacher, U. Wieder, SIAM J. Comput. 2009.
+//! P. Spirakis, STACS 2003; with a stash A. Kirsch, M. Mitzenmacher, U. Wieder, SIAM J.
+//! Comput. 2009.
 //!
-//! The place of an item depends on all items of the set, so the other party must never learn a place: protocols use all
-//! bins alike, including empty ones.
+//! The place of an item depends on all items of the set, so the other party must never learn a
+//! place: protocols use all bins alike, including empty ones.
 //!
-//! Items that find a free bin at once go there. The others are placed in rounds: each item without a free bin takes
-//! over one of its bins in turn, and the evicted item joins the next round. All items of a round are known in advance,
-//! so their bins are prefetched. After many rounds a breadth-first search places the rest; it finds a path to a free
-//! bin whenever one exists. So placing fails exactly if no assignment exists: the probability is that of the random
-//! graph, without the failures of a random walk.
+//! Items that find a free bin at once go there. The others are placed in rounds: each item without
+//! a free bin takes over one of its bins in turn, and the evicted item joins the next round. All
+//! items of a round are known in advance, so their bins are prefetched. After many rounds a
+//! breadth-first search places the rest; it finds a path to a free bin whenever one exists. So
+//! placing fails exactly if no assignment exists: the probability is that of the random graph,
+//! without the failures of a random walk.
 
 use crate::table::Table;
 use std::collections::{HashMap, VecDeque};
@@ -31,7 +34,8 @@ const FUNCTION_BITS: u32 = 3;
 const FUNCTION_MASK: u64 = (1 << FUNCTION_BITS) - 1;
 const EMPTY: u64 = u64::MAX;
 
-/// Rounds before the search takes over. At the loads of the tables about a hundred suffice for millions of items.
+/// Rounds before the search takes over. At the loads of the tables about a hundred suffice for
+/// millions of items.
 const ROUNDS: usize = 256;
 
 /// How many items ahead bins are prefetched, so that cache misses overlap; locations twice as far.
@@ -50,7 +54,8 @@ impl Cuckoo {
     /// [`ParameterError::HashingFailed`] if the items do not fit; the error does not say which.
     ///
     /// # Panics
-    /// If a location is not a bin of the table, or an item has fewer locations than the table has functions.
+    /// If a location is not a bin of the table, or an item has fewer locations than the table has
+    /// functions.
     pub fn new<const H: usize>(table: &Table, locations: &[[u32; H]]) -> Result<Self> {
         let mut cuckoo = Self { bins: vec![EMPTY; table.bins()], stash: Vec::new() };
         let functions = table.functions();
@@ -90,7 +95,8 @@ impl Cuckoo {
         self.bins.is_empty()
     }
 
-    /// The position of the item in bin `bin`, if the bin exists and is full. For reading ahead of [`bin`](Cuckoo::bin).
+    /// The position of the item in bin `bin`, if the bin exists and is full. For reading ahead of
+    /// [`bin`](Cuckoo::bin).
     #[inline]
     pub fn position(&self, bin: usize) -> Option<usize> {
         self.bins
@@ -131,8 +137,9 @@ impl Cuckoo {
         false
     }
 
-    /// Places each entry of `held`, evicting another item if necessary, and sets `next` to the evicted ones. An entry
-    /// in either list holds an item and the function that it must not use: the one that led here.
+    /// Places each entry of `held`, evicting another item if necessary, and sets `next` to the
+    /// evicted ones. An entry in either list holds an item and the function that it must not use:
+    /// the one that led here.
     fn round<const H: usize>(
         &mut self,
         table: &Table,
@@ -276,8 +283,8 @@ mod tests {
 
     #[test]
     fn a_path_is_found_whenever_one_exists() {
-        // A chain: item i may go to bins i and i + 1 only. Only the last bin is free for the item placed last, which
-        // moves all others.
+        // A chain: item i may go to bins i and i + 1 only. Only the last bin is free for the item
+        // placed last, which moves all others.
         let len = 2000u32;
         let table = Table::phasing_two_way(len as usize).without_stash();
         let mut chain: Vec<Bins> = (0..len).map(|i| [i, i + 1, 0]).collect();

@@ -1,5 +1,5 @@
-//! Hashing to bins. One party places each of its items in one bin; the other places its items in all bins that the
-//! first party could have used, so that equal items meet.
+//! Hashing to bins. One party places each of its items in one bin; the other places its items in
+//! all bins that the first party could have used, so that equal items meet.
 //!
 //! | module | contents |
 //! |---|---|

@@ -1,31 +1,34 @@
 //! The bins of items under each hash function.
 //!
-//! The session keys all functions of a table. It is drawn after both sets are fixed, so no party can choose items that
-//! collide.
+//! The session keys all functions of a table. It is drawn after both sets are fixed, so no party
+//! can choose items that collide.
 //!
-//! **Digests** ([`Locations::of_digests`]). Function i maps a 128-bit item to a uniform bin; the functions of an item
-//! select different bins. The value compared in the bin is the whole item and i.
+//! **Digests** ([`Locations::of_digests`]). Function i maps a 128-bit item to a uniform bin; the
+//! functions of an item select different bins. The value compared in the bin is the whole item and
+//! i.
 //!
-//! **Permutation-based** ([`Locations::permuted`]; Y. Arbitman, M. Naor, G. Segev, FOCS 2010, as used
-//! in "Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §4). An item of σ bits is
-//! split into L, its lowest b = ⌊log β⌋ bits, and R, the other r = σ − b. Function i is a
+//! **Permutation-based** ([`Locations::permuted`]; Y. Arbitman, M. Naor, G. Segev, FOCS 2010, as
+//! used in "Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §4). An item of σ
+//! bits is split into L, its lowest b = ⌊log β⌋ bits, and R, the other r = σ − b. Function i is a
 //! permutation of Z_β × {0,1}^r, three rounds of Feistel, and more where r < 6:
 //!
 //! ```text
 //!   L ← L + f(R, i) mod β        R ← R ⊕ g(L, i)        L ← L + h(R, i) mod β        …
 //! ```
 //!
-//! The item goes to bin L, where R and i are compared: σ − ⌊log β⌋ + 2 bits. Two items with the same R and i in the
-//! same bin are equal. Without i this fails: different items can share R and the bin under different functions (M.
-//! Lambæk, ePrint 2016/665).
+//! The item goes to bin L, where R and i are compared: σ − ⌊log β⌋ + 2 bits. Two items with the
+//! same R and i in the same bin are equal. Without i this fails: different items can share R and
+//! the bin under different functions (M. Lambæk, ePrint 2016/665).
 //!
-//! The paper has one round, x_L ⊕ f_i(x_R), and random items. Keys of a small domain are not random: consecutive
-//! numbers share x_R, so their bins are a few shifted copies of one pattern, and placing fails. With more rounds every
-//! function behaves like an independent random permutation, which the paper mentions as the alternative. Addition
-//! modulo β works for any table size with the same length of values.
+//! The paper has one round, x_L ⊕ f_i(x_R), and random items. Keys of a small domain are not
+//! random: consecutive numbers share x_R, so their bins are a few shifted copies of one pattern,
+//! and placing fails. With more rounds every function behaves like an independent random
+//! permutation, which the paper mentions as the alternative. Addition modulo β works for any table
+//! size with the same length of values.
 //!
-//! If two functions of an item select the same bin, a spare function, with index 3, replaces the second: a table needs
-//! different bins for each item. The spare function repeats one of the bins with probability at most 2/β.
+//! If two functions of an item select the same bin, a spare function, with index 3, replaces the
+//! second: a table needs different bins for each item. The spare function repeats one of the bins
+//! with probability at most 2/β.
 
 use crate::table::{MAX_FUNCTIONS, Table};
 use std::num::NonZeroUsize;
@@ -73,8 +76,8 @@ pub type Bins = [u32; MAX_FUNCTIONS];
 pub struct Place {
     /// The bins.
     pub bins: Bins,
-    /// The compared values. Permutation-based: R, with the index above it. For digests the item itself, since the index
-    /// does not fit.
+    /// The compared values. Permutation-based: R, with the index above it. For digests the item
+    /// itself, since the index does not fit.
     pub values: [u128; MAX_FUNCTIONS],
 }
 
@@ -104,7 +107,8 @@ impl Locations {
         &self.table
     }
 
-    /// Length of a compared value in bits: σ − ⌊log β⌋ + 2 for permutation-based hashing, the whole item for digests.
+    /// Length of a compared value in bits: σ − ⌊log β⌋ + 2 for permutation-based hashing, the whole
+    /// item for digests.
     pub fn value_bits(&self) -> u32 {
         match &self.kind {
             Kind::Digests(_) => Item::BITS,
@@ -112,8 +116,8 @@ impl Locations {
         }
     }
 
-    /// The [`value_bits`](Locations::value_bits) of permutation-based hashing of items of `item_bits` bits into
-    /// `table`.
+    /// The [`value_bits`](Locations::value_bits) of permutation-based hashing of items of
+    /// `item_bits` bits into `table`.
     pub fn permuted_value_bits(table: &Table, item_bits: u32) -> u32 {
         item_bits - left_bits(table, item_bits) + INDEX_BITS
     }
@@ -174,8 +178,8 @@ fn places_of_digests(hash: &ItemHash, table: &Table, items: &[Item], places: &mu
         let hashes = hash.items(&keys, &[Item::LEN as u8; ItemHash::BATCH]);
         for ((place, hash), item) in places.iter_mut().zip(&hashes).zip(items) {
             let hash = hash.integer();
-            // Sampling without repetition: each value is below the number of remaining bins, and skips the bins already
-            // taken.
+            // Sampling without repetition: each value is below the number of remaining bins, and
+            // skips the bins already taken.
             let first = below(count, hash, 0);
             let mut second = below(count.saturating_sub(1), hash, 1);
             second += u64::from(second >= first);
@@ -319,8 +323,8 @@ impl Feistel {
     }
 }
 
-/// Number of pairs of rounds for R of `right_bits` bits. A round on L has only 2^r different sums; all rounds together
-/// have at least 2^40.
+/// Number of pairs of rounds for R of `right_bits` bits. A round on L has only 2^r different sums;
+/// all rounds together have at least 2^40.
 fn pairs(right_bits: u32) -> u32 {
     match right_bits {
         0 => 1,

@@ -2,12 +2,12 @@
 
 use vesica_core::Runs;
 
-/// The smallest L such that some bin gets more than L of `balls` uniform and independent balls in `bins` bins with
-/// probability at most 2^-λ, with the λ of one of `runs`; 0 without balls or bins.
+/// The smallest L such that some bin gets more than L of `balls` uniform and independent balls in
+/// `bins` bins with probability at most 2^-λ, with the λ of one of `runs`; 0 without balls or bins.
 ///
-/// The union bound over the bins, β·Pr[Binomial(m, 1/β) > L]. The first term and a geometric series bound the tail.
-/// Uses only sums, products and quotients, which IEEE 754 rounds identically everywhere, so both parties compute the
-/// same.
+/// The union bound over the bins, β·Pr[Binomial(m, 1/β) > L]. The first term and a geometric series
+/// bound the tail. Uses only sums, products and quotients, which IEEE 754 rounds identically
+/// everywhere, so both parties compute the same.
 pub fn max_load(balls: usize, bins: usize, runs: Runs) -> usize {
     if bins <= 1 {
         return if bins == 0 { 0 } else { balls };
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn loads_of_any_magnitude_are_computed() {
-        // The mean is 2^20 with a standard deviation of 2^10; forty bits over 16 bins are 7.6 of them.
+        // The mean is 2^20 with a standard deviation of 2^10; forty bits over 16 bins are 7.6 of
+        // them.
         let load = max_load(1 << 24, 16, Runs::ONE) as f64;
         let deviations = (load - f64::from(1 << 20)) / (f64::from(1 << 20) * 15.0 / 16.0).sqrt();
         assert!((7.0..8.5).contains(&deviations), "{deviations}");

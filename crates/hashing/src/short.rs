@@ -10,12 +10,13 @@ const LABEL: &str = "vesica hashing 2026 short item";
 /// Number of items per task of a CPU thread.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// Items shortened for protocols whose cost grows with the length of items, to σ' = min(σ, λ + ⌈log n_x⌉ + max(⌈log
-/// n_x⌉, ⌈log n_y⌉)) bits.
+/// Items shortened for protocols whose cost grows with the length of items, to σ' = min(σ, λ + ⌈log
+/// n_x⌉ + max(⌈log n_x⌉, ⌈log n_y⌉)) bits.
 ///
-/// Items of σ > σ' bits are hashed to σ' bits, under the session. Different items of the two sets then stay different
-/// with probability 1 − 2^-λ ("Phasing", Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, §8). So do different
-/// items of the sender, which the receiver could otherwise see to be equal.
+/// Items of σ > σ' bits are hashed to σ' bits, under the session. Different items of the two sets
+/// then stay different with probability 1 − 2^-λ ("Phasing", Pinkas, Schneider, Segev, Zohner,
+/// USENIX Security 2015, §8). So do different items of the sender, which the receiver could
+/// otherwise see to be equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShortItems {
     bits: u32,
@@ -30,14 +31,16 @@ impl ShortItems {
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
-    /// The length at which the items of each list stay different too: λ + 2·max(⌈log n_x⌉, ⌈log n_y⌉) bits.
+    /// The length at which the items of each list stay different too: λ + 2·max(⌈log n_x⌉, ⌈log
+    /// n_y⌉) bits.
     pub fn of_distinct(params: &PsiParams) -> Self {
         let longest = params.sender_len().max(params.receiver_len());
         let enough = params.statistical_bits() + 2 * ceil_log2(longest as u64);
         Self { bits: params.item_bits().min(enough), is_hashed: params.item_bits() > enough }
     }
 
-    /// Items that are compared as they are: for protocols against parties that would look for two items of one hash.
+    /// Items that are compared as they are: for protocols against parties that would look for two
+    /// items of one hash.
     pub fn whole(params: &PsiParams) -> Self {
         Self { bits: params.item_bits(), is_hashed: false }
     }

@@ -23,8 +23,8 @@ const GROUP_BINS: usize = 1 << GROUP_BITS;
 
 /// The items of a list in the bins of all their functions, in groups of consecutive bins.
 ///
-/// A bin can hold any number of items. For each item and function it stores a `T`, which must contain the bin within
-/// its group. The default is 8 bytes that are read as [`Entry`].
+/// A bin can hold any number of items. For each item and function it stores a `T`, which must
+/// contain the bin within its group. The default is 8 bytes that are read as [`Entry`].
 pub struct Simple<T = u64> {
     entries: Vec<T>,
     /// The start of each group, and the end of the last one.
@@ -62,8 +62,9 @@ impl Simple {
 }
 
 impl<T: Copy + Default + Send> Simple<T> {
-    /// Puts each of `items` into all of its bins, on all threads of `pool`. `pack` makes the stored value from an
-    /// entry, whose bin counts from the first of its group, and from the compared value.
+    /// Puts each of `items` into all of its bins, on all threads of `pool`. `pack` makes the stored
+    /// value from an entry, whose bin counts from the first of its group, and from the compared
+    /// value.
     ///
     /// # Panics
     /// If there are 2^32 items or more, or if there are items and fewer bins than functions.

@@ -4,11 +4,12 @@ use vesica_core::params::ceil_log2;
 /// Maximum number of hash functions of a protocol.
 pub const MAX_FUNCTIONS: usize = 3;
 
-/// Maximum number of hash functions of a table that is measured: as many as Table 1 of "Phasing" has.
+/// Maximum number of hash functions of a table that is measured: as many as Table 1 of "Phasing"
+/// has.
 pub const MAX_MEASURED_FUNCTIONS: usize = 5;
 
-/// The sizes of a hash table. Both parties compute them from the public size of the set that goes into the cuckoo
-/// table.
+/// The sizes of a hash table. Both parties compute them from the public size of the set that goes
+/// into the cuckoo table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Table {
     functions: usize,
@@ -19,12 +20,13 @@ pub struct Table {
 /// Below this size the fits do not hold; extra bins are cheap.
 const SMALL_SET_LEN: u64 = 512;
 
-/// Below this size the computed bound is above 2^-52: too often, some four items have only three bins between them.
+/// Below this size the computed bound is above 2^-52: too often, some four items have only three
+/// bins between them.
 const SMALL_SET_LEN_OF_MANY: u64 = 2048;
 
 impl Table {
-    /// A table of any size, to measure how often placing fails. Only [`Cuckoo`](crate::Cuckoo) takes more than
-    /// [`MAX_FUNCTIONS`].
+    /// A table of any size, to measure how often placing fails. Only [`Cuckoo`](crate::Cuckoo)
+    /// takes more than [`MAX_FUNCTIONS`].
     ///
     /// # Panics
     /// If there are not two to five functions.
@@ -33,15 +35,16 @@ impl Table {
         Self { functions, bins, stash }
     }
 
-    /// Three functions, no stash: placing `len` items in each of `runs` that make one result fails with probability
-    /// below 2^-40.
+    /// Three functions, no stash: placing `len` items in each of `runs` that make one result fails
+    /// with probability below 2^-40.
     ///
-    /// ε = (λ + log n + 256)/240 bins per item for 512 items or more, 1.300 at 2^16 and 1.333 at 2^24: the fit to the
-    /// experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI", PoPETs 2018. Fewer items get the bins of
-    /// 512.
+    /// ε = (λ + log n + 256)/240 bins per item for 512 items or more, 1.300 at 2^16 and 1.333 at
+    /// 2^24: the fit to the experiments of D. Demmler, P. Rindal, M. Rosulek, N. Trieu, "PIR-PSI",
+    /// PoPETs 2018. Fewer items get the bins of 512.
     ///
-    /// With two runs or more λ is 52, and fewer than 2,048 items get the bins of 2,048: 1.367 an item at 2^20. Placing
-    /// then fails with probability below 2^-52 in each run, by a bound that `parameters/hashing` computes without a fit.
+    /// With two runs or more λ is 52, and fewer than 2,048 items get the bins of 2,048: 1.367 an
+    /// item at 2^20. Placing then fails with probability below 2^-52 in each run, by a bound that
+    /// `parameters/hashing` computes without a fit.
     pub fn stashless(len: usize, runs: Runs) -> Self {
         let (least, lambda) = match runs {
             Runs::ONE => (SMALL_SET_LEN, runs.statistical_bits()),
@@ -61,19 +64,22 @@ impl Table {
         Self { functions: 3, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions and 2.4·n bins, with the stash of [`Table::stash_len`] (same paper, §7.2 and Table 4).
+    /// Two functions and 2.4·n bins, with the stash of [`Table::stash_len`] (same paper, §7.2 and
+    /// Table 4).
     pub fn phasing_two_way(len: usize) -> Self {
         let bins = if len == 0 { 0 } else { (len * 12).div_ceil(5).max(2) };
         Self { functions: 2, bins, stash: Self::stash_len(len) }
     }
 
-    /// Two functions, no stash, and enough bins that placing `len` items in each of `runs` that make one result fails
-    /// with probability below 2^-40. For sets so small that bins cost little compared with the items of the other party.
+    /// Two functions, no stash, and enough bins that placing `len` items in each of `runs` that
+    /// make one result fails with probability below 2^-40. For sets so small that bins cost little
+    /// compared with the items of the other party.
     ///
-    /// Placing fails if some k bins are the only ones of k + 1 items. If two functions never selected the same bin, the
-    /// probability would be at most Σ_k C(β, k)·C(n, k + 1)·(k(k − 1)/(β(β − 1)))^(k + 1); since they do so with
-    /// probability β^-2, n²/(2·β^5) is added. The largest term is k = 2, so β grows as n^(3/4)·2^10 until it reaches
-    /// sixteen times n. Two items have no other term: they get 275 bins in a run alone.
+    /// Placing fails if some k bins are the only ones of k + 1 items. If two functions never
+    /// selected the same bin, the probability would be at most Σ_k C(β, k)·C(n, k + 1)·(k(k −
+    /// 1)/(β(β − 1)))^(k + 1); since they do so with probability β^-2, n²/(2·β^5) is added. The
+    /// largest term is k = 2, so β grows as n^(3/4)·2^10 until it reaches sixteen times n. Two
+    /// items have no other term: they get 275 bins in a run alone.
     pub fn two_way(len: usize, runs: Runs) -> Self {
         let mut bins = if len == 0 { 0 } else { (16 * len).max(2) };
         while len > 1 && !is_rare(len, bins, runs) {
@@ -82,15 +88,17 @@ impl Table {
         Self { functions: 2, bins, stash: 0 }
     }
 
-    /// Removes the stash, as the paper does for n_2 ≪ n_1 (§8.2.2), for comparison with its figures. Placing in the bins of
-    /// [`Table::phasing_two_way`] alone fails often: about once in 56 tables of 2^8 items, 385 of 2^12, 1,400 of 2^14.
+    /// Removes the stash, as the paper does for n_2 ≪ n_1 (§8.2.2), for comparison with its
+    /// figures. Placing in the bins of [`Table::phasing_two_way`] alone fails often: about once in
+    /// 56 tables of 2^8 items, 385 of 2^12, 1,400 of 2^14.
     pub fn without_stash(self) -> Self {
         Self { stash: 0, ..self }
     }
 
-    /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40: Table 4 of the
-    /// paper, at the next smaller size of the table, where the stash is larger. From 2^12 to below 2^13 there is a seventh place:
-    /// six fail with probability 2^-36.6 at 2^12, seven with 2^-40.5, as `parameters/hashing` computes.
+    /// Stash places for `len` items in 2.4·`len` bins under two functions, for failure below 2^-40:
+    /// Table 4 of the paper, at the next smaller size of the table, where the stash is larger. From
+    /// 2^12 to below 2^13 there is a seventh place: six fail with probability 2^-36.6 at 2^12,
+    /// seven with 2^-40.5, as `parameters/hashing` computes.
     pub fn stash_len(len: usize) -> usize {
         let stash = match len.checked_ilog2().unwrap_or(0) {
             0..12 => 12,
@@ -119,8 +127,9 @@ impl Table {
     }
 }
 
-/// Whether the sum of [`Table::two_way`] is at most 2^-λ. Uses only sums and products, which IEEE 754 rounds
-/// identically everywhere. For `bins` ≥ 16·`len`, where each further term is less than half of the last.
+/// Whether the sum of [`Table::two_way`] is at most 2^-λ. Uses only sums and products, which IEEE
+/// 754 rounds identically everywhere. For `bins` ≥ 16·`len`, where each further term is less than
+/// half of the last.
 fn is_rare(len: usize, bins: usize, runs: Runs) -> bool {
     let (n, beta) = (len as f64, bins as f64);
     // Two items whose functions all select one bin.
@@ -245,15 +254,16 @@ mod tests {
         (0..=most).map(next).collect()
     }
 
-    /// log of a bound on the probability that some k + 1 of `n` items have only k of `bins` bins between them, each of
-    /// these a bin of two of the items: `parameters/hashing`.
+    /// log of a bound on the probability that some k + 1 of `n` items have only k of `bins` bins
+    /// between them, each of these a bin of two of the items: `parameters/hashing`.
     fn log_three_way_failure(n: usize, bins: usize) -> f64 {
         let factorials = log_factorials(bins.max(3 * n + 6));
         let binomial = |n: usize, k: usize| factorials[n] - factorials[k] - factorials[n - k];
         let triples = binomial(bins, 3);
         let term = |k: usize| {
             let (items, balls) = (k + 1, 3 * k + 3);
-            // The z at which a bin of two balls or more has three on average is near 2.15; more for few bins.
+            // The z at which a bin of two balls or more has three on average is near 2.15; more for
+            // few bins.
             let covered = |z: f64| (k as f64) * (z.exp_m1() - z).ln() - balls as f64 * z.ln();
             let covered =
                 (0..60).map(|i| covered(2.0 + 0.05 * f64::from(i))).fold(f64::MAX, f64::min);
@@ -277,14 +287,16 @@ mod tests {
         assert!(log_three_way_failure(512, few) > -52.0);
     }
 
-    /// The expected number of tables in one that need exactly `stash` places for `n` items with two random bins each.
+    /// The expected number of tables in one that need exactly `stash` places for `n` items with two
+    /// random bins each.
     ///
-    /// Items are edges between their two bins. A component of e edges and v bins needs e − v places if that is positive:
-    /// the excess. Graphs of a total excess have a generating function: S. Janson, D. E. Knuth, T. Łuczak, B. Pittel, "The
-    /// birth of the giant component", Random Structures and Algorithms 4, 1993. T is that of rooted trees. Components
-    /// without a place have U = T − T²/2 and exp V = (1 − T)^(−1/2); others are kernels of v bins, each of three edge ends
-    /// or more, and e = v + s edges, with T at each bin and 1/(1 − T) at each edge. The coefficient of z^β follows by
-    /// Lagrange's inversion.
+    /// Items are edges between their two bins. A component of e edges and v bins needs e − v places
+    /// if that is positive: the excess. Graphs of a total excess have a generating function: S.
+    /// Janson, D. E. Knuth, T. Łuczak, B. Pittel, "The birth of the giant component", Random
+    /// Structures and Algorithms 4, 1993. T is that of rooted trees. Components without a place
+    /// have U = T − T²/2 and exp V = (1 − T)^(−1/2); others are kernels of v bins, each of three
+    /// edge ends or more, and e = v + s edges, with T at each bin and 1/(1 − T) at each edge. The
+    /// coefficient of z^β follows by Lagrange's inversion.
     fn needs(n: usize, bins: usize, stash: usize) -> f64 {
         let log_factorial = |most: usize| (1..=most).map(|i| (i as f64).ln()).sum::<f64>();
         let Some(trees) = (bins + stash).checked_sub(n) else { return 0.0 };
@@ -340,7 +352,8 @@ mod tests {
         last[0].ln() + log
     }
 
-    /// The probability that `stash` places are too few; each further place is needed far more rarely.
+    /// The probability that `stash` places are too few; each further place is needed far more
+    /// rarely.
     fn is_too_small(n: usize, stash: usize) -> f64 {
         let bins = Table::phasing_two_way(n).bins();
         (1..4).map(|more| needs(n, bins, stash + more)).sum()

@@ -1,5 +1,5 @@
-//! Failure rates of cuckoo hashing, measured at sizes where failures occur, for the tables used at sizes where they do
-//! not.
+//! Failure rates of cuckoo hashing, measured at sizes where failures occur, for the tables used at
+//! sizes where they do not.
 
 #![allow(clippy::print_stdout)]
 
@@ -17,7 +17,8 @@ fn random_bins(table: &Table, len: usize, rng: &mut SmallRng) -> Vec<Bins> {
     (0..len).map(|_| [bin(), bin(), bin()]).collect()
 }
 
-/// Counts by the number of stash places that each of `runs` tables needed; the last entry counts larger numbers.
+/// Counts by the number of stash places that each of `runs` tables needed; the last entry counts
+/// larger numbers.
 fn stashes(table: Table, len: usize, runs: usize) -> [usize; 8] {
     let counts: [AtomicUsize; 8] = Default::default();
     let threads = std::thread::available_parallelism().map_or(1, |threads| threads.get());

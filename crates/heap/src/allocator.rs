@@ -27,12 +27,13 @@ impl Heap {
     }
 }
 
-// SAFETY: every call goes to `System` with the same arguments, and every block is returned unchanged.
-// Handling a null pointer neither allocates nor unwinds.
+// SAFETY: every call goes to `System` with the same arguments, and every block is returned
+// unchanged. Handling a null pointer neither allocates nor unwinds.
 unsafe impl GlobalAlloc for Heap {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`, which is that of `System`.
+        // SAFETY: the caller upholds the contract of `GlobalAlloc::alloc`, which is that of
+        // `System`.
         self.checked(unsafe { System.alloc(layout) })
     }
 

@@ -7,7 +7,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use std::time::Duration;
 
-/// The message of a program on standard error when the system has no more memory, and its exit code.
+/// The message of a program on standard error when the system has no more memory, and its exit
+/// code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutOfMemoryMessage {
     /// Written unchanged, with its line ends.
@@ -16,8 +17,8 @@ pub struct OutOfMemoryMessage {
     pub exit_code: u8,
 }
 
-/// Null, or a value that lives as long as the program. Not a lock: on some systems the first use of one
-/// allocates.
+/// Null, or a value that lives as long as the program. Not a lock: on some systems the first use of
+/// one allocates.
 static MESSAGE: AtomicPtr<OutOfMemoryMessage> = AtomicPtr::new(ptr::null_mut());
 
 /// How long to wait for a full pipe, in milliseconds.
@@ -32,8 +33,8 @@ pub fn set_message(message: OutOfMemoryMessage) {
     MESSAGE.store(Box::leak(Box::new(message)), Ordering::Release);
 }
 
-/// Returns the result of `reserve`. An allocation that fails in it, on this thread, is reported to its
-/// caller and does not end the program: only for `try_reserve` and similar methods.
+/// Returns the result of `reserve`. An allocation that fails in it, on this thread, is reported to
+/// its caller and does not end the program: only for `try_reserve` and similar methods.
 pub fn may_fail<R>(reserve: impl FnOnce() -> R) -> R {
     struct Before(bool);
     impl Drop for Before {
@@ -70,8 +71,8 @@ pub(crate) fn exit_with_message(first: OutOfMemoryMessage) {
             Ok(0) | Err(_) => break,
         }
     }
-    // SAFETY: it accepts any number and does not return. `std::process::exit` would run code that needs
-    // memory.
+    // SAFETY: it accepts any number and does not return. `std::process::exit` would run code that
+    // needs memory.
     unsafe { libc::_exit(message.exit_code.into()) }
 }
 

@@ -2,9 +2,10 @@
 
 /// Sets the C library's heap to keep freed pages for the next allocation, and to use one arena.
 ///
-/// A run allocates and frees vectors of many megabytes in every phase. By default the C library of GNU/Linux returns
-/// their pages to the system each time, and the system has to clear new ones. With `reserves` the heap also grows by
-/// 32 MiB at a time; a program with little address space (`ulimit -v`) must not reserve any.
+/// A run allocates and frees vectors of many megabytes in every phase. By default the C library of
+/// GNU/Linux returns their pages to the system each time, and the system has to clear new ones.
+/// With `reserves` the heap also grows by 32 MiB at a time; a program with little address space
+/// (`ulimit -v`) must not reserve any.
 ///
 /// Does nothing with other C libraries. Call it before the program has threads.
 pub fn keep_pages(reserves: bool) {

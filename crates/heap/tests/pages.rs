@@ -1,4 +1,5 @@
-//! A program without threads: the settings hold for a whole process, and the threads of a test have a heap of their own.
+//! A program without threads: the settings hold for a whole process, and the threads of a test have
+//! a heap of their own.
 
 use std::fs;
 

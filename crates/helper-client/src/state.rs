@@ -99,7 +99,8 @@ impl From<io::Error> for StateError {
 }
 
 impl State {
-    /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One process at a time.
+    /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One
+    /// process at a time.
     ///
     /// Removes what is left of a run that was not deleted completely, or that never started.
     pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {

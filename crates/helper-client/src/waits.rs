@@ -56,7 +56,8 @@ impl Waits {
         is_more && state.current.take().is_some()
     }
 
-    /// How long the party has been waiting for others, and their names; `None` if it waits for no party.
+    /// How long the party has been waiting for others, and their names; `None` if it waits for no
+    /// party.
     pub fn current(&self) -> Option<(Duration, Vec<String>)> {
         let state = self.state();
         let (since, parties) = state.current.as_ref().filter(|(_, parties)| !parties.is_empty())?;

@@ -9,9 +9,9 @@
 //!                                                      ◀──   outcome ‖ 0 ‖ length [‖ body]
 //! ```
 //!
-//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While a
-//! party waits for a welcome or a reply, the thread of the helper that will give it sends a sign at
-//! intervals, so that a party can tell a helper that hangs.
+//! Numbers are little-endian. A put has no reply: the next sync confirms all puts before it. While
+//! a party waits for a welcome or a reply, the thread of the helper that will give it sends a sign
+//! at intervals, so that a party can tell a helper that hangs.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

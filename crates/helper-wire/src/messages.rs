@@ -98,8 +98,8 @@ pub struct Welcome {
     pub present: u16,
     /// The instance of the run.
     pub instance: Instance,
-    /// The agreement of another run of the same parties in which another party waits; zeros if there is
-    /// none.
+    /// The agreement of another run of the same parties in which another party waits; zeros if
+    /// there is none.
     pub other_agreement: [u8; 32],
 }
 

@@ -1,11 +1,11 @@
 //! The locks of the helper, in one order that debug builds check.
 //!
-//! * A thread takes a lock only while it holds locks of lower [`Rank`] alone, so no two threads can wait
-//!   for each other's lock.
-//! * It waits for another thread or for a party only while it holds none ([`waits`]): what it waits for
-//!   may need any of them.
-//! * It uses the disk only while it holds none from [`Rank::Runs`] on ([`uses_disk`]): all parties need
-//!   those, and the disk may be slow.
+//! * A thread takes a lock only while it holds locks of lower [`Rank`] alone, so no two threads can
+//!   wait for each other's lock.
+//! * It waits for another thread or for a party only while it holds none ([`waits`]): what it waits
+//!   for may need any of them.
+//! * It uses the disk only while it holds none from [`Rank::Runs`] on ([`uses_disk`]): all parties
+//!   need those, and the disk may be slow.
 //!
 //! A violation panics in debug builds even where no two threads meet at that moment, and a service
 //! on whose threads that happened panics when it ends. Release builds check nothing.

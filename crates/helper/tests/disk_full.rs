@@ -14,8 +14,8 @@ use vesica_server_aided::kmrs14::{Boards, Kind};
 
 const CHILD: &str = "VESICA_TEST_DISK_FULL_CHILD";
 
-/// The limit on the size of files holds for the whole process, and raises a signal: the test needs its
-/// own process.
+/// The limit on the size of files holds for the whole process, and raises a signal: the test needs
+/// its own process.
 #[test]
 fn a_full_disk_is_reported_and_the_run_continues_when_there_is_space() {
     if std::env::var_os(CHILD).is_some() {

@@ -1,4 +1,5 @@
-//! Clients that violate the protocol: no panic, no hang, little memory, and others are still served.
+//! Clients that violate the protocol: no panic, no hang, little memory, and others are still
+//! served.
 
 #[path = "integration/common.rs"]
 mod common;

@@ -170,8 +170,8 @@ pub enum InputError {
         /// What is wrong with it.
         stray: Stray,
     },
-    /// A key is quoted in a way that CSV does not define: the quotes would be compared too, and match
-    /// nothing.
+    /// A key is quoted in a way that CSV does not define: the quotes would be compared too, and
+    /// match nothing.
     #[error("{}, {place}: column {column:?} {how}", shown(path))]
     Misquoted {
         /// The file.
@@ -245,7 +245,8 @@ pub enum InputError {
         /// Arrow's name of the type.
         type_name: String,
     },
-    /// A column of points in time with a time zone is a key of days: which day each is on depends on the zone.
+    /// A column of points in time with a time zone is a key of days: which day each is on depends
+    /// on the zone.
     #[error("{}: column {column:?} has times with a time zone, not days", path.display())]
     DayWithTimeZone {
         /// The file.
@@ -261,8 +262,8 @@ pub enum InputError {
         /// The column.
         column: String,
     },
-    /// Timestamps of 96 bits that no unit of 64 bits holds together: some have parts of a microsecond, and some are far
-    /// from today.
+    /// Timestamps of 96 bits that no unit of 64 bits holds together: some have parts of a
+    /// microsecond, and some are far from today.
     #[error("{}: column {column:?} has INT96 timestamps that do not fit 64 bits", path.display())]
     TimestampRange {
         /// The file.
@@ -424,8 +425,8 @@ pub enum InputError {
     Interrupted,
 }
 
-/// The errors of Linux and similar systems when a process, or the machine, has too many open files; the
-/// standard library has no name for them.
+/// The errors of Linux and similar systems when a process, or the machine, has too many open files;
+/// the standard library has no name for them.
 const TOO_MANY_OPEN: [i32; 2] = [24, 23];
 
 /// Whether no file can be opened at all.

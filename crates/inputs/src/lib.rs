@@ -1,8 +1,10 @@
 //! Input files: their formats, what is wrong with them, and the records of delimited text.
 //!
 //! * [`InputError`], [`OutputError`] — errors in a file, and their [`Place`]s.
-//! * [`Format`], [`Codec`], [`Content`], [`Workbook`], [`Foreign`] — what a file is, by its name and its first bytes.
-//! * [`snapshot`], [`text`] — for `vesica-records`: whether a file is still what it was, and its records.
+//! * [`Format`], [`Codec`], [`Content`], [`Workbook`], [`Foreign`] — what a file is, by its name
+//!   and its first bytes.
+//! * [`snapshot`], [`text`] — for `vesica-records`: whether a file is still what it was, and its
+//!   records.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

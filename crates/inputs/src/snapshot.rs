@@ -20,8 +20,8 @@ pub struct Identity {
     inode: u64,
     len_bytes: u64,
     modified: Option<SystemTime>,
-    /// When the contents or the attributes last changed, in seconds and nanoseconds. No program can set it, so a
-    /// file that was written and given its old time back is noticed.
+    /// When the contents or the attributes last changed, in seconds and nanoseconds. No program can
+    /// set it, so a file that was written and given its old time back is noticed.
     status_changed: (i64, i64),
 }
 
@@ -45,8 +45,9 @@ struct Digest {
     value: u128,
 }
 
-/// A file as it was first opened, and a digest of what a pass has read of it. A backup that links the file, a scanner that
-/// marks it or a program that writes the same bytes again changes its attributes alone: then the digest decides.
+/// A file as it was first opened, and a digest of what a pass has read of it. A backup that links
+/// the file, a scanner that marks it or a program that writes the same bytes again changes its
+/// attributes alone: then the digest decides.
 #[derive(Debug)]
 pub struct Snapshot {
     identity: Mutex<Identity>,
@@ -80,7 +81,8 @@ impl Snapshot {
         }
     }
 
-    /// Keeps a digest of parts of `file`, which is unchanged so far. Ranges beyond its end count as far as it goes.
+    /// Keeps a digest of parts of `file`, which is unchanged so far. Ranges beyond its end count as
+    /// far as it goes.
     pub fn keep_of(&self, file: &File, ranges: Vec<Range<u64>>) -> io::Result<()> {
         if !self.has_digest() {
             let value = digest(file, &ranges)?;
@@ -92,8 +94,8 @@ impl Snapshot {
     /// Checks that `file`, opened at `path`, holds what it held at first.
     ///
     /// # Errors
-    /// [`InputError::Changed`] if its length differs, or its attributes differ and there is no digest or another one; errors
-    /// of reading.
+    /// [`InputError::Changed`] if its length differs, or its attributes differ and there is no
+    /// digest or another one; errors of reading.
     pub fn check(&self, file: &File, path: &Path) -> Result<(), InputError> {
         let failed = |error: io::Error| InputError::io(path, &error);
         let changed = || InputError::Changed { path: path.to_path_buf() };

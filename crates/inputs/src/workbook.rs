@@ -1,4 +1,5 @@
-//! Workbooks of spreadsheet programs, which are no tables of text: known by their content, or by their name.
+//! Workbooks of spreadsheet programs, which are no tables of text: known by their content, or by
+//! their name.
 
 use std::fmt;
 use std::os::unix::ffi::OsStrExt;
@@ -46,7 +47,8 @@ impl Workbook {
         }
     }
 
-    /// By the first bytes of the file, and where these are those of an archive of any kind, by its name.
+    /// By the first bytes of the file, and where these are those of an archive of any kind, by its
+    /// name.
     pub fn of_content(head: &[u8], path: &Path) -> Option<Self> {
         let named = Self::of_name(path);
         if head.starts_with(COMPOUND_FILE) {

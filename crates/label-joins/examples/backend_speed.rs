@@ -1,5 +1,5 @@
-//! Measures a backend with two lists: `backend_speed ADDRESS [labels of each list] [threads]`. In place
-//! of an address, `redis` and `postgres` start their own server on this machine.
+//! Measures a backend with two lists: `backend_speed ADDRESS [labels of each list] [threads]`. In
+//! place of an address, `redis` and `postgres` start their own server on this machine.
 
 #![allow(clippy::print_stdout)]
 

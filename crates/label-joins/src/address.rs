@@ -17,8 +17,8 @@ pub enum Place {
     Memory,
     /// In files in this directory.
     Directory(PathBuf),
-    /// Where the service stores its data: the address names a server, which gets the lists only for the
-    /// intersection.
+    /// Where the service stores its data: the address names a server, which gets the lists only for
+    /// the intersection.
     Default,
 }
 

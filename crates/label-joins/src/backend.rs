@@ -17,12 +17,12 @@ pub trait Backend: Send + Sync + fmt::Debug {
 
     /// For each list, one bit per label: whether all lists have it, compared in the bits of the
     /// shortest labels. Every backend returns the answer of
-    /// [`join::common`](vesica_labels::join::common). `None` if `stop` returns true; it is called every
-    /// some thousand labels.
+    /// [`join::common`](vesica_labels::join::common). `None` if `stop` returns true; it is called
+    /// every some thousand labels.
     ///
     /// Removes first what an interrupted call for the same `run` left on a server. Do not make two
-    /// calls for one `run` at the same time. After an error with [`BackendError::can_pass`], the same
-    /// call can be made again.
+    /// calls for one `run` at the same time. After an error with [`BackendError::can_pass`], the
+    /// same call can be made again.
     ///
     /// # Errors
     /// Any [`BackendError`].

@@ -1,5 +1,6 @@
-//! In a cluster that reaches the same folder: the helper writes the lists and a request there, programs of
-//! the cluster compare them range by range, and their answer appears in the folder of the request.
+//! In a cluster that reaches the same folder: the helper writes the lists and a request there,
+//! programs of the cluster compare them range by range, and their answer appears in the folder of
+//! the request.
 //!
 //! ```text
 //! DIR/join-<run>-<random>/list-0, list-1, …   the lists
@@ -8,13 +9,14 @@
 //! DIR/join-<run>-<random>/answer              comes last
 //! ```
 //!
-//! The folder may be a mounted one. Files appear whole: they are written under another name, synced and
-//! renamed. Nothing needs to survive a crash: the next call for the run starts from the beginning.
-//! The helper removes the request's folder when it has the answer, or none is needed any more.
+//! The folder may be a mounted one. Files appear whole: they are written under another name, synced
+//! and renamed. Nothing needs to survive a crash: the next call for the run starts from the
+//! beginning. The helper removes the request's folder when it has the answer, or none is needed any
+//! more.
 //!
-//! A user who can read the folder sees the labels. A user who can write there can forge the answer, so the
-//! cluster must be as trusted as the helper. Digests detect answers to other requests and damaged files,
-//! not a cluster that lies.
+//! A user who can read the folder sees the labels. A user who can write there can forge the answer,
+//! so the cluster must be as trusted as the helper. Digests detect answers to other requests and
+//! damaged files, not a cluster that lies.
 
 mod request;
 

@@ -121,7 +121,8 @@ pub enum BadUrl {
 pub struct ServerCode([u8; 12]);
 
 impl ServerCode {
-    /// The first word of the server's message, as far as it is capitals and digits, at most 12 of them.
+    /// The first word of the server's message, as far as it is capitals and digits, at most 12 of
+    /// them.
     pub(crate) fn of(message: &[u8]) -> Self {
         let is_code = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit();
         let mut code = [0; 12];

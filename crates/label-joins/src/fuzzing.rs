@@ -1,5 +1,5 @@
-//! For fuzz targets alone: what a helper and a cluster write for each other, without the digests that stop
-//! anything random. No part of the interface.
+//! For fuzz targets alone: what a helper and a cluster write for each other, without the digests
+//! that stop anything random. No part of the interface.
 
 use crate::cluster::{Copied, JoinAnswer, JoinRequest};
 use crate::{Digest, RunName};
@@ -13,8 +13,8 @@ pub fn request(body: &[u8]) -> Option<JoinRequest> {
     Some(request)
 }
 
-/// How many files of bits the answer in these bytes has, to which digests are added; 0 if it says that a
-/// list is malformed.
+/// How many files of bits the answer in these bytes has, to which digests are added; 0 if it says
+/// that a list is malformed.
 pub fn answer(request: &JoinRequest, body: &[u8]) -> Option<usize> {
     let sealed = request.sealed(body);
     Some(match request.decode_answer(&sealed)? {

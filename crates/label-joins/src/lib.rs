@@ -8,17 +8,17 @@
 //! | `postgres://USER[:PASSWORD]@HOST[:PORT][/DATABASE]`, with `?host=DIRECTORY` a Unix socket in it | a PostgreSQL server, version 10 or later | the same |
 //! | `cluster:DIR` | in a cluster that reaches the folder DIR | lists too long for one machine |
 //!
-//! * [`Backend`] — the interface of all backends, [`open`] — the backend at an address, [`RunName`] —
-//!   the run of the lists.
+//! * [`Backend`] — the interface of all backends, [`open`] — the backend at an address, [`RunName`]
+//!   — the run of the lists.
 //! * [`Place`] — where the service stores the lists themselves.
 //! * [`BackendError`] — errors, by who must act.
 //! * [`JoinRequest`] — what a helper asks a cluster for, and how programs of the cluster answer.
 //! * [`redacted`] — an address without its password.
 //! * [`fuzzing`] — entry points for fuzzers.
 //!
-//! A server sees the labels, as the helper does: pseudo-random to both. Connections are not encrypted,
-//! so the server belongs on the helper's machine or in its own network. A cluster sees them too, and what it
-//! answers is believed.
+//! A server sees the labels, as the helper does: pseudo-random to both. Connections are not
+//! encrypted, so the server belongs on the helper's machine or in its own network. A cluster sees
+//! them too, and what it answers is believed.
 //!
 //! Without a server, lists in this process:
 //!

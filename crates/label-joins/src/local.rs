@@ -1,9 +1,9 @@
 //! In this process, with the lists in memory or in files.
 //!
-//! For unordered sets, the usual choice is a hash join partitioned by the leading bits of the labels,
-//! so that each partition fits a cache. The lists are already sorted and cut by their leading bits, so
-//! each partition is merged instead of hashed ([`join::common`]). Memory is some segments of each list
-//! for each thread, however long the lists.
+//! For unordered sets, the usual choice is a hash join partitioned by the leading bits of the
+//! labels, so that each partition fits a cache. The lists are already sorted and cut by their
+//! leading bits, so each partition is merged instead of hashed ([`join::common`]). Memory is some
+//! segments of each list for each thread, however long the lists.
 
 use crate::backend::{Answers, Backend, RunName, Stop};
 use crate::error::BackendError;

@@ -1,5 +1,5 @@
-//! In a PostgreSQL server: copies the labels of each list into a table, and a join finds those in all
-//! tables.
+//! In a PostgreSQL server: copies the labels of each list into a table, and a join finds those in
+//! all tables.
 //!
 //! The lists are cut into slices of a hundred thousand labels and more. Each slice is one query of
 //! several statements,
@@ -11,9 +11,10 @@
 //!
 //! and so one transaction, which empties the tables at its end. The joined tables fit the server's
 //! memory, however long the lists. Slices use as many connections as there are threads, up to
-//! [`MOST_CONNECTIONS`]. The tables are temporary: each connection has its own, they are not logged,
-//! and they end with the connection, however it ends. So nothing remains; but a server may detect late
-//! that a helper's machine is gone, and [`Backend::forget`] ends connections of the same run.
+//! [`MOST_CONNECTIONS`]. The tables are temporary: each connection has its own, they are not
+//! logged, and they end with the connection, however it ends. So nothing remains; but a server may
+//! detect late that a helper's machine is gone, and [`Backend::forget`] ends connections of the
+//! same run.
 //!
 //! A label is a `uuid`, PostgreSQL's type for 16 bytes. Tables are read with hash joins, with any
 //! settings of the server. The user needs the right to connect and to create temporary tables,

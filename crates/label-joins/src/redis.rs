@@ -1,6 +1,6 @@
 //! In a Redis server, as in §4.5 of "Scaling Private Set Intersection to Billion-Element Sets"
-//! (Financial Cryptography 2014): the labels of each list become a set, and the server intersects the
-//! sets.
+//! (Financial Cryptography 2014): the labels of each list become a set, and the server intersects
+//! the sets.
 //!
 //! There are two differences. The lists are cut into slices of some thousand labels, so that the
 //! server, which executes one command at a time, never blocks its other users for more than some
@@ -10,11 +10,11 @@
 //! MULTI · SADD of each list · SINTER · UNLINK · EXEC
 //! ```
 //!
-//! which the server executes completely or not at all. So a slice exists only while it is processed:
-//! nothing remains when the connection or this process dies, no other client ever sees the keys, no
-//! late command of a lost connection can affect its successor, and a server that evicts keys when
-//! its memory is full cannot evict half of a slice and corrupt the answer. The server needs memory
-//! for one slice, however long the lists. Transactions are pipelined.
+//! which the server executes completely or not at all. So a slice exists only while it is
+//! processed: nothing remains when the connection or this process dies, no other client ever sees
+//! the keys, no late command of a lost connection can affect its successor, and a server that
+//! evicts keys when its memory is full cannot evict half of a slice and corrupt the answer. The
+//! server needs memory for one slice, however long the lists. Transactions are pipelined.
 //!
 //! The user needs `+auth +select +multi +exec +sadd +sinter +unlink ~vesica:*`. A server with an
 //! append-only file writes the labels to it.
@@ -138,8 +138,8 @@ impl Backend for Redis {
         match (sent_result, answer_result) {
             (Ok(Progress::Done), Ok(())) => Ok(Some(bits)),
             (Ok(Progress::Stopped), _) => Ok(None),
-            // The server's error is more informative than the end of the connection; an error of a list
-            // caused that end.
+            // The server's error is more informative than the end of the connection; an error of a
+            // list caused that end.
             (Err(error @ (BackendError::Malformed { .. } | BackendError::Storage { .. })), _)
             | (_, Err(error))
             | (Err(error), _) => Err(error),
@@ -147,8 +147,8 @@ impl Backend for Redis {
     }
 
     fn check(&self) -> Result<(), BackendError> {
-        // A slice of one label, which needs all rights that a run needs. As a transaction, it disturbs
-        // no other.
+        // A slice of one label, which needs all rights that a run needs. As a transaction, it
+        // disturbs no other.
         let Connection { mut socket, mut replies } = self.connect()?;
         let key = ["vesica:check".to_owned()];
         let mut out = Vec::new();

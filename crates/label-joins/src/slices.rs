@@ -3,8 +3,8 @@
 use std::ops::Range;
 use vesica_labels::{Label, List};
 
-/// How many of `threads` can each hold a segment of every list within `memory_bytes` in total; at least
-/// one.
+/// How many of `threads` can each hold a segment of every list within `memory_bytes` in total; at
+/// least one.
 pub(crate) fn threads_within(lists: &[List<'_>], threads: usize, memory_bytes: u64) -> usize {
     let largest = |list: &List<'_>| {
         let segments = 0..list.format().segments();

@@ -1,5 +1,5 @@
-//! All backends give the same answers and leave nothing behind: in this process, in a real Redis, in a
-//! real PostgreSQL, and with a thread that answers as a cluster does.
+//! All backends give the same answers and leave nothing behind: in this process, in a real Redis,
+//! in a real PostgreSQL, and with a thread that answers as a cluster does.
 
 #[path = "laws/cluster.rs"]
 mod cluster;
@@ -68,8 +68,8 @@ fn label(integer: u64) -> Label {
     u128::from(first) << 64 | u128::from(mixed(first ^ 0x5555))
 }
 
-/// Lists of these sizes: the first `overlap` integers are in all, and half of the others are also in
-/// the next one.
+/// Lists of these sizes: the first `overlap` integers are in all, and half of the others are also
+/// in the next one.
 fn lists(sizes: &[u64], overlap: u64) -> Vec<Written> {
     let largest = sizes.iter().max().unwrap().max(&1).next_power_of_two().ilog2();
     let each = sizes.iter().enumerate().map(|(at, size)| {
@@ -240,8 +240,8 @@ fn a_stopped_call_finds_everything_the_next_time() {
     }
 }
 
-/// Kills the server while the backend checks whether to stop, and repeats the call without it. `kill` says whether it
-/// killed; before that it is asked at every check.
+/// Kills the server while the backend checks whether to stop, and repeats the call without it.
+/// `kill` says whether it killed; before that it is asked at every check.
 fn dies_in_the_middle<S: Send>(
     server: S,
     url: &str,

@@ -1,5 +1,5 @@
-//! Times the steps of making a list: `cargo run --release -p vesica-labels --example list_speed [labels] [memory
-//! bytes]`.
+//! Times the steps of making a list: `cargo run --release -p vesica-labels --example list_speed
+//! [labels] [memory bytes]`.
 
 #![allow(clippy::print_stdout)]
 

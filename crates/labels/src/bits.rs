@@ -11,8 +11,8 @@ impl Bits {
         Self { bytes: vec![0; len.div_ceil(8) as usize], len }
     }
 
-    /// `len` bits from bytes: bit k is bit k mod 8 of byte ⌊k / 8⌋. `None` if there are not exactly ⌈len / 8⌉ bytes, or
-    /// an unused bit of the last byte is set.
+    /// `len` bits from bytes: bit k is bit k mod 8 of byte ⌊k / 8⌋. `None` if there are not exactly
+    /// ⌈len / 8⌉ bytes, or an unused bit of the last byte is set.
     pub fn from_bytes(bytes: Vec<u8>, len: u64) -> Option<Self> {
         let rest = (len % 8) as u32;
         let fits = bytes.len() as u64 == len.div_ceil(8)

@@ -5,8 +5,8 @@ use crate::{Format, Label};
 /// Length of the count of labels.
 const COUNT_LEN: usize = 4;
 
-/// A bucket holds more labels than a byte can count. Labels are pseudorandom, so this does not happen to a list of the
-/// size that its format allows.
+/// A bucket holds more labels than a byte can count. Labels are pseudorandom, so this does not
+/// happen to a list of the size that its format allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TooDense;
 
@@ -81,7 +81,8 @@ pub(crate) fn decode(
     if ascending { Ok(()) } else { Err(Malformed) }
 }
 
-/// How far to shift a label to get its bucket, and a mask for the bucket's index within its segment.
+/// How far to shift a label to get its bucket, and a mask for the bucket's index within its
+/// segment.
 fn bucket_of(format: Format) -> (u32, usize) {
     (128 - format.bucket_bits(), format.buckets() - 1)
 }

@@ -8,8 +8,8 @@ pub const MAX_SCALE: u32 = 33;
 /// Maximum number of leading bits that select a segment.
 pub(crate) const MAX_SEGMENT_BITS: u32 = 24;
 
-/// Maximum average number of labels per bucket, as a power of two. The one-byte count overflows with a probability
-/// below 2^-500.
+/// Maximum average number of labels per bucket, as a power of two. The one-byte count overflows
+/// with a probability below 2^-500.
 const BUCKET_LOAD_BITS: u32 = 5;
 
 /// Maximum average number of labels per segment, as a power of two.
@@ -17,11 +17,12 @@ const SEGMENT_LOAD_BITS: u32 = 18;
 
 /// The encoding of a sorted list of labels.
 ///
-/// The leading ⌊scale − 5⌋ bits of a label are its *bucket*; the rest is a whole number of bytes. Fewer leading bits
-/// divide the list into *segments*, so that both parties work on pieces of a few megabytes. An encoded segment consists
-/// of its number of labels (4 bytes, little-endian), the number of labels in each bucket (one byte each), and the rest
-/// of each label (big-endian), in ascending order. So a label takes about ⌊scale − 5⌋ bits less than its length, and
-/// the length of a list depends only on its number of labels.
+/// The leading ⌊scale − 5⌋ bits of a label are its *bucket*; the rest is a whole number of bytes.
+/// Fewer leading bits divide the list into *segments*, so that both parties work on pieces of a few
+/// megabytes. An encoded segment consists of its number of labels (4 bytes, little-endian), the
+/// number of labels in each bucket (one byte each), and the rest of each label (big-endian), in
+/// ascending order. So a label takes about ⌊scale − 5⌋ bits less than its length, and the length of
+/// a list depends only on its number of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Format {
     scale: u32,
@@ -31,11 +32,13 @@ pub struct Format {
 }
 
 impl Format {
-    /// The format of lists of at most 2^`scale` labels of at least `label_bits` bits: up to 7 bits are added.
+    /// The format of lists of at most 2^`scale` labels of at least `label_bits` bits: up to 7 bits
+    /// are added.
     ///
     /// # Panics
-    /// If `scale` is above [`MAX_SCALE`], `label_bits` is above 120 or not above `scale`, or a label and a row number
-    /// do not fit into 128 bits together, given 2^24 segments. They always fit for up to 110 bits.
+    /// If `scale` is above [`MAX_SCALE`], `label_bits` is above 120 or not above `scale`, or a
+    /// label and a row number do not fit into 128 bits together, given 2^24 segments. They always
+    /// fit for up to 110 bits.
     pub fn new(scale: u32, label_bits: u32) -> Self {
         Self::checked(scale, label_bits).expect("a list that can be encoded and sorted")
     }
@@ -144,7 +147,8 @@ mod tests {
 
     #[test]
     fn a_label_of_a_large_list_costs_nine_bytes() {
-        // For 10^6, 10^7 and 10^8 items on each side, the published figures are 10, 11.4 and 12.4 bytes.
+        // For 10^6, 10^7 and 10^8 items on each side, the published figures are 10, 11.4 and 12.4
+        // bytes.
         for (len, scale) in [(1_000_000, 20), (10_000_000, 24), (100_000_000, 27)] {
             let bytes = Format::new(scale, 40 + 2 * scale).list_bytes(len);
             assert!((9.0..9.4).contains(&(bytes as f64 / len as f64)), "{len}: {bytes}");

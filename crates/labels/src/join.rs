@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use vesica_net::Pool;
 
-/// For each list, marks the labels that occur in all lists. Labels are compared in as many bits as the shortest of them
-/// have.
+/// For each list, marks the labels that occur in all lists. Labels are compared in as many bits as
+/// the shortest of them have.
 ///
-/// The finest list's segments divide all lists into ranges. The threads of `pool` process the lists range by range, so
-/// memory holds a few segments of each list per thread, and the result. `stop` is polled; once it returns true, the
-/// result is `None`.
+/// The finest list's segments divide all lists into ranges. The threads of `pool` process the lists
+/// range by range, so memory holds a few segments of each list per thread, and the result. `stop`
+/// is polled; once it returns true, the result is `None`.
 ///
 /// # Errors
 /// Any [`ListError`], with the index of the list.
@@ -55,8 +55,9 @@ pub fn common(
     Ok(Some(bits.collect()))
 }
 
-/// What [`common`] finds in `ranges` alone: for each list one bit per label, from the first to the last place of
-/// [`Ranges::touched`]. The bits of all ranges, set at these places, are those of [`common`]. It uses one thread.
+/// What [`common`] finds in `ranges` alone: for each list one bit per label, from the first to the
+/// last place of [`Ranges::touched`]. The bits of all ranges, set at these places, are those of
+/// [`common`]. It uses one thread.
 ///
 /// # Errors
 /// Any [`ListError`], with the index of the list.

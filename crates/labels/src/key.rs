@@ -10,8 +10,8 @@ const BATCH: usize = 512;
 
 /// A key of the pseudorandom permutation F that makes labels: AES-128, 128 bits to 128 bits.
 ///
-/// Each use of labels (which copy of an item, which kind of dummy) has a key of its own. This replaces the paper's x ‖
-/// α under a single key, without a longer block: F on pairs (use, x).
+/// Each use of labels (which copy of an item, which kind of dummy) has a key of its own. This
+/// replaces the paper's x ‖ α under a single key, without a longer block: F on pairs (use, x).
 #[derive(Clone)]
 pub struct LabelKey {
     aes: Option<Aes128>,

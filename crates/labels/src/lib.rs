@@ -3,11 +3,12 @@
 //! * [`LabelKey`] — items to labels: AES under a separate key for each use.
 //! * [`Format`] — the length of labels, and the encoding of a sorted list in segments.
 //! * [`Spool`], [`Sorted`] — sorting of lists larger than memory; [`Order`] — the original places.
-//! * [`List`] — an encoded list; [`join`](join::common) — the intersection of lists; [`Ranges`] — lists side by side.
+//! * [`List`] — an encoded list; [`join`](join::common) — the intersection of lists; [`Ranges`] —
+//!   lists side by side.
 //! * [`Bits`] — one bit per label of a list.
 //!
-//! A list of labels is always in ascending order, which does not reveal the order of the items: without the key, labels
-//! look random, and so does each item's place.
+//! A list of labels is always in ascending order, which does not reveal the order of the items:
+//! without the key, labels look random, and so does each item's place.
 //!
 //! Two parties label their items under a shared key, and the helper intersects the sorted lists:
 //!

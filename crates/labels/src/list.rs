@@ -81,7 +81,8 @@ impl<'a> List<'a> {
         self.starts[index as usize]
     }
 
-    /// The bytes of segment `index` as they are encoded. Of their contents only the count is checked.
+    /// The bytes of segment `index` as they are encoded. Of their contents only the count is
+    /// checked.
     ///
     /// # Errors
     /// Any [`ListError`].

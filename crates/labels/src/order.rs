@@ -13,8 +13,8 @@ const FIRST: u64 = 1 << 39;
 /// Entries per read.
 const READ_LEN: usize = 1 << 15;
 
-/// The numbers of a sorted list's labels, in the list's order: the table from labels to rows. It takes 5 bytes per row,
-/// in a scratch file.
+/// The numbers of a sorted list's labels, in the list's order: the table from labels to rows. It
+/// takes 5 bytes per row, in a scratch file.
 pub struct Order {
     file: Box<dyn ScratchFile>,
     segments: Vec<(u64, u64)>,
@@ -49,8 +49,8 @@ impl Order {
         self.file.append(&bytes)
     }
 
-    /// Calls `take` for each number of the list, with the number, whether it is the first of its label, and its label's
-    /// bit.
+    /// Calls `take` for each number of the list, with the number, whether it is the first of its
+    /// label, and its label's bit.
     ///
     /// # Errors
     /// I/O errors of the scratch file.

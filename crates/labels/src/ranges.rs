@@ -3,8 +3,9 @@
 use crate::{Bits, Label, List, ListError};
 use std::ops::Range;
 
-/// Several lists, read range by range. The leading bits of labels select a range, as many bits as select a segment in
-/// the finest list. Labels are truncated to the length of the shortest. Holds one segment of each list.
+/// Several lists, read range by range. The leading bits of labels select a range, as many bits as
+/// select a segment in the finest list. Labels are truncated to the length of the shortest. Holds
+/// one segment of each list.
 pub struct Ranges<'l, 'a> {
     lists: &'l [List<'a>],
     open: Vec<Open>,
@@ -66,8 +67,8 @@ impl<'l, 'a> Ranges<'l, 'a> {
         self.open[list].place
     }
 
-    /// The places in list `list` of all labels of the segments that `ranges` touch. They are at least those of the
-    /// ranges, and follow from the counts alone.
+    /// The places in list `list` of all labels of the segments that `ranges` touch. They are at
+    /// least those of the ranges, and follow from the counts alone.
     pub fn touched(&self, list: usize, ranges: &Range<u32>) -> Range<u64> {
         let list = &self.lists[list];
         if ranges.is_empty() {
@@ -93,8 +94,8 @@ pub fn compared_bits(lists: &[List<'_>]) -> u32 {
     lists.iter().map(|list| list.format().label_bits()).min().unwrap_or(128)
 }
 
-/// Sets the bits, from `place` on, of those `labels` that are in `common`; both are ascending. Returns the number of
-/// distinct labels found.
+/// Sets the bits, from `place` on, of those `labels` that are in `common`; both are ascending.
+/// Returns the number of distinct labels found.
 pub fn set_common(bits: &mut Bits, place: u64, labels: &[Label], common: &[Label]) -> usize {
     let (mut found, mut last) = (0, None);
     merge(common, labels, |i, j| {
@@ -136,8 +137,8 @@ impl Open {
     }
 }
 
-/// Calls `both` with the places of each pair of equal labels. Truncation can make labels of one list equal; all of
-/// their pairs are reported.
+/// Calls `both` with the places of each pair of equal labels. Truncation can make labels of one
+/// list equal; all of their pairs are reported.
 pub(crate) fn merge(one: &[Label], two: &[Label], mut both: impl FnMut(usize, usize)) {
     let (mut i, mut j) = (0, 0);
     while let (Some(a), Some(b)) = (one.get(i), two.get(j)) {

@@ -6,10 +6,11 @@ const MAX_BITS: u32 = 16;
 /// Longest group sorted by insertion.
 const SHORT: usize = 24;
 
-/// Sorts `records`: first into small groups by their leading bits, then within each group. Overwrites `spare`.
+/// Sorts `records`: first into small groups by their leading bits, then within each group.
+/// Overwrites `spare`.
 ///
-/// Labels are pseudorandom, so groups are short. Longer groups, such as those of a key that many rows share, go to the
-/// library's sort.
+/// Labels are pseudorandom, so groups are short. Longer groups, such as those of a key that many
+/// rows share, go to the library's sort.
 pub(crate) fn sort_uniform(records: &mut Vec<u128>, spare: &mut Vec<u128>) {
     let bits = records.len().max(1).ilog2().saturating_sub(1).min(MAX_BITS);
     if bits < 4 {

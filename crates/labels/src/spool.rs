@@ -10,9 +10,9 @@ const RECORD_LEN: usize = 16;
 
 /// Collects labels, each with a number of the caller, and sorts them.
 ///
-/// A record is 16 bytes: the bits of the label below those of its segment, then the number. Records collect in memory
-/// up to a limit, are then ordered by segment, and go to a scratch file as one *run*. Later each segment is read from
-/// all runs and sorted alone.
+/// A record is 16 bytes: the bits of the label below those of its segment, then the number. Records
+/// collect in memory up to a limit, are then ordered by segment, and go to a scratch file as one
+/// *run*. Later each segment is read from all runs and sorted alone.
 pub struct Spool<'a> {
     format: Format,
     number_bits: u32,
@@ -32,8 +32,9 @@ struct SortedRun {
 }
 
 impl<'a> Spool<'a> {
-    /// An empty spool for labels of `format` with numbers of `number_bits` bits, which takes about `memory_bytes`
-    /// before it writes to `scratch`. `None` when a label and a number are too long for a record together.
+    /// An empty spool for labels of `format` with numbers of `number_bits` bits, which takes about
+    /// `memory_bytes` before it writes to `scratch`. `None` when a label and a number are too long
+    /// for a record together.
     pub fn new(
         format: Format,
         number_bits: u32,
@@ -158,7 +159,8 @@ struct Part {
 pub struct Segment {
     /// The distinct labels, ascending.
     pub labels: Vec<Label>,
-    /// The numbers of each label, ascending per label. The first number of each label has the flag [`Segment::FIRST`].
+    /// The numbers of each label, ascending per label. The first number of each label has the flag
+    /// [`Segment::FIRST`].
     pub numbers: Vec<u64>,
 }
 
@@ -173,8 +175,8 @@ impl Sorted {
         self.format
     }
 
-    /// These labels and those of another spool, of the same format and with numbers of as many bits. `None` if they
-    /// differ in that.
+    /// These labels and those of another spool, of the same format and with numbers of as many
+    /// bits. `None` if they differ in that.
     pub fn and(mut self, mut other: Self) -> Option<Self> {
         if (self.format, self.number_bits) != (other.format, other.number_bits) {
             return None;

@@ -135,8 +135,8 @@ fn a_join_can_be_stopped() {
     assert_eq!(join::common_in(&lists, 0..1, &|| true), Ok(None));
 }
 
-/// Without the key, every order of the items is equally likely: over many keys, each of four items takes each order
-/// equally often.
+/// Without the key, every order of the items is equally likely: over many keys, each of four items
+/// takes each order equally often.
 #[test]
 fn the_order_of_a_list_is_uniform_over_keys() {
     let items: Vec<Item> = (0..4).map(Item::from_integer).collect();

@@ -19,11 +19,12 @@
 //! * **The helper learns nothing about the secret**: a share is sealed under a key from X25519 (RFC
 //!   7748) and ML-KEM-768 (FIPS 203), so that a later quantum computer cannot open bodies recorded
 //!   today.
-//! * **All parties have the same secret or none**: T is in every key, so letters do not open between
-//!   parties that saw different hellos. The same holds for an old hello, or one of another context.
+//! * **All parties have the same secret or none**: T is in every key, so letters do not open
+//!   between parties that saw different hellos. The same holds for an old hello, or one of another
+//!   context.
 //! * **No party chooses the secret**: parties seal their shares only after all commitments are seen
-//!   (Blum, CRYPTO 1981). A party can stop after it has seen the others' shares, but it cannot replace
-//!   its own.
+//!   (Blum, CRYPTO 1981). A party can stop after it has seen the others' shares, but it cannot
+//!   replace its own.
 //!
 //! Every fault ends in a [`LetterError`] that names the party whose message was wrong. It cannot be
 //! determined whether that party or the helper is to blame. The helper can always refuse to carry

@@ -6,20 +6,22 @@
 //!                    credit)                                                              window)
 //! ```
 //!
-//! * **Flow control.** Each direction of each stream has a window: its writer may send as many bytes as
-//!   the reader at the other end granted. So a slow reader delays only its own stream, and the windows
-//!   bound memory. A writer whose reader never reads blocks; the parties must not wait for each other
-//!   that way.
-//! * **Order.** Both sides open streams in about the same order. A side that is far ahead waits until the peer has opened
-//!   the earlier ones.
-//! * **Signs of life.** The link's own threads send one four times per idle limit, also while the party
-//!   computes. A peer that sends nothing, or accepts nothing, for the idle limit is considered gone.
+//! * **Flow control.** Each direction of each stream has a window: its writer may send as many
+//!   bytes as the reader at the other end granted. So a slow reader delays only its own stream, and
+//!   the windows bound memory. A writer whose reader never reads blocks; the parties must not wait
+//!   for each other that way.
+//! * **Order.** Both sides open streams in about the same order. A side that is far ahead waits
+//!   until the peer has opened the earlier ones.
+//! * **Signs of life.** The link's own threads send one four times per idle limit, also while the
+//!   party computes. A peer that sends nothing, or accepts nothing, for the idle limit is
+//!   considered gone.
 //! * **Progress.** Signs of life say nothing about the peer's program. A side that
 //!   [expects](Session::expect) something ends the session if for a time no stream has moved.
-//! * **Another connection.** A session that can be mended outlives its connection: both sides number their frames and
-//!   keep them until the other side has acknowledged them, and send the missing ones again over the next connection.
-//! * **One end for all.** When the session ends, every blocked reader and writer wakes with the same
-//!   error.
+//! * **Another connection.** A session that can be mended outlives its connection: both sides
+//!   number their frames and keep them until the other side has acknowledged them, and send the
+//!   missing ones again over the next connection.
+//! * **One end for all.** When the session ends, every blocked reader and writer wakes with the
+//!   same error.
 //!
 //! Lock order: TLS, then inbox or outbox; never inbox and outbox together.
 

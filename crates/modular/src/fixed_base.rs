@@ -12,8 +12,8 @@ const WINDOWS_OF_WORD: u32 = u64::BITS / WINDOW_BITS;
 
 /// Powers of a fixed residue from tables: one product per 4 bits of the exponent.
 ///
-/// E. Brickell, D. Gordon, K. McCurley, D. Wilson, "Fast exponentiation with precomputation", EUROCRYPT 1992. All
-/// entries of a table are read for every exponent.
+/// E. Brickell, D. Gordon, K. McCurley, D. Wilson, "Fast exponentiation with precomputation",
+/// EUROCRYPT 1992. All entries of a table are read for every exponent.
 pub struct FixedBase {
     one: Residue,
     /// For the i-th window from the lowest: base^(16^i · v) for each value v.

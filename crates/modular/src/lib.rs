@@ -1,15 +1,18 @@
 //! Arithmetic modulo large odd numbers, for the protocols that need it.
 //!
-//! * [`Modulus`], [`Residue`], [`Exponent`] — products, powers and inverses, in a time that does not depend on the
-//!   values; hashing to residues.
+//! * [`Modulus`], [`Residue`], [`Exponent`] — products, powers and inverses, in a time that does
+//!   not depend on the values; hashing to residues.
 //! * [`FixedBase`] — many powers of one residue.
-//! * [`rsa`] — RSA as a trapdoor permutation: keys, their checks, roots by the Chinese remainder theorem.
-//! * [`paillier`] — Paillier's additively homomorphic encryption, and the shuffle of packed values built on it.
+//! * [`rsa`] — RSA as a trapdoor permutation: keys, their checks, roots by the Chinese remainder
+//!   theorem.
+//! * [`paillier`] — Paillier's additively homomorphic encryption, and the shuffle of packed values
+//!   built on it.
 //! * [`modp`] — the groups of RFC 7919 modulo primes of 2048 and of 3072 bits.
 //!
-//! The library `crypto-bigint` does the multiplications, in constant time unless a name says otherwise. This crate
-//! wipes its own values when they are dropped. The library does not wipe the tables and constants that it computes from
-//! a modulus, so the factors of an RSA key can remain in freed memory.
+//! The library `crypto-bigint` does the multiplications, in constant time unless a name says
+//! otherwise. This crate wipes its own values when they are dropped. The library does not wipe the
+//! tables and constants that it computes from a modulus, so the factors of an RSA key can remain in
+//! freed memory.
 //!
 //! Masks of two parties commute, as in a Diffie–Hellman protocol:
 //!

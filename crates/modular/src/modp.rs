@@ -1,13 +1,14 @@
 //! The groups of squares modulo the primes *ffdhe2048* and *ffdhe3072*.
 //!
-//! RFC 7919, Appendix A: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, and
-//! p = 2^3072 − 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1, safe primes; their digits come from e, so no one could choose
-//! them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about 2^112 and 2^128 steps (NIST SP
-//! 800-57, Part 1; the RFC itself estimates 2^103 and 2^125).
+//! RFC 7919, Appendix A: p = 2^2048 − 2^1984 + (⌊2^1918·e⌋ + 560316)·2^64 − 1, and p = 2^3072 −
+//! 2^3008 + (⌊2^2942·e⌋ + 2625351)·2^64 − 1, safe primes; their digits come from e, so no one could
+//! choose them. q = (p − 1)/2 is the order of the group, and 2 generates it. Logarithms take about
+//! 2^112 and 2^128 steps (NIST SP 800-57, Part 1; the RFC itself estimates 2^103 and 2^125).
 //!
-//! Exponents have 256 and 288 bits instead of 2047 and 3071, more than the 225 and 275 that the RFC asks for (§5.2,
-//! Appendices A.1 and A.2). That g^r for such r looks like a random element of the group is the assumption on discrete
-//! logarithms with short exponents (T. Koshiba, K. Kurosawa, "Short exponent Diffie–Hellman problems", PKC 2004).
+//! Exponents have 256 and 288 bits instead of 2047 and 3071, more than the 225 and 275 that the RFC
+//! asks for (§5.2, Appendices A.1 and A.2). That g^r for such r looks like a random element of the
+//! group is the assumption on discrete logarithms with short exponents (T. Koshiba, K. Kurosawa,
+//! "Short exponent Diffie–Hellman problems", PKC 2004).
 
 use crate::{Modulus, Residue};
 
@@ -144,7 +145,8 @@ impl Group {
         self.modulus.hash(label, parts).square()
     }
 
-    /// The residue with these [`Prime::element_len`] bytes; `None` unless it is above 1 and below p − 1.
+    /// The residue with these [`Prime::element_len`] bytes; `None` unless it is above 1 and below p
+    /// − 1.
     ///
     /// It can lie outside the group; its square is always inside.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {

@@ -3,7 +3,8 @@ use crypto_bigint::{BoxedUint, CtEq, NonZero, Odd, Resize};
 use vesica_core::{Secret, hash};
 use zeroize::Zeroize;
 
-/// Extra bytes of the input of a reduction to a uniform residue: the result is within 2^-128 of uniform.
+/// Extra bytes of the input of a reduction to a uniform residue: the result is within 2^-128 of
+/// uniform.
 const UNIFORM_EXTRA_BYTES: usize = 16;
 
 /// An odd modulus of whole 64-bit words, with the constants for multiplication.
@@ -46,8 +47,8 @@ impl Modulus {
         Residue(BoxedMontyForm::one(&self.params))
     }
 
-    /// The residue from a big-endian number of [`len_bytes`](Self::len_bytes) bytes; `None` unless it is above 0 and
-    /// below the modulus.
+    /// The residue from a big-endian number of [`len_bytes`](Self::len_bytes) bytes; `None` unless
+    /// it is above 0 and below the modulus.
     pub fn decode(&self, bytes: &[u8]) -> Option<Residue> {
         let bits = self.params.bits_precision();
         let value = BoxedUint::from_be_slice(bytes, bits).ok()?;
@@ -55,16 +56,16 @@ impl Modulus {
         in_range.then(|| Residue(BoxedMontyForm::new(value, &self.params)))
     }
 
-    /// The residue of a big-endian number of any length. Uniform within 2^-128 if the bytes are uniform and exceed the
-    /// modulus by 16 bytes.
+    /// The residue of a big-endian number of any length. Uniform within 2^-128 if the bytes are
+    /// uniform and exceed the modulus by 16 bytes.
     pub fn reduce(&self, bytes: &[u8]) -> Residue {
         let bits = 8 * bytes.len() as u32;
         let value = Secret::new(BoxedUint::from_be_slice_truncated(bytes, bits));
         self.residue(value.expose())
     }
 
-    /// Hashes to residues: BLAKE3 under `label` over `parts`, as in [`hash::derive_into`], with 128 bits more than the
-    /// modulus, reduced.
+    /// Hashes to residues: BLAKE3 under `label` over `parts`, as in [`hash::derive_into`], with 128
+    /// bits more than the modulus, reduced.
     pub fn hash(&self, label: &'static str, parts: &[&[u8]]) -> Residue {
         let mut bytes = Secret::new(vec![0; self.len_bytes() + UNIFORM_EXTRA_BYTES]);
         hash::derive_into(label, parts, bytes.expose_mut());
@@ -73,8 +74,8 @@ impl Modulus {
 
     /// The inverses of all `residues`; `None` if one is not invertible.
     ///
-    /// One inversion and three products per residue (P. Montgomery, "Speeding the Pollard and elliptic curve methods of
-    /// factorization", Mathematics of Computation 1987).
+    /// One inversion and three products per residue (P. Montgomery, "Speeding the Pollard and
+    /// elliptic curve methods of factorization", Mathematics of Computation 1987).
     pub fn invert_all(&self, residues: &[Residue]) -> Option<Vec<Residue>> {
         let mut product = self.one();
         let mut before = Vec::with_capacity(residues.len());

@@ -1,20 +1,21 @@
 //! Paillier's encryption: multiplying ciphertexts adds their plaintexts.
 //!
-//! P. Paillier, "Public-key cryptosystems based on composite degree residuosity classes", EUROCRYPT 1999, with g = 1 +
-//! N: the ciphertext of m is (1 + m·N)·ρ modulo N², where ρ is a random N-th power. The decisional composite
-//! residuosity assumption says that it reveals nothing about m.
+//! P. Paillier, "Public-key cryptosystems based on composite degree residuosity classes", EUROCRYPT
+//! 1999, with g = 1 + N: the ciphertext of m is (1 + m·N)·ρ modulo N², where ρ is a random N-th
+//! power. The decisional composite residuosity assumption says that it reveals nothing about m.
 //!
 //! * [`KeyPair`] encrypts and decrypts modulo p² and q² (§7 of the paper).
 //! * [`PublicKey`] encrypts, adds, and shifts plaintexts to the left.
 //! * [`shuffle`] — the homomorphic shuffle with several values per ciphertext.
 //!
-//! `crypto-bigint` does all computations, in a time that does not depend on keys or plaintexts. Tests compare with an
-//! independent library, whose own arithmetic is not constant time.
+//! `crypto-bigint` does all computations, in a time that does not depend on keys or plaintexts.
+//! Tests compare with an independent library, whose own arithmetic is not constant time.
 //!
-//! **The owner's powers come from a table.** With its key the owner draws one random N-th power h; each ρ is h^a for a
-//! random a, uniform modulo the order of h. This is as safe as independent powers. By the same assumption, h is
-//! indistinguishable from a random number modulo N². For such an h = (1 + N)^t·h' (and a long enough) the factor (1 +
-//! N)^(t·a) is uniform and independent of h'^a, for each ciphertext, and hides m perfectly. h is never published.
+//! **The owner's powers come from a table.** With its key the owner draws one random N-th power h;
+//! each ρ is h^a for a random a, uniform modulo the order of h. This is as safe as independent
+//! powers. By the same assumption, h is indistinguishable from a random number modulo N². For such
+//! an h = (1 + N)^t·h' (and a long enough) the factor (1 + N)^(t·a) is uniform and independent of
+//! h'^a, for each ciphertext, and hides m perfectly. h is never published.
 
 mod owner;
 pub mod shuffle;
@@ -30,14 +31,14 @@ use vesica_core::Secret;
 /// Extra bytes of the input of a reduction, so that the result is uniform within 2^-128.
 const UNIFORM_EXTRA_BYTES: usize = 16;
 
-/// The bytes are not a public key of the agreed form: the modulus is even, does not have the agreed length, or has a
-/// small factor.
+/// The bytes are not a public key of the agreed form: the modulus is even, does not have the agreed
+/// length, or has a small factor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a public key of the agreed form")]
 pub struct InvalidPublicKey;
 
-/// The bytes are not a list of ciphertexts: the length is wrong, or an element is 0, not below N², or shares a factor
-/// with N.
+/// The bytes are not a list of ciphertexts: the length is wrong, or an element is 0, not below N²,
+/// or shares a factor with N.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not ciphertexts of this key")]
 pub struct InvalidCiphertext;
@@ -93,8 +94,8 @@ pub struct PublicKey {
 impl PublicKey {
     /// Decodes [`KeySize::len_bytes`] bytes: N, big-endian.
     ///
-    /// The bytes do not show whether N is a product of two primes. A wrong N lets its maker learn something about the
-    /// values added to its ciphertexts.
+    /// The bytes do not show whether N is a product of two primes. A wrong N lets its maker learn
+    /// something about the values added to its ciphertexts.
     ///
     /// # Errors
     /// [`InvalidPublicKey`].
@@ -163,17 +164,20 @@ impl PublicKey {
         random_bytes(2 * self.size.len_bytes(), rng)
     }
 
-    /// [`encrypt`](Self::encrypt) with the [`noise`](Self::noise) of this key, which no other encryption may use.
+    /// [`encrypt`](Self::encrypt) with the [`noise`](Self::noise) of this key, which no other
+    /// encryption may use.
     pub fn encrypt_with(&self, m: &Plaintext, noise: &Noise) -> Ciphertext {
         let random = self.n_squared.reduce(noise.0.expose());
-        // The N-th power depends only on the number modulo N, which is coprime to N with overwhelming probability.
+        // The N-th power depends only on the number modulo N, which is coprime to N with
+        // overwhelming probability.
         let power = random.pow(&Exponent::new(self.n.integer().clone()));
         Ciphertext(self.one_plus(m).mul(&power))
     }
 
     /// A ciphertext of the sum.
     ///
-    /// It is linkable to its summands: anyone who has them can compute it. Add a fresh ciphertext of 0 to prevent that.
+    /// It is linkable to its summands: anyone who has them can compute it. Add a fresh ciphertext
+    /// of 0 to prevent that.
     pub fn add(&self, a: &Ciphertext, b: &Ciphertext) -> Ciphertext {
         Ciphertext(a.0.mul(&b.0))
     }

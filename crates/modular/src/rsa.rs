@@ -48,8 +48,8 @@ impl KeySize {
     }
 }
 
-/// The bytes are not a public key for this protocol: the modulus is even, does not have the agreed length or has a
-/// small factor, or the exponent is not [`PUBLIC_EXPONENT`].
+/// The bytes are not a public key for this protocol: the modulus is even, does not have the agreed
+/// length or has a small factor, or the exponent is not [`PUBLIC_EXPONENT`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not a public key of the agreed form")]
 pub struct InvalidPublicKey;
@@ -68,8 +68,8 @@ pub struct PublicKey {
 impl PublicKey {
     /// Decodes [`KeySize::public_key_len`] bytes: n and e, big-endian.
     ///
-    /// The bytes do not show whether n is a product of two primes and e is prime to φ(n). If raising is not a
-    /// permutation, the key's maker learns something about the raised values.
+    /// The bytes do not show whether n is a product of two primes and e is prime to φ(n). If
+    /// raising is not a permutation, the key's maker learns something about the raised values.
     ///
     /// # Errors
     /// [`InvalidPublicKey`].
@@ -126,11 +126,12 @@ fn small_primes() -> impl Iterator<Item = u16> {
 pub struct Prime(pub(crate) Secret<BoxedUint>);
 
 impl Prime {
-    /// A random prime of half the length of a modulus. Its two highest bits are set, and e is prime to p − 1.
+    /// A random prime of half the length of a modulus. Its two highest bits are set, and e is prime
+    /// to p − 1.
     ///
-    /// Tested by Miller–Rabin to base 2 and a strong Lucas test (R. Baillie, A. Fiori, S. Wagstaff, "Strengthening the
-    /// Baillie–PSW primality test", Mathematics of Computation 2021). No composite is known to pass both, and a random
-    /// one fails with overwhelming probability.
+    /// Tested by Miller–Rabin to base 2 and a strong Lucas test (R. Baillie, A. Fiori, S. Wagstaff,
+    /// "Strengthening the Baillie–PSW primality test", Mathematics of Computation 2021). No
+    /// composite is known to pass both, and a random one fails with overwhelming probability.
     pub fn random(size: KeySize, rng: &mut impl CryptoRng) -> Self {
         let sieve = SmallFactorsSieveFactory::<BoxedUint>::new(
             Flavor::Any,
@@ -147,9 +148,9 @@ impl Prime {
     }
 }
 
-/// A key pair. It takes roots modulo each prime, in constant time, and checks them before it returns them: a wrong root
-/// would reveal the primes (D. Boneh, R. DeMillo, R. Lipton, "On the importance of checking cryptographic protocols for
-/// faults", EUROCRYPT 1997).
+/// A key pair. It takes roots modulo each prime, in constant time, and checks them before it
+/// returns them: a wrong root would reveal the primes (D. Boneh, R. DeMillo, R. Lipton, "On the
+/// importance of checking cryptographic protocols for faults", EUROCRYPT 1997).
 pub struct PrivateKey {
     public: PublicKey,
     p: Factor,

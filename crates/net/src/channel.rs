@@ -144,8 +144,8 @@ impl Channel {
         })
     }
 
-    /// Sends `message` while the peer sends equally many bytes, which fill `reply`: one flight in both
-    /// directions.
+    /// Sends `message` while the peer sends equally many bytes, which fill `reply`: one flight in
+    /// both directions.
     ///
     /// # Errors
     /// As [`send`](Self::send) and [`recv`](Self::recv).

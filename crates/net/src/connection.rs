@@ -5,8 +5,8 @@ use vesica_core::{StopReason, TransportError};
 
 /// A connection to one peer, for one run.
 pub trait Connection: Streams {
-    /// 32 bytes that only the two ends of this connection can derive, different for each connection, `label` and
-    /// `context`.
+    /// 32 bytes that only the two ends of this connection can derive, different for each
+    /// connection, `label` and `context`.
     fn export(&self, label: &str, context: &[u8]) -> [u8; 32];
 
     /// The seed of this end's randomness, if the same program must run again with the same bytes;

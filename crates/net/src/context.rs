@@ -334,7 +334,8 @@ impl Context {
         self.peers.values().map(|peer| Arc::clone(&peer.streams)).collect()
     }
 
-    /// Ends a parallel part: everything it sent is written to the transport, or everything is aborted.
+    /// Ends a parallel part: everything it sent is written to the transport, or everything is
+    /// aborted.
     fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
         let settled = result.and_then(|value| self.finish().map(|()| value));
         let settled = match settled {

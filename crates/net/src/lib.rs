@@ -14,7 +14,8 @@
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
 //! * [`shape`] — bandwidth and delay of the emulated networks.
-//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`], [`SentDigests`].
+//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`],
+//!   [`SentDigests`].
 //!
 //! Two parties over an in-memory pair:
 //!

@@ -38,7 +38,8 @@ impl Pool {
         self.threads.install(work)
     }
 
-    /// Applies `f` to each chunk of at most `chunk_len` items; results are in the order of the items.
+    /// Applies `f` to each chunk of at most `chunk_len` items; results are in the order of the
+    /// items.
     pub fn map_chunks<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -60,8 +61,8 @@ impl Pool {
         self.run(|| tasks.into_par_iter().for_each(f));
     }
 
-    /// Calls `f` with each chunk of at most `chunk_len` items and the corresponding chunk of `out`, up
-    /// to the shorter length.
+    /// Calls `f` with each chunk of at most `chunk_len` items and the corresponding chunk of `out`,
+    /// up to the shorter length.
     pub fn zip_chunks<T: Sync, U: Send>(
         &self,
         items: &[T],

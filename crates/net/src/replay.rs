@@ -149,7 +149,8 @@ impl Replay {
         said: &SentDigests,
         program: impl FnOnce(&mut Context) -> Result<T>,
     ) -> Result<TurnOutcome<T>> {
-        // Each stream is copied once: readers live as long as their streams, not as the caller's bytes.
+        // Each stream is copied once: readers live as long as their streams, not as the caller's
+        // bytes.
         let heard = heard.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
         let core = Arc::new(Core {
             heard,

@@ -1,4 +1,5 @@
-//! Bandwidth and delay of an emulated network, in user space, so that no root privileges are needed.
+//! Bandwidth and delay of an emulated network, in user space, so that no root privileges are
+//! needed.
 
 use std::time::{Duration, Instant};
 

@@ -105,8 +105,8 @@ impl Drop for WriteQueue {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.not_empty.notify_one();
-        // The thread ends when the queue is written or the stream fails; streams have time limits, so
-        // this cannot hang.
+        // The thread ends when the queue is written or the stream fails; streams have time limits,
+        // so this cannot hang.
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! A burst that ended within two round trips says little about a path whose congestion window still
-//! grows. Then another burst of four times its length follows, within a limit on all bytes. The rate
-//! is that of a burst's second half, so that neither the delay of the first byte nor the smallest
-//! windows count.
+//! grows. Then another burst of four times its length follows, within a limit on all bytes. The
+//! rate is that of a burst's second half, so that neither the delay of the first byte nor the
+//! smallest windows count.
 
 use std::time::Instant;
 use vesica_agreement::Network;
@@ -175,8 +175,9 @@ mod tests {
             && (round_trip..4 * round_trip + 10_000_000).contains(&measured.round_trip_ns)
     }
 
-    /// A measurement is spoilt if a thread waits for the processor while a whole burst arrives, as on a busy machine.
-    /// So the test repeats it until two are near the network; a wrong one never is.
+    /// A measurement is spoilt if a thread waits for the processor while a whole burst arrives, as
+    /// on a busy machine. So the test repeats it until two are near the network; a wrong one never
+    /// is.
     #[test]
     fn both_sides_measure_the_same_and_it_is_the_network() {
         for shape in [Shape::GIGABIT, Shape::WAN] {

@@ -1,5 +1,5 @@
-//! Times encoding and decoding, as the minimum thread CPU time over several runs: `okvs_speed [log2 of n] [runs]
-//! [clustered|band|polynomial] [backend]`.
+//! Times encoding and decoding, as the minimum thread CPU time over several runs: `okvs_speed [log2
+//! of n] [runs] [clustered|band|polynomial] [backend]`.
 
 use nix::sys::resource::{UsageWho, getrusage};
 use std::hint::black_box;

@@ -1,13 +1,15 @@
 //! The random-band encoding.
 //!
-//! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for efficient PSI, PSU and
-//! volume-hiding multi-maps", USENIX Security 2023. A row is random within a band of slots that starts at a random
-//! place, and zero outside it. Elimination takes the rows in order of their starts. Each row stays
-//! within its band, so elimination is short and walks through the slots once.
+//! A. Bienstock, S. Patel, J. Y. Seo, K. Yeo, "Near-optimal oblivious key-value stores for
+//! efficient PSI, PSU and volume-hiding multi-maps", USENIX Security 2023. A row is random within a
+//! band of slots that starts at a random place, and zero outside it. Elimination takes the rows in
+//! order of their starts. Each row stays within its band, so elimination is short and walks through
+//! the slots once.
 //!
-//! Where we differ from the paper: a band is 512 slots wide for every n, and its bits are stored at their slot number
-//! modulo 512. So rows add without shifts, a row is one 512-bit word, and the slots per key are the fewest for that
-//! width. With fewer than about 470 keys, rows are random in all slots.
+//! Where we differ from the paper: a band is 512 slots wide for every n, and its bits are stored at
+//! their slot number modulo 512. So rows add without shifts, a row is one 512-bit word, and the
+//! slots per key are the fewest for that width. With fewer than about 470 keys, rows are random in
+//! all slots.
 
 mod decode;
 mod eliminate;
@@ -40,8 +42,8 @@ pub(crate) struct Buffers {
 
 /// The random-band encoding of n keys: about 1.04 slots per key.
 ///
-/// Linear over GF(2): decoding is a sum of slots. So slots and values may come from any subspace, such as blocks with
-/// zero upper bits, if the caller restricts `fill`'s stream to it.
+/// Linear over GF(2): decoding is a sum of slots. So slots and values may come from any subspace,
+/// such as blocks with zero upper bits, if the caller restricts `fill`'s stream to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BandOkvs {
     layout: Layout,
@@ -53,8 +55,8 @@ impl BandOkvs {
         Self::of_runs(n, Runs::ONE)
     }
 
-    /// The store for `n` keys in each of `runs` that make one result. With two runs or more it has somewhat more slots,
-    /// so that [`EncodeError`] has probability 2^-52 in each of them.
+    /// The store for `n` keys in each of `runs` that make one result. With two runs or more it has
+    /// somewhat more slots, so that [`EncodeError`] has probability 2^-52 in each of them.
     pub fn of_runs(n: usize, runs: Runs) -> Self {
         Self { layout: Layout::new(n, runs) }
     }

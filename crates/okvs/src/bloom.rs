@@ -1,18 +1,19 @@
 //! # Bloom filters and garbled Bloom filters
 //!
-//! B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; C. Dong, L.
-//! Chen, Z. Wen, "When private set intersection meets big data", ACM CCS 2013, §4.1.
+//! B. H. Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM 1970; C. Dong,
+//! L. Chen, Z. Wen, "When private set intersection meets big data", ACM CCS 2013, §4.1.
 //!
-//! An item has k indices. In a [`Bloom`] filter the slots at the indices of all items are ones. In a [`GarbledBloom`]
-//! filter a slot holds a string, and the strings at an item's indices sum to the item's value; everything else is
-//! random.
+//! An item has k indices. In a [`Bloom`] filter the slots at the indices of all items are ones. In
+//! a [`GarbledBloom`] filter a slot holds a string, and the strings at an item's indices sum to the
+//! item's value; everything else is random.
 //!
-//! **The set of indices, not the list.** If two of the k hash functions agree, the index counts once: a slot that is
-//! added twice cancels out of the sum. [`Indices`] returns each index once.
+//! **The set of indices, not the list.** If two of the k hash functions agree, the index counts
+//! once: a slot that is added twice cancels out of the sum. [`Indices`] returns each index once.
 //!
-//! **Blocks.** A large filter consists of 2^b blocks of equal length. The leading b bits of an item's hash select one
-//! block, which holds all indices of the item. A block fits into the cache, and all threads build blocks in parallel.
-//! The load of a block varies, and with it the rate of false positives; `parameters/gbf` computes the mean exactly.
+//! **Blocks.** A large filter consists of 2^b blocks of equal length. The leading b bits of an
+//! item's hash select one block, which holds all indices of the item. A block fits into the cache,
+//! and all threads build blocks in parallel. The load of a block varies, and with it the rate of
+//! false positives; `parameters/gbf` computes the mean exactly.
 
 mod filter;
 mod garbled;
@@ -34,12 +35,12 @@ impl BloomShape {
     /// Maximum number of hash functions.
     pub const MAX_HASHES: usize = 256;
 
-    /// `hashes` hash functions and at least `slots` slots, in the smallest power of two of blocks of at most
-    /// `max_block_len` slots.
+    /// `hashes` hash functions and at least `slots` slots, in the smallest power of two of blocks
+    /// of at most `max_block_len` slots.
     ///
     /// # Panics
-    /// If the number of hash functions is not from 1 to [`MAX_HASHES`](Self::MAX_HASHES), if there are no slots, or if
-    /// `max_block_len` is not from 1 to 2^32.
+    /// If the number of hash functions is not from 1 to [`MAX_HASHES`](Self::MAX_HASHES), if there
+    /// are no slots, or if `max_block_len` is not from 1 to 2^32.
     pub fn new(hashes: usize, slots: u64, max_block_len: u64) -> Self {
         assert!((1..=Self::MAX_HASHES).contains(&hashes), "1 to 256 hash functions");
         assert!(slots > 0 && (1..=1 << 32).contains(&max_block_len), "blocks of 1 to 2^32 slots");

@@ -1,8 +1,8 @@
 //! Oblivious key-value stores.
 //!
-//! An encoding maps n keys and their values to m slots. Each of the n keys decodes to its value, and every other key to
-//! something else. The slots depend on the values only: for random values they are uniform, for any
-//! keys.
+//! An encoding maps n keys and their values to m slots. Each of the n keys decodes to its value,
+//! and every other key to something else. The slots depend on the values only: for random values
+//! they are uniform, for any keys.
 //!
 //! | module | contents |
 //! |---|---|
@@ -13,9 +13,9 @@
 //! | [`Partition`] | the keys of a set, grouped by [`Cluster`] |
 //! | [`bloom`] | Bloom filters and garbled Bloom filters, an older, longer encoding with free slots |
 //!
-//! A key is a [`Block`](vesica_core::Block) that is already random: the caller hashes its items under a seed that is
-//! drawn after both sets are fixed. Two parties that know n build the same store from it, with integer arithmetic and
-//! committed tables only.
+//! A key is a [`Block`](vesica_core::Block) that is already random: the caller hashes its items
+//! under a seed that is drawn after both sets are fixed. Two parties that know n build the same
+//! store from it, with integer arithmetic and committed tables only.
 //!
 //! ```
 //! use vesica_core::Block;

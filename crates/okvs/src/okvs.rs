@@ -8,25 +8,26 @@ pub enum EncodeError {
     /// Two keys are equal.
     #[error("two keys are equal")]
     DuplicateKey,
-    /// The cluster has more keys than its slots can hold. For random keys, in the number that the store is for, the
-    /// probability is part of [`Unsolvable`](EncodeError::Unsolvable)'s.
+    /// The cluster has more keys than its slots can hold. For random keys, in the number that the
+    /// store is for, the probability is part of [`Unsolvable`](EncodeError::Unsolvable)'s.
     #[error("more keys than slots")]
     Overfull,
-    /// The equations of the keys have no solution. For random keys, the probability that any cluster fails with this
-    /// error or with [`Overfull`](EncodeError::Overfull) is below 2^-40, or 2^-52 in a store of
-    /// several runs.
+    /// The equations of the keys have no solution. For random keys, the probability that any
+    /// cluster fails with this error or with [`Overfull`](EncodeError::Overfull) is below 2^-40, or
+    /// 2^-52 in a store of several runs.
     #[error("the equations of the keys have no solution")]
     Unsolvable,
 }
 
 /// An encoding for a public number of keys; both parties construct it from that number alone.
 ///
-/// The slots form clusters of equal length, one after the other. A key belongs to one cluster, and its row is zero
-/// outside of it, so clusters are encoded and decoded independently.
+/// The slots form clusters of equal length, one after the other. A key belongs to one cluster, and
+/// its row is zero outside of it, so clusters are encoded and decoded independently.
 ///
 /// Timing depends on the keys, but not on values or slots.
 pub trait Okvs: Send + Sync {
-    /// Total number of slots: [`cluster_count`](Okvs::cluster_count) times [`cluster_len`](Okvs::cluster_len).
+    /// Total number of slots: [`cluster_count`](Okvs::cluster_count) times
+    /// [`cluster_len`](Okvs::cluster_len).
     fn len(&self) -> usize {
         self.cluster_count() * self.cluster_len()
     }
@@ -42,29 +43,32 @@ pub trait Okvs: Send + Sync {
     /// Slots per cluster.
     fn cluster_len(&self) -> usize;
 
-    /// The cluster of `key`: its leading 64 bits, scaled to the number of clusters, so ascending in `key`. The row
-    /// within the cluster depends on the rest of the key.
+    /// The cluster of `key`: its leading 64 bits, scaled to the number of clusters, so ascending in
+    /// `key`. The row within the cluster depends on the rest of the key.
     #[inline]
     fn cluster_of(&self, key: Block) -> usize {
         scaled(key, self.cluster_count()).0
     }
 
     /// Number of groups of ascending keys that [`Partition`](crate::Partition) makes: a multiple of
-    /// [`cluster_count`](Okvs::cluster_count), and a larger one if order within a cluster speeds up the encoding.
+    /// [`cluster_count`](Okvs::cluster_count), and a larger one if order within a cluster speeds up
+    /// the encoding.
     fn group_count(&self) -> usize {
         self.cluster_count()
     }
 
     /// Encodes one cluster: fills `slots` so that each of `keys` decodes to its value.
     ///
-    /// The stream of `fill` fills the free slots, from positions that no other `cluster` uses, so one fresh random
-    /// `fill` serves all clusters of an encoding. Before it returns, the function decodes every key and compares.
+    /// The stream of `fill` fills the free slots, from positions that no other `cluster` uses, so
+    /// one fresh random `fill` serves all clusters of an encoding. Before it returns, the function
+    /// decodes every key and compares.
     ///
     /// # Errors
     /// [`EncodeError`]; the contents of `slots` are then useless.
     ///
     /// # Panics
-    /// If `keys` and `values` differ in length, or `slots` does not have [`cluster_len`](Okvs::cluster_len) slots.
+    /// If `keys` and `values` differ in length, or `slots` does not have
+    /// [`cluster_len`](Okvs::cluster_len) slots.
     fn encode(
         &self,
         cluster: usize,
@@ -82,10 +86,12 @@ pub trait Okvs: Send + Sync {
         self.solve([keys, values], slots, scratch, Fill { cluster, cipher: fill })
     }
 
-    /// Decodes any `keys` of one cluster: sets `out[i]` to the sum of the slots that the row of `keys[i]` selects.
+    /// Decodes any `keys` of one cluster: sets `out[i]` to the sum of the slots that the row of
+    /// `keys[i]` selects.
     ///
     /// # Panics
-    /// If `keys` and `out` differ in length, or `slots` does not have [`cluster_len`](Okvs::cluster_len) slots.
+    /// If `keys` and `out` differ in length, or `slots` does not have
+    /// [`cluster_len`](Okvs::cluster_len) slots.
     fn decode(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
         assert_eq!(keys.len(), out.len(), "one output per key");
         assert_eq!(slots.len(), self.cluster_len(), "the slots of one cluster");
@@ -108,8 +114,9 @@ pub trait Okvs: Send + Sync {
     fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
 }
 
-/// The line for `n` keys of a table of parameters, and the number of clusters: in `single` by the greatest number of
-/// keys in a single cluster, then in `clustered` by the octave of the number of clusters of about `cluster_keys` keys.
+/// The line for `n` keys of a table of parameters, and the number of clusters: in `single` by the
+/// greatest number of keys in a single cluster, then in `clustered` by the octave of the number of
+/// clusters of about `cluster_keys` keys.
 pub(crate) fn line_of<'a, L>(
     n: usize,
     single: &'a [(usize, L)],

@@ -31,8 +31,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Room for one of `clusters` parts of `len` uniform keys: four standard deviations above the mean, so few have to
-    /// grow.
+    /// Room for one of `clusters` parts of `len` uniform keys: four standard deviations above the
+    /// mean, so few have to grow.
     fn of(len: usize, clusters: usize) -> Self {
         let mean = len / clusters;
         let room = len.min(mean + 4 * mean.isqrt() + 4);
@@ -69,8 +69,8 @@ impl Cluster {
 impl Partition {
     /// Groups `keys` on all threads of `pool`.
     ///
-    /// If the encoding is faster that way, the keys of a cluster form groups in ascending order. Within a group they
-    /// keep the order of the list.
+    /// If the encoding is faster that way, the keys of a cluster form groups in ascending order.
+    /// Within a group they keep the order of the list.
     ///
     /// # Panics
     /// If there are more than 2^32 - 1 keys.
@@ -78,8 +78,8 @@ impl Partition {
         Self::made(okvs, keys.len(), pool, |range, out| out.copy_from_slice(&keys[range]))
     }
 
-    /// [`new`](Self::new) for `len` keys, of which `make(i..j, out)` gives the i-th to the (j − 1)-th. They go to their
-    /// clusters as they are made.
+    /// [`new`](Self::new) for `len` keys, of which `make(i..j, out)` gives the i-th to the (j −
+    /// 1)-th. They go to their clusters as they are made.
     ///
     /// # Panics
     /// As [`new`](Self::new).

@@ -1,5 +1,6 @@
-//! Wall time per step and bytes of the programmable OPRF and of equality, with one thread per party:
-//! `programmable_speed [log2 of n] [vole|fast|kkrt|all] [store|polynomial|equality|all] [log2 of n_x]`.
+//! Wall time per step and bytes of the programmable OPRF and of equality, with one thread per
+//! party: `programmable_speed [log2 of n] [vole|fast|kkrt|all] [store|polynomial|equality|all]
+//! [log2 of n_x]`.
 
 use rand::{Rng, SeedableRng, rngs::StdRng};
 use std::num::NonZeroUsize;

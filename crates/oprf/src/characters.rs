@@ -1,24 +1,26 @@
 //! # An oblivious pseudorandom function of strings from 1-out-of-N OT
 //!
-//! B. Pinkas, T. Schneider, M. Zohner, "Faster private set intersection based on OT extension", USENIX Security 2014,
-//! with the single mask per bin of B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing", USENIX Security 2015, §6.1.
+//! B. Pinkas, T. Schneider, M. Zohner, "Faster private set intersection based on OT extension",
+//! USENIX Security 2014, with the single mask per bin of B. Pinkas, T. Schneider, G. Segev, M.
+//! Zohner, "Phasing", USENIX Security 2015, §6.1.
 //!
-//! A value of σ bits is a string of t = ⌈σ/8⌉ characters. Each *instance*, such as a bin of a hash table, has t rows of
-//! [`kk13`](vesica_ot::coded::kk13). The receiver has one value per instance and gets its output; the sender can
-//! compute the output of every value. If the receiver has no value, it chooses [`NONE`] in all t rows, and cannot
-//! compute the output of any value.
+//! A value of σ bits is a string of t = ⌈σ/8⌉ characters. Each *instance*, such as a bin of a hash
+//! table, has t rows of [`kk13`](vesica_ot::coded::kk13). The receiver has one value per instance
+//! and gets its output; the sender can compute the output of every value. If the receiver has no
+//! value, it chooses [`NONE`] in all t rows, and cannot compute the output of any value.
 //!
 //! ```text
 //!   F(x) = H(S_1 ⊕ S_2 ⊕ …)                   S_j = H_j(row 2j−1, row 2j of the characters of x)
 //! ```
 //!
-//! **Where we differ from the papers.** A string S_j belongs to two successive characters and is hashed from both rows
-//! at once: half as many hashes. It is as safe as one hash per row: a value that differs from the receiver's differs in
-//! a character, whose row the receiver then does not know. With at most two characters S_1 is the output: there is no
-//! sum whose terms could cancel.
+//! **Where we differ from the papers.** A string S_j belongs to two successive characters and is
+//! hashed from both rows at once: half as many hashes. It is as safe as one hash per row: a value
+//! that differs from the receiver's differs in a character, whose row the receiver then does not
+//! know. With at most two characters S_1 is the output: there is no sum whose terms could cancel.
 //!
-//! H and all H_j are BLAKE3 under different keys, derived from the session, the *slot* and j. Rows are random and never
-//! reused, so the number of the row is not an input. Slots are independent functions of the same instance.
+//! H and all H_j are BLAKE3 under different keys, derived from the session, the *slot* and j. Rows
+//! are random and never reused, so the number of the row is not an input. Slots are independent
+//! functions of the same instance.
 
 use std::num::NonZeroUsize;
 use vesica_core::hash::derive;
@@ -69,7 +71,8 @@ impl Shape {
     }
 }
 
-/// The receiver's choices in the rows of consecutive instances: those of the instance's value, or [`NONE`].
+/// The receiver's choices in the rows of consecutive instances: those of the instance's value, or
+/// [`NONE`].
 #[derive(Debug)]
 pub struct Choices {
     shape: Shape,
@@ -129,13 +132,15 @@ impl Outputs {
         Self { shape, strings: strings.collect(), sum: key(SUM_LABEL, 0) }
     }
 
-    /// The receiver's side: the outputs of its values in the instances that start at the rows `places` of `rows`.
+    /// The receiver's side: the outputs of its values in the instances that start at the rows
+    /// `places` of `rows`.
     pub fn of_own(&self, pool: &Pool, rows: &[Row], places: &[u32], out: &mut [u128]) {
         self.each(pool, places, out, |place, j| rows[*place as usize + j]);
     }
 
-    /// The sender's side: the output of each value of `wanted` in the instance that starts at the given row. `masks`
-    /// computes the mask of each character, because reads from a table would depend on secret values.
+    /// The sender's side: the output of each value of `wanted` in the instance that starts at the
+    /// given row. `masks` computes the mask of each character, because reads from a table would
+    /// depend on secret values.
     pub fn of_values(
         &self,
         pool: &Pool,

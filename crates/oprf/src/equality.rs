@@ -1,7 +1,8 @@
 //! # Equality of two lists, place by place
 //!
-//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
-//! PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF with one input of the receiver per place.
+//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from
+//! oblivious switching", PKC 2021, Figure 4 and section 3.4: the functionality F_bEQ, from an OPRF
+//! with one input of the receiver per place.
 //!
 //! | | |
 //! |---|---|
@@ -24,9 +25,9 @@
 //! store are short too, ℓ bits rounded up to a multiple of 16, and add at most the same probability
 //! again. In a run that is one of several for one result, λ takes the place of 40.
 //!
-//! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i), where π is AES
-//! under a key that the receiver draws once the values are fixed: different values at one place remain
-//! different, and the inputs at two places agree with probability 2^-128.
+//! **With KKRT16** place i is instance i, as in the paper. **With the VOLE OPRF** i‖y is y ⊕ π(i),
+//! where π is AES under a key that the receiver draws once the values are fixed: different values
+//! at one place remain different, and the inputs at two places agree with probability 2^-128.
 
 mod kkrt;
 mod vole;
@@ -46,7 +47,8 @@ pub const MAX_LEN: usize = u32::MAX as usize;
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest
+    /// bytes.
     Vole,
     /// The same in fast mode: about 12 bytes per place more, and less computation.
     VoleFast,
@@ -60,8 +62,8 @@ fn output_bits(len: usize, runs: Runs) -> u32 {
     runs.statistical_bits() + 1 + ceil_log2(len.max(1) as u64)
 }
 
-/// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the sender to the receiver
-/// and back. Zero for empty lists; above [`MAX_LEN`] those of that length.
+/// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the
+/// sender to the receiver and back. Zero for empty lists; above [`MAX_LEN`] those of that length.
 pub fn bytes(form: Form, len: usize, runs: Runs) -> Traffic {
     if len == 0 {
         return Traffic::default();
@@ -77,8 +79,8 @@ pub fn bytes(form: Form, len: usize, runs: Runs) -> Traffic {
     oprf + Traffic { sender_to_receiver: outputs, receiver_to_sender: 0 }
 }
 
-/// Flights for lists of `len` values, the last of them from the sender. Zero for empty lists; above [`MAX_LEN`] those
-/// of that length.
+/// Flights for lists of `len` values, the last of them from the sender. Zero for empty lists; above
+/// [`MAX_LEN`] those of that length.
 pub fn flights(form: Form, len: usize, runs: Runs) -> u64 {
     match form {
         _ if len == 0 => 0,
@@ -92,11 +94,12 @@ pub fn flights(form: Form, len: usize, runs: Runs) -> u64 {
 
 /// The sender's part: the receiver learns where `x` equals its own list of the same length.
 ///
-/// `session` must be fresh, and not that of another comparison in the same direction. A session derived from it is used
-/// inside, never `session` itself.
+/// `session` must be fresh, and not that of another comparison in the same direction. A session
+/// derived from it is used inside, never `session` itself.
 ///
 /// # Errors
-/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; errors of the connection and of the OPRF.
+/// [`SetTooLarge`](ParameterError::SetTooLarge) above [`MAX_LEN`]; errors of the connection and of
+/// the OPRF.
 pub fn send(
     ctx: &mut Context,
     session: &SessionId,

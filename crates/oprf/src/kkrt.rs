@@ -1,8 +1,8 @@
 //! # The batched OPRF of KKRT16
 //!
-//! V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient batched oblivious PRF with applications to private set
-//! intersection", ACM CCS 2016 (ePrint 2016/799), Figure 2: m instances. In each of them the receiver learns the
-//! function at one input.
+//! V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient batched oblivious PRF with
+//! applications to private set intersection", ACM CCS 2016 (ePrint 2016/799), Figure 2: m
+//! instances. In each of them the receiver learns the function at one input.
 //!
 //! | | |
 //! |---|---|
@@ -20,20 +20,21 @@
 //!   F_i(x) = H(q_i ⊕ (C(x) ∧ s), i)             F_i(x_i) = H(t_i, i)
 //! ```
 //!
-//! C is a pseudorandom code: the first W bits of x under AES with four keys derived from the session, which is drawn
-//! after all inputs are fixed. To compute F_i(x) for x ≠ x_i the receiver must guess s where C(x) and C(x_i) differ.
-//! [`width`] returns the W for which all pairs compared in a run, or in all runs that make one result, differ in at
-//! least κ = 128 places, except with probability 2^-40. The *number of comparisons* matters: in each instance, the
-//! sender's inputs are compared with the receiver's one input.
+//! C is a pseudorandom code: the first W bits of x under AES with four keys derived from the
+//! session, which is drawn after all inputs are fixed. To compute F_i(x) for x ≠ x_i the receiver
+//! must guess s where C(x) and C(x_i) differ. [`width`] returns the W for which all pairs compared
+//! in a run, or in all runs that make one result, differ in at least κ = 128 places, except with
+//! probability 2^-40. The *number of comparisons* matters: in each instance, the sender's inputs
+//! are compared with the receiver's one input.
 //!
 //! H is BLAKE3 keyed by the session; i counts over all evaluations of a setup.
 //!
-//! **Streamed.** As [`coded`](vesica_ot::coded): instances are produced and consumed in parts of [`PART_LEN`] that stay
-//! in the second-level cache.
+//! **Streamed.** As [`coded`](vesica_ot::coded): instances are produced and consumed in parts of
+//! [`PART_LEN`] that stay in the second-level cache.
 //!
-//! **Where we differ from the paper.** The width follows the number of comparisons; for the paper's, (3 + s)·n with its
-//! stash s, it is the paper's: 424, 432, 440, 448, 448 bits for n = 2^8, 2^12, …, 2^24. The base transfers are
-//! extended, as in [`coded`](vesica_ot::coded).
+//! **Where we differ from the paper.** The width follows the number of comparisons; for the
+//! paper's, (3 + s)·n with its stash s, it is the paper's: 424, 432, 440, 448, 448 bits for n =
+//! 2^8, 2^12, …, 2^24. The base transfers are extended, as in [`coded`](vesica_ot::coded).
 
 mod code;
 mod output;
@@ -51,7 +52,8 @@ const ROW_BLOCKS: usize = 4;
 /// A codeword, or a row.
 type Row = [vesica_simd::Block; ROW_BLOCKS];
 
-/// The first instance of a part is a multiple of this number, and so is its length, except for the last part.
+/// The first instance of a part is a multiple of this number, and so is its length, except for the
+/// last part.
 pub const PART_LEN: usize = vesica_ot::coded::PART_ROWS;
 
 /// Payload bytes of a setup and an evaluation of `len` instances with `comparisons` comparisons.

@@ -1,9 +1,10 @@
-//! Lists of short values on the wire: without gaps, the first value in the lowest bits of the first byte.
+//! Lists of short values on the wire: without gaps, the first value in the lowest bits of the first
+//! byte.
 
 use vesica_core::Block;
 
-/// Values per message, of at most 256 KiB: a multiple of eight, so that all messages but the last consist of whole
-/// bytes.
+/// Values per message, of at most 256 KiB: a multiple of eight, so that all messages but the last
+/// consist of whole bytes.
 pub(crate) const VALUES_PER_MESSAGE: usize = 1 << 14;
 
 /// Bytes beyond the end that [`unpack`] reads and ignores.

@@ -22,11 +22,12 @@
 //!   6  F(y) = H_o(Decode(K, y) − Δ·H_B(y, r))          F(x) = H_o(Decode(c, x))
 //! ```
 //!
-//! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to, [`Inputs`], some clusters at a
-//! time; their `outputs` are step 6. At malicious security step 2 comes after step 3, so that r is drawn when the correlations are checked, and
-//! with values of the caller's own; the caller then hashes F with a common coin w, [`WithCoin`]. A party's items are hashed under r and
-//! grouped by cluster of the key-value store. Steps 4 to 6 work cluster by cluster, so that neither party ever holds
-//! all of P, A or K.
+//! [`run_sender`] and [`run_receiver`] are steps 1 to 5 and give what H_o is applied to,
+//! [`Inputs`], some clusters at a time; their `outputs` are step 6. At malicious security step 2
+//! comes after step 3, so that r is drawn when the correlations are checked, and with values of the
+//! caller's own; the caller then hashes F with a common coin w, [`WithCoin`]. A party's items are
+//! hashed under r and grouped by cluster of the key-value store. Steps 4 to 6 work cluster by
+//! cluster, so that neither party ever holds all of P, A or K.
 //!
 //! [`Plan`] is the public shape. [`overfitting`] bounds the set of a receiver that deviates.
 //!
@@ -37,8 +38,8 @@
 //! for y ∉ X the last factor is a nonzero element of F except with probability 2^-dim B: the
 //! argument is the paper's.
 //!
-//! Both hashes are built from one: k = H(x, r) places the item in the store, and H_B(x, r) is a function
-//! of k. See [`Hashing`] for the functions of each security level.
+//! Both hashes are built from one: k = H(x, r) places the item in the store, and H_B(x, r) is a
+//! function of k. See [`Hashing`] for the functions of each security level.
 
 mod hashing;
 mod inputs;
@@ -60,13 +61,13 @@ use vesica_ot::silent::vole;
 
 /// Steps 1 to 5 of the party that holds the key, Δ and K, and of step 6 what H_o is applied to.
 ///
-/// `draw_r` is step 2, such as [`Seed::receive`]. `items` gives this party's items once r is known; they are dropped
-/// as soon as they are hashed, to 20 bytes each. `evaluate` takes every item's input once; it owns the only memory of
-/// the item that is left.
+/// `draw_r` is step 2, such as [`Seed::receive`]. `items` gives this party's items once r is known;
+/// they are dropped as soon as they are hashed, to 20 bytes each. `evaluate` takes every item's
+/// input once; it owns the only memory of the item that is left.
 ///
 /// # Errors
-/// Those of `draw_r`, of `items`, of the [setup](vole::Sender::setup), of the [VOLE](vole::Sender::extend) and of the
-/// connection.
+/// Those of `draw_r`, of `items`, of the [setup](vole::Sender::setup), of the
+/// [VOLE](vole::Sender::extend) and of the connection.
 pub fn run_sender<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
     ctx: &mut Context,
     session: &SessionId,
@@ -90,14 +91,14 @@ pub fn run_sender<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
 
 /// Steps 1 to 5 of the party that learns F at its items, and of step 6 what H_o is applied to.
 ///
-/// `draw_r` is step 2, such as [`Seed::draw_and_send`]. `items` gives this party's items once r is known; they are
-/// dropped as soon as they are hashed, to 20 bytes each. `evaluate` takes every item's input once; it owns the only
-/// memory of the item that is left.
+/// `draw_r` is step 2, such as [`Seed::draw_and_send`]. `items` gives this party's items once r is
+/// known; they are dropped as soon as they are hashed, to 20 bytes each. `evaluate` takes every
+/// item's input once; it owns the only memory of the item that is left.
 ///
 /// # Errors
-/// Those of `draw_r`, of `items`, of the [setup](vole::Receiver::setup), of the [VOLE](vole::Receiver::extend) and of
-/// the connection; [`Error::Bug`](vesica_core::Error::Bug) if a cluster cannot be encoded, which happens to an honest
-/// set with probability 2^-40.
+/// Those of `draw_r`, of `items`, of the [setup](vole::Receiver::setup), of the
+/// [VOLE](vole::Receiver::extend) and of the connection; [`Error::Bug`](vesica_core::Error::Bug) if
+/// a cluster cannot be encoded, which happens to an honest set with probability 2^-40.
 pub fn run_receiver<S: Hashing, I: Deref<Target: AsRef<[Item]>>>(
     ctx: &mut Context,
     session: &SessionId,
@@ -154,7 +155,8 @@ pub fn bytes<S: Hashing>(plan: &Plan) -> Traffic {
         + Traffic { sender_to_receiver: 0, receiver_to_sender: masked }
 }
 
-/// Flights of steps 1 to 5, the last of them from the receiver: A follows what it sent last, or answers the sender.
+/// Flights of steps 1 to 5, the last of them from the receiver: A follows what it sent last, or
+/// answers the sender.
 pub fn flights<S: Hashing>(plan: &Plan) -> u64 {
     vole::flights::<S>(plan.correlations(), plan.values()).next_multiple_of(2)
 }

@@ -26,12 +26,14 @@
 //!   7  [both] x is common iff t'(x) is among them ◀    [both] t'(y) of the common y, and random ones
 //! ```
 //!
-//! Steps 4 to 6 run block by block, on two forks: strings of a block leave while the corrections d of the next come.
-//! Steps 2, 4 and 5 are the transfers of the paper's step 2 (Figure 2), step 6 is its step 3.
+//! Steps 4 to 6 run block by block, on two forks: strings of a block leave while the corrections d
+//! of the next come. Steps 2, 4 and 5 are the transfers of the paper's step 2 (Figure 2), step 6 is
+//! its step 3.
 //!
-//! m = 1.5·k·max(n_x, n_y) + 1024 slots, k = λ + ⌈log n_x⌉ hash functions, strings of s bytes with 8·s ≥ λ + ⌈log n_y⌉.
-//! The catalogue has three rows: `gbf` with silent transfers, `gbf_iknp` with IKNP, and `gbf_paper`
-//! with the paper's parameters: IKNP, k = κ = 128, m = 1.44·k·max(n_x, n_y), strings of 128 bits.
+//! m = 1.5·k·max(n_x, n_y) + 1024 slots, k = λ + ⌈log n_x⌉ hash functions, strings of s bytes with
+//! 8·s ≥ λ + ⌈log n_y⌉. The catalogue has three rows: `gbf` with silent transfers, `gbf_iknp` with
+//! IKNP, and `gbf_paper` with the paper's parameters: IKNP, k = κ = 128, m = 1.44·k·max(n_x, n_y),
+//! strings of 128 bits.
 //!
 //! **Where we differ from the paper.** An item's indices count once each: where two hash functions
 //! agree, the paper's sum loses the slot. The value of an item is a hash t(x) in place of x. Where

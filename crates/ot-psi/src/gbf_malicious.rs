@@ -32,7 +32,8 @@
 //!
 //! Steps 3, 6 and 7, and the sums of step 8, run block by block.
 //!
-//! h*(x) is the *set* of the k = 96 indices of x. All hashes are random oracles; K has all κ = 128 bits.
+//! h*(x) is the *set* of the k = 96 indices of x. All hashes are random oracles; K has all κ = 128
+//! bits.
 //!
 //! **What a party that deviates can do.** The sender can choose its set, no larger than n_x except
 //! for items that share a tag, which take 2^64 hashes a pair. It sends nothing that the receiver
@@ -43,13 +44,13 @@
 //! [`Learns::Both`] either can stop early, and the receiver can keep matches from the sender, but
 //! cannot claim one that its set does not have.
 //!
-//! **Where we differ from the paper.** The seed of the hash functions is revealed with the challenge C,
-//! when the choices are fixed already. C has a fixed size and is sent as a seed, so that no choice of
-//! it can leave the receiver too few ones. A slot that is zero may go to a transfer whose bit is one, once
-//! all others are used up: the sender's view of π is uniform either way. The [`Sizes`] follow from
-//! the number of ones that a filter has, not from k·n, and λ = 40 is in bits; k is the same for all sizes. The tags are
-//! sent as the Elias–Fano code of their set. With [`Learns::Both`] each match is proved by a second hash of the input
-//! of K.
+//! **Where we differ from the paper.** The seed of the hash functions is revealed with the
+//! challenge C, when the choices are fixed already. C has a fixed size and is sent as a seed, so
+//! that no choice of it can leave the receiver too few ones. A slot that is zero may go to a
+//! transfer whose bit is one, once all others are used up: the sender's view of π is uniform either
+//! way. The [`Sizes`] follow from the number of ones that a filter has, not from k·n, and λ = 40 is
+//! in bits; k is the same for all sizes. The tags are sent as the Elias–Fano code of their set.
+//! With [`Learns::Both`] each match is proved by a second hash of the input of K.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -100,7 +101,8 @@ fn commit(session: &SessionId, s: &[u8; SEED_LEN]) -> [u8; 32] {
     derive(COIN_LABEL, &[session.as_bytes(), s])
 }
 
-/// Challenges the receiver's choices; learns n_y, or with [`Learns::Both`] which of its items the receiver has.
+/// Challenges the receiver's choices; learns n_y, or with [`Learns::Both`] which of its items the
+/// receiver has.
 pub struct Sender {
     params: PsiParams,
     x: Arc<Vec<Item>>,
@@ -353,8 +355,8 @@ impl Sender {
     /// The sender of the set `x`, which must hold no item twice.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] for a receiver's set above
-    /// [`MAX_RECEIVER_LEN`].
+    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] for a receiver's set
+    /// above [`MAX_RECEIVER_LEN`].
     pub fn new(params: PsiParams, x: Arc<Vec<Item>>) -> Result<Self> {
         check_lens(&params, params.sender_len(), x.len())?;
         Ok(Self {
@@ -370,7 +372,8 @@ impl Receiver {
     /// The receiver of a set `y`, which must hold no item twice.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above [`MAX_RECEIVER_LEN`].
+    /// [`ParameterError::SetLenMismatch`]; [`ParameterError::SetTooLarge`] above
+    /// [`MAX_RECEIVER_LEN`].
     pub fn new(params: PsiParams, y: impl Into<Input>) -> Result<Self> {
         let y = y.into();
         check_lens(&params, params.receiver_len(), y.items().len())?;

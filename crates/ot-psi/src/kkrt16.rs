@@ -27,16 +27,17 @@
 //! ```
 //!
 //! F is [`vesica_oprf::kkrt`]. An instance whose bin is empty gets a random input. Both parties go
-//! over the bins in order: the receiver sends the messages of some thousand bins while it computes the
-//! next, and the sender evaluates F at its own items in these bins and drops their keys.
+//! over the bins in order: the receiver sends the messages of some thousand bins while it computes
+//! the next, and the sender evaluates F at its own items in these bins and drops their keys.
 //!
 //! **Where we differ from the paper.** No stash: the table has enough bins that placing fails with
-//! probability below 2^-40, and the sender makes 3·n_x tags instead of (3 + s)·n_x. The three tags of an
-//! item lie in different bins, so no tag occurs twice, which would show that two functions of an item
-//! agree. The tags are sent as the Elias–Fano code of one set, not as a list for each function: about
-//! log n_x − 2 bits less for each. W follows the comparisons of the run. When both learn, the
-//! sender gets tags of the common *items*. If it learned which of its three tags was found, it would know where the
-//! receiver placed the item, and so something about the receiver's other items.
+//! probability below 2^-40, and the sender makes 3·n_x tags instead of (3 + s)·n_x. The three tags
+//! of an item lie in different bins, so no tag occurs twice, which would show that two functions of
+//! an item agree. The tags are sent as the Elias–Fano code of one set, not as a list for each
+//! function: about log n_x − 2 bits less for each. W follows the comparisons of the run. When both
+//! learn, the sender gets tags of the common *items*. If it learned which of its three tags was
+//! found, it would know where the receiver placed the item, and so something about the receiver's
+//! other items.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 

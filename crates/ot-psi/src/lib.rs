@@ -1,4 +1,5 @@
-//! Private set intersection from oblivious transfer and VOLE: public-key operations for the base transfers alone.
+//! Private set intersection from oblivious transfer and VOLE: public-key operations for the base
+//! transfers alone.
 //!
 //! | module | protocol | security |
 //! |---|---|---|

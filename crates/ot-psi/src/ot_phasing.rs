@@ -1,8 +1,8 @@
 //! # OT-Phasing: PSI from 1-out-of-N transfers and permutation-based hashing
 //!
 //! B. Pinkas, T. Schneider, G. Segev, M. Zohner, "Phasing: Private Set Intersection using
-//! Permutation-based Hashing", USENIX Security 2015, §6, with the index of the hash function in what
-//! is compared (§4, and M. Lambæk, ePrint 2016/665).
+//! Permutation-based Hashing", USENIX Security 2015, §6, with the index of the hash function in
+//! what is compared (§4, and M. Lambæk, ePrint 2016/665).
 //!
 //! | | |
 //! |---|---|
@@ -48,8 +48,8 @@
 //! Elias–Fano code of their set, which hides their order as a random permutation would, and ℓ
 //! counts all masks. With n_y ≪ n_x the paper, and `ot_phasing_paper` from n_y = 2^8 and n_x =
 //! 16·n_y on, uses two functions, 2.4·n_y bins and no stash; then placing fails once in 56 runs at
-//! n_y = 2^8, and the sender sees that. The wide table fails once in 2^40 runs. When both learn, the
-//! sender gets tags of the common *items*: which of its masks were found would show where the
+//! n_y = 2^8, and the sender sees that. The wide table fails once in 2^40 runs. When both learn,
+//! the sender gets tags of the common *items*: which of its masks were found would show where the
 //! receiver placed them.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
@@ -76,7 +76,8 @@ use vesica_party::{Output, answer, sorted_tags};
 /// The slot of the functions of bins; place k of the stash has slot k + 1.
 const BIN_SLOT: u64 = 0;
 
-/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
+/// receiver has.
 fn run_sender(
     mode: Mode,
     params: PsiParams,

@@ -30,22 +30,22 @@
 //! Steps 1, 2 to 3, and 4 are the three steps of Figure 1. Steps 2 and 3 run group by group of
 //! bins, then for the stash.
 //!
-//! F_{b,k} is part k of the long strings of the paper's transfers, [`vesica_oprf::characters`] in slot k.
-//! The receiver computes max_β of them for each of its items, which is what makes the protocol slow;
-//! the sender computes those of its items, and none for empty places.
+//! F_{b,k} is part k of the long strings of the paper's transfers, [`vesica_oprf::characters`] in
+//! slot k. The receiver computes max_β of them for each of its items, which is what makes the
+//! protocol slow; the sender computes those of its items, and none for empty places.
 //!
 //! Bins and places of the stash without an item have no value at all
 //! ([`NONE`](vesica_ot::coded::kk13::NONE)): any value could be an item of the sender's, and the
 //! receiver would learn that.
 //!
 //! **Where we differ from the paper.** The places in a bin are drawn at random, so that they do not
-//! show how many items it holds; the numbers k of the items for the stash are drawn too. Masks are sent as the
-//! Elias–Fano code of their set and not in random order, and ℓ counts all pairs that are compared. In a bin both
-//! functions of an x may meet only in different bins. max_β is the smallest number that a bin exceeds with probability
-//! below 2^-40, computed exactly ([`vesica_hashing::max_load`]); if a bin exceeds it, the run ends with an error. The
-//! receiver computes the masks of every stash place, and of as many bins as it has items,
-//! regardless of what it holds there: the time does not depend on how many of its items are in the
-//! stash.
+//! show how many items it holds; the numbers k of the items for the stash are drawn too. Masks are
+//! sent as the Elias–Fano code of their set and not in random order, and ℓ counts all pairs that
+//! are compared. In a bin both functions of an x may meet only in different bins. max_β is the
+//! smallest number that a bin exceeds with probability below 2^-40, computed exactly
+//! ([`vesica_hashing::max_load`]); if a bin exceeds it, the run ends with an error. The receiver
+//! computes the masks of every stash place, and of as many bins as it has items, regardless of what
+//! it holds there: the time does not depend on how many of its items are in the stash.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -67,7 +67,8 @@ use vesica_oprf::characters::{Choices, Outputs};
 use vesica_ot::coded::{ReceiverSetup, kk13};
 use vesica_party::{Output, answer, sorted_tags};
 
-/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
+/// receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     if params.has_empty_set() {
         return answer::receive_places(ctx, &params, &[]);
@@ -166,7 +167,8 @@ fn sender_masks(
     let len = extensions.next().unwrap_or(0);
     transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))?;
     if plan.table.stash() > 0 {
-        // A match in the stash shows the receiver the number k of the item, so the numbers are random.
+        // A match in the stash shows the receiver the number k of the item, so the numbers are
+        // random.
         for (k, position) in numbering(x.len(), ctx.rng()).into_iter().enumerate() {
             let item = &x[position as usize];
             let firsts = (0..plan.table.stash()).map(|p| (p * shape.rows()) as u32);
@@ -177,7 +179,8 @@ fn sender_masks(
     Ok(v)
 }
 
-/// The receiver's masks with the positions of their items; `y` are the items as they are compared, T_2 their bins.
+/// The receiver's masks with the positions of their items; `y` are the items as they are compared,
+/// T_2 their bins.
 fn receiver_masks(
     ctx: &mut Context,
     plan: &Plan,

@@ -27,17 +27,17 @@
 //!   8  [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
 //! ```
 //!
-//! Steps 1 to 6 are those of [`vesica_oprf::vole`]. The catalogue has two rows: `rr22`, *fast*, with the clustered
-//! 3-hash store and |B| = 128; and `rr22_low_communication`, with the random-band store and |B| = ℓ rounded up to 16
-//! bits.
+//! Steps 1 to 6 are those of [`vesica_oprf::vole`]. The catalogue has two rows: `rr22`, *fast*,
+//! with the clustered 3-hash store and |B| = 128; and `rr22_low_communication`, with the
+//! random-band store and |B| = ℓ rounded up to 16 bits.
 //!
-//! As in the paper, it is the receiver's set that is encoded. The paper calls that set X and its size
-//! n_x; here they are Y and n_y.
+//! As in the paper, it is the receiver's set that is encoded. The paper calls that set X and its
+//! size n_x; here they are Y and n_y.
 //!
-//! **Where we differ from the paper.** The tags are sent as the Elias–Fano code of their set, which hides their
-//! order as a random permutation would and saves about log n_x − 2 bits each. In low communication B is a GF(2)-space
-//! instead of a subfield, see [`vesica_oprf::vole`]. All steps work cluster by cluster, so that A is sent while it is
-//! computed.
+//! **Where we differ from the paper.** The tags are sent as the Elias–Fano code of their set, which
+//! hides their order as a random permutation would and saves about log n_x − 2 bits each. In low
+//! communication B is a GF(2)-space instead of a subfield, see [`vesica_oprf::vole`]. All steps
+//! work cluster by cluster, so that A is sent while it is computed.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -53,7 +53,8 @@ use vesica_net::Context;
 use vesica_oprf::vole::{self, Plan, Seed};
 use vesica_party::{Output, answer, sorted_tags};
 
-/// Holds Δ; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// Holds Δ; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
+/// receiver has.
 fn run_sender(
     mode: Mode,
     params: PsiParams,
@@ -64,7 +65,7 @@ fn run_sender(
         return answer::receive_places(ctx, &params, &[]);
     }
     let (session, plan, tags) = (params.session(), mode.plan(&params), tags(&params));
-    // 1. Setup of the VOLE: Δ.  2. r  3. b  5. K = b + AΔ  6. F(x) = H_o(Decode(K, x) − Δ·H_B(x, r))
+    // 1. Setup of the VOLE: Δ. 2. r 3. b 5. K = b + AΔ 6. F(x) = H_o(Decode(K, x) − Δ·H_B(x, r))
     let mut f_x = sorted_tags::gather(tags);
     let (receive, x) = (Seed::receive, |_: &mut Context, _: &Seed| Ok(x));
     vole::run_sender::<SemiHonest, _>(ctx, session, &plan, receive, x, |pool, q| {

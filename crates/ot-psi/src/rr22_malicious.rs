@@ -33,17 +33,19 @@
 //!   11  [both] x is common iff proved ◀─────────────    [both] a proof for each common tag
 //! ```
 //!
-//! Steps 2 to 6 are those of [`vesica_oprf::vole`], whose output is G here. B = F = GF(2^128), H_o and the row hash are
-//! random oracles, F has all κ = 128 bits, and G hashes the item too: its row key k = H(x, r), a 128-bit value of a random
-//! oracle. H_t(g, w) = π(g ⊕ w) ⊕ g ⊕ w for an ideal cipher π ([`WithCoin`]). Between steps 7 and 8 a party keeps G, 16
-//! bytes an item, and needs the items no longer.
+//! Steps 2 to 6 are those of [`vesica_oprf::vole`], whose output is G here. B = F = GF(2^128), H_o
+//! and the row hash are random oracles, F has all κ = 128 bits, and G hashes the item too: its row
+//! key k = H(x, r), a 128-bit value of a random oracle. H_t(g, w) = π(g ⊕ w) ⊕ g ⊕ w for an ideal
+//! cipher π ([`WithCoin`]). Between steps 7 and 8 a party keeps G, 16 bytes an item, and needs the
+//! items no longer.
 //!
-//! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They are encoded and
-//! compared like all others, and must not give the receiver room for guesses. So the receiver proves that P holds them:
-//! it hashes the inputs of H_o of all of them. If P were wrong at one of them, the sender's input would
-//! differ by Δ times the difference. With [`Learns::Both`] the receiver also checks, before it answers, that the
-//! sender's tags contain all shared items. If they do not, it fails. This depends on the tags alone and so tells the
-//! sender nothing.
+//! **Shared items** are in both sets and known to both parties ([`PsiParams::shared_len`]). They
+//! are encoded and compared like all others, and must not give the receiver room for guesses. So
+//! the receiver proves that P holds them: it hashes the inputs of H_o of all of them. If P were
+//! wrong at one of them, the sender's input would differ by Δ times the difference. With
+//! [`Learns::Both`] the receiver also checks, before it answers, that the sender's tags contain all
+//! shared items. If they do not, it fails. This depends on the tags alone and so tells the sender
+//! nothing.
 //!
 //! **What a party that deviates can do.** The sender can choose its set, of at most n_x less the
 //! shared items, except that it can find items with equal tags with 2^64 hashes a pair. The
@@ -59,11 +61,11 @@
 //! **Where we differ from the papers.** The tags are sent as the Elias–Fano code of their set. The
 //! commitment is BLAKE3 of w_s and 128 random bits. The receiver sends r and w_r as soon as the
 //! correlations are checked, before A: w_s is committed to and Y fixed by then, and the sender
-//! opens w_s only after A. The papers hash once, F(x) = H_o(q + w, x); here w enters in a second hash, so that the input of
-//! the second is all that is kept of an item until w is known. The papers use one store for all sizes, and have no shared
-//! items. With [`Learns::Both`] the receiver proves each match by another hash of G and w, which a
-//! party without the item in its set cannot compute; a place without a match gets random bytes of
-//! the same length.
+//! opens w_s only after A. The papers hash once, F(x) = H_o(q + w, x); here w enters in a second
+//! hash, so that the input of the second is all that is kept of an item until w is known. The
+//! papers use one store for all sizes, and have no shared items. With [`Learns::Both`] the receiver
+//! proves each match by another hash of G and w, which a party without the item in its set cannot
+//! compute; a place without a match gets random bytes of the same length.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -286,8 +288,8 @@ fn send_proofs(params: &PsiParams, claims: &[Block], ctx: &mut Context) -> Resul
     Ok(answer::positions_of_flags(&is_common))
 }
 
-/// The sender of a set, which must hold no item twice: holds Δ; learns n_y, or with [`Learns::Both`] which of its items
-/// the receiver has.
+/// The sender of a set, which must hold no item twice: holds Δ; learns n_y, or with
+/// [`Learns::Both`] which of its items the receiver has.
 ///
 /// # Errors
 /// [`vesica_core::ParameterError::SetLenMismatch`].

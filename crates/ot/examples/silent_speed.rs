@@ -1,8 +1,9 @@
 //! Speed of silent correlations, each party on one thread: `cargo run --release -p vesica-ot
 //! --example silent_speed [log2 of the length [rounds]]`.
 //!
-//! Times are CPU times of each party, sender/receiver. Setup and extension show the minimum over all rounds; the stream
-//! shows the lower quartile of its pieces, which other programs on the machine disturb least.
+//! Times are CPU times of each party, sender/receiver. Setup and extension show the minimum over
+//! all rounds; the stream shows the lower quartile of its pieces, which other programs on the
+//! machine disturb least.
 
 #![allow(clippy::print_stdout, reason = "prints its results")]
 

@@ -22,21 +22,24 @@
 //!   k_j = KDF(i, j, b·Q_j)                       k_c = KDF(i, c, a·B)
 //! ```
 //!
-//! H also takes the session and the role of the sender, so that a reflected message is useless. H is 2 · MAP of
-//! `expand_message_xmd` (RFC 9380 with SHA-512). KDF takes a digest of the same and of the whole transcript.
+//! H also takes the session and the role of the sender, so that a reflected message is useless. H
+//! is 2 · MAP of `expand_message_xmd` (RFC 9380 with SHA-512). KDF takes a digest of the same and
+//! of the whole transcript.
 //!
-//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}), so (P_0, P_1) is a
-//! uniform pair for either c. A simulator that programs H can know both discrete logarithms, and so both keys of a
-//! deviating sender. The receiver's output is always defined, so no abort depends on c. *Against the receiver:*
-//! consider the queries H(i, 0, P_1) and H(i, 1, P_0) for one pair. The answer to the later one is uniform given
-//! everything else in its sum Q_j, so computing b·Q_j means solving Diffie–Hellman with B. A simulator that knows b
-//! sees from the queries to KDF which key was computed. One B serves all transfers: KDF separates them by index and
-//! transcript, and the reduction finds the right queries to KDF with a decision oracle for the fixed B (hence *gap*
-//! Diffie–Hellman). The functionality is *endemic*: a deviating party may choose its own keys, which the extensions
-//! built on it tolerate.
+//! **Why it is sound.** *Against the sender:* P_{1−c} is uniform and a·G hides H(i, c, P_{1−c}), so
+//! (P_0, P_1) is a uniform pair for either c. A simulator that programs H can know both discrete
+//! logarithms, and so both keys of a deviating sender. The receiver's output is always defined, so
+//! no abort depends on c. *Against the receiver:* consider the queries H(i, 0, P_1) and H(i, 1,
+//! P_0) for one pair. The answer to the later one is uniform given everything else in its sum Q_j,
+//! so computing b·Q_j means solving Diffie–Hellman with B. A simulator that knows b sees from the
+//! queries to KDF which key was computed. One B serves all transfers: KDF separates them by index
+//! and transcript, and the reduction finds the right queries to KDF with a decision oracle for the
+//! fixed B (hence *gap* Diffie–Hellman). The functionality is *endemic*: a deviating party may
+//! choose its own keys, which the extensions built on it tolerate.
 //!
-//! **Where we differ from the paper.** One B serves all transfers. The hash to the group is twice the standard map;
-//! doubling is a bijection of the group. Non-canonical encodings and the identity are rejected.
+//! **Where we differ from the paper.** One B serves all transfers. The hash to the group is twice
+//! the standard map; doubling is a bijection of the group. Non-canonical encodings and the identity
+//! are rejected.
 
 use crate::Traffic;
 use rand::Rng;
@@ -81,7 +84,8 @@ pub const fn bytes(count: usize) -> Traffic {
 /// Receives first, so that the sender's next message leaves together with its only message here.
 ///
 /// # Errors
-/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two per transfer.
+/// [`Error::Transport`]; [`Misbehaviour::InvalidPoint`] with the position of the point, two per
+/// transfer.
 pub fn send(ctx: &mut Context, session: &SessionId, count: usize) -> Result<Output<[Block; 2]>> {
     let place = Place::new(session, ctx.with(Role::Sender).is_err());
     let mut message = vec![0; 2 * POINT_LEN * count];

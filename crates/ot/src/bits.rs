@@ -65,7 +65,8 @@ impl Bits {
         Block::as_bytes(&self.blocks)[..Self::bytes_len(self.len)].to_vec()
     }
 
-    /// The first `len` bits of `bytes`, the inverse of [`to_bytes`](Self::to_bytes); further bits are ignored.
+    /// The first `len` bits of `bytes`, the inverse of [`to_bytes`](Self::to_bytes); further bits
+    /// are ignored.
     ///
     /// # Panics
     /// If the length of `bytes` is not [`bytes_len`](Self::bytes_len).

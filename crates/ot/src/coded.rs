@@ -1,9 +1,10 @@
 //! # OT extension with a code
 //!
-//! V. Kolesnikov, R. Kumaresan, "Improved OT extension for transferring short secrets", CRYPTO 2013 (KK13); with
-//! pseudorandom codes V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient batched oblivious PRF with
-//! applications to private set intersection", ACM CCS 2016 (KKRT16), Figure 2. Both generalise the extension of Y.
-//! Ishai, J. Kilian, K. Nissim, E. Petrank, CRYPTO 2003, which uses the repetition code.
+//! V. Kolesnikov, R. Kumaresan, "Improved OT extension for transferring short secrets", CRYPTO 2013
+//! (KK13); with pseudorandom codes V. Kolesnikov, R. Kumaresan, M. Rosulek, N. Trieu, "Efficient
+//! batched oblivious PRF with applications to private set intersection", ACM CCS 2016 (KKRT16),
+//! Figure 2. Both generalise the extension of Y. Ishai, J. Kilian, K. Nissim, E. Petrank, CRYPTO
+//! 2003, which uses the repetition code.
 //!
 //! | | |
 //! |---|---|
@@ -27,25 +28,27 @@
 //!   q_i = row i of Q                            t_i = row i of T0
 //! ```
 //!
-//! For any value c the sender computes q_i ⊕ (C(c) ∧ s), which equals t_i if c = c_i. For every other value it differs
-//! from t_i by (C(c) ⊕ C(c_i)) ∧ s. Codewords differ in at least 128 places, so the receiver would have to guess 128
-//! bits of s, and a correlation robust hash of the result looks random.
+//! For any value c the sender computes q_i ⊕ (C(c) ∧ s), which equals t_i if c = c_i. For every
+//! other value it differs from t_i by (C(c) ⊕ C(c_i)) ∧ s. Codewords differ in at least 128 places,
+//! so the receiver would have to guess 128 bits of s, and a correlation robust hash of the result
+//! looks random.
 //!
 //! * [`kk13`] — 1-out-of-N transfer for N ≤ 256: the Walsh–Hadamard code, W = 256.
 //! * [`random`] — random 1-out-of-N transfer: the hashed rows of KK13.
-//! * [`rows`] — any code whose codewords are computed row by row, such as the pseudorandom code of KKRT16.
+//! * [`rows`] — any code whose codewords are computed row by row, such as the pseudorandom code of
+//!   KKRT16.
 //!
-//! **Streamed.** Rows are made in tiles that stay in the second-level cache, and corrections are sent as they are made.
-//! The caller's closure receives the rows in order, [`PART_ROWS`] at a time, or a multiple of that with several CPU
-//! threads. The whole matrix is never in memory.
+//! **Streamed.** Rows are made in tiles that stay in the second-level cache, and corrections are
+//! sent as they are made. The caller's closure receives the rows in order, [`PART_ROWS`] at a time,
+//! or a multiple of that with several CPU threads. The whole matrix is never in memory.
 //!
-//! **Nothing is checked.** The protocol is semi-honest. The channel rejects wrong lengths, and every message of the
-//! right length is one that some receiver could have sent. A receiver that deviates chooses words that are not
-//! codewords, for which nothing is guaranteed.
+//! **Nothing is checked.** The protocol is semi-honest. The channel rejects wrong lengths, and
+//! every message of the right length is one that some receiver could have sent. A receiver that
+//! deviates chooses words that are not codewords, for which nothing is guaranteed.
 //!
-//! **Where we differ from the papers.** The W transfers of the setup are random transfers, extended from 128 base
-//! transfers by [`softspoken`](crate::softspoken): one more flight, and half the time or less. So s is the random
-//! choice of these transfers.
+//! **Where we differ from the papers.** The W transfers of the setup are random transfers, extended
+//! from 128 base transfers by [`softspoken`](crate::softspoken): one more flight, and half the time
+//! or less. So s is the random choice of these transfers.
 
 pub mod kk13;
 pub mod random;

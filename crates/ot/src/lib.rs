@@ -1,13 +1,14 @@
 //! Oblivious transfer and vector oblivious linear evaluation.
 //!
-//! In all modules but [`base`] and [`coded`] the *sender* holds Δ ∈ GF(2^128), and the receiver's result is the
-//! sender's plus a multiple of Δ that the receiver knows.
+//! In all modules but [`base`] and [`coded`] the *sender* holds Δ ∈ GF(2^128), and the receiver's
+//! result is the sender's plus a multiple of Δ that the receiver knows.
 //!
 //! * [`base`] — a few transfers from public-key operations (Masny–Rindal).
 //! * [`pprf`] — punctured GGM trees from base transfers.
-//! * [`softspoken`] — many correlations from 128 base transfers (SoftSpokenOT; with one bit it is IKNP), semi-honest
-//!   and malicious.
-//! * [`coded`] — extension with a code: 1-out-of-N transfer (KK13), and the rows for the OPRF of KKRT16.
+//! * [`softspoken`] — many correlations from 128 base transfers (SoftSpokenOT; with one bit it is
+//!   IKNP), semi-honest and malicious.
+//! * [`coded`] — extension with a code: 1-out-of-N transfer (KK13), and the rows for the OPRF of
+//!   KKRT16.
 //! * [`silent`] — long correlations from short messages, streamed.
 //! * [`cot`] — the interface of extensions, correlated transfer: [`CotSender`], [`CotReceiver`].
 //! * [`adapters`] — random, chosen and correlated transfer, and VOLE, from any of them.

@@ -2,10 +2,12 @@ use crate::bits::bits_at;
 use vesica_core::Block;
 use vesica_simd::gf128;
 
-/// An injective GF(2)-linear map from bit vectors into GF(2^128); it determines the values of a VOLE.
+/// An injective GF(2)-linear map from bit vectors into GF(2^128); it determines the values of a
+/// VOLE.
 ///
-/// A VOLE over such values takes one correlated transfer per bit (Gilboa, "Two party RSA key generation", CRYPTO 1999):
-/// with w_j = v_j + u_j·Δ for the bits u_j of a value u, Σ_j lift(e_j)·w_j = Σ_j lift(e_j)·v_j + lift(u)·Δ.
+/// A VOLE over such values takes one correlated transfer per bit (Gilboa, "Two party RSA key
+/// generation", CRYPTO 1999): with w_j = v_j + u_j·Δ for the bits u_j of a value u, Σ_j
+/// lift(e_j)·w_j = Σ_j lift(e_j)·v_j + lift(u)·Δ.
 #[derive(Clone, Debug)]
 pub struct Lift {
     images: Vec<Block>,
@@ -20,7 +22,8 @@ impl Lift {
     /// The map from the i-th unit vector to `images[i]`.
     ///
     /// # Panics
-    /// If there are no images, or the images are linearly dependent over GF(2): they are constants of a parameter set.
+    /// If there are no images, or the images are linearly dependent over GF(2): they are constants
+    /// of a parameter set.
     pub fn new(images: Vec<Block>) -> Self {
         assert!(!images.is_empty(), "values of at least one bit");
         let mut basis: Vec<u128> = Vec::new();
@@ -38,7 +41,8 @@ impl Lift {
         self.images.len()
     }
 
-    /// The element for the lowest [`width_bits`](Self::width_bits) bits of `value`, in constant time.
+    /// The element for the lowest [`width_bits`](Self::width_bits) bits of `value`, in constant
+    /// time.
     pub fn apply(&self, value: u128) -> Block {
         let chosen = (0..).zip(&self.images);
         chosen

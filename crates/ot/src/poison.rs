@@ -2,8 +2,8 @@ use vesica_core::{Error, Result};
 
 /// The first error of a party; every later use returns the same error.
 ///
-/// A failed check may have revealed a bit of a secret to the peer, and after a failed connection the parties are out of
-/// step.
+/// A failed check may have revealed a bit of a secret to the peer, and after a failed connection
+/// the parties are out of step.
 #[derive(Default)]
 pub(crate) struct Poison(Option<Error>);
 

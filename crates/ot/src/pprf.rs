@@ -1,10 +1,12 @@
 //! # Punctured pseudorandom functions from GGM trees
 //!
-//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions", J. ACM 1986, with one base transfer per
-//! level and the consistency check of L. Roy, "SoftSpokenOT", CRYPTO 2022 (ePrint 2022/192).
+//! O. Goldreich, S. Goldwasser, S. Micali, "How to construct random functions", J. ACM 1986, with
+//! one base transfer per level and the consistency check of L. Roy, "SoftSpokenOT", CRYPTO 2022
+//! (ePrint 2022/192).
 //!
-//! For each tree of 2^k leaves the *sender* learns all leaves, and the *receiver* all but the one at α. In the k base
-//! transfers of the tree, the receiver chooses ¬α_l, the negated bits of α, highest bit first.
+//! For each tree of 2^k leaves the *sender* learns all leaves, and the *receiver* all but the one
+//! at α. In the k base transfers of the tree, the receiver chooses ¬α_l, the negated bits of α,
+//! highest bit first.
 //!
 //! | | |
 //! |---|---|
@@ -23,15 +25,16 @@
 //!         ── Σ t_i,  D = hash of all t_i ─────▶   t_α from the sum; is the hash D?
 //! ```
 //!
-//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys derived from the session and the transcript of the base
-//! transfers. F is BLAKE3 with 128 + 256 bits of output. Its second part is collision resistant, so D fixes one x_i for
-//! each leaf. A deviating sender must guess bits of α, and a wrong guess is detected.
+//! G(x) = (π_0(x) + x, π_1(x) + x) with AES under two keys derived from the session and the
+//! transcript of the base transfers. F is BLAKE3 with 128 + 256 bits of output. Its second part is
+//! collision resistant, so D fixes one x_i for each leaf. A deviating sender must guess bits of α,
+//! and a wrong guess is detected.
 //!
-//! The receiver stores leaf x at place x ⊕ α, at each level. The unknown node then always comes first, and no address
-//! or branch depends on α.
+//! The receiver stores leaf x at place x ⊕ α, at each level. The unknown node then always comes
+//! first, and no address or branch depends on α.
 //!
-//! **Where we differ from the paper.** One hash D covers all trees. The keys of the base transfers are the first level,
-//! so for k = 1 there is no message and nothing to check.
+//! **Where we differ from the paper.** One hash D covers all trees. The keys of the base transfers
+//! are the first level, so for k = 1 there is no message and nothing to check.
 
 use vesica_core::hash::{derive, derive_into};
 use vesica_core::{Block, Misbehaviour, Result, Security};
@@ -136,8 +139,8 @@ fn transcript(binding: &[u8; 32], sums: &[Block], tags: &[u8]) -> [u8; 32] {
 
 /// Sends the message, and returns all leaves of all trees.
 ///
-/// `keys` holds the key pairs of the base transfers, the first `depth` for the first tree. `binding` is a value that
-/// both parties hold and neither chose alone.
+/// `keys` holds the key pairs of the base transfers, the first `depth` for the first tree.
+/// `binding` is a value that both parties hold and neither chose alone.
 ///
 /// # Errors
 /// Connection errors.
@@ -189,12 +192,14 @@ pub fn send<S: Security>(
     Ok(Output { leaves, transcript: transcript(binding, &sums, &message) })
 }
 
-/// Receives the message, and returns all leaves but one of each tree: leaf y ⊕ α at place y, and zero at place 0.
+/// Receives the message, and returns all leaves but one of each tree: leaf y ⊕ α at place y, and
+/// zero at place 0.
 ///
 /// `keys` holds the chosen keys of the base transfers, `alphas` the α of each tree, below 2^k.
 ///
 /// # Errors
-/// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if the trees differ from those of an honest sender.
+/// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if the trees differ from those of an
+/// honest sender.
 ///
 /// # Panics
 /// If there are not `sizes.base_transfers()` keys and `sizes.trees` alphas.
@@ -243,8 +248,8 @@ pub fn receive<S: Security>(
     Ok(Output { leaves, transcript: transcript(binding, &sums, &tags) })
 }
 
-/// Turns the nodes of the last level into leaves, and compares the hash of the tags with the sender's. Returns the
-/// sender's message.
+/// Turns the nodes of the last level into leaves, and compares the hash of the tags with the
+/// sender's. Returns the sender's message.
 fn check(
     ctx: &mut Context,
     sizes: Sizes,

@@ -34,30 +34,33 @@
 //!   is D the hash of h(w) + Δ·U?
 //! ```
 //!
-//! A position yields one correlated transfer; `width` consecutive positions yield one value of a VOLE over GF(2^128) by
-//! a [`Lift`](crate::Lift).
+//! A position yields one correlated transfer; `width` consecutive positions yield one value of a
+//! VOLE over GF(2^128) by a [`Lift`](crate::Lift).
 //!
-//! **The check.** h = (h_1, h_2) hashes each row separately. It is linear over GF(2) and, for N positions, from a
-//! family that is ((N/128 + 1)·2^-128)²-universal. This is the paper's check, not that of M. Keller, E. Orsini and P.
-//! Scholl (CRYPTO 2015), whose proof does not hold. m_1 and m_2 come from 128 positions each that serve no other
-//! purpose, so U is uniform. Beyond U the sender learns only whether D is the hash of something it can compute, and
-//! nothing of u. A receiver whose c_j do not belong to one u passes only if it guessed the bits of Δ in all rows where
-//! they differ, each with probability ½.
+//! **The check.** h = (h_1, h_2) hashes each row separately. It is linear over GF(2) and, for N
+//! positions, from a family that is ((N/128 + 1)·2^-128)²-universal. This is the paper's check, not
+//! that of M. Keller, E. Orsini and P. Scholl (CRYPTO 2015), whose proof does not hold. m_1 and m_2
+//! come from 128 positions each that serve no other purpose, so U is uniform. Beyond U the sender
+//! learns only whether D is the hash of something it can compute, and nothing of u. A receiver
+//! whose c_j do not belong to one u passes only if it guessed the bits of Δ in all rows where they
+//! differ, each with probability ½.
 //!
-//! **No challenge.** The points χ are the hash of everything that the receiver has sent: the base transfers, the trees,
-//! and the corrections, byte by byte. The response travels with the corrections, and the sender checks it before it
-//! returns any output, so nothing that depends on K reaches a receiver that has not passed the check. A receiver can
-//! try other corrections until the points suit it. One try succeeds, for one of the at most 2^13 pairs of rows, with
-//! probability 2^13·((N/128 + 1)·2^-128)². For up to 2^48 positions that is 2^-161, so more than 2^128 hashes are
-//! needed. The receiver cannot test its guesses of bits of Δ locally: only the sender's reaction reveals them.
+//! **No challenge.** The points χ are the hash of everything that the receiver has sent: the base
+//! transfers, the trees, and the corrections, byte by byte. The response travels with the
+//! corrections, and the sender checks it before it returns any output, so nothing that depends on K
+//! reaches a receiver that has not passed the check. A receiver can try other corrections until the
+//! points suit it. One try succeeds, for one of the at most 2^13 pairs of rows, with probability
+//! 2^13·((N/128 + 1)·2^-128)². For up to 2^48 positions that is 2^-161, so more than 2^128 hashes
+//! are needed. The receiver cannot test its guesses of bits of Δ locally: only the sender's
+//! reaction reveals them.
 //!
-//! After a failed check, or any other error, a party refuses further use, because the failure revealed something about
-//! Δ to the receiver.
+//! After a failed check, or any other error, a party refuses further use, because the failure
+//! revealed something about Δ to the receiver.
 //!
-//! **Where we differ from the paper.** The stream of a leaf is AES-128 in counter mode under the leaf. The points are a
-//! hash of the receiver's messages instead of the sender's coins, and there are two instead of one. The response has a
-//! hash of h(v) instead of h(v): the sender compares it with the expected hash, and in the random-oracle model the hash
-//! commits the receiver to h(v).
+//! **Where we differ from the paper.** The stream of a leaf is AES-128 in counter mode under the
+//! leaf. The points are a hash of the receiver's messages instead of the sender's coins, and there
+//! are two instead of one. The response has a hash of h(v) instead of h(v): the sender compares it
+//! with the expected hash, and in the random-oracle model the hash commits the receiver to h(v).
 
 mod check;
 mod expand;

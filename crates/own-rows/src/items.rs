@@ -12,8 +12,8 @@ use vesica_scratch::{Scratch, ScratchFile};
 /// Items read at once.
 const READ_ITEMS: usize = 1 << 16;
 
-/// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key has the item
-/// [`NO_ITEM`].
+/// The items of a file's rows, 16 bytes each, in the order of the rows. A row without a usable key
+/// has the item [`NO_ITEM`].
 pub struct RowItems {
     kept: Kept,
     /// How many bytes stay in memory, and where the rest goes; `None` if all stay in memory.
@@ -147,7 +147,8 @@ impl<'a, T: Copy + Default> Spread<'a, T> {
     }
 }
 
-/// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word ⌊r/64⌋.
+/// A bit for each of `rows`, set if its item is in `matched`: row r has bit r mod 64 of word
+/// ⌊r/64⌋.
 pub fn bits(rows: &[Item], matched: &[Item]) -> Vec<u64> {
     let matched = IndexedItems::new(matched);
     let word = |items: &[Item]| {
@@ -170,7 +171,8 @@ struct IndexedItems<'a> {
 /// Bits of the largest index: 2^24 entries of four bytes.
 const INDEX_MAX_BITS: u32 = 24;
 
-/// Items that are looked up together, so that their cache misses overlap: those of one word of bits.
+/// Items that are looked up together, so that their cache misses overlap: those of one word of
+/// bits.
 const WINDOW: usize = 64;
 
 impl<'a> IndexedItems<'a> {

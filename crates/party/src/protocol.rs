@@ -204,7 +204,8 @@ impl Partitions {
 pub struct UsableSetLen {
     /// Without any effort.
     pub free: u64,
-    /// At most, if it can hash 2^80 items: a bound on the set that the proof's simulator extracts from it.
+    /// At most, if it can hash 2^80 items: a bound on the set that the proof's simulator extracts
+    /// from it.
     pub most: u64,
 }
 
@@ -295,7 +296,8 @@ pub struct Protocol {
     /// Whether it takes several values for an item, and values with a sign. The values are then the
     /// sender's, and the receiver learns how many items are common.
     pub wide_values: bool,
-    /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the result.
+    /// Whether a run in which both learn may send fewer bytes than `bytes`, depending on the
+    /// result.
     pub bytes_depend_on_result: bool,
     /// Whether it compares each item with each.
     pub pairwise: Pairwise,
@@ -392,7 +394,8 @@ impl Protocol {
     /// the part's own. It ends with [`Output::Addends`](crate::Output::Addends).
     ///
     /// # Errors
-    /// As [`party`](Self::party); [`ParameterError::UnsupportedOperation`] if the protocol or the query has no addends.
+    /// As [`party`](Self::party); [`ParameterError::UnsupportedOperation`] if the protocol or the
+    /// query has no addends.
     pub fn part(
         &self,
         role: Role,

@@ -50,7 +50,8 @@ enum Kind {
     Uuid,
 }
 
-/// How the cells of typed columns become the texts that a profile reads, where that depends on the profile.
+/// How the cells of typed columns become the texts that a profile reads, where that depends on the
+/// profile.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TypedForm {
     /// Whether the zeros at the end of a decimal's fraction are dropped, so that 12.00 equals 12.

@@ -16,7 +16,8 @@ pub enum Refusal {
     /// A number that no subscriber can have: too short, too long, or an unknown country code.
     #[error("holds an impossible telephone number")]
     ImpossiblePhone,
-    /// A number without a plus whose first digits may be the country code, or not: both numbers may exist.
+    /// A number without a plus whose first digits may be the country code, or not: both numbers may
+    /// exist.
     #[error("holds a telephone number that could begin with a country code")]
     AmbiguousPhone,
     /// Two numbers, or one and the end of another.

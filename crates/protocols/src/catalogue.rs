@@ -72,8 +72,8 @@ pub fn catalogue() -> &'static [Protocol] {
     CATALOGUE
 }
 
-/// The strongest security that any protocol offers for `operation`. Protocols in which only the receiver can learn the
-/// result do not count.
+/// The strongest security that any protocol offers for `operation`. Protocols in which only the
+/// receiver can learn the result do not count.
 pub fn strongest(operation: Operation) -> Security {
     let offering = catalogue().iter().filter(|row| row.operations.contains(&operation));
     let offering = offering.filter(|row| row.learners == Learners::Any);

@@ -1,6 +1,7 @@
 //! The catalogue of all protocols, of both trust models, and the modules behind its rows.
 //!
-//! * [`catalogue`](mod@catalogue) — every protocol: who learns what, under which assumption, how many bytes.
+//! * [`catalogue`](mod@catalogue) — every protocol: who learns what, under which assumption, how
+//!   many bytes.
 //! * [`Row`] — a row of either [`TrustModel`].
 //! * [`Party`], [`Input`], [`Output`] — what the protocols of two parties share.
 //!

@@ -35,9 +35,9 @@
 //! rather than its own tags: this takes the same trust and fewer bytes.
 //!
 //! A party that deviates can do two things beyond lying about its input: make the result wrong,
-//! and, as the receiver in [`Learns::Both`], choose the result that the sender gets. Under the one-more gap
-//! Diffie–Hellman assumption it learns nothing more about the other's set than its own set entitles it
-//! to. That is not a proof of malicious security, and none is claimed.
+//! and, as the receiver in [`Learns::Both`], choose the result that the sender gets. Under the
+//! one-more gap Diffie–Hellman assumption it learns nothing more about the other's set than its own
+//! set entitles it to. That is not a proof of malicious security, and none is claimed.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -72,7 +72,8 @@ const POINTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// more than the bandwidth–delay product of common links.
 const WINDOW_MESSAGES: usize = 64;
 
-/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
+/// receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     // 1. α ←$ Z_q
     let alpha = random_scalar(ctx);
@@ -142,7 +143,8 @@ fn tag_peer_points(ctx: &mut Context, params: &PsiParams, beta: &Scalar) -> Resu
     Ok(tags)
 }
 
-/// Sends H(y)^β and receives t_y = tag((H(y)^β)^α), the tags a window of messages behind the points.
+/// Sends H(y)^β and receives t_y = tag((H(y)^β)^α), the tags a window of messages behind the
+/// points.
 fn exchange_points_for_tags(
     ctx: &mut Context,
     params: &PsiParams,

@@ -30,20 +30,20 @@
 //!   7  [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
 //! ```
 //!
-//! If x = y, both keys are (PCH/H(y)·g^R_c)^R_s. M is the masked product of all the receiver's hashes; the paper
-//! calls it X.
+//! If x = y, both keys are (PCH/H(y)·g^R_c)^R_s. M is the masked product of all the receiver's
+//! hashes; the paper calls it X.
 //!
 //! The group is the squares modulo a safe prime of RFC 7919 of 2048 or 3072 bits, see
-//! [`vesica_modular::modp`]. The y_i are sent in messages of [`ELEMENTS_PER_MESSAGE`]; each is answered as soon as it
-//! is raised. Powers of g and Z are looked up in tables.
+//! [`vesica_modular::modp`]. The y_i are sent in messages of [`ELEMENTS_PER_MESSAGE`]; each is
+//! answered as soon as it is raised. Powers of g and Z are looked up in tables.
 //!
-//! **Where we differ from the paper.** The paper uses a subgroup of Z_p^* of order q of 160 bits or more.
-//! Hashing into such a subgroup takes a power with an exponent of |p| − |q| bits, more than
-//! all other steps together. Without that power, (M/y_i)^q = H(y)^q would let a sender test guesses of y. With a safe
-//! prime the hash is one square, and exponents stay as short as the paper's: the masks are then not perfect, but
-//! hidden under the assumption on short exponents. R_s is even, so that raising an element outside the group
-//! reveals nothing about R_s. H binds the session. The tags are the Elias–Fano code of their set. The R_i
-//! are derived from a seed and i.
+//! **Where we differ from the paper.** The paper uses a subgroup of Z_p^* of order q of 160 bits or
+//! more. Hashing into such a subgroup takes a power with an exponent of |p| − |q| bits, more than
+//! all other steps together. Without that power, (M/y_i)^q = H(y)^q would let a sender test guesses
+//! of y. With a safe prime the hash is one square, and exponents stay as short as the paper's: the
+//! masks are then not perfect, but hidden under the assumption on short exponents. R_s is even, so
+//! that raising an element outside the group reveals nothing about R_s. H binds the session. The
+//! tags are the Elias–Fano code of their set. The R_i are derived from a seed and i.
 //!
 //! [`crate::dh`] has the same structure in a group that is about a hundred times faster.
 //!
@@ -65,16 +65,19 @@ use vesica_modular::{Exponent, Residue};
 use vesica_net::Context;
 use vesica_party::{Output, answer, sorted_tags};
 
-/// Elements in one message: 32 KiB and a tenth of a second of the sender's work, or 48 KiB and a quarter of a second.
+/// Elements in one message: 32 KiB and a tenth of a second of the sender's work, or 48 KiB and a
+/// quarter of a second.
 pub const ELEMENTS_PER_MESSAGE: usize = 128;
 
 /// Items one CPU thread works on at a time; they share an inversion.
 const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
-/// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
+/// Messages the receiver sends before it waits for the first answer: some seconds of the sender's
+/// work.
 const WINDOW_MESSAGES: usize = 64;
 
-/// Holds R_s; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// Holds R_s; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items
+/// the receiver has.
 fn run_sender(
     prime: Prime,
     params: PsiParams,
@@ -199,7 +202,8 @@ fn product(ctx: &Context, group: &Group, hash: &Hashes, y: &[Item]) -> Residue {
     partial.iter().fold(one, |product, part| product.mul(part))
 }
 
-/// Sends M and every y_i, receives Z and every y'_i, a window of messages behind, and gives H'(K_y) for each y.
+/// Sends M and every y_i, receives Z and every y'_i, a window of messages behind, and gives H'(K_y)
+/// for each y.
 fn exchange_for_powers(ctx: &mut Context, masks: &Masks<'_>, y: &[Item]) -> Result<Vec<Tagged>> {
     ctx.peer()?.send(&masks.m())?;
     ctx.peer()?.flush()?;

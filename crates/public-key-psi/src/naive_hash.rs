@@ -51,7 +51,8 @@ const TAGS_PER_MESSAGE: usize = 16 << 10;
 /// Tags one CPU thread works on at a time.
 const TAGS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
-/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the receiver has.
+/// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
+/// receiver has.
 fn run_sender(params: PsiParams, x: Arc<Vec<Item>>, ctx: &mut Context) -> Result<Output> {
     let x = Shuffled::new(x, ctx.rng());
     // 1. k

@@ -28,20 +28,21 @@
 //!   7  [both] x is common iff its bit is 1 ◀──────     [both] one bit for each tag received
 //! ```
 //!
-//! The catalogue has two rows: `rsa_dt10` with n of 2048 bits, and `rsa_dt10_3072` with 3072. e = 65537.
+//! The catalogue has two rows: `rsa_dt10` with n of 2048 bits, and `rsa_dt10_3072` with 3072. e
+//! = 65537.
 //!
 //! The sender computes its own roots while the receiver blinds. The y_i are sent in messages of
 //! [`ELEMENTS_PER_MESSAGE`]; each is answered as soon as it is signed.
 //!
 //! **Where we differ from the paper.** H is BLAKE3 to 128 bits more than n has, reduced, and binds
-//! session and n. Each run has a fresh key: the paper lets a server keep its key and its tags,
-//! but then the tags of two runs can be compared. The tags are the Elias–Fano code of their set instead of a
-//! random permutation. r_i is derived from a seed and i, so that the receiver stores none of them;
-//! many inverses are computed together. The sender checks every root before it sends it.
+//! session and n. Each run has a fresh key: the paper lets a server keep its key and its tags, but
+//! then the tags of two runs can be compared. The tags are the Elias–Fano code of their set instead
+//! of a random permutation. r_i is derived from a seed and i, so that the receiver stores none of
+//! them; many inverses are computed together. The sender checks every root before it sends it.
 //!
-//! A sender that deviates can choose n so that e divides φ(n). Then y_i reveals in which class modulo
-//! the e-th powers H(y) lies, and the sender can test guesses of y. Nothing in the paper's protocol prevents
-//! this.
+//! A sender that deviates can choose n so that e divides φ(n). Then y_i reveals in which class
+//! modulo the e-th powers H(y) lies, and the sender can test guesses of y. Nothing in the paper's
+//! protocol prevents this.
 //!
 //! [`Learns::Both`]: vesica_core::Learns::Both
 
@@ -68,7 +69,8 @@ pub const ELEMENTS_PER_MESSAGE: usize = 64;
 /// Roots one CPU thread takes at a time.
 const ROOTS_PER_TASK: NonZeroUsize = NonZeroUsize::new(4).unwrap();
 
-/// Messages the receiver sends before it waits for the first answer: some seconds of the sender's work.
+/// Messages the receiver sends before it waits for the first answer: some seconds of the sender's
+/// work.
 const WINDOW_MESSAGES: usize = 64;
 
 /// Holds the private key; learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of

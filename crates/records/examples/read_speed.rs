@@ -1,4 +1,5 @@
-//! Measures how fast files become items, and back: rows a second and peak memory, one process a line.
+//! Measures how fast files become items, and back: rows a second and peak memory, one process a
+//! line.
 //!
 //! Rows a second of CPU time are listed next to those of wall time: they are what an otherwise idle
 //! core achieves.
@@ -8,8 +9,8 @@
 //! taskset -c 0 target/release/examples/read_speed DIRECTORY [ROWS]
 //! ```
 //!
-//! Creates a CSV file of three columns (a key of 21 bytes) in the directory, its gzip, zstd and Parquet
-//! versions, and measures each format and some profiles.
+//! Creates a CSV file of three columns (a key of 21 bytes) in the directory, its gzip, zstd and
+//! Parquet versions, and measures each format and some profiles.
 
 #![allow(clippy::print_stdout)]
 

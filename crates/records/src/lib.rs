@@ -1,19 +1,25 @@
 //! Files and columns: CSV, Parquet, normalisers, key encoding.
 //!
-//! * [`Source`] — a file of rows, or a folder of such files, opened and checked once, read any number of times; or a
-//!   frame, read once.
-//! * [`Profile`] — a named, versioned rule that makes equal what two organisations write differently.
+//! * [`Source`] — a file of rows, or a folder of such files, opened and checked once, read any
+//!   number of times; or a frame, read once.
+//! * [`Profile`] — a named, versioned rule that makes equal what two organisations write
+//!   differently.
 //! * [`KeyColumn`] — a column of the key, and its profile.
 //! * [`encoding`] — the injective encoding of a composite key.
 //! * [`read_keys`] — first pass: rows to a sorted set of distinct items;
 //!   [`read_keys_with`] — also the values of columns, and the texts of keys.
-//! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of the rows.
-//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue; a [`Survey`] holds
-//!   these, and what the values of the key columns look like, without showing one.
-//! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are not rows of the input.
+//! * [`stream_items`] — the same pass for sets of any size: the item of every row, in the order of
+//!   the rows.
+//! * [`survey_keys`], [`survey_items`] — the same passes, which count faults of rows and continue;
+//!   a [`Survey`] holds these, and what the values of the key columns look like, without showing
+//!   one.
+//! * [`TableWriter`], [`write_figures`], [`write_document`] — results that are not rows of the
+//!   input.
 //! * [`RefusedList`] — the places of rows whose key is refused, as a table.
-//! * [`write_rows`], [`mark_rows`] — second pass: the rows of a bitmap, or all with a mark, in input order.
-//! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for fuzzers.
+//! * [`write_rows`], [`mark_rows`] — second pass: the rows of a bitmap, or all with a mark, in
+//!   input order.
+//! * [`panic_is_caught`] — for a panic hook: whether a damaged file is the cause; [`fuzzing`] — for
+//!   fuzzers.
 //! * [`InputError`], [`OutputError`] — errors in a file, and their places.
 //!
 //! Only this crate knows file formats. Rows are streamed: memory is fixed buffers and 16 bytes a

@@ -126,7 +126,8 @@ pub struct HelperReport {
     pub copies: u32,
     /// Dummies of each kind.
     pub dummies: u32,
-    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed, for sets of these sizes.
+    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed, for sets
+    /// of these sizes.
     pub cheating_bits: f64,
 }
 
@@ -166,8 +167,8 @@ pub struct ProtocolReport {
 pub struct CandidateReport {
     /// Its id in the catalogue.
     pub id: &'static str,
-    /// The estimated seconds at these sizes, over the network as measured or, without a measurement,
-    /// over a nominal one.
+    /// The estimated seconds at these sizes, over the network as measured or, without a
+    /// measurement, over a nominal one.
     pub estimated_s: f64,
     /// Its payload bytes at these sizes.
     pub bytes: u64,
@@ -242,7 +243,8 @@ pub struct MisfitReport {
     pub refused: u64,
     /// Of how many.
     pub values: u64,
-    /// The profile that would take most of the refused ones, or two joined by "or"; `None` if none is known.
+    /// The profile that would take most of the refused ones, or two joined by "or"; `None` if none
+    /// is known.
     pub better: Option<String>,
 }
 
@@ -273,7 +275,8 @@ pub struct PartReport {
 pub struct SizesReport {
     /// Whether both sets were padded to their `max_rows`.
     pub hidden: bool,
-    /// Self-check items each party added, shared and own together; with a helper its dummies of both kinds.
+    /// Self-check items each party added, shared and own together; with a helper its dummies of
+    /// both kinds.
     pub self_check_items: u64,
 }
 
@@ -293,8 +296,8 @@ pub struct ResultReport {
     pub sum: Option<String>,
     /// The sums of all columns, when this side receives them.
     pub sums: Option<Vec<SumReport>>,
-    /// Keys that either party has, when this side receives them, or identifiers in the list, with those of
-    /// padding.
+    /// Keys that either party has, when this side receives them, or identifiers in the list, with
+    /// those of padding.
     pub union_keys: Option<u64>,
     /// Keys that only the peer has, when this side receives them.
     pub new_keys: Option<u64>,
@@ -302,10 +305,11 @@ pub struct ResultReport {
     pub shared_entries: Option<u64>,
     /// Rows in the result file, when this side receives rows.
     pub rows_written: Option<u64>,
-    /// Those of them whose mark says that their key is in common, when the file has all rows with a mark.
+    /// Those of them whose mark says that their key is in common, when the file has all rows with a
+    /// mark.
     pub rows_marked: Option<u64>,
-    /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party receives no answer to
-    /// check. A run that fails the self-check has no report.
+    /// `passed`; or `none` if the operation has no self-check items, or if with a helper this party
+    /// receives no answer to check. A run that fails the self-check has no report.
     pub self_check: &'static str,
 }
 
@@ -321,11 +325,13 @@ pub struct SumReport {
 /// Bytes on the network.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct NetworkReport {
-    /// Payload bytes that the catalogue's formula counts, from this party to the peer or the helper.
+    /// Payload bytes that the catalogue's formula counts, from this party to the peer or the
+    /// helper.
     pub formula_sent: u64,
     /// Payload bytes by that formula from the peer or the helper to this party.
     pub formula_received: u64,
-    /// Payload bytes that this party sent. With a helper they include requests and the parties' meeting.
+    /// Payload bytes that this party sent. With a helper they include requests and the parties'
+    /// meeting.
     pub payload_sent: u64,
     /// Payload bytes that this party received.
     pub payload_received: u64,
@@ -333,9 +339,9 @@ pub struct NetworkReport {
     pub wire_sent: u64,
     /// All bytes this side received over TCP, TLS included.
     pub wire_received: u64,
-    /// Times this side changed between sending and receiving in a session of two parties; `None` with a helper. Blocks
-    /// that are answered while others are under way count too, so large runs have more than the flights that wait for
-    /// each other.
+    /// Times this side changed between sending and receiving in a session of two parties; `None`
+    /// with a helper. Blocks that are answered while others are under way count too, so large runs
+    /// have more than the flights that wait for each other.
     pub direction_changes: Option<u64>,
 }
 

@@ -155,7 +155,8 @@ fn write_grocer(path: &Path, mut entries: Vec<Entry>) -> io::Result<Made> {
     Ok(Made { expected: expected.into_bytes(), expected_rows })
 }
 
-/// Writes the airline's file in the format of a database export: commas, quotes, other names for the columns.
+/// Writes the airline's file in the format of a database export: commas, quotes, other names for
+/// the columns.
 fn write_airline(path: &Path, mut entries: Vec<Entry>) -> io::Result<()> {
     let mut hand = Hand::new(0x6169726c696e65);
     hand.dice().shuffle(&mut entries);

@@ -1,7 +1,7 @@
 //! Data that is made up, and the results expected from it.
 //!
-//! * [`MadeUp`] — two sets for a measurement, and what each party must learn; [`MadeUpItems`] — their items as they are
-//!   needed;
+//! * [`MadeUp`] — two sets for a measurement, and what each party must learn; [`MadeUpItems`] —
+//!   their items as they are needed;
 //! * [`customers`] — the customer files of the demonstration, and a plain join of them.
 
 #![forbid(unsafe_code)]

@@ -1,7 +1,7 @@
 //! The input of the parties of a measurement, and the result that they must learn.
 //!
-//! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and then others.
-//! Both number them alike, and an item's number gives its values and its text.
+//! The sender has items 0 to n_x − 1; the receiver the first of these, as many as are common, and
+//! then others. Both number them alike, and an item's number gives its values and its text.
 
 use std::io;
 use std::sync::Arc;
@@ -49,8 +49,8 @@ impl MadeUp {
         input(self)
     }
 
-    /// Whether `output` is what the party must learn. If one party alone cannot judge the output, such as shares, it
-    /// shows it to the other one.
+    /// Whether `output` is what the party must learn. If one party alone cannot judge the output,
+    /// such as shares, it shows it to the other one.
     ///
     /// # Errors
     /// Those of the connection.
@@ -147,8 +147,8 @@ fn are_right(sets: &MadeUp, rows: Option<RowSet>) -> bool {
         && words.iter().zip(0..).all(|(word, index)| *word == expected(index))
 }
 
-/// Whether both have the same list, in which each own item has an identifier of its own, and common items have the same
-/// identifier at both.
+/// Whether both have the same list, in which each own item has an identifier of its own, and common
+/// items have the same identifier at both.
 fn are_ids(sets: &MadeUp, ids: &Ids, ctx: &mut Context) -> Result<bool> {
     let union = sets.sender_len + sets.receiver_len - sets.common_len;
     let own = sorted(ids.own.iter().copied());
@@ -165,7 +165,8 @@ fn common_ids<'a>(sets: &MadeUp, ids: &'a Ids) -> &'a [u8] {
     ids.own[..common].as_flattened()
 }
 
-/// Whether the shares of both give the common items and their values, or the values or defaults of all.
+/// Whether the shares of both give the common items and their values, or the values or defaults of
+/// all.
 fn are_shares(sets: &MadeUp, mut shares: Shares, query: Query, ctx: &mut Context) -> Result<bool> {
     let bytes: Vec<u8> = shares.values.iter().flat_map(|value| value.to_le_bytes()).collect();
     let theirs = exchange(ctx, &[shares.items.as_flattened(), &bytes].concat())?;

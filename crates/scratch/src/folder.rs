@@ -42,7 +42,8 @@ impl FolderScratch {
         Ok(stat.blocks_available() * stat.fragment_size())
     }
 
-    /// Tries whether files can be created in the folder, or in the one above it that exists. Leaves nothing behind.
+    /// Tries whether files can be created in the folder, or in the one above it that exists. Leaves
+    /// nothing behind.
     ///
     /// # Errors
     /// Those of the file system.

@@ -11,8 +11,9 @@ pub const MEMORY_BYTES_DEFAULT: u64 = 1 << 30;
 /// The least default, in bytes.
 const LEAST_BYTES: u64 = 16_000_000;
 
-/// The memory of a run by default: 1 GiB, or half of what the container or the machine has if that is less, but not
-/// below 16 MB. The other half is for what is not counted: the program, buffers of the network, pages of files.
+/// The memory of a run by default: 1 GiB, or half of what the container or the machine has if that
+/// is less, but not below 16 MB. The other half is for what is not counted: the program, buffers of
+/// the network, pages of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryDefault {
     /// In bytes.

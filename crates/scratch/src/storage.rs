@@ -4,7 +4,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
-/// Creates storage for intermediate data. The implementation protects and removes data that holds secrets.
+/// Creates storage for intermediate data. The implementation protects and removes data that holds
+/// secrets.
 pub trait Scratch: Send + Sync {
     /// Creates an empty file.
     ///
@@ -21,7 +22,8 @@ pub trait ScratchFile: Send + Sync {
     /// Those of the file system, such as a full disk.
     fn append(&mut self, bytes: &[u8]) -> io::Result<()>;
 
-    /// Writes `bytes` over those from `offset` on, which must be there. Others may read and write other places meanwhile.
+    /// Writes `bytes` over those from `offset` on, which must be there. Others may read and write
+    /// other places meanwhile.
     ///
     /// # Errors
     /// Those of the file system; [`io::ErrorKind::UnexpectedEof`] beyond the end.

@@ -10,8 +10,8 @@ use std::path::Path;
 use tempfile::{Builder, NamedTempFile};
 
 /// A file without a name in the directory where it will get one. If the process ends before
-/// [`persist`](Self::persist), nothing remains. On file systems without such files it gets a temporary
-/// name, which is removed unless the process is killed.
+/// [`persist`](Self::persist), nothing remains. On file systems without such files it gets a
+/// temporary name, which is removed unless the process is killed.
 pub struct UnnamedFile(Kind);
 
 enum Kind {
@@ -56,8 +56,8 @@ impl UnnamedFile {
         }
     }
 
-    /// Makes the written data durable and gives the file its name; `replace` allows replacing a file of
-    /// that name.
+    /// Makes the written data durable and gives the file its name; `replace` allows replacing a
+    /// file of that name.
     ///
     /// # Errors
     /// [`io::ErrorKind::AlreadyExists`], and any error of the file system.
@@ -70,8 +70,8 @@ impl UnnamedFile {
         match self.0 {
             Kind::Unnamed(file) => match link(&file, path) {
                 Err(error) if replace && error.kind() == io::ErrorKind::AlreadyExists => {
-                    // No call replaces a file with one that has no name, so it gets a temporary name
-                    // first.
+                    // No call replaces a file with one that has no name, so it gets a temporary
+                    // name first.
                     let free = named(directory, 0o600)?.into_temp_path();
                     fs::remove_file(&free)?;
                     link(&file, &free)?;

@@ -1,7 +1,8 @@
 //! # KMRS14: private set intersection with a helper
 //!
-//! S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, "Scaling Private Set Intersection to Billion-Element Sets",
-//! Financial Cryptography 2014: Figures 1 to 4. The paper's server is the helper here.
+//! S. Kamara, P. Mohassel, M. Raykova, S. Sadeghian, "Scaling Private Set Intersection to
+//! Billion-Element Sets", Financial Cryptography 2014: Figures 1 to 4. The paper's server is the
+//! helper here.
 //!
 //! | | Figure 1 | Figure 2 | Figure 3 | Figure 4 |
 //! |---|---|---|---|---|
@@ -26,8 +27,8 @@
 //! | helper learns, `server_aided_size_hiding` | who takes part and the size of each set; not how many items are common |
 //! | helper learns, `pet` | who takes part; not whether the values are equal |
 //!
-//! All figures assume that **the helper colludes with no party**. F is AES-128; labels are its outputs, truncated
-//! ([`Spec::formats`]).
+//! All figures assume that **the helper colludes with no party**. F is AES-128; labels are its
+//! outputs, truncated ([`Spec::formats`]).
 //!
 //! ```text
 //!   P_i, with the set S_i                                  helper
@@ -52,7 +53,8 @@
 //! * **The answer is a bit for each label of the party's own list** (as in section 4 of the paper),
 //!   also in the fair protocol: the number of bits does not depend on the common keys, so no
 //!   padding is needed (the published padding to |S_1| + t is too short for c copies).
-//! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one set, which gives 2^-20.
+//! * **Labels have 40 + log Σ N_i·N_j bits.** The published length bounds collisions within one
+//!   set, which gives 2^-20.
 //! * **x ‖ α and dummies** are not longer blocks, but have other keys: one for each copy number α,
 //!   for D_0 and for each D_i.
 //! * **To open K_2 and D, the parties open the secret that they derive from.** These belong to one
@@ -65,7 +67,8 @@
 //!   and the helper checks that both answers will pass before it opens them. Otherwise a helper
 //!   that is not bound yet could forge an answer from the first list that is opened, and a party
 //!   could make only the other abort.
-//! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else after an interruption.
+//! * **A party remembers what the helper showed it** ([`Memory`]), and accepts nothing else after
+//!   an interruption.
 //! * **Parties meet through the helper**: the coin toss of Figures 2 to 4 is also used in Figure 1,
 //!   where the paper lets P_1 choose K.
 //! * **Figure 1 has dummies too**, as a self-check.

@@ -4,7 +4,8 @@
 //! |---|---|---|
 //! | [`kmrs14`] | server-aided intersection, for any number of parties (Kamara, Mohassel, Raykova, Sadeghian 2014) | of the helper: semi-honest, malicious |
 //!
-//! What a helper that may cheat learns, and how many copies of each key and dummies show a wrong answer:
+//! What a helper that may cheat learns, and how many copies of each key and dummies show a wrong
+//! answer:
 //!
 //! ```
 //! use vesica_server_aided::kmrs14::{Check, Noun, find_aided};

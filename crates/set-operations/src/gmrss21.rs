@@ -1,12 +1,14 @@
 //! # GMRSS21: set operations from oblivious switching
 //!
-//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching",
-//! PKC 2021; and private ids from two complete OPRFs.
+//! G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from
+//! oblivious switching", PKC 2021; and private ids from two complete OPRFs.
 //!
-//! The module of each operation says what both parties learn, under which assumption and in how many
-//! flights. Payload bytes are those of the parts, see [`bytes`](vesica_party::Protocol::bytes).
+//! The module of each operation says what both parties learn, under which assumption and in how
+//! many flights. Payload bytes are those of the parts, see
+//! [`bytes`](vesica_party::Protocol::bytes).
 //!
-//! The core is the *permuted characteristic*. Steps 1 to 10 have the numbers of the paper's Figure 6:
+//! The core is the *permuted characteristic*. Steps 1 to 10 have the numbers of the paper's Figure
+//! 6:
 //!
 //! ```text
 //!   sender: X                                           receiver: Y
@@ -39,19 +41,22 @@
 //! | shares of values (§4.3), `shared_values.rs` | as the sum, without adding up |
 //! | private ids (Figure 15), `private_id.rs` | before step 1, R(z) of both sets; then the union of these |
 //!
-//! Three forms differ in the parts that the steps are made of, see `form.rs`. In low communication step 9 comes before
-//! step 7, see `low_communication.rs`.
+//! Three forms differ in the parts that the steps are made of, see `form.rs`. In low communication
+//! step 9 comes before step 7, see `low_communication.rs`.
 //!
-//! The receiver knows how many items are common before it receives texts or values, and can stop there. The size of a
-//! union says the same. With bounds the receiver's program ends the run there and the sender learns it.
+//! The receiver knows how many items are common before it receives texts or values, and can stop
+//! there. The size of a union says the same. With bounds the receiver's program ends the run there
+//! and the sender learns it.
 //!
 //! # Deviations
 //!
 //! * Sets may be of any two sizes. Tests are made for the full bins only, which number n_x.
-//! * A share of zero is drawn by the transfer itself, and the sender sends what the shares add up to (Figure 11 draws
-//!   them beforehand): the receiver's view is the same.
-//! * The values that are compared have ℓ = 41 + ⌈log n_x⌉ bits, 40 + ⌈log n_x⌉ in low communication.
-//! * Identifiers have 128 bits. `Identifiers::Oprf` takes complete OPRFs, which are shorter than the sloppy ones: no hint.
+//! * A share of zero is drawn by the transfer itself, and the sender sends what the shares add up
+//!   to (Figure 11 draws them beforehand): the receiver's view is the same.
+//! * The values that are compared have ℓ = 41 + ⌈log n_x⌉ bits, 40 + ⌈log n_x⌉ in low
+//!   communication.
+//! * Identifiers have 128 bits. `Identifiers::Oprf` takes complete OPRFs, which are shorter than
+//!   the sloppy ones: no hint.
 
 mod additive;
 mod bounds;
@@ -189,8 +194,8 @@ impl Party for Receiver {
 struct SenderCore {
     /// π, the positions of its items in the order of e.
     pi: Zeroizing<Vec<u32>>,
-    /// With an inner product, its share of the receiver's value of each item, in the order of e: random where the item is
-    /// not common.
+    /// With an inner product, its share of the receiver's value of each item, in the order of e:
+    /// random where the item is not common.
     factors: Zeroizing<Vec<u64>>,
 }
 
@@ -244,7 +249,8 @@ fn sender_core(ctx: &mut Context, run: &CoreRun<'_>, x: &[Item]) -> Result<Sende
     Ok(SenderCore { pi, factors })
 }
 
-/// The receiver's side of the core. With an inner product `values` are those of its items, without others none.
+/// The receiver's side of the core. With an inner product `values` are those of its items, without
+/// others none.
 fn receiver_core(
     ctx: &mut Context,
     run: &CoreRun<'_>,

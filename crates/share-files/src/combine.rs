@@ -35,7 +35,8 @@ impl Combined {
         names
     }
 
-    /// The cells of entry number `entry`: the item as 32 hexadecimal digits, and the values as numbers.
+    /// The cells of entry number `entry`: the item as 32 hexadecimal digits, and the values as
+    /// numbers.
     ///
     /// # Panics
     /// Unless `entry` is below [`entries`](Self::entries).

@@ -134,7 +134,8 @@ impl SharesFile {
         }
     }
 
-    /// The SHA-256 of all shares as bytes: those of the keys, then column by column those of the values.
+    /// The SHA-256 of all shares as bytes: those of the keys, then column by column those of the
+    /// values.
     fn checksum(&self) -> String {
         let mut sha = Sha256::new();
         sha.update(self.keys.as_deref().unwrap_or_default().as_flattened());

@@ -14,8 +14,8 @@
 //!
 //! # Timing
 //!
-//! Depends on the number of blocks and of keys, and on the counters and tweaks, which are public; never on a key or a
-//! block. No table is indexed by secret bytes.
+//! Depends on the number of blocks and of keys, and on the counters and tweaks, which are public;
+//! never on a key or a block. No table is indexed by secret bytes.
 
 use crate::Block;
 use crate::backend::dispatch;

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU8, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Backend {
-    /// Plain 64-bit code, for all processors. (The group operations are those of `curve25519-dalek`, which selects its
-    /// own vector code.)
+    /// Plain 64-bit code, for all processors. (The group operations are those of
+    /// `curve25519-dalek`, which selects its own vector code.)
     Portable,
     /// 256-bit vectors: AVX2 with AES-NI, PCLMULQDQ and BMI2.
     Avx2,
-    /// 512-bit vectors: AVX-512 F, BW, VL, DQ, VBMI, VBMI2 and IFMA with VAES, VPCLMULQDQ and GFNI, in addition to all
-    /// of [`Avx2`](Backend::Avx2).
+    /// 512-bit vectors: AVX-512 F, BW, VL, DQ, VBMI, VBMI2 and IFMA with VAES, VPCLMULQDQ and GFNI,
+    /// in addition to all of [`Avx2`](Backend::Avx2).
     Avx512,
 }
 
@@ -35,7 +35,8 @@ impl Backend {
         fast.into_iter().find(|backend| backend.is_available()).unwrap_or(Backend::Portable)
     }
 
-    /// The backend of all functions without an explicit backend: the one given to [`force`], or the detected one.
+    /// The backend of all functions without an explicit backend: the one given to [`force`], or the
+    /// detected one.
     #[inline]
     pub fn active() -> Backend {
         match ACTIVE.load(Ordering::Relaxed) {
@@ -98,7 +99,8 @@ impl Backend {
         }
     }
 
-    /// The backend with this [`name`](Backend::name), whether available here or not; `None` for other names.
+    /// The backend with this [`name`](Backend::name), whether available here or not; `None` for
+    /// other names.
     pub fn from_name(name: &str) -> Option<Backend> {
         Backend::ALL.into_iter().find(|backend| backend.name() == name)
     }

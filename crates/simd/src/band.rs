@@ -1,10 +1,11 @@
 //! Sums of the slots that a band of bits selects.
 //!
-//! A [`Row`] holds one bit for each of 512 consecutive slots, its band. The bit of slot s is bit s modulo 512 of the
-//! row, counted from the least significant bit of the first word. Bits for slots beyond the last one are ignored.
+//! A [`Row`] holds one bit for each of 512 consecutive slots, its band. The bit of slot s is bit s
+//! modulo 512 of the row, counted from the least significant bit of the first word. Bits for slots
+//! beyond the last one are ignored.
 //!
-//! Rows whose bands lie close together are summed with tables over a few slots each (the "method of the four
-//! Russians"), or with multiplications by 8 × 8 bit matrices if the processor has them.
+//! Rows whose bands lie close together are summed with tables over a few slots each (the "method of
+//! the four Russians"), or with multiplications by 8 × 8 bit matrices if the processor has them.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -25,7 +26,8 @@ const BATCH: usize = 64;
 /// Batches of fewer rows are summed one by one.
 const SMALL_BATCH: usize = 6;
 
-/// Maximum distance of the starts of a batch, in words of 64 slots: all of their bands must lie in one window.
+/// Maximum distance of the starts of a batch, in words of 64 slots: all of their bands must lie in
+/// one window.
 const SPREAD: usize = window::WORDS - WIDTH / 64;
 
 /// The sum of the slots that `row` selects in the band that starts at `start`.
@@ -74,7 +76,8 @@ impl<'a> Sums<'a> {
         Self { slots, tables: Tables::new() }
     }
 
-    /// Sets `out[i]` to the sum of the slots that `rows[i]` selects in the band that starts at `starts[i]`.
+    /// Sets `out[i]` to the sum of the slots that `rows[i]` selects in the band that starts at
+    /// `starts[i]`.
     ///
     /// # Panics
     /// If the lengths differ.
@@ -116,9 +119,9 @@ fn batch_len(starts: &[u32]) -> usize {
 
 /// Solves a system in echelon form, last slot first.
 ///
-/// For each bit s that is set in `solved`, the first bit of row `rows[s]` is bit s, its band starts at slot s, and
-/// `slots[s]` holds the required sum of the slots it selects; the function replaces it by the slot's value. All other
-/// slots already hold their value, and their rows are ignored.
+/// For each bit s that is set in `solved`, the first bit of row `rows[s]` is bit s, its band starts
+/// at slot s, and `slots[s]` holds the required sum of the slots it selects; the function replaces
+/// it by the slot's value. All other slots already hold their value, and their rows are ignored.
 ///
 /// # Panics
 /// Unless there is one row per slot and one bit in `solved` per row.
@@ -153,8 +156,8 @@ pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
     }
 }
 
-/// Ones from bit `start` modulo 64 on: the part of a band's first word that belongs to its start. The rest of the word
-/// belongs to the band's end.
+/// Ones from bit `start` modulo 64 on: the part of a band's first word that belongs to its start.
+/// The rest of the word belongs to the band's end.
 #[inline(always)]
 fn from_start(start: usize) -> u64 {
     u64::MAX << (start % 64)

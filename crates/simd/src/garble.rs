@@ -1,9 +1,10 @@
 //! Garbled AND gates: half gates with free XOR.
 //!
-//! Source: Zahur, Rosulek, Evans, "Two halves make a whole" (EUROCRYPT 2015). A wire has two labels, W for zero and W ⊕
-//! Δ for one. The garbler holds W, the evaluator one of the two, the *active* label. The lowest bit of Δ is one, so the
-//! lowest bit of a label, its *colour*, distinguishes the two labels without revealing the value. XOR and NOT of wires
-//! are sums of labels.
+//! Source: Zahur, Rosulek, Evans, "Two halves make a whole" (EUROCRYPT 2015). A wire has two
+//! labels, W for zero and W ⊕ Δ for one. The garbler holds W, the evaluator one of the two, the
+//! *active* label. The lowest bit of Δ is one, so the lowest bit of a label, its *colour*,
+//! distinguishes the two labels without revealing the value. XOR and NOT of wires are sums of
+//! labels.
 //!
 //! | gate | ciphertexts | hashes at the garbler | at the evaluator |
 //! |---|---|---|---|
@@ -12,28 +13,32 @@
 //!
 //! # The hash
 //!
-//! Each gate has an AES key k = S ⊕ g for its number g and a random start S that both parties know. The constants ω and
-//! ω² = ω ⊕ 1 of GF(4) separate the halves of a gate; a block is a vector over GF(4):
+//! Each gate has an AES key k = S ⊕ g for its number g and a random start S that both parties know.
+//! The constants ω and ω² = ω ⊕ 1 of GF(4) separate the halves of a gate; a block is a vector over
+//! GF(4):
 //!
 //! ```text
 //!   H(x; g, h) = π(y) ⊕ y,   y = ω^(1+h)·x,   π = AES under S ⊕ g,   ω·(l ‖ r) = (l ⊕ r) ‖ l
 //! ```
 //!
-//! This is the hash of Guo, Katz, Wang, Weng and Yu ("Better concrete security for half-gates garbling", CRYPTO 2020),
-//! who use only ω and a key for each half. Key expansion dominates the cost: two keys per gate would cost a third of
-//! the speed, and one key for two gates would gain a fifth. The requirement on the hash is theirs, circular correlation
-//! robustness: for labels x chosen by the adversary and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks random if no (g, h) is
-//! queried twice. With an ideal cipher it can fail in these ways:
+//! This is the hash of Guo, Katz, Wang, Weng and Yu ("Better concrete security for half-gates
+//! garbling", CRYPTO 2020), who use only ω and a key for each half. Key expansion dominates the
+//! cost: two keys per gate would cost a third of the speed, and one key for two gates would gain a
+//! fifth. The requirement on the hash is theirs, circular correlation robustness: for labels x
+//! chosen by the adversary and bits b, H(x ⊕ Δ; g, h) ⊕ b·Δ looks random if no (g, h) is queried
+//! twice. With an ideal cipher it can fail in these ways:
 //!
-//! * The adversary queries the cipher for a key, an input or an output that we used. Each input or output is ω^(1+h)·Δ
-//!   or (ω^(1+h) ⊕ b)·Δ, plus a known value. Both multiples are invertible, so a query hits with probability 2^-127 for
-//!   each unknown point under its key, and there are **two unknown points per key**: 2·2·p/2^127 for p queries.
-//! * The two points of a key have the same input: then (ω ⊕ ω²)·Δ = Δ is a value determined by the labels, with
-//!   probability 2^-127 per gate; or they have the same output where outputs should be random, with probability 2^-128
-//!   per gate.
+//! * The adversary queries the cipher for a key, an input or an output that we used. Each input or
+//!   output is ω^(1+h)·Δ or (ω^(1+h) ⊕ b)·Δ, plus a known value. Both multiples are invertible, so
+//!   a query hits with probability 2^-127 for each unknown point under its key, and there are **two
+//!   unknown points per key**: 2·2·p/2^127 for p queries.
+//! * The two points of a key have the same input: then (ω ⊕ ω²)·Δ = Δ is a value determined by the
+//!   labels, with probability 2^-127 per gate; or they have the same output where outputs should be
+//!   random, with probability 2^-128 per gate.
 //!
-//! Over many sessions the random starts spread gates over keys, so each key belongs to few gates, and p counts once,
-//! not once per gate: with one key for all of C gates the first bound would be C times as large.
+//! Over many sessions the random starts spread gates over keys, so each key belongs to few gates,
+//! and p counts once, not once per gate: with one key for all of C gates the first bound would be C
+//! times as large.
 //!
 //! # Timing
 //!
@@ -103,8 +108,9 @@ impl KnownBits<'_> {
     }
 }
 
-/// Garbles a ∧ b: gate `first_gate` + i has the zero labels `a[i]` and `b[i]`. Writes the zero labels of the results to
-/// `out` and the ciphertexts to `table`: those of all generator halves, and those of all evaluator halves.
+/// Garbles a ∧ b: gate `first_gate` + i has the zero labels `a[i]` and `b[i]`. Writes the zero
+/// labels of the results to `out` and the ciphertexts to `table`: those of all generator halves,
+/// and those of all evaluator halves.
 ///
 /// # Panics
 /// Unless all lengths are equal.
@@ -126,8 +132,8 @@ pub fn garble_and(
     portable::garble_and(hash.keys(first_gate), delta, [a, b], out, table);
 }
 
-/// Evaluates the gates of [`garble_and`] on the active labels `a` and `b`. Writes the active labels of the results to
-/// `out`.
+/// Evaluates the gates of [`garble_and`] on the active labels `a` and `b`. Writes the active labels
+/// of the results to `out`.
 ///
 /// # Panics
 /// As [`garble_and`].
@@ -148,8 +154,8 @@ pub fn evaluate_and(
     portable::evaluate_and(hash.keys(first_gate), [a, b], table, out);
 }
 
-/// Garbles a ∧ s: gate `first_gate` + i has the zero label `a[i]` and the i-th bit of `known`. Writes the zero labels
-/// of the results to `out` and the ciphertexts, one per gate, to `table`.
+/// Garbles a ∧ s: gate `first_gate` + i has the zero label `a[i]` and the i-th bit of `known`.
+/// Writes the zero labels of the results to `out` and the ciphertexts, one per gate, to `table`.
 ///
 /// # Panics
 /// Unless `a`, `out` and `table` have equal lengths, or if there are too few bits.
@@ -197,7 +203,8 @@ fn check_and([n, b, out]: [usize; 3], ciphertexts: [usize; 2]) {
     assert!(b == n && out == n && ciphertexts == [n; 2], "two ciphertexts per gate");
 }
 
-/// Splits the ciphertexts of some gates into the generator halves and the evaluator halves, which follow them.
+/// Splits the ciphertexts of some gates into the generator halves and the evaluator halves, which
+/// follow them.
 pub fn halves(table: &[Block]) -> [&[Block]; 2] {
     let (generator, evaluator) = table.split_at(table.len() / 2);
     [generator, evaluator]

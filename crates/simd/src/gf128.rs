@@ -4,8 +4,8 @@
 //!
 //! # Timing
 //!
-//! Depends on the number of elements, on the exponent of [`pow`], which is public, and on whether the input of
-//! [`inverse`] is zero; otherwise not on any element.
+//! Depends on the number of elements, on the exponent of [`pow`], which is public, and on whether
+//! the input of [`inverse`] is zero; otherwise not on any element.
 
 use crate::Block;
 use crate::backend::dispatch;
@@ -19,8 +19,8 @@ mod portable;
 /// X^128 in the field.
 const MODULUS: u64 = 0x87;
 
-/// Powers that [`powers`] computes per step from the previous ones: enough to fill a pipeline, few enough to stay in
-/// the first-level cache.
+/// Powers that [`powers`] computes per step from the previous ones: enough to fill a pipeline, few
+/// enough to stay in the first-level cache.
 const POWERS_STEP: usize = 512;
 
 /// a · b.

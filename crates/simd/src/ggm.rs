@@ -12,8 +12,8 @@ use crate::{Backend, Block, xor};
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-/// Replaces the first half of `nodes`, a level, by the level below: the children of x are H(x) and x + H(x), where H is
-/// [`Aes128::ccr`]. Returns the sum of the first children.
+/// Replaces the first half of `nodes`, a level, by the level below: the children of x are H(x) and
+/// x + H(x), where H is [`Aes128::ccr`]. Returns the sum of the first children.
 ///
 /// # Panics
 /// If the length is odd.
@@ -30,8 +30,9 @@ pub fn children(node: &Aes128, nodes: &mut [Block]) -> Block {
     sum(left)
 }
 
-/// Like [`children`], and then hashes all of them with [`Aes128::tccr`] under `leaf`, with tweaks from `2^64·tree` on.
-/// Returns the sum of the first children before hashing, and the sum of all after it.
+/// Like [`children`], and then hashes all of them with [`Aes128::tccr`] under `leaf`, with tweaks
+/// from `2^64·tree` on. Returns the sum of the first children before hashing, and the sum of all
+/// after it.
 ///
 /// # Panics
 /// If the length is odd.

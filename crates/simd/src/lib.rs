@@ -1,7 +1,7 @@
 //! Vector kernels behind run-time dispatch.
 //!
-//! This crate holds the only `unsafe` mathematics of the project. Every kernel has a portable twin with identical
-//! results and the same tests.
+//! This crate holds the only `unsafe` mathematics of the project. Every kernel has a portable twin
+//! with identical results and the same tests.
 //!
 //! | module | contents |
 //! |---|---|
@@ -20,8 +20,8 @@
 //! | [`transpose`] | bit matrices with 128 rows |
 //! | [`xor`] | sums of vectors of blocks |
 //!
-//! The [`Backend`] decides which kernel runs: the fastest one that the processor supports, or the one given to
-//! [`force`].
+//! The [`Backend`] decides which kernel runs: the fastest one that the processor supports, or the
+//! one given to [`force`].
 //!
 //! ```
 //! use vesica_simd::aes::Aes128;

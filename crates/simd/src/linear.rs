@@ -11,7 +11,8 @@ use zeroize::Zeroize;
 
 /// A linear map of 128 bits to 128 bits, prepared for many blocks.
 ///
-/// Neither addresses nor branches depend on blocks or images, which are wiped when the map is dropped.
+/// Neither addresses nor branches depend on blocks or images, which are wiped when the map is
+/// dropped.
 pub struct LinearMap(Prepared);
 
 enum Prepared {

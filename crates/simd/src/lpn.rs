@@ -1,8 +1,8 @@
 //! Sparse linear maps with public pseudorandom positions: the codes of LPN.
 //!
-//! Every output is the sum of a few rows of a table. A row is one block, or two blocks that belong together (a value
-//! and its key) and share a cache line and a load. Positions are public, rows are secret, and only the positions decide
-//! which addresses are read.
+//! Every output is the sum of a few rows of a table. A row is one block, or two blocks that belong
+//! together (a value and its key) and share a cache line and a load. Positions are public, rows are
+//! secret, and only the positions decide which addresses are read.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -84,13 +84,13 @@ pub const MAX_WEIGHT: usize = 32;
 /// Adds the sum of the rows selected by `words[i·weight..][..weight]` to output i:
 /// `out[c][i] += Σ_w table[row(words[i·weight + w])][c]`.
 ///
-/// The position that a word selects is `word · table.len() >> BITS`. It is uniform if the length of the table is a
-/// power of two, and within 2^−32·len of uniform otherwise.
+/// The position that a word selects is `word · table.len() >> BITS`. It is uniform if the length of
+/// the table is a power of two, and within 2^−32·len of uniform otherwise.
 ///
 /// # Panics
-/// Unless there are exactly `weight` words per output; if the columns have different lengths, `weight` is above
-/// [`MAX_WEIGHT`], the table is empty or longer than [`Word::MAX_ROWS`], or its length is not a power of two and the
-/// words have 16 bits.
+/// Unless there are exactly `weight` words per output; if the columns have different lengths,
+/// `weight` is above [`MAX_WEIGHT`], the table is empty or longer than [`Word::MAX_ROWS`], or its
+/// length is not a power of two and the words have 16 bits.
 pub fn accumulate<const C: usize, W: Word>(
     table: &[[Block; C]],
     weight: usize,

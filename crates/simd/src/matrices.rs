@@ -27,8 +27,8 @@ fn shuffled(v: Bytes) -> Bytes {
     out
 }
 
-/// Sets `out[b]` to a matrix for `_mm512_gf2p8affine_epi64_epi8`: applied to a byte of selection bits, it yields byte b
-/// of the sum of the selected `blocks`.
+/// Sets `out[b]` to a matrix for `_mm512_gf2p8affine_epi64_epi8`: applied to a byte of selection
+/// bits, it yields byte b of the sum of the selected `blocks`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vbmi,gfni")]
 pub(crate) fn matrices_of_8(blocks: &[Block; 8], out: &mut [u64; 16]) {

@@ -1,7 +1,7 @@
 //! Prefetching.
 
-/// Asks the processor to load `slice[index]` into its caches. Does nothing if the index is out of range or the
-/// processor has no such instruction.
+/// Asks the processor to load `slice[index]` into its caches. Does nothing if the index is out of
+/// range or the processor has no such instruction.
 ///
 /// # Timing
 ///

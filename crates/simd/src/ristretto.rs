@@ -1,7 +1,7 @@
 //! Batches of Ristretto255 group operations (RFC 9496) under one secret scalar.
 //!
-//! Both operations of a Diffie–Hellman set intersection, fused so that a batch stays in vector form between decoding,
-//! multiplication and encoding:
+//! Both operations of a Diffie–Hellman set intersection, fused so that a batch stays in vector form
+//! between decoding, multiplication and encoding:
 //!
 //! | function | per element | RFC 9496 |
 //! |---|---|---|
@@ -19,23 +19,24 @@
 //!
 //! # Timing
 //!
-//! The scalar is secret, and so are the 64 uniform bytes of [`hash_mul`], which represent a private item. In either
-//! backend, no branch, no memory address and no instruction with data-dependent latency depends on them. In the vector
-//! backend this holds by construction:
+//! The scalar is secret, and so are the 64 uniform bytes of [`hash_mul`], which represent a private
+//! item. In either backend, no branch, no memory address and no instruction with data-dependent
+//! latency depends on them. In the vector backend this holds by construction:
 //!
-//! * Arithmetic alone recodes the scalar into 63 signed digits. Their number is fixed, and so is the sequence of
-//!   doublings and additions; the addition law has no exceptions.
-//! * A digit selects its multiple by a masked read of the whole table, and its sign by masked swaps. The masks come
-//!   from values hidden from the compiler, so it cannot turn them into branches.
-//! * Field arithmetic has no branches: carries and the final reduction run at full length, exponents are public
-//!   constants, and the cases of the one-way map and of the encoding are masked selections. The identity among the
-//!   results is masked too.
+//! * Arithmetic alone recodes the scalar into 63 signed digits. Their number is fixed, and so is
+//!   the sequence of doublings and additions; the addition law has no exceptions.
+//! * A digit selects its multiple by a masked read of the whole table, and its sign by masked
+//!   swaps. The masks come from values hidden from the compiler, so it cannot turn them into
+//!   branches.
+//! * Field arithmetic has no branches: carries and the final reduction run at full length,
+//!   exponents are public constants, and the cases of the one-way map and of the encoding are
+//!   masked selections. The identity among the results is masked too.
 //!
-//! Public are the number of elements, the backend, and for [`decode_mul`] which elements are invalid: the peer knows
-//! the bytes it sent.
+//! Public are the number of elements, the backend, and for [`decode_mul`] which elements are
+//! invalid: the peer knows the bytes it sent.
 //!
-//! The scalar and the values derived from it are wiped on drop, and so are the vector backend's tables. Intermediate
-//! points in registers and on the stack are not.
+//! The scalar and the values derived from it are wiped on drop, and so are the vector backend's
+//! tables. Intermediate points in registers and on the stack are not.
 
 use core::fmt;
 
@@ -53,7 +54,8 @@ mod portable;
 
 pub use oblivious::{base_mul, base_mul_sub_hash, decode_add_hash_mul, point_mul};
 
-/// A secret, nonzero scalar modulo the group order ℓ = 2^252 + 27742317777372353535851937790883648493.
+/// A secret, nonzero scalar modulo the group order ℓ =
+/// 2^252 + 27742317777372353535851937790883648493.
 ///
 /// Wiped on drop; its `Debug` output does not show it.
 #[derive(Zeroize, ZeroizeOnDrop)]
@@ -68,8 +70,8 @@ pub struct Scalar {
 impl Scalar {
     /// The scalar `bytes` mod ℓ, where the bytes are a little-endian number (RFC 9496, 4.4).
     ///
-    /// Uniform bytes yield a scalar within 2^-252 of uniform. `None` if the scalar is zero, which does not happen with
-    /// a working generator.
+    /// Uniform bytes yield a scalar within 2^-252 of uniform. `None` if the scalar is zero, which
+    /// does not happen with a working generator.
     pub fn from_uniform_bytes(bytes: &[u8; 64]) -> Option<Scalar> {
         let mut k = FullScalar::from_bytes_mod_order_wide(bytes);
         if k == FullScalar::ZERO {

@@ -1,7 +1,7 @@
 //! Keyed BLAKE3 of sixteen short inputs at a time.
 //!
-//! BLAKE3 distributes the chunks of one long input over the lanes of a vector. An input of at most one block has a
-//! single chunk, so here every lane holds a different input.
+//! BLAKE3 distributes the chunks of one long input over the lanes of a vector. An input of at most
+//! one block has a single chunk, so here every lane holds a different input.
 //!
 //! An input of at most 64 bytes is one chunk of one block, hence one compression: chaining value =
 //! the key, counter 0, block length = the input's, flags `CHUNK_START`, `CHUNK_END`, `ROOT` and

@@ -1,7 +1,8 @@
 //! Sums of the three slots that a key selects.
 //!
-//! The three least significant 32-bit words of a key, each scaled to the remaining slots, select three different slots.
-//! All sets of three have the same probability, up to a relative bias below 2^-15.
+//! The three least significant 32-bit words of a key, each scaled to the remaining slots, select
+//! three different slots. All sets of three have the same probability, up to a relative bias below
+//! 2^-15.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -9,7 +10,8 @@ mod portable;
 
 use crate::{Backend, Block};
 
-/// Three different slots of 16 bits each, the first in the least significant bits; the upper 16 bits are zero.
+/// Three different slots of 16 bits each, the first in the least significant bits; the upper 16
+/// bits are zero.
 pub type Row = u64;
 
 /// Maximum number of slots.

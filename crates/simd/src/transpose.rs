@@ -7,11 +7,11 @@
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Defines, for one vector type, the riffles of 8 and of 16 vectors: within each lane of 16 bytes they interleave the
-/// bytes of one half of the vectors with those of the other half.
+/// Defines, for one vector type, the riffles of 8 and of 16 vectors: within each lane of 16 bytes
+/// they interleave the bytes of one half of the vectors with those of the other half.
 ///
-/// Three riffles of 8, or four of 16, transpose each lane: read vector by vector, it then has the first byte of every
-/// vector, then the second byte of every vector, and so on.
+/// Three riffles of 8, or four of 16, transpose each lane: read vector by vector, it then has the
+/// first byte of every vector, then the second byte of every vector, and so on.
 ///
 /// Written out, because a loop would keep the vectors in memory.
 #[cfg(target_arch = "x86_64")]
@@ -41,8 +41,8 @@ pub(crate) mod portable;
 /// `rows` holds the rows one after the other, n/128 blocks each; bit i of a row is bit i mod 128
 /// of its block i/128.
 ///
-/// Fastest if the matrix fits into the second-level cache (n up to some 10,000 columns), because it processes all rows
-/// at once.
+/// Fastest if the matrix fits into the second-level cache (n up to some 10,000 columns), because it
+/// processes all rows at once.
 ///
 /// # Panics
 /// If n is not a multiple of 128, or `rows` does not hold n blocks.

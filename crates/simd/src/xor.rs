@@ -45,8 +45,8 @@ fn written(len: usize, write: impl FnOnce(&mut [MaybeUninit<u8>])) -> Vec<Block>
     blocks
 }
 
-/// The loops, which the compiler vectorises for the backend. They run over bytes, because it does not vectorise loops
-/// over 128-bit integers.
+/// The loops, which the compiler vectorises for the backend. They run over bytes, because it does
+/// not vectorise loops over 128-bit integers.
 macro_rules! kernel {
     ($backend:ident $(, $feature:literal)?) => {
         mod $backend {

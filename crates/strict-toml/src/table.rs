@@ -59,8 +59,8 @@ pub struct Table<'a, F> {
 }
 
 impl<'a, F: Fault> Table<'a, F> {
-    /// The table of `text` at `prefix`, which ends with a dot or is empty; does not check its fields.
-    /// `fields` has the meanings of required fields, for errors.
+    /// The table of `text` at `prefix`, which ends with a dot or is empty; does not check its
+    /// fields. `fields` has the meanings of required fields, for errors.
     pub fn new(
         text: &'a str,
         prefix: String,
@@ -270,8 +270,8 @@ impl<'a, F: Fault> Table<'a, F> {
         Ok(Some(At { value: tables, span: list.span, field: list.field }))
     }
 
-    /// All fields of this table, which must be tables `[NAME]`, in the order of the text. The place of
-    /// each is that of its name.
+    /// All fields of this table, which must be tables `[NAME]`, in the order of the text. The place
+    /// of each is that of its name.
     ///
     /// # Errors
     /// [`TableFault::WrongType`].

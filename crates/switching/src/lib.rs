@@ -1,11 +1,12 @@
 //! Permutation networks: switches whose settings can realise any permutation.
 //!
 //! * [`Permutation`] — drawn uniformly, inverted, composed, applied.
-//! * [`Network`] — Waksman and Beneš networks of any number of lanes: their levels, segments and switches.
+//! * [`Network`] — Waksman and Beneš networks of any number of lanes: their levels, segments and
+//!   switches.
 //! * [`Routing`] — the switch settings that realise a permutation.
 //! * [`apply_plain()`] — sends lanes through a network in the clear.
-//! * [`oblivious`] — the oblivious switching network: shares of one party's rows in the other party's secret order;
-//!   with all rows, *permute and share*.
+//! * [`oblivious`] — the oblivious switching network: shares of one party's rows in the other
+//!   party's secret order; with all rows, *permute and share*.
 //!
 //! Random switch settings do *not* permute uniformly: draw a [`Permutation`] and route it.
 //!

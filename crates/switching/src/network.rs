@@ -32,18 +32,18 @@ enum Kind {
 /// Beneš networks only. A segment of n lanes has, in this order:
 ///
 /// * an *input switch* on lanes 2i and 2i+1 for each i < ⌊n/2⌋;
-/// * a *split*: the even lanes of these pairs become the upper segment, in their order, the odd ones and
-///   an unpaired last lane the lower one, which follows it; each is a network of its own;
+/// * a *split*: the even lanes of these pairs become the upper segment, in their order, the odd
+///   ones and an unpaired last lane the lower one, which follows it; each is a network of its own;
 /// * the *join*, which undoes the split;
-/// * an *output switch* on lanes 2i and 2i+1. Waksman networks have it for each i < ⌊(n−1)/2⌋, Beneš
-///   networks for each i < ⌊n/2⌋.
+/// * an *output switch* on lanes 2i and 2i+1. Waksman networks have it for each i < ⌊(n−1)/2⌋,
+///   Beneš networks for each i < ⌊n/2⌋.
 ///
-/// A segment of 2 lanes is one input switch, a shorter one is nothing. A switch that is set exchanges
-/// its lanes.
+/// A segment of 2 lanes is one input switch, a shorter one is nothing. A switch that is set
+/// exchanges its lanes.
 ///
-/// **Levels.** Level 0 is the one segment of all lanes, level d + 1 has the two parts of each segment
-/// of level d, from left to right, upper before lower. So each level's segments lie side by side and
-/// cover all lanes, and their lengths differ by at most one.
+/// **Levels.** Level 0 is the one segment of all lanes, level d + 1 has the two parts of each
+/// segment of level d, from left to right, upper before lower. So each level's segments lie side by
+/// side and cover all lanes, and their lengths differ by at most one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Network {
     kind: Kind,
@@ -74,8 +74,8 @@ impl Segment {
 }
 
 impl Network {
-    /// Waksman's network of `len` lanes: Σ ⌈log i⌉ switches for i from 1 to `len`; for a power of two this is n·log n −
-    /// n + 1.
+    /// Waksman's network of `len` lanes: Σ ⌈log i⌉ switches for i from 1 to `len`; for a power of
+    /// two this is n·log n − n + 1.
     pub const fn waksman(len: usize) -> Self {
         Self { kind: Kind::Waksman, len }
     }
@@ -135,8 +135,8 @@ impl Network {
         })
     }
 
-    /// The segment at `index` from the left in a level. Its parts are the segments 2·`index` and 2·`index` + 1 of the
-    /// next level.
+    /// The segment at `index` from the left in a level. Its parts are the segments 2·`index` and
+    /// 2·`index` + 1 of the next level.
     ///
     /// Takes `level` steps; meant for depth-first evaluation.
     ///
@@ -193,8 +193,8 @@ fn input_switches(len: usize) -> usize {
     len / 2
 }
 
-/// The sum of `count` over the segments of `len` lanes after `level` splits. Each segment has ⌊len / 2^level⌋ lanes or
-/// one more.
+/// The sum of `count` over the segments of `len` lanes after `level` splits. Each segment has ⌊len
+/// / 2^level⌋ lanes or one more.
 fn over_level(len: usize, level: usize, count: impl Fn(usize) -> usize) -> usize {
     let (short, longer) = (len >> level, len & ((1 << level) - 1));
     longer * count(short + 1) + ((1 << level) - longer) * count(short)

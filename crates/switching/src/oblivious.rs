@@ -1,13 +1,14 @@
 //! # Oblivious switching
 //!
-//! The *holder* has rows x. The *router* has an injection π: the order in which it selects some or all rows. The
-//! parties obtain shares of the selected rows in that order, and learn nothing else: the holder gets random a, the
-//! router b with b_i = a_i + x_π(i).
+//! The *holder* has rows x. The *router* has an injection π: the order in which it selects some or
+//! all rows. The parties obtain shares of the selected rows in that order, and learn nothing else:
+//! the holder gets random a, the router b with b_i = a_i + x_π(i).
 //!
-//! P. Mohassel, S. Sadeghian, "How to hide circuits in MPC: an efficient framework for private function evaluation",
-//! EUROCRYPT 2013; as the functionality F_osn in G. Garimella, P. Mohassel, M. Rosulek, S. Sadeghian, J. Singh,
-//! "Private set operations from oblivious switching", PKC 2021, §3.2 and Figure 2, which calls the router the receiver.
-//! With n_out = n_in it is *permute and share*.
+//! P. Mohassel, S. Sadeghian, "How to hide circuits in MPC: an efficient framework for private
+//! function evaluation", EUROCRYPT 2013; as the functionality F_osn in G. Garimella, P. Mohassel,
+//! M. Rosulek, S. Sadeghian, J. Singh, "Private set operations from oblivious switching", PKC 2021,
+//! §3.2 and Figure 2, which calls the router the receiver. With n_out = n_in it is *permute and
+//! share*.
 //!
 //! | | [`Form::Correlated`] | [`Form::TwoCiphertexts`] |
 //! |---|---|---|
@@ -18,9 +19,9 @@
 //! | bytes, router to holder | 1 bit per switch | 128 bits per switch |
 //! | switches | Σ ⌈log i⌉ up to n_in, without those that lead to no selected row; about n_in·(½·log n_out + 1) for few rows; [`Sizes::switches`] | the same |
 //!
-//! The switches are those of [Waksman's network](crate::Network). The router sets them so that its rows come first. A
-//! part of the network from which one row is selected is a tree in its place: each switch hands on its first lane, and
-//! both parties forget their shares of the second.
+//! The switches are those of [Waksman's network](crate::Network). The router sets them so that its
+//! rows come first. A part of the network from which one row is selected is a tree in its place:
+//! each switch hands on its first lane, and both parties forget their shares of the second.
 //!
 //! # The correlated form
 //!
@@ -38,29 +39,32 @@
 //!   a_i = b_i + PRG(ρ)_i                                 b_i = a_i + PRG(ρ)_i
 //! ```
 //!
-//! In the figure, a is the router's share of a lane and b the holder's, up to the last line; a lane's value is always
-//! their sum. M = K + r·Δ equals K + d·Δ + c·Δ, so z = w + c·(b_0 + b_1). A switch with c = 1 exchanges the two values:
-//! each lane gets c·(a_0 + a_1 + b_0 + b_1) added, the a part from the router's own shares and the b part from the OT.
-//! The paper's form transfers two fresh masks. Here the holder alone knows δ = b_0 + b_1, so one correlated OT of δ
-//! suffices, and the first lanes need no masks.
+//! In the figure, a is the router's share of a lane and b the holder's, up to the last line; a
+//! lane's value is always their sum. M = K + r·Δ equals K + d·Δ + c·Δ, so z = w + c·(b_0 + b_1). A
+//! switch with c = 1 exchanges the two values: each lane gets c·(a_0 + a_1 + b_0 + b_1) added, the
+//! a part from the router's own shares and the b part from the OT. The paper's form transfers two
+//! fresh masks. Here the holder alone knows δ = b_0 + b_1, so one correlated OT of δ suffices, and
+//! the first lanes need no masks.
 //!
-//! **Security.** *The holder* sees d, which r hides, since r is uniform to the holder; what it sends depends on d only
-//! through hashes. *The router* sees y. The hash of the key that it lacks looks random and is used once, so y looks
-//! uniform for every b_0 + b_1; the router receives nothing else. So each view consists of independent uniform values.
-//! Together with a party's own output it determines the other party's output, since the sum is x_π(i).
+//! **Security.** *The holder* sees d, which r hides, since r is uniform to the holder; what it
+//! sends depends on d only through hashes. *The router* sees y. The hash of the key that it lacks
+//! looks random and is used once, so y looks uniform for every b_0 + b_1; the router receives
+//! nothing else. So each view consists of independent uniform values. Together with a party's own
+//! output it determines the other party's output, since the sum is x_π(i).
 //!
-//! **The last line.** Each switch adds the same value to two lanes. Without the last line, the router's shares would
-//! sum to 0 over all rows and the holder's shares to the sum of x; a row that meets no switch would not be shared at
-//! all. A protocol that uses the shares may rely on uniform shares, as F_osn promises. So both parties add rows that
-//! the holder draws. A simulator that is given a share from F_osn sets these rows to the sum of that share and the one
-//! from the view. Sending a seed instead of the rows is equally secure if AES is an ideal cipher, which the simulator
-//! programs.
+//! **The last line.** Each switch adds the same value to two lanes. Without the last line, the
+//! router's shares would sum to 0 over all rows and the holder's shares to the sum of x; a row that
+//! meets no switch would not be shared at all. A protocol that uses the shares may rely on uniform
+//! shares, as F_osn promises. So both parties add rows that the holder draws. A simulator that is
+//! given a share from F_osn sets these rows to the sum of that share and the one from the view.
+//! Sending a seed instead of the rows is equally secure if AES is an ideal cipher, which the
+//! simulator programs.
 //!
-//! **No flight per piece.** The router first sends all choices. It then expands the same OTs a second time for the
-//! messages: expanding is cheaper than storing 16 bytes per switch. The holder reads all choices before it sends the
-//! first correction, because the router reads nothing before it has sent its last choice. In
-//! addition to the rows, a party stores one bit per switch and a few pieces of at most 2^14
-//! switches.
+//! **No flight per piece.** The router first sends all choices. It then expands the same OTs a
+//! second time for the messages: expanding is cheaper than storing 16 bytes per switch. The holder
+//! reads all choices before it sends the first correction, because the router reads nothing before
+//! it has sent its last choice. In addition to the rows, a party stores one bit per switch and a
+//! few pieces of at most 2^14 switches.
 //!
 //! # The form with two ciphertexts
 //!
@@ -76,15 +80,17 @@
 //!   a = the masks of the outputs                         b = the masked outputs
 //! ```
 //!
-//! The router sends the choices of at most 2^17 switches ahead, because it cannot expand these OTs twice. These choices
-//! take 2 MiB, which the queues of a connection hold even if the holder does not read.
+//! The router sends the choices of at most 2^17 switches ahead, because it cannot expand these OTs
+//! twice. These choices take 2 MiB, which the queues of a connection hold even if the holder does
+//! not read.
 //!
 //! # What differs from the paper
 //!
-//! The router's OTs have random choices, which one bit per switch corrects (D. Beaver, CRYPTO 1995); IKNP offers chosen
-//! OTs at the same cost. An injection leaves switches unneeded in each part of the network, and we omit them; where a
-//! part keeps one row, a tree of fewer switches takes its place. The paper defers its method to the full version. The
-//! security is the same: which parts are trees follows from n_in and n_out, and a lane that is dropped only takes from
+//! The router's OTs have random choices, which one bit per switch corrects (D. Beaver, CRYPTO
+//! 1995); IKNP offers chosen OTs at the same cost. An injection leaves switches unneeded in each
+//! part of the network, and we omit them; where a part keeps one row, a tree of fewer switches
+//! takes its place. The paper defers its method to the full version. The security is the same:
+//! which parts are trees follows from n_in and n_out, and a lane that is dropped only takes from
 //! what a party holds.
 //!
 //! # What must not leak

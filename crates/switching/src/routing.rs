@@ -8,8 +8,9 @@ pub struct WrongSwitchCount;
 
 /// The switch settings of a network; secret, wiped when dropped.
 ///
-/// Each level has input switches and output switches, for its segments from left to right, and within a segment from
-/// its first lane on. [`Segment::input`] and [`Segment::output`] use the same numbers.
+/// Each level has input switches and output switches, for its segments from left to right, and
+/// within a segment from its first lane on. [`Segment::input`] and [`Segment::output`] use the same
+/// numbers.
 pub struct Routing {
     network: Network,
     input: Secret<Vec<Vec<bool>>>,
@@ -54,8 +55,8 @@ impl Routing {
         Self { network, input: Secret::new(input.collect()), output: Secret::new(output.collect()) }
     }
 
-    /// Routes level by level with the looping algorithm. The time and the order of memory accesses depend on the
-    /// permutation.
+    /// Routes level by level with the looping algorithm. The time and the order of memory accesses
+    /// depend on the permutation.
     fn new(network: Network, permutation: &Permutation) -> Self {
         let mut routing = Self::unset(network);
         let mut order = Order::new(permutation);
@@ -121,9 +122,10 @@ impl Order {
 
 /// Sets the switches of one segment; `routed` has an entry for each of its pairs.
 ///
-/// The two lanes of a pair go through different parts, at the input and at the output. So the part of one lane decides
-/// the part of its partner, alternately at both ends, until the loop closes. An unpaired lane, and the last lane of a
-/// Waksman network, goes through the lower part, so the loop through the last output comes first.
+/// The two lanes of a pair go through different parts, at the input and at the output. So the part
+/// of one lane decides the part of its partner, alternately at both ends, until the loop closes. An
+/// unpaired lane, and the last lane of a Waksman network, goes through the lower part, so the loop
+/// through the last output comes first.
 pub(crate) fn set_switches(
     sources: &[u32],
     targets: &[u32],
@@ -145,7 +147,8 @@ pub(crate) fn set_switches(
             continue;
         }
         let (mut lower, mut upper) = (Some(2 * pair + 1), Some(2 * pair));
-        // Follows the loop in both directions at once: one waits for memory while the other proceeds.
+        // Follows the loop in both directions at once: one waits for memory while the other
+        // proceeds.
         while let (Some(at_lower), Some(at_upper)) = (lower, upper) {
             lower = walk.through_lower(at_lower);
             upper = walk.through_upper(at_upper);
@@ -163,12 +166,12 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Output `out` comes from the lower part. Sets the switches that this decides, and returns the next output that
-    /// comes from the lower part, unless the loop ends.
+    /// Output `out` comes from the lower part. Sets the switches that this decides, and returns the
+    /// next output that comes from the lower part, unless the loop ends.
     fn through_lower(&mut self, out: usize) -> Option<usize> {
         let source = self.sources[out] as usize;
-        // When straight, the even lane of a pair goes to the upper part and the odd lane to the lower. An unpaired lane
-        // has no switch.
+        // When straight, the even lane of a pair goes to the upper part and the odd lane to the
+        // lower. An unpaired lane has no switch.
         *self.input.get_mut(source / 2)? = source & 1 == 0;
         let target = self.targets[source ^ 1] as usize;
         self.arrive(target, target & 1 == 1)
@@ -194,7 +197,8 @@ impl Walk<'_> {
     }
 }
 
-/// The order of the lanes in both parts of a segment, from the segment's order and its switches on that side.
+/// The order of the lanes in both parts of a segment, from the segment's order and its switches on
+/// that side.
 pub(crate) fn split(order: &[u32], exchanged: &[bool], parts: &mut [u32]) {
     let (upper, lower) = parts.split_at_mut(order.len() / 2);
     let (lower, unpaired) = lower.split_at_mut(upper.len());

@@ -5,8 +5,8 @@
 //! * [`Postgres`] — a PostgreSQL server.
 //!
 //! Searches for their programs in the directories that the environment variable `VESICA_DATABASES`
-//! lists, separated by colons, or else in those that `scripts/databases` prints, which installs what is
-//! missing. Tests fail if there are none.
+//! lists, separated by colons, or else in those that `scripts/databases` prints, which installs
+//! what is missing. Tests fail if there are none.
 
 #![forbid(unsafe_code)]
 

@@ -15,8 +15,8 @@ use tempfile::TempDir;
 /// Its administrator.
 const OWNER: &str = "owner";
 
-/// A PostgreSQL server on 127.0.0.1 and on a Unix socket, which requires a password, and a user with
-/// exactly the rights that the backend needs.
+/// A PostgreSQL server on 127.0.0.1 and on a Unix socket, which requires a password, and a user
+/// with exactly the rights that the backend needs.
 #[derive(Debug)]
 pub struct Postgres {
     process: Option<Process>,
@@ -101,8 +101,8 @@ impl Postgres {
         format!("postgres://helper:wrong@127.0.0.1:{}/lists", self.port)
     }
 
-    /// The result of a query by its owner in the database `lists`, or in `postgres` before that exists:
-    /// a line per row.
+    /// The result of a query by its owner in the database `lists`, or in `postgres` before that
+    /// exists: a line per row.
     ///
     /// # Panics
     /// If it fails.

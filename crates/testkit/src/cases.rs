@@ -12,8 +12,8 @@ pub enum Cases {
 }
 
 impl Cases {
-    /// The combinations for factors that have `levels` values each, as positions of the values: always the same, in
-    /// the same order, none twice.
+    /// The combinations for factors that have `levels` values each, as positions of the values:
+    /// always the same, in the same order, none twice.
     pub fn of<const N: usize>(self, levels: [usize; N]) -> Vec<[usize; N]> {
         match self {
             _ if levels.contains(&0) => Vec::new(),
@@ -70,7 +70,8 @@ fn pairs<const N: usize>(levels: [usize; N]) -> Vec<[usize; N]> {
                     let new = |value: &usize| {
                         others().filter(|other| !covered[at((factor, *value), *other)]).count()
                     };
-                    // Of equally good values the next in turn, so that no value occurs much more often.
+                    // Of equally good values the next in turn, so that no value occurs much more
+                    // often.
                     let turn = cases.len() % levels[factor];
                     let values = (0..levels[factor]).map(|i| (i + turn) % levels[factor]);
                     case[factor] = values.rev().max_by_key(new);

@@ -11,8 +11,8 @@ use vesica_core::params::ceil_log2;
 use vesica_core::{Bounds, Item, Learns, PsiParams, Query, Role, SessionId, TextLen, Values};
 use vesica_party::{Ids, Input, Operation, Order, Output, Partitions, Protocol, Shares};
 
-/// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one against
-/// many.
+/// (sender's size, receiver's size, common): empty, one, nothing and everything in common, one
+/// against many.
 const SIZES: [(u64, u64, u64); 11] = [
     (0, 0, 0),
     (0, 9, 0),
@@ -200,7 +200,8 @@ impl Trial<'_> {
             panic!("{case}: {:?}, {:?}", a.order, b.order)
         };
         self.is_an_order_of_x(pi, case);
-        // Both parts of the order together give the item of each entry, and each common one is there once.
+        // Both parts of the order together give the item of each entry, and each common one is
+        // there once.
         let items: Vec<usize> = rho.iter().map(|place| pi[*place as usize] as usize).collect();
         assert_eq!(sorted(items.iter().copied()), common, "{case}");
         let expected = items
@@ -329,8 +330,8 @@ pub fn answers_are_those_of_plain_sets(protocol: &Protocol, cases: Cases) {
     }
 }
 
-/// [`answers_are_those_of_plain_sets`] in a run that is one of 4,096 for one result, for sets of very different sizes,
-/// with values long enough that no two of them agree by chance in all runs.
+/// [`answers_are_those_of_plain_sets`] in a run that is one of 4,096 for one result, for sets of
+/// very different sizes, with values long enough that no two of them agree by chance in all runs.
 pub fn answers_of_a_partition(protocol: &Protocol) {
     assert_eq!(protocol.partitions, Partitions::Sets, "{}", protocol.id);
     let sizes = [(0, 1, 0), (2, 0, 0), (1, 1, 1), (1, 2, 0), (2, 2, 2), (100, 100, 33)];

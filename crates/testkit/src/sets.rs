@@ -27,8 +27,8 @@ pub fn overlapping(sender_len: u64, receiver_len: u64, common: u64) -> (Vec<Item
     (x, y)
 }
 
-/// Integers of `bits` bits in place of the items `range.start`, … of a universe of 2^`bits` − 1: none
-/// is zero.
+/// Integers of `bits` bits in place of the items `range.start`, … of a universe of 2^`bits` − 1:
+/// none is zero.
 pub fn integers(bits: u32, range: std::ops::Range<u64>) -> Vec<Item> {
     assert!(u128::from(range.end) < 1 << bits, "the domain has as many items");
     // An odd factor permutes the domain and maps zero to itself.

@@ -1,7 +1,8 @@
 //! The wire law: what a party sends is a function of its seed, its input and what it received.
 //!
-//! It is the same with other numbers of CPU threads, with other kernels and on another network. So two runs from the
-//! same seeds send the same bytes on every stream, and a recorded digest of them shows any change of the wire.
+//! It is the same with other numbers of CPU threads, with other kernels and on another network. So
+//! two runs from the same seeds send the same bytes on every stream, and a recorded digest of them
+//! shows any change of the wire.
 
 mod replay;
 
@@ -31,7 +32,8 @@ pub struct WireRun {
 }
 
 impl WireRun {
-    /// The runs of sets of `sizes` that `protocol` offers: each operation with each of the learners.
+    /// The runs of sets of `sizes` that `protocol` offers: each operation with each of the
+    /// learners.
     pub fn all(protocol: &Protocol, sizes: Sizes) -> Vec<Self> {
         let queries = protocol.operations.iter().map(|operation| query(protocol, *operation));
         let of_query = |query: Query| {
@@ -122,8 +124,8 @@ fn query(protocol: &Protocol, operation: Operation) -> Query {
     }
 }
 
-/// A digest of all that was sent, stream by stream. How the streams alternated does not matter, nor do the pieces in
-/// which bytes left.
+/// A digest of all that was sent, stream by stream. How the streams alternated does not matter, nor
+/// do the pieces in which bytes left.
 pub fn digest(transcript: &Transcript) -> [u8; 32] {
     let streams = transcript.streams();
     let ids: Vec<[u8; 8]> = streams.iter().map(|(id, _)| id.as_u64().to_le_bytes()).collect();
@@ -131,8 +133,8 @@ pub fn digest(transcript: &Transcript) -> [u8; 32] {
     hash::derive(TRANSCRIPT_LABEL, &parts.collect::<Vec<_>>())
 }
 
-/// Each of one, two and three CPU threads at each party, also fewer at one than at the other, on a network without
-/// delay and on slow ones.
+/// Each of one, two and three CPU threads at each party, also fewer at one than at the other, on a
+/// network without delay and on slow ones.
 pub fn places() -> [Runner; 3] {
     let slow =
         Shape { bits_per_second: Some(1_000_000_000), one_way_delay: Duration::from_millis(1) };
@@ -150,7 +152,8 @@ pub fn places() -> [Runner; 3] {
     ]
 }
 
-/// The law: in each of `places`, both parties send the same in `run`. The digest of what each of them sends.
+/// The law: in each of `places`, both parties send the same in `run`. The digest of what each of
+/// them sends.
 ///
 /// # Panics
 /// If they do not.

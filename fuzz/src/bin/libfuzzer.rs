@@ -1,5 +1,5 @@
-//! All targets under libFuzzer; the environment variable `FUZZ_TARGET` names the one to run. See `make
-//! fuzz`.
+//! All targets under libFuzzer; the environment variable `FUZZ_TARGET` names the one to run. See
+//! `make fuzz`.
 
 use libfuzzer_sys::fuzz_target;
 use std::sync::OnceLock;

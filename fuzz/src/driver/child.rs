@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time limit for one input. A decoder takes milliseconds and a protocol tenths of a second; the limit
-/// only has to find endless work, on any machine.
+/// Time limit for one input. A decoder takes milliseconds and a protocol tenths of a second; the
+/// limit only has to find endless work, on any machine.
 const INPUT_LIMIT: Duration = Duration::from_secs(120);
 
 /// Most bytes that the process may map: an unchecked length in an input exceeds it.
@@ -23,7 +23,8 @@ const MEMORY_LIMIT: u64 = 8 << 30;
 /// The exit code after an input that took too long.
 pub(super) const TOO_LONG: u8 = 71;
 
-/// Start of the current input, in milliseconds since the start of the process; zero if there is none.
+/// Start of the current input, in milliseconds since the start of the process; zero if there is
+/// none.
 static BUSY_SINCE: AtomicU64 = AtomicU64::new(0);
 
 /// Runs the inputs of `task`, and prints their number.

@@ -11,7 +11,8 @@ use std::thread;
 use std::time::Instant;
 use tempfile::TempDir;
 
-/// Runs all targets of `run`; prints a line for each, and for a failed one its output and the input.
+/// Runs all targets of `run`; prints a line for each, and for a failed one its output and the
+/// input.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "a program's answer")]
 pub(super) fn run(run: &Campaign) -> ExitCode {
     let dir = match tempfile::tempdir() {

@@ -152,8 +152,8 @@ fn message(tag: u8, body: &[u8]) -> Vec<u8> {
     [&[tag][..], &(body.len() as u32 + 4).to_be_bytes(), body].concat()
 }
 
-/// Honest answers of a server without authentication. The first byte decides whether the client has a
-/// password.
+/// Honest answers of a server without authentication. The first byte decides whether the client has
+/// a password.
 fn postgres_answers() -> Vec<Vec<u8>> {
     let ready = || message(b'Z', b"I");
     let let_in = [message(b'R', &[0; 4]), message(b'S', b"a\0b\0"), ready()].concat();

@@ -14,8 +14,8 @@ use vesica_simd::aes::Aes128;
 pub(super) const ELIAS_FANO: Target =
     Target { name: "elias_fano", run: elias_fano, seeds: no_seeds, tokens: &[], max_len: 4096 };
 
-/// A shape, then a peer's code, which arrives in pieces. Or, by the first byte, tags that are written
-/// and read.
+/// A shape, then a peer's code, which arrives in pieces. Or, by the first byte, tags that are
+/// written and read.
 fn elias_fano(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let is_written = input.byte() & 1 == 1;

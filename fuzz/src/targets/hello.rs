@@ -19,7 +19,8 @@ fn agreement() -> &'static Agreement {
     })
 }
 
-/// The messages of this end, which equal those of an honest peer, except for the counts of the closing.
+/// The messages of this end, which equal those of an honest peer, except for the counts of the
+/// closing.
 fn honest() -> Vec<Vec<u8>> {
     let (received, sent) = (Pipe::default(), Pipe::default());
     let _ = meet(&received, &sent);
@@ -72,8 +73,8 @@ fn figures() -> Vec<Vec<u8>> {
     vec![of([1_000_000, 125_000_000, 9_000_000]), most]
 }
 
-/// A peer's figures when it measures the network with this end, burst by burst; then the changes of its
-/// messages.
+/// A peer's figures when it measures the network with this end, burst by burst; then the changes of
+/// its messages.
 fn probe(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let changes = input.byte() % 4;

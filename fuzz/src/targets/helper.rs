@@ -234,7 +234,8 @@ fn pair() -> &'static [Identity; 2] {
     PAIR.get_or_init(|| [identity(), identity()])
 }
 
-/// Sends `messages` to the first party that connects, and then makes sure that it does not reconnect.
+/// Sends `messages` to the first party that connects, and then makes sure that it does not
+/// reconnect.
 fn send(
     listener: &mut Listener,
     messages: &[Vec<u8>],

@@ -40,8 +40,8 @@ fn proxy(bytes: &[u8]) {
     }
 }
 
-/// Most bytes that a peer can make us store: a window of each stream that an input can open, and the
-/// first window of all streams that may be unopened.
+/// Most bytes that a peer can make us store: a window of each stream that an input can open, and
+/// the first window of all streams that may be unopened.
 const MOST_HELD: usize = 16 * (4 << 20) + 512 * (256 << 10);
 
 /// Frames of a peer, and actions of this end in between. Streams have small numbers, so that they
@@ -113,16 +113,18 @@ fn frames(bytes: &[u8]) {
     }
 }
 
-/// What a session keeps that outlives its connection: no more than the window of new frames and one batch beyond it.
+/// What a session keeps that outlives its connection: no more than the window of new frames and one
+/// batch beyond it.
 const MOST_KEPT: usize = (16 << 20) + (1 << 20);
 
-/// What a peer says has arrived, over connections that are lost at any moment. A model holds the numbers and the
-/// headers of the frames that this end has made.
+/// What a peer says has arrived, over connections that are lost at any moment. A model holds the
+/// numbers and the headers of the frames that this end has made.
 fn mended(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let mut feed = FrameFeed::mendable();
     let mut made: Vec<[u8; HEADER_LEN]> = Vec::new();
-    // Of these, how many were sent on the present connection or are known to have arrived, and how many have arrived.
+    // Of these, how many were sent on the present connection or are known to have arrived, and how
+    // many have arrived.
     let (mut sent, mut arrived) = (0_u64, 0_u64);
     let mut holds = false;
     (0..4).for_each(|stream| feed.open(stream));

@@ -59,8 +59,8 @@ const NAMES: [&str; 21] = [
     "uuid",
 ];
 
-/// The first byte selects the profile, the rest is the cell. For a byte beyond the profiles, the rest
-/// is a name.
+/// The first byte selects the profile, the rest is the cell. For a byte beyond the profiles, the
+/// rest is a name.
 fn profile(bytes: &[u8]) {
     let mut input = Input::new(bytes);
     let which = usize::from(input.byte());

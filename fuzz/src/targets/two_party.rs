@@ -1,7 +1,8 @@
 //! Every protocol of the catalogue against a peer that deviates.
 //!
-//! The peer sends the messages of an honest one from an earlier run under the same seeds, changed by
-//! the input: so the changes are where the protocol expects data, and the peer itself costs nothing.
+//! The peer sends the messages of an honest one from an earlier run under the same seeds, changed
+//! by the input: so the changes are where the protocol expects data, and the peer itself costs
+//! nothing.
 
 mod peer;
 

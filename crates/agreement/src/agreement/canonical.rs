@@ -51,9 +51,9 @@ impl fmt::Debug for AgreementHash {
 }
 
 impl Agreement {
-    /// The agreement in its canonical form: fields in a fixed order, with every default but those of
-    /// `partition_counts`, `early_reveal`, `partition_rows` and `max_repeats`, and the version of each profile. Parsing it gives the same
-    /// agreement.
+    /// The agreement in its canonical form: fields in a fixed order, with every default but those
+    /// of `partition_counts`, `early_reveal`, `partition_rows` and `max_repeats`, and the version
+    /// of each profile. Parsing it gives the same agreement.
     pub fn canonical(&self) -> String {
         let mut out = String::new();
         let mut line = |name: &str, value: &dyn fmt::Display| write_line(&mut out, name, value);
@@ -203,7 +203,8 @@ fn write_line(out: &mut String, name: &str, value: &dyn fmt::Display) {
     writeln!(out, "{name} = {value}").expect("a string takes any text");
 }
 
-/// A TOML basic string. The parser refuses control characters, so only two characters need an escape.
+/// A TOML basic string. The parser refuses control characters, so only two characters need an
+/// escape.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {

@@ -7,7 +7,8 @@ use vesica_heap::may_fail;
 
 /// Values with room for counting self-check items.
 ///
-/// With c self-check items of each kind, a shared one counts 1, and one of the holder's own, or padding, counts c +
+/// With c self-check items of each kind, a shared one counts 1, and one of the holder's own, or
+/// padding, counts c +
 /// 1. A correct sum therefore counts c, and no sum with missing or added items does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckedValues {
@@ -27,7 +28,8 @@ enum Room {
     Column,
     /// Nowhere: there are no self-check items.
     None,
-    /// Nowhere: these are what other values are multiplied with, and every item that is no key has 1.
+    /// Nowhere: these are what other values are multiplied with, and every item that is no key
+    /// has 1.
     Factor,
 }
 
@@ -109,8 +111,8 @@ impl CheckedValues {
         }
     }
 
-    /// The keys' part of sums, column by column; `None` unless they counted every shared self-check item and
-    /// no other.
+    /// The keys' part of sums, column by column; `None` unless they counted every shared self-check
+    /// item and no other.
     pub fn of_sums(self, sums: &[i128]) -> Option<Vec<i128>> {
         if sums.len() != self.width() {
             return None;
@@ -135,7 +137,8 @@ impl CheckedValues {
         }
     }
 
-    /// The least and the largest possible sum in each column over any subset of keys with these `values`.
+    /// The least and the largest possible sum in each column over any subset of keys with these
+    /// `values`.
     pub fn reach(self, values: &[u64]) -> Vec<(i128, i128)> {
         let mut reach = vec![(0, 0); self.columns];
         for row in values.chunks_exact(self.columns) {

@@ -13,7 +13,8 @@ const SHOWN_MAX_CHARS: usize = 200;
 const MAX_FIELDS: usize = 512 + MAX_KEYS * MAX_EXCLUDED;
 const MAX_PATH_LEN: usize = 1024 + 8 * EXCLUDED_MAX_BYTES;
 
-/// The list of a key that is a set: its values stand in the path, in quotes, which no name of a field ends with.
+/// The list of a key that is a set: its values stand in the path, in quotes, which no name of a
+/// field ends with.
 const SET: &str = ".never";
 
 /// One field in which two agreements differ.
@@ -38,8 +39,8 @@ impl Agreement {
         self.differences_from(&other.canonical()).expect("a canonical form is valid")
     }
 
-    /// The fields in which a peer's canonical form differs. It may come from another version of Vesica and name
-    /// fields, profiles or protocols that this one does not know.
+    /// The fields in which a peer's canonical form differs. It may come from another version of
+    /// Vesica and name fields, profiles or protocols that this one does not know.
     ///
     /// The text is untrusted: values are shortened, and control characters are replaced.
     ///

@@ -268,7 +268,8 @@ pub enum AgreementFault {
         /// The operation.
         operation: Operation,
     },
-    /// The protocol that the agreement names, or all that are strong enough, give only one party the result.
+    /// The protocol that the agreement names, or all that are strong enough, give only one party
+    /// the result.
     #[error("{}: \"receives\" must name one party", match protocol {
         Some(protocol) => format!("the protocol {protocol:?} gives one party the result"),
         None => "protocols of this security give one party the result".to_owned(),

@@ -1,4 +1,5 @@
-//! The helper of an agreement: a server that all parties connect to. They need not trust it with their keys.
+//! The helper of an agreement: a server that all parties connect to. They need not trust it with
+//! their keys.
 
 use super::Agreement;
 use super::error::{AgreementError, AgreementFault};
@@ -106,7 +107,8 @@ impl<'a> AidedAgreement<'a> {
         finds_cheats(self.helper.check, self.most_rows())
     }
 
-    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed by a party.
+    /// −log2 of the largest probability that a wrong answer of the helper goes unnoticed by a
+    /// party.
     pub fn cheating_bits(&self) -> f64 {
         self.helper.check.bits(self.most_rows())
     }
@@ -138,7 +140,8 @@ fn spec(agreement: &Agreement, check: Check, variant: Variant) -> Spec {
     }
 }
 
-/// Whether a wrong answer for sets of at most `rows` rows goes unnoticed with a probability of at most 2^-40.
+/// Whether a wrong answer for sets of at most `rows` rows goes unnoticed with a probability of at
+/// most 2^-40.
 fn finds_cheats(check: Check, rows: u64) -> bool {
     check.bits(rows) >= f64::from(STATISTICAL_SECURITY_BITS)
 }
@@ -164,7 +167,8 @@ pub(super) fn refuse_others(table: &Table<'_>) -> Result<(), AgreementError> {
     Ok(())
 }
 
-/// The helper in its table `fields`, and the protocol: the named one, or else the one that offers the security.
+/// The helper in its table `fields`, and the protocol: the named one, or else the one that offers
+/// the security.
 pub(super) fn read(
     table: &Table<'_>,
     fields: &Table<'_>,

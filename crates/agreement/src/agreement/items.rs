@@ -2,11 +2,12 @@
 
 use vesica_core::{Item, Role};
 
-/// Items that are integers: keys, self-check items and padding side by side.
-/// Each number has at most one meaning: in this order, from 1 on, the keys, the self-check items of both parties, then the
-/// sender's own items, then the receiver's own. So items of different kinds are different, and padding of one side never
-/// equals the other's. No item is zero, which some protocols reserve. No number is left out, so that a vector over the
-/// domain is only as much longer than one over the keys as there are other items.
+/// Items that are integers: keys, self-check items and padding side by side. Each number has at
+/// most one meaning: in this order, from 1 on, the keys, the self-check items of both parties, then
+/// the sender's own items, then the receiver's own. So items of different kinds are different, and
+/// padding of one side never equals the other's. No item is zero, which some protocols reserve. No
+/// number is left out, so that a vector over the domain is only as much longer than one over the
+/// keys as there are other items.
 ///
 /// None of these numbers is secret. So there is no padding where a party may deviate: it could
 /// enter the other party's padding.

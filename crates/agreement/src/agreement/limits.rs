@@ -1,4 +1,5 @@
-//! The limits of an agreement, its defaults, and words that more than one part of the code reads or writes.
+//! The limits of an agreement, its defaults, and words that more than one part of the code reads or
+//! writes.
 
 use vesica_core::params::{MAX_SET_LEN, WHOLE_SET_LEN};
 

@@ -77,8 +77,8 @@ impl Agreement {
     /// Reads the agreement in `text`.
     ///
     /// # Errors
-    /// Any [`AgreementError`], with its place if that is known. An agreement whose canonical form is longer than
-    /// [`MAX_FILE_BYTES`] is one too, since parties send each other that form.
+    /// Any [`AgreementError`], with its place if that is known. An agreement whose canonical form
+    /// is longer than [`MAX_FILE_BYTES`] is one too, since parties send each other that form.
     pub fn parse(text: &str) -> Result<Self, AgreementError> {
         let agreement = Self::parse_any(text)?;
         if agreement.canonical().len() as u64 > MAX_FILE_BYTES {
@@ -91,7 +91,8 @@ impl Agreement {
     fn parse_any(text: &str) -> Result<Self, AgreementError> {
         let document = document(text)?;
         let table = Table::new(text, String::new(), document.get_ref(), document.span(), FIELDS);
-        // The version comes first, so that a later format is reported as such even if its fields differ.
+        // The version comes first, so that a later format is reported as such even if its fields
+        // differ.
         check_version(&table)?;
         let helper = table.table(HELPER)?;
         if helper.is_some() {

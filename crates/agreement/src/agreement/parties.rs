@@ -100,7 +100,8 @@ fn party(name: &str, table: &Table<'_>, most: u64) -> Result<PlacedParty, Agreem
     Ok(PlacedParty { terms, identity: identity.span, max_rows: max_rows_span })
 }
 
-/// The positions of the parties that receive the result, ascending: `"all"`, a name, or a list of names.
+/// The positions of the parties that receive the result, ascending: `"all"`, a name, or a list of
+/// names.
 pub(super) fn receivers(
     table: &Table<'_>,
     parties: &[PlacedParty],

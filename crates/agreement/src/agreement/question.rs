@@ -71,7 +71,8 @@ impl Question {
         }
     }
 
-    /// Whether an agreement can allow that large sets are split although this reveals the counts of each partition.
+    /// Whether an agreement can allow that large sets are split although this reveals the counts of
+    /// each partition.
     pub fn can_count_partitions(&self) -> bool {
         matches!(self, Question::Union { .. } | Question::PrivateId)
     }
@@ -114,7 +115,8 @@ fn is_of_shares(operation: Operation) -> bool {
     matches!(operation, Operation::Shares | Operation::SharedValues)
 }
 
-/// How many keys must be in common for an answer; outside the bounds no party learns more than that.
+/// How many keys must be in common for an answer; outside the bounds no party learns more than
+/// that.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MatchBounds {
     /// The fewest common keys.

@@ -14,13 +14,15 @@ use vesica_protocols::{Auto, BoundsKept, Operation, Protocol, Security, catalogu
 pub(super) enum Selection {
     /// The protocol that the agreement names.
     Named(&'static Protocol),
-    /// The candidates, at least one, in the catalogue's order. Sizes and network decide between them.
+    /// The candidates, at least one, in the catalogue's order. Sizes and network decide between
+    /// them.
     Auto(Vec<&'static Protocol>),
     /// The protocol with the helper.
     Helper(Variant),
 }
 
-/// The protocols that may run, and the integers that they compare, if these take the place of digests.
+/// The protocols that may run, and the integers that they compare, if these take the place of
+/// digests.
 pub(super) fn read(
     table: &Table<'_>,
     terms: &Terms,
@@ -169,11 +171,12 @@ fn offering(terms: &Terms) -> impl Iterator<Item = &'static Protocol> {
     catalogue().iter().filter(|row| offers(row, terms))
 }
 
-/// The integers that keys can be compared as, which depend on the key column, the sizes, and whether the protocols, of
-/// `security` at least, have self-check items that one party alone adds.
+/// The integers that keys can be compared as, which depend on the key column, the sizes, and
+/// whether the protocols, of `security` at least, have self-check items that one party alone adds.
 ///
-/// None with hidden sizes where a party may deviate: padding would have numbers that anyone knows, and a party that enters
-/// the other's padding would match it, and so count it or reach a threshold with it.
+/// None with hidden sizes where a party may deviate: padding would have numbers that anyone knows,
+/// and a party that enters the other's padding would match it, and so count it or reach a threshold
+/// with it.
 fn possible_integers(terms: &Terms, security: Security) -> Option<IntegerItems> {
     let [key] = &terms.keys[..] else { return None };
     if terms.hide_sizes && security.guards_sets() {

@@ -19,22 +19,23 @@ pub struct Terms {
     pub question: Question,
     /// How many keys must be in common for an answer.
     pub bounds: MatchBounds,
-    /// The positions in [`Terms::parties`] of the parties that receive the result, ascending. At least one.
+    /// The positions in [`Terms::parties`] of the parties that receive the result, ascending. At
+    /// least one.
     pub receivers: Vec<usize>,
     /// The least security accepted; with a helper, against the helper.
     pub security: Security,
     /// The last day on which it may run, to the end of that day in UTC.
     pub expires: Option<Date>,
-    /// How many self-check items of each kind (shared, and own) a side adds to its set. With a helper the
-    /// [dummies](HelperTerms::check) take their place, and this is 0.
+    /// How many self-check items of each kind (shared, and own) a side adds to its set. With a
+    /// helper the [dummies](HelperTerms::check) take their place, and this is 0.
     pub self_check: u32,
     /// Whether each side pads its set with random items to its `max_rows`.
     pub hide_sizes: bool,
-    /// Whether large sets are split although a side then learns how many keys are common in each partition: for unions
-    /// and private ids only.
+    /// Whether large sets are split although a side then learns how many keys are common in each
+    /// partition: for unions and private ids only.
     pub partition_counts: bool,
-    /// Whether a protocol that compares all pairs of keys reveals matches while it compares, so that it skips what is
-    /// matched, and the number of bytes depends on how many keys are common.
+    /// Whether a protocol that compares all pairs of keys reveals matches while it compares, so
+    /// that it skips what is matched, and the number of bytes depends on how many keys are common.
     pub early_reveal: bool,
     /// The maximum average number of keys in a partition of a large set. A set of at most this many
     /// keys is not split. Sets that would need more than
@@ -49,8 +50,8 @@ pub struct Terms {
     pub helper: Option<HelperTerms>,
     /// The columns that make up the key, sorted by name. At least one.
     pub keys: Vec<Key>,
-    /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's position is its
-    /// number in the protocol.
+    /// The parties, sorted by name: two, or two to sixteen with a helper. With a helper a party's
+    /// position is its number in the protocol.
     pub parties: Vec<PartyTerms>,
 }
 
@@ -61,8 +62,8 @@ pub struct Key {
     pub name: String,
     /// The rule that makes equal values equal even if the sides write them differently.
     pub profile: Profile,
-    /// Values that count as refused, such as `NULL` or `N/A`: without blanks at their ends, sorted, each once. At most
-    /// [`MAX_EXCLUDED`](super::MAX_EXCLUDED).
+    /// Values that count as refused, such as `NULL` or `N/A`: without blanks at their ends, sorted,
+    /// each once. At most [`MAX_EXCLUDED`](super::MAX_EXCLUDED).
     pub never: Vec<String>,
 }
 
@@ -73,7 +74,8 @@ pub struct HelperTerms {
     pub name: String,
     /// Its public identity.
     pub identity: PublicIdentity,
-    /// How often each item is sent, and how many dummies of each kind a party adds: the check of the helper's answer.
+    /// How often each item is sent, and how many dummies of each kind a party adds: the check of
+    /// the helper's answer.
     pub check: Check,
 }
 
@@ -101,8 +103,9 @@ impl Terms {
         self.receivers.iter().map(|position| &*self.parties[*position].name)
     }
 
-    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the result, and
-    /// neither has values. Between parties that follow the protocol this makes no difference to who learns what.
+    /// Whether the sizes of a run of two parties decide which is the receiver: if both receive the
+    /// result, and neither has values. Between parties that follow the protocol this makes no
+    /// difference to who learns what.
     pub fn roles_are_open(&self) -> bool {
         self.helper.is_none() && self.all_receive() && self.question.values().is_none()
     }

@@ -1,4 +1,5 @@
-//! The values of an agreement: their party, columns and length, and how rows with the same key are treated.
+//! The values of an agreement: their party, columns and length, and how rows with the same key are
+//! treated.
 
 use super::error::{AgreementError, AgreementFault};
 use super::limits::{MAX_NAME_CHARS, PACKED_MAX_BITS};
@@ -33,13 +34,13 @@ pub(super) const SHARES_FIELD_NAMES: &[&str] =
 pub struct ValueTerms {
     /// The party whose rows hold them.
     pub of: String,
-    /// Their columns; the party may map them to other columns of its file. At least one, or none with `groups`: then a
-    /// row has the value 1.
+    /// Their columns; the party may map them to other columns of its file. At least one, or none
+    /// with `groups`: then a row has the value 1.
     pub columns: Vec<String>,
     /// With a sum for each group of rows.
     pub groups: Option<GroupTerms>,
-    /// The value of a key is below 2^`bits`; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1. At most
-    /// [`VALUE_MAX_BITS`].
+    /// The value of a key is below 2^`bits`; with a sign from −2^(`bits`−1) to 2^(`bits`−1) − 1. At
+    /// most [`VALUE_MAX_BITS`].
     pub bits: u32,
     /// Whether values may be below zero.
     pub signed: bool,
@@ -50,7 +51,8 @@ pub struct ValueTerms {
 /// The groups of rows that have a sum each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GroupTerms {
-    /// The column of the party's file that names the group of a row; the party may map it to another one.
+    /// The column of the party's file that names the group of a row; the party may map it to
+    /// another one.
     pub by: String,
     /// The groups, at least one.
     pub names: Vec<String>,
@@ -62,7 +64,8 @@ impl ValueTerms {
         self.columns.len().max(1) * self.groups.as_ref().map_or(1, |groups| groups.names.len())
     }
 
-    /// What each value of a key is called, in their order: its column, its group, or `column[group]`.
+    /// What each value of a key is called, in their order: its column, its group, or
+    /// `column[group]`.
     pub fn names(&self) -> Vec<String> {
         match &self.groups {
             Some(groups) => names_of_sums(&self.columns, &groups.names),

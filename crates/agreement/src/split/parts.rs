@@ -12,7 +12,8 @@ pub trait Parts {
     /// Errors of the protocol's parameters.
     fn party(&self, params: PsiParams, input: Input) -> Result<Box<dyn Party>>;
 
-    /// What is kept of a partition with such `params` that gave `output`. Its length does not depend on what was found.
+    /// What is kept of a partition with such `params` that gave `output`. Its length does not
+    /// depend on what was found.
     ///
     /// # Errors
     /// [`Error::Bug`] for an output that no such partition gives.

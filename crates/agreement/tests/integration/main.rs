@@ -1,4 +1,5 @@
-//! The tests of the crate from outside, in one program: `cargo test --workspace --test integration`.
+//! The tests of the crate from outside, in one program: `cargo test --workspace --test
+//! integration`.
 
 mod agreement;
 mod aided;

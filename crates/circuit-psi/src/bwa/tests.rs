@@ -30,7 +30,8 @@ fn input(set: &[u128]) -> Input {
     Input::from(Arc::new(items)).with_shared(set.len() - SHARED.len()..set.len())
 }
 
-/// A run in which `role` enters the ones of `entered`, where that is another party's vector than it should be.
+/// A run in which `role` enters the ones of `entered`, where that is another party's vector than it
+/// should be.
 fn run<A: Audit>(query: Query, role: Role, entered: &[u128]) -> ([Output; 2], Vec<Bits>) {
     deviating::<Bwa<A>, GuardedYao>(&params(query), [input(&X), input(&Y)], |who, bwa| {
         if who == role {

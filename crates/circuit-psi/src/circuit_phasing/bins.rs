@@ -19,7 +19,8 @@ const STASH_SLOTS: usize = Bins::MAX_SLOTS;
 pub(super) struct Plan {
     pub(super) items: ShortItems,
     pub(super) table: Table,
-    /// A bin has `parts` · `slots` slots: a comparison in bins has at most [`Bins::MAX_SLOTS`] at once.
+    /// A bin has `parts` · `slots` slots: a comparison in bins has at most [`Bins::MAX_SLOTS`] at
+    /// once.
     pub(super) parts: usize,
     slots: usize,
     /// Bits of a value that is compared in a bin.

@@ -1,16 +1,17 @@
 //! # Audits: whether a set is what its party announced
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom protocols?", NDSS
-//! 2012, §3: a circuit can check "that neither input set is too large". The circuit takes what the parties enter, so it
-//! finds out there what an honest program makes sure of before: that a list rises, and so holds no item twice, or that a
-//! vector has as many ones as its party announced items.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: are garbled circuits better than custom
+//! protocols?", NDSS 2012, §3: a circuit can check "that neither input set is too large". The
+//! circuit takes what the parties enter, so it finds out there what an honest program makes sure of
+//! before: that a list rises, and so holds no item twice, or that a vector has as many ones as its
+//! party announced items.
 //!
-//! **What an audit reveals.** The receiver alone learns one bit: whether both sets passed. If one did not, no lane matches,
-//! for any sets. The receiver knows whether its own set passes, and the sender's set passes if the
-//! sender's program is unmodified. So the bit tells the receiver only whether the sender deviates.
-//! The sender must not learn the bit: it can garble a circuit in which the bit says something about
-//! the receiver's set. So the receiver refuses the result only after the last message
-//! ([`Output::Refused`]).
+//! **What an audit reveals.** The receiver alone learns one bit: whether both sets passed. If one
+//! did not, no lane matches, for any sets. The receiver knows whether its own set passes, and the
+//! sender's set passes if the sender's program is unmodified. So the bit tells the receiver only
+//! whether the sender deviates. The sender must not learn the bit: it can garble a circuit in which
+//! the bit says something about the receiver's set. So the receiver refuses the result only after
+//! the last message ([`Output::Refused`]).
 
 use vesica_circuit::gadgets::{all, and, equal, greater, hamming_weight};
 use vesica_circuit::{Computation, Gates, Lanes, Reveal};
@@ -37,8 +38,8 @@ impl Audit for Unaudited {
     const IS_MADE: bool = false;
 }
 
-/// Whether the words rise from lane to lane, so that no two are equal, and none is zero: one lane. n·σ gates for n words
-/// of σ bits, and n − 2 more.
+/// Whether the words rise from lane to lane, so that no two are equal, and none is zero: one lane.
+/// n·σ gates for n words of σ bits, and n − 2 more.
 pub(crate) fn rises<G: Gates>(g: &mut G, words: &[G::Wires]) -> Result<G::Wires> {
     let n = words.first().map_or(0, Lanes::len);
     let part = |first: usize, len: usize| {
@@ -87,8 +88,8 @@ pub(crate) fn kept_if<G: Gates>(
     and(g, &everywhere, wires)
 }
 
-/// Tells the receiver alone whether the sets passed, and returns it. The sender does not learn it: there the result is
-/// always true.
+/// Tells the receiver alone whether the sets passed, and returns it. The sender does not learn it:
+/// there the result is always true.
 pub(crate) fn tell<C: Computation>(c: &mut C, is_right: C::Wires) -> Result<bool> {
     let told = c.reveal(&[is_right], Reveal::Receiver)?;
     Ok(told.is_none_or(|bits| bits.first().is_some_and(|bit| bit.len() == 1 && bit.get(0))))

@@ -7,8 +7,8 @@
 //!   bit j from w on             r_j ⊕ (c ∧ r_w ∧ … ∧ r_{j−1})
 //! ```
 //!
-//! The sender knows r_w ∧ … ∧ r_{j−1}, the *runs*, and so all upper bits take one call for gates, however wide the mask
-//! is.
+//! The sender knows r_w ∧ … ∧ r_{j−1}, the *runs*, and so all upper bits take one call for gates,
+//! however wide the mask is.
 
 use std::iter::once;
 use vesica_circuit::gadgets::{and, sum_of_lanes};
@@ -27,8 +27,9 @@ struct Mask<W> {
     runs: W,
 }
 
-/// The sum of the numbers in all lanes of `word`, plus the sender's `mask`, modulo 2^`bits`: wires whose lanes, one
-/// wire after the other, are its bits from the lowest on. `bits` are enough for any sum, and at most 128.
+/// The sum of the numbers in all lanes of `word`, plus the sender's `mask`, modulo 2^`bits`: wires
+/// whose lanes, one wire after the other, are its bits from the lowest on. `bits` are enough for
+/// any sum, and at most 128.
 ///
 /// # Errors
 /// Connection errors.

@@ -1,11 +1,12 @@
 //! # One number about sets that are split into parts
 //!
-//! Both parties split their sets alike, so that equal items are in the same part. A count of each part would tell more
-//! than the count of all. So a part's run ends with *addends*: additive shares of its numbers, the count of common items
-//! where the query or the bounds need it, and the sum of their values. One party draws a mask, and the circuit shows the
-//! other what is left: a conversion from circuits to additive shares of D. Demmler, T. Schneider, M. Zohner, "ABY – a
-//! framework for efficient mixed-protocol secure two-party computation", NDSS 2015. How few rounds it takes here, the
-//! module `masked` says.
+//! Both parties split their sets alike, so that equal items are in the same part. A count of each
+//! part would tell more than the count of all. So a part's run ends with *addends*: additive shares
+//! of its numbers, the count of common items where the query or the bounds need it, and the sum of
+//! their values. One party draws a mask, and the circuit shows the other what is left: a conversion
+//! from circuits to additive shares of D. Demmler, T. Schneider, M. Zohner, "ABY – a framework for
+//! efficient mixed-protocol secure two-party computation", NDSS 2015. How few rounds it takes here,
+//! the module `masked` says.
 //!
 //! | | |
 //! |---|---|
@@ -31,7 +32,8 @@
 //!        c, or c ≥ min, or the sum  ── to the receiver [or both] ──▶   inside them
 //! ```
 //!
-//! Step 4 is done where the parts are run, with [`Addends::add`]; the opening is in the module `opening`.
+//! Step 4 is done where the parts are run, with [`Addends::add`]; the opening is in the module
+//! `opening`.
 //!
 //! **Why no party ever knows the count of a part.** The sender drew u_i before the circuit, and
 //! gets nothing from it. The receiver gets c_i − u_i modulo 2^k, and as u_i is uniform, so is that:
@@ -40,13 +42,13 @@
 //! else of the addends. The mask has all k bits: one that is only longer than a count would tell
 //! large counts from small ones.
 //!
-//! **Why no number wraps around.** Counts are modulo 2^64 and sums modulo 2^128. A count is at most the number of items
-//! of a set, below 2^32 in the whole; a value is unsigned and below 2^64, so a sum is below 2^96. Where a party does not
-//! follow the protocol, at most all bins of a part match, below 2^25, and at most that is added for
-//! each part.
+//! **Why no number wraps around.** Counts are modulo 2^64 and sums modulo 2^128. A count is at most
+//! the number of items of a set, below 2^32 in the whole; a value is unsigned and below 2^64, so a
+//! sum is below 2^96. Where a party does not follow the protocol, at most all bins of a part match,
+//! below 2^25, and at most that is added for each part.
 //!
-//! The opened number has all 64 or 128 bits. So one that was damaged on its way is most likely larger than any possible
-//! one, and who learns it can tell.
+//! The opened number has all 64 or 128 bits. So one that was damaged on its way is most likely
+//! larger than any possible one, and who learns it can tell.
 
 use super::masked::masked_sum;
 use super::opening::{COUNT_BITS, SUM_BITS};

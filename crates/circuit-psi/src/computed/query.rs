@@ -1,4 +1,5 @@
-//! What the circuit reveals of the matches: bounds, answers to queries, and the common items for the sender.
+//! What the circuit reveals of the matches: bounds, answers to queries, and the common items for
+//! the sender.
 
 use vesica_circuit::gadgets::{and, at_least, hamming_weight, sum_of_lanes};
 use vesica_circuit::{Computation, Reveal, word};
@@ -52,8 +53,8 @@ pub(crate) fn answer<C: Computation>(
     answer_of(c, params, &count, |c| sum_of_lanes(c, values))
 }
 
-/// The same of the number of matches, which is used where [`needs_count`] says so, and of what makes the sum of their
-/// values, which is called inside the bounds alone.
+/// The same of the number of matches, which is used where [`needs_count`] says so, and of what
+/// makes the sum of their values, which is called inside the bounds alone.
 pub(super) fn answer_of<C: Computation>(
     c: &mut C,
     params: &PsiParams,
@@ -84,7 +85,8 @@ pub(super) fn answer_of<C: Computation>(
     Ok(Some(output.filter(|_| to.includes(c.role())).unwrap_or(Output::Nothing)))
 }
 
-/// Whether `count` is inside `bounds`, revealed to both parties. If it is not, they learn nothing else.
+/// Whether `count` is inside `bounds`, revealed to both parties. If it is not, they learn nothing
+/// else.
 fn is_within<C: Computation>(c: &mut C, bounds: Bounds, count: &[C::Wires]) -> Result<bool> {
     if bounds.are_none() {
         return Ok(true);
@@ -98,8 +100,8 @@ fn is_within<C: Computation>(c: &mut C, bounds: Bounds, count: &[C::Wires]) -> R
     Ok(within.first().is_some_and(|bits| bits.len() == 1 && bits.get(0)))
 }
 
-/// Step 3, where both learn the intersection and the receiver has found it: sends the sender tags of the common items.
-/// Tags do not reveal where the receiver placed its items in the circuit.
+/// Step 3, where both learn the intersection and the receiver has found it: sends the sender tags
+/// of the common items. Tags do not reveal where the receiver placed its items in the circuit.
 pub(crate) fn send_common(
     ctx: &mut Context,
     params: &PsiParams,

@@ -1,4 +1,5 @@
-//! Runs whose parties record all values that are revealed to them, and a test of what is drawn at random.
+//! Runs whose parties record all values that are revealed to them, and a test of what is drawn at
+//! random.
 
 use super::cost::cost;
 use super::{Circuit, Engine, Yao};
@@ -85,7 +86,8 @@ impl<C: Computation> Computation for Spy<'_, C> {
     }
 }
 
-/// `N` runs of a circuit, one after the other: each draws its own secrets, and all share a setup of the engine.
+/// `N` runs of a circuit, one after the other: each draws its own secrets, and all share a setup of
+/// the engine.
 struct Runs<P, const N: usize> {
     circuits: Vec<P>,
     /// What each run revealed to this party.
@@ -179,8 +181,8 @@ pub(crate) fn runs<P: Circuit, E: Engine, const N: usize>(
     })
 }
 
-/// A run between parties of which `deviate` may change what they enter: what sender and receiver end with, and the values
-/// revealed to the receiver, wire by wire.
+/// A run between parties of which `deviate` may change what they enter: what sender and receiver
+/// end with, and the values revealed to the receiver, wire by wire.
 pub(crate) fn deviating<P: Circuit, E: Engine>(
     params: &PsiParams,
     [x, y]: [Input; 2],
@@ -205,8 +207,8 @@ pub(crate) fn deviating<P: Circuit, E: Engine>(
     })
 }
 
-/// The values revealed to the receiver of one garbled run, wire by wire. `seeds` are of the randomness of sender and
-/// receiver.
+/// The values revealed to the receiver of one garbled run, wire by wire. `seeds` are of the
+/// randomness of sender and receiver.
 pub(crate) fn shown<P: Circuit>(
     params: &PsiParams,
     sets: [&[Item]; 2],
@@ -219,8 +221,8 @@ pub(crate) fn shown<P: Circuit>(
 /// Least chance of outcomes that a test accepts.
 const LEAST_CHANCE: f64 = 1e-10;
 
-/// Fails if the outcomes are not drawn uniformly from `of` different ones. It fails wrongly at most once in 10^10
-/// times.
+/// Fails if the outcomes are not drawn uniformly from `of` different ones. It fails wrongly at most
+/// once in 10^10 times.
 #[track_caller]
 pub(crate) fn assert_are_uniform<T: Eq + Hash + Debug>(
     outcomes: impl IntoIterator<Item = T>,
@@ -234,9 +236,10 @@ pub(crate) fn assert_are_uniform<T: Eq + Hash + Debug>(
     assert!(chance > LEAST_CHANCE, "chance of 2^{:.0}: {counts:?}", chance.log2());
 }
 
-/// A bound on the chance that uniform draws from `of` outcomes are as far from uniform as those counted: with d the
-/// relative entropy times the number of draws, and k = `of` - 1, it is e^-d·(e·d/k)^k. (R. Agrawal, "Finite-sample
-/// concentration of the multinomial in relative entropy", IEEE Transactions on Information Theory 2020.)
+/// A bound on the chance that uniform draws from `of` outcomes are as far from uniform as those
+/// counted: with d the relative entropy times the number of draws, and k = `of` - 1, it is
+/// e^-d·(e·d/k)^k. (R. Agrawal, "Finite-sample concentration of the multinomial in relative
+/// entropy", IEEE Transactions on Information Theory 2020.)
 fn chance(counts: &[u64], of: usize) -> f64 {
     let all = counts.iter().sum::<u64>() as f64;
     let counts = counts.iter().map(|count| *count as f64).filter(|count| *count > 0.0);
@@ -254,7 +257,8 @@ fn only_outcomes_far_from_uniform_have_little_chance() {
     assert!(chance(&[40], 24) < LEAST_CHANCE);
     assert!(chance(&[100; 12], 24) < LEAST_CHANCE);
     assert!(chance(&[vec![400], vec![200; 23]].concat(), 24) < LEAST_CHANCE);
-    // A Waksman network of four lanes whose switches are set at random, and not for a random permutation.
+    // A Waksman network of four lanes whose switches are set at random, and not for a random
+    // permutation.
     assert!(chance(&[[125; 8].as_slice(), &[62; 16]].concat(), 24) < LEAST_CHANCE);
     // Two outcomes: the bound is above the chance, 2^-19, of twenty equal ones.
     let equal = chance(&[20], 2);

@@ -42,7 +42,8 @@ pub const ROW: Protocol = Protocol {
     receiver: computed::receiver::<Pwc, Yao>,
 };
 
-/// The row of `pwc_gmw`, which makes all comparisons: the early reveal would save none of the transfers.
+/// The row of `pwc_gmw`, which makes all comparisons: the early reveal would save none of the
+/// transfers.
 pub const GMW_ROW: Protocol = Protocol {
     id: "pwc_gmw",
     name: "PWC: pairwise comparisons, on shares",

@@ -10,8 +10,8 @@ use vesica_net::{Shape, memory};
 use vesica_ot::Bits;
 use vesica_party::{Output, Protocol};
 
-/// The early reveal shows both parties which row matches which column, of lists in an order that each drew itself: it
-/// reveals nothing of the places of items in the other party's file.
+/// The early reveal shows both parties which row matches which column, of lists in an order that
+/// each drew itself: it reveals nothing of the places of items in the other party's file.
 #[test]
 fn the_early_reveal_shows_places_of_lists_that_both_have_shuffled() {
     let n = 24;
@@ -31,7 +31,8 @@ fn the_early_reveal_shows_places_of_lists_that_both_have_shuffled() {
     }
 }
 
-/// Of three common items: the row of each, and the column of each. On shares no places are revealed.
+/// Of three common items: the row of each, and the column of each. On shares no places are
+/// revealed.
 #[test]
 fn the_early_reveal_shows_any_places_equally_often() {
     const ITEMS: usize = 3;
@@ -59,7 +60,8 @@ fn the_early_reveal_shows_any_places_equally_often() {
     assert_are_uniform(places, 6 * 6);
 }
 
-/// What was seen of a run of two sets of `n` items of 32 bits, the first `common` of which are in both.
+/// What was seen of a run of two sets of `n` items of 32 bits, the first `common` of which are in
+/// both.
 struct Seen {
     time: Duration,
     /// Of the sender and of the receiver.
@@ -104,8 +106,9 @@ fn run(protocol: &Protocol, params: &PsiParams, common: u64, shape: Shape) -> Se
     Seen { time: start.elapsed(), sent: [sender.0, receiver.0], flights }
 }
 
-/// In step a tile waits for the matches of the last but one: some 60 round trips of 40 ms. A party that sends as many as
-/// the network holds waits for few, and takes no longer than one that compares all pairs and reveals at the end.
+/// In step a tile waits for the matches of the last but one: some 60 round trips of 40 ms. A party
+/// that sends as many as the network holds waits for few, and takes no longer than one that
+/// compares all pairs and reveals at the end.
 #[test]
 fn early_reveal_keeps_a_slow_network_busy() {
     let one_way_delay = Duration::from_millis(20);
@@ -140,7 +143,8 @@ fn a_paced_early_reveal_saves_comparisons_and_stays_below_the_formula() {
         seen.sent
     };
     assert_eq!(of(0), formula);
-    // ((2n − n̂)² + n̂)/4 comparisons of n², and some that were on their way: on a busy machine at times many.
+    // ((2n − n̂)² + n̂)/4 comparisons of n², and some that were on their way: on a busy machine at
+    // times many.
     for (common, share) in [(n, 0.25), (n / 2, 0.5625)] {
         let mut found = (0..10).map(|_| {
             let [sender, receiver] = of(common);

@@ -6,10 +6,12 @@ use vesica_core::{Block, Misbehaviour, Result};
 use vesica_net::Window;
 use vesica_ot::Bits;
 
-/// Gates in bytes that a garbler sends before it knows the network: what one of 50 Mbit/s and 80 ms holds.
+/// Gates in bytes that a garbler sends before it knows the network: what one of 50 Mbit/s and 80 ms
+/// holds.
 const FIRST_BYTES: usize = 512 << 10;
 
-/// How Algorithm 1 goes through the comparisons: in small tiles, as only known matches save comparisons.
+/// How Algorithm 1 goes through the comparisons: in small tiles, as only known matches save
+/// comparisons.
 pub(super) struct Tiles {
     pub(super) rows: usize,
     pub(super) columns: usize,
@@ -90,7 +92,8 @@ impl Left {
         self.unsettled.push_back(tile);
     }
 
-    /// Settles tiles until `count` are settled, at the receiver. The sender chooses the number, within what it can have.
+    /// Settles tiles until `count` are settled, at the receiver. The sender chooses the number,
+    /// within what it can have.
     pub(super) fn settle_until<C: Computation>(&mut self, c: &mut C, count: u32) -> Result<()> {
         let more = count
             .checked_sub(self.settled)

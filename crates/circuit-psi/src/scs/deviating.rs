@@ -16,7 +16,8 @@ fn items(numbers: &[u128]) -> Vec<Item> {
     numbers.iter().copied().map(Item::from_integer).collect()
 }
 
-/// A run with the set `x` in which `role` enters the list `entered`, lowest first where it should be.
+/// A run with the set `x` in which `role` enters the list `entered`, lowest first where it should
+/// be.
 fn run<A: Audit>(
     query: Query,
     x: &[u128],

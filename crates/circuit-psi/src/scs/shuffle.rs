@@ -54,7 +54,8 @@ pub(super) enum Secrets {
 
 /// A way to shuffle.
 pub(super) trait Shuffle: Sized + Send + 'static {
-    /// Whether the order reveals nothing to the sender either, so that where both learn the circuit reveals to both.
+    /// Whether the order reveals nothing to the sender either, so that where both learn the circuit
+    /// reveals to both.
     const ORDER_HIDES_FROM_BOTH: bool;
 
     /// Whether both sets are audited.
@@ -199,7 +200,8 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         Ok(Output::Nothing)
     }
 
-    /// Figure 6, the receiver being Alice, who has the key and learns the items, and the sender Bob.
+    /// Figure 6, the receiver being Alice, who has the key and learns the items, and the sender
+    /// Bob.
     fn finish(ctx: &mut Context, scs: &Scs<Self>, output: Output) -> Result<Output> {
         let size = Self::KEY;
         let packing = Packing::new(size, scs.items.bits());
@@ -340,8 +342,8 @@ fn positions_of<S: Shuffle>(scs: &Scs<S>, revealed: Vec<u128>) -> Result<Output>
     let Some(own) = &scs.own else { return Ok(Output::Nothing) };
     let falls = own.role == Role::Sender;
     let own_len = own.sorted.len();
-    // The same work for every window, whether it has a match or not: otherwise the time until the last message would
-    // reveal the number of matches to the peer.
+    // The same work for every window, whether it has a match or not: otherwise the time until the
+    // last message would reveal the number of matches to the peer.
     let mut is_common = vec![false; own_len];
     let mut is_wrong = false;
     for (window, number) in revealed.into_iter().enumerate() {

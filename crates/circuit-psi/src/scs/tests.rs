@@ -172,8 +172,8 @@ fn ciphertexts_come_back_in_an_order_that_the_sender_draws() {
     assert_is_random(&returned(&params(), &set(), &found, &seeds));
 }
 
-/// What a sender with this set sends back where the circuit finds `found`: once for each seed of its randomness, under
-/// one key.
+/// What a sender with this set sends back where the circuit finds `found`: once for each seed of
+/// its randomness, under one key.
 fn returned(
     params: &PsiParams,
     set: &[Item],

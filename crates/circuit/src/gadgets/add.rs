@@ -4,8 +4,9 @@ use super::compare::and;
 use crate::{Gates, Lanes};
 use vesica_core::{Error, Result};
 
-/// The number of set lanes, as a word of one lane: N − wt(N) gates for N lanes, where wt(N) is the Hamming weight of N
-/// (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming weight function").
+/// The number of set lanes, as a word of one lane: N − wt(N) gates for N lanes, where wt(N) is the
+/// Hamming weight of N (J. Boyar, R. Peralta, "The exact multiplicative complexity of the Hamming
+/// weight function").
 ///
 /// # Errors
 /// Connection errors.
@@ -15,8 +16,9 @@ pub fn hamming_weight<G: Gates>(g: &mut G, wires: &G::Wires) -> Result<Vec<G::Wi
 
 /// The sum of the numbers in all lanes of `word`, as a word of one lane that is wide enough.
 ///
-/// Uses full adders, one gate each, while a column has three bits, then half adders. The depth is logarithmic plus the
-/// length of the carry chain. The wires may have different numbers of lanes: lanes that a wire lacks are zero.
+/// Uses full adders, one gate each, while a column has three bits, then half adders. The depth is
+/// logarithmic plus the length of the carry chain. The wires may have different numbers of lanes:
+/// lanes that a wire lacks are zero.
 ///
 /// # Errors
 /// Connection errors.

@@ -78,8 +78,9 @@ impl LaneWise for Mask {
 
 /// The lanes where a > b as numbers.
 ///
-/// σ gates per lane in depth σ (V. Kolesnikov, A.-R. Sadeghi, T. Schneider, CANS 2009). If depth is expensive, 3σ − 2 −
-/// log σ gates for σ a power of two, in depth ⌈log σ⌉ + 1 (T. Schneider, M. Zohner, FC 2013).
+/// σ gates per lane in depth σ (V. Kolesnikov, A.-R. Sadeghi, T. Schneider, CANS 2009). If depth is
+/// expensive, 3σ − 2 − log σ gates for σ a power of two, in depth ⌈log σ⌉ + 1 (T. Schneider, M.
+/// Zohner, FC 2013).
 ///
 /// # Errors
 /// Connection errors; [`Error::Bug`] if the words have no bits.
@@ -164,8 +165,8 @@ pub fn multiplex<G: Gates>(
     Ok(b.iter().zip(&changes).map(|(b, change)| g.xor(b, change)).collect())
 }
 
-/// Orders each pair of words by their lowest `key` bits, smaller first: 2σ gates per lane for words of σ bits that are
-/// all key (the paper's 2-Sorter).
+/// Orders each pair of words by their lowest `key` bits, smaller first: 2σ gates per lane for words
+/// of σ bits that are all key (the paper's 2-Sorter).
 ///
 /// # Errors
 /// Connection errors.

@@ -4,8 +4,8 @@ use super::compare::{equal, mask, or};
 use crate::{Gates, Lanes, word};
 use vesica_core::Result;
 
-/// The output of [`match_neighbours`] for each window of three neighbours in a sorted list. The middles of the windows
-/// are lanes 1, 3, 5, …
+/// The output of [`match_neighbours`] for each window of three neighbours in a sorted list. The
+/// middles of the windows are lanes 1, 3, 5, …
 pub struct Windows<W> {
     /// Whether the middle equals the lane before it or the lane after it.
     pub is_match: W,
@@ -15,11 +15,12 @@ pub struct Windows<W> {
     pub middle: Vec<W>,
 }
 
-/// Finds equal neighbours in a sorted list of words with keys of `key` bits, at most two of which are equal.
+/// Finds equal neighbours in a sorted list of words with keys of `key` bits, at most two of which
+/// are equal.
 ///
-/// The list is lanes `first` to `first` + `len` of `word`; `first` is even. Lane `first` + `len`, if it exists, also
-/// belongs to the last window. Each window takes two comparisons and an OR, 2·key − 1 gates; a window of two lanes
-/// takes one comparison.
+/// The list is lanes `first` to `first` + `len` of `word`; `first` is even. Lane `first` + `len`,
+/// if it exists, also belongs to the last window. Each window takes two comparisons and an OR,
+/// 2·key − 1 gates; a window of two lanes takes one comparison.
 ///
 /// # Errors
 /// Connection errors.
@@ -35,7 +36,8 @@ pub fn match_neighbours<G: Gates>(
     let part = word::slice(word, first, 2 * windows);
     let [before, middle] = word::halves(&part, 1);
     let with_before = equal(g, &middle[..key], &before[..key])?;
-    // The lanes after each middle: those before the next middle, then the lane that follows the part.
+    // The lanes after each middle: those before the next middle, then the lane that follows the
+    // part.
     let mut after = word::slice(&before[..key], windows.min(1), windows.saturating_sub(1));
     if first + 2 * windows < all {
         let last = word::slice(&word[..key], first + 2 * windows, 1);
@@ -52,8 +54,9 @@ pub fn match_neighbours<G: Gates>(
     Ok(Windows { is_match, before: with_before, middle })
 }
 
-/// The middles that match, and zero in the other windows. Together with [`match_neighbours`] this is the paper's
-/// DupSelect-3 and DupSelect-2, with 3σ − 1 and 2σ − 1 gates (Huang, Evans, Katz, NDSS 2012, §5.2).
+/// The middles that match, and zero in the other windows. Together with [`match_neighbours`] this
+/// is the paper's DupSelect-3 and DupSelect-2, with 3σ − 1 and 2σ − 1 gates (Huang, Evans, Katz,
+/// NDSS 2012, §5.2).
 ///
 /// # Errors
 /// Connection errors.

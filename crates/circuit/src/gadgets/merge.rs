@@ -4,12 +4,12 @@ use super::compare::sort_2;
 use crate::{Gates, Lanes, word};
 use vesica_core::Result;
 
-/// Sorts lanes that fall and then rise, by their lowest `key` bits, in place: a bitonic merger (K. Batcher, 1968;
-/// Huang, Evans, Katz, NDSS 2012, §5.1).
+/// Sorts lanes that fall and then rise, by their lowest `key` bits, in place: a bitonic merger (K.
+/// Batcher, 1968; Huang, Evans, Katz, NDSS 2012, §5.1).
 ///
-/// For N lanes, uses the comparators (i, i + d) of the merger for the next power of two that have both lanes: the
-/// missing lanes would hold infinity and never move. N/2·log N comparators for N a power of two, so merging two lists
-/// of n elements of σ bits takes 2σ·n·log(2n) gates.
+/// For N lanes, uses the comparators (i, i + d) of the merger for the next power of two that have
+/// both lanes: the missing lanes would hold infinity and never move. N/2·log N comparators for N a
+/// power of two, so merging two lists of n elements of σ bits takes 2σ·n·log(2n) gates.
 ///
 /// # Errors
 /// Connection errors.
@@ -29,8 +29,8 @@ pub fn merge_comparators(len: usize) -> u64 {
     }
 }
 
-/// Depth first while a range is too large to process at once, so that the working set stays in the cache; then layer by
-/// layer.
+/// Depth first while a range is too large to process at once, so that the working set stays in the
+/// cache; then layer by layer.
 fn merge_range<G: Gates>(
     g: &mut G,
     key: usize,
@@ -68,12 +68,14 @@ fn merge_range<G: Gates>(
     Ok(())
 }
 
-/// Sorts lanes of which the first `falling` fall and the others rise, by their lowest `key` bits: Batcher's odd-even
-/// merger (K. Batcher, 1968; D. Knuth, "The Art of Computer Programming", volume 3, §5.3.4) for lists of any lengths.
+/// Sorts lanes of which the first `falling` fall and the others rise, by their lowest `key` bits:
+/// Batcher's odd-even merger (K. Batcher, 1968; D. Knuth, "The Art of Computer Programming", volume
+/// 3, §5.3.4) for lists of any lengths.
 ///
-/// The elements with odd numbers of both lists are merged, and so are those with even numbers; then a comparator for
-/// each two neighbours. A list that is merged with an empty one takes none. So lists of very different lengths take few
-/// comparators, a list of one element and one of n take n; two of n elements take n·log n + 1, for n a power of two.
+/// The elements with odd numbers of both lists are merged, and so are those with even numbers; then
+/// a comparator for each two neighbours. A list that is merged with an empty one takes none. So
+/// lists of very different lengths take few comparators, a list of one element and one of n take n;
+/// two of n elements take n·log n + 1, for n a power of two.
 ///
 /// # Errors
 /// Connection errors.
@@ -116,8 +118,8 @@ pub fn odd_even_comparators(lens: [usize; 2]) -> u64 {
     levels(lens).map(|level| OddEven::comparators(lens, level) as u64).sum()
 }
 
-/// The levels of the merger, in the order of their work: at level d there are 2^d merges, each of every 2^d-th element
-/// of both lists; in the first of at most one element of each.
+/// The levels of the merger, in the order of their work: at level d there are 2^d merges, each of
+/// every 2^d-th element of both lists; in the first of at most one element of each.
 fn levels(lens: [usize; 2]) -> impl Iterator<Item = u32> {
     (0..=lens[0].max(lens[1]).max(1).next_power_of_two().ilog2()).rev()
 }
@@ -125,8 +127,9 @@ fn levels(lens: [usize; 2]) -> impl Iterator<Item = u32> {
 /// The odd-even merger after some level.
 #[derive(Default)]
 struct OddEven {
-    /// The lanes of each merge of the level in their order, one merge after the other; the merges of elements with odd
-    /// and with even numbers of the same merge of the next level follow each other.
+    /// The lanes of each merge of the level in their order, one merge after the other; the merges
+    /// of elements with odd and with even numbers of the same merge of the next level follow each
+    /// other.
     places: Vec<u32>,
     /// The comparators of the level: the lane of the smaller element, and that of the larger.
     pairs: Vec<[u32; 2]>,

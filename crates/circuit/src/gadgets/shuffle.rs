@@ -6,8 +6,8 @@ use vesica_core::Result;
 use vesica_ot::Bits;
 use vesica_switching::{Network, Routing, Segment};
 
-/// Permutes the lanes of `word` by the generator's `routing`: one one-sided gate per wire and switch (Huang, Evans,
-/// Katz, NDSS 2012, §5.3.3).
+/// Permutes the lanes of `word` by the generator's `routing`: one one-sided gate per wire and
+/// switch (Huang, Evans, Katz, NDSS 2012, §5.3.3).
 ///
 /// Only the generator passes a `routing`; its network must be `network`.
 ///

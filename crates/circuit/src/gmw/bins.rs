@@ -1,15 +1,16 @@
 //! Compares one value of the receiver with several of the sender's, bin by bin.
 //!
-//! The first layers of an equality circuit work on private inputs, and one of the two is the same for all slots of a
-//! bin. OTs of tables replace these layers. For each digit of at most four bits, the receiver obtains the entry for its
-//! own digit from a table of the sender. The entry states for each slot, under a mask, whether the slot's digit
-//! matches. The masks are the sender's shares. (One-out-of-N OT from one-out-of-two; the first level of comparison of
-//! N. Chandran, D. Gupta, A. Shah, PoPETs 2022.) AND gates combine the digits.
+//! The first layers of an equality circuit work on private inputs, and one of the two is the same
+//! for all slots of a bin. OTs of tables replace these layers. For each digit of at most four bits,
+//! the receiver obtains the entry for its own digit from a table of the sender. The entry states
+//! for each slot, under a mask, whether the slot's digit matches. The masks are the sender's
+//! shares. (One-out-of-N OT from one-out-of-two; the first level of comparison of N. Chandran, D.
+//! Gupta, A. Shah, PoPETs 2022.) AND gates combine the digits.
 //!
-//! For the digit with bits y_i, correlated OTs with random choices r_i, M_i = K_i + r_i·Δ, are summed with weights x^i
-//! in GF(2^128). The receiver has M = K + r·Δ for its random digit r; the sender has K. π(X) ⊕ X for X = K + v·Δ pads
-//! the table's entry for v: at most 15 different multiples of Δ. The receiver sends y + r, and the sender rotates the
-//! table by it.
+//! For the digit with bits y_i, correlated OTs with random choices r_i, M_i = K_i + r_i·Δ, are
+//! summed with weights x^i in GF(2^128). The receiver has M = K + r·Δ for its random digit r; the
+//! sender has K. π(X) ⊕ X for X = K + v·Δ pads the table's entry for v: at most 15 different
+//! multiples of Δ. The receiver sends y + r, and the sender rotates the table by it.
 
 use super::transfers::PIECE;
 use super::{Gmw, transfers::Transfers};
@@ -63,16 +64,16 @@ fn bytes_len(bits: usize) -> u64 {
     (bits.div_ceil(u64::BITS as usize) * 8) as u64
 }
 
-/// The lengths of the digits of a value of `width` bits, lowest digit first: as few digits as possible, of nearly equal
-/// length.
+/// The lengths of the digits of a value of `width` bits, lowest digit first: as few digits as
+/// possible, of nearly equal length.
 pub(super) fn digits(width: usize) -> Vec<usize> {
     let count = width.div_ceil(DIGIT_BITS);
     (0..count).map(|i| (width + i) / count).collect()
 }
 
 impl Gmw<'_> {
-    /// For each digit, lowest first: the slots whose digit equals the receiver's, one lane per slot, bin after bin.
-    /// Empty slots differ in every digit.
+    /// For each digit, lowest first: the slots whose digit equals the receiver's, one lane per
+    /// slot, bin after bin. Empty slots differ in every digit.
     ///
     /// Two flights, if the receiver can send its corrections for all bins at once.
     ///
@@ -177,7 +178,8 @@ impl Gmw<'_> {
         let mut ahead = parts(bins);
         for part in parts(bins) {
             while sent.len() < PIECES_AHEAD {
-                // The sender extends the OTs after it has sent all earlier tables, so the receiver reads those first.
+                // The sender extends the OTs after it has sent all earlier tables, so the receiver
+                // reads those first.
                 if self.transfers.is_used_up() && !sent.is_empty() {
                     break;
                 }
@@ -197,7 +199,8 @@ impl Gmw<'_> {
                     let own = (values[bin] >> shift) as usize & ((1 << bits) - 1);
                     let mut share = pads_left.next().map_or(0, |pad| pad.get());
                     for v in 1..1 << bits {
-                        // Every entry is read in the same way, so the access pattern does not depend on the choice.
+                        // Every entry is read in the same way, so the access pattern does not
+                        // depend on the choice.
                         let is_own = u128::from(v == own).wrapping_neg();
                         share ^= tables.next(bins.slots) & is_own;
                     }

@@ -1,7 +1,7 @@
 //! Products of words of shares and bits that the receiver of the OTs knows.
 //!
-//! One OT per lane serves up to 128 wires. Its random choice r yields shares of r times a word of the OT sender. The
-//! difference of the known bit and r is public.
+//! One OT per lane serves up to 128 wires. Its random choice r yields shares of r times a word of
+//! the OT sender. The difference of the known bit and r is public.
 
 use super::transfers::{PIECE, Piece, Transfers};
 use vesica_core::{Block, Result};

@@ -64,7 +64,8 @@ impl Drop for Piece {
 }
 
 impl Transfers {
-    /// Sets up `len` OTs, rounded up to whole pieces. The party in role `ot_receiver` is their receiver.
+    /// Sets up `len` OTs, rounded up to whole pieces. The party in role `ot_receiver` is their
+    /// receiver.
     pub(super) fn setup(
         ctx: &mut Context,
         session: &SessionId,
@@ -83,7 +84,8 @@ impl Transfers {
         })
     }
 
-    /// Runs the next extension; called at the start so that the first does not interrupt the circuit.
+    /// Runs the next extension; called at the start so that the first does not interrupt the
+    /// circuit.
     pub(super) fn prepare(&mut self, ctx: &mut Context) -> Result<()> {
         match self {
             Self::Sender(source) => source.prepare(ctx, cot::Sender::extend),

@@ -68,8 +68,9 @@ impl Source {
     }
 }
 
-/// One triple from each two OTs. In the first, the sender's a is the XOR of its two bits, and the receiver's b is its
-/// choice; the parties then hold shares of the product. The second OT gives the sender's b and the receiver's a.
+/// One triple from each two OTs. In the first, the sender's a is the XOR of its two bits, and the
+/// receiver's b is its choice; the parties then hold shares of the product. The second OT gives the
+/// sender's b and the receiver's a.
 fn of_piece(piece: &Piece) -> Triples {
     let mut triples = Triples::default();
     let mut bits = [[0; 2 * WORDS_PER_PIECE]; 2];

@@ -8,8 +8,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// One label per lane: at the garbler the label of zero, at the evaluator the active label.
 ///
-/// Wiped when dropped: both labels of one wire reveal Δ, and with it every value. So a list never grows, which would
-/// leave a copy behind.
+/// Wiped when dropped: both labels of one wire reveal Δ, and with it every value. So a list never
+/// grows, which would leave a copy behind.
 #[derive(Clone, Debug)]
 pub struct Labels(Vec<Block>);
 

@@ -1,8 +1,8 @@
-//! Several threads garble or evaluate a part of a circuit in which no lane depends on another: each takes some of the
-//! lanes, for all gates of the part.
+//! Several threads garble or evaluate a part of a circuit in which no lane depends on another: each
+//! takes some of the lanes, for all gates of the part.
 //!
-//! The messages are those of one thread. A first pass on no lanes finds the calls of the part; with the number of lanes
-//! they give the number of each gate and the place of its ciphertexts.
+//! The messages are those of one thread. A first pass on no lanes finds the calls of the part; with
+//! the number of lanes they give the number of each gate and the place of its ciphertexts.
 
 use super::LANES_AT_ONCE;
 use super::labels::Labels;
@@ -18,8 +18,8 @@ use vesica_simd::garble::{GateHash, evaluate_and, garble_and};
 /// The kernels process this many lanes at a time.
 const LANES_PER_KERNEL: usize = 64;
 
-/// Larger parts are left to one thread, which sends each message as soon as it is full: the ciphertexts of a part are in
-/// memory at once, 32 bytes for each gate.
+/// Larger parts are left to one thread, which sends each message as soon as it is full: the
+/// ciphertexts of a part are in memory at once, 32 bytes for each gate.
 const MOST_GATES: usize = 1 << 20;
 
 const OTHER_CALLS: Error =
@@ -48,8 +48,8 @@ struct Share<T> {
 }
 
 impl Part {
-    /// How the threads of `pool` share `circuit`, which takes the next gates; `None` if one thread is as fast, or the part
-    /// is too large.
+    /// How the threads of `pool` share `circuit`, which takes the next gates; `None` if one thread
+    /// is as fast, or the part is too large.
     ///
     /// # Panics
     /// If the words differ in their number of lanes.
@@ -187,7 +187,8 @@ impl Part {
     }
 }
 
-/// Garbles or evaluates the gates of a share: takes the labels of their inputs, and writes those of their outputs.
+/// Garbles or evaluates the gates of a share: takes the labels of their inputs, and writes those of
+/// their outputs.
 type And<'a, T> = dyn Fn(Share<T>, [&[Block]; 2], &mut [Block]) + Sync + 'a;
 
 /// The gates of one thread.
@@ -298,7 +299,8 @@ mod tests {
     use crate::Cost;
     use std::num::NonZeroUsize;
 
-    /// Calls of one pair and of all pairs; on a number of lanes another one before, or only the first.
+    /// Calls of one pair and of all pairs; on a number of lanes another one before, or only the
+    /// first.
     struct TwoCalls {
         one_more_on: usize,
         one_on: usize,

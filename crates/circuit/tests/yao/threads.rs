@@ -8,7 +8,8 @@ use vesica_circuit::{Gates, Known, Lanes, Reveal, gadgets};
 use vesica_core::{Result, Role};
 use vesica_ot::Bits;
 
-/// Layers that several threads share: a two-sorter, a comparison, and switches that the generator sets.
+/// Layers that several threads share: a two-sorter, a comparison, and switches that the generator
+/// sets.
 #[derive(Clone, Copy)]
 struct Layers;
 

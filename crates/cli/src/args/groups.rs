@@ -1,4 +1,5 @@
-//! Groups of options that several commands take, and what they set. Doc comments here are the text of `--help`.
+//! Groups of options that several commands take, and what they set. Doc comments here are the text
+//! of `--help`.
 
 use crate::failure::Failure;
 use crate::settings::{
@@ -41,11 +42,12 @@ pub(crate) struct DataArgs {
     pub(crate) columns: Vec<ColumnChoice>,
     #[command(flatten)]
     pub(crate) form: FormArgs,
-    /// Stop at the first value that its profile refuses; otherwise such rows are skipped and counted
+    /// Stop at the first value that its profile refuses; otherwise such rows are skipped and
+    /// counted
     #[arg(long)]
     pub(crate) strict: bool,
-    /// The file for a list of the rows that are refused, with line or row, column and reason, but no value; an
-    /// existing one is replaced
+    /// The file for a list of the rows that are refused, with line or row, column and reason, but
+    /// no value; an existing one is replaced
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) refused: Option<PathBuf>,
 }
@@ -70,7 +72,8 @@ pub(crate) struct FormArgs {
     /// How many lines to skip at the top of a text file, before the row with the column names
     #[arg(long, value_name = "NUMBER")]
     pub(crate) skip_rows: Option<u64>,
-    /// Skip lines that begin with this character too, at the top of a text file; later ones are rows
+    /// Skip lines that begin with this character too, at the top of a text file; later ones are
+    /// rows
     #[arg(long, value_name = "CHARACTER")]
     pub(crate) comment: Option<CommentMark>,
     /// The first row is data; columns are then named 1, 2, 3 and so on
@@ -104,8 +107,9 @@ pub(crate) struct PlaceArgs {
     /// Connect to the other side, or to the helper, at this address
     #[arg(long, value_name = "HOST:PORT", value_parser = peer_address)]
     pub(crate) connect: Option<String>,
-    /// Connect through this proxy, http://HOST:PORT or socks5://HOST:PORT, also with USER:PASSWORD@ before the
-    /// host; "none" for no proxy [default: that of HTTPS_PROXY or ALL_PROXY, unless NO_PROXY lists the host]
+    /// Connect through this proxy, http://HOST:PORT or socks5://HOST:PORT, also with USER:PASSWORD@
+    /// before the host; "none" for no proxy [default: that of HTTPS_PROXY or ALL_PROXY, unless
+    /// NO_PROXY lists the host]
     #[arg(long, value_name = "URL", conflicts_with = "listen")]
     pub(crate) proxy: Option<ProxyChoice>,
     /// How long to wait for the other side to connect, or for the helper and each of the other
@@ -149,7 +153,8 @@ impl PlaceArgs {
     /// helper. There, and where a state is kept, the party waits longer by default for the others.
     ///
     /// # Errors
-    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper; [`ArgumentFault::BadProxy`].
+    /// [`ArgumentFault::ListenWithHelper`] for `--listen` with a helper;
+    /// [`ArgumentFault::BadProxy`].
     pub(crate) fn link_options_for(
         &self,
         agreement: &Agreement,

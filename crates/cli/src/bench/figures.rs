@@ -33,7 +33,8 @@ pub(super) struct BenchReport {
     /// By the catalogue's formula, in both directions: the most of any party, and the upper bound
     /// if the bytes depend on the result.
     formula_bytes: u64,
-    /// With a helper: requests, replies and the parties' handshake, which the formula does not count.
+    /// With a helper: requests, replies and the parties' handshake, which the formula does not
+    /// count.
     beside_formula_bytes: u64,
     /// Only between two parties.
     #[serde(flatten)]

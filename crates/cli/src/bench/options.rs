@@ -41,7 +41,8 @@ pub(crate) struct BenchArgs {
     pub(super) memory: MemoryArgs,
     #[command(flatten)]
     pub(super) helper: HelperArgs,
-    /// The oblivious transfers that the protocol uses, if it has a choice: iknp runs `<PROTOCOL>_iknp`
+    /// The oblivious transfers that the protocol uses, if it has a choice: iknp runs
+    /// `<PROTOCOL>_iknp`
     #[arg(long, value_enum, conflicts_with_all = ["paper", "engine"])]
     pub(super) ot: Option<Transfers>,
     /// How circuits are computed, if the protocol has a choice: runs `<PROTOCOL>_<ENGINE>`, or

@@ -35,7 +35,8 @@ pub(crate) struct PartyArgs {
     folder: PathBuf,
 }
 
-/// Runs the party. Prints the address that it listens on, if it listens, and then its figures as JSON.
+/// Runs the party. Prints the address that it listens on, if it listens, and then its figures as
+/// JSON.
 pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Failure> {
     let endpoint = match (&args.listen, &args.connect) {
         (Some(address), _) => Endpoint::Listen(address.clone()),

@@ -149,7 +149,8 @@ impl Drop for Process {
 fn used_by(process: u32) -> (Option<f64>, Option<u64>) {
     let read = |name: &str| std::fs::read_to_string(format!("/proc/{process}/{name}")).ok();
     let seconds = read("stat").and_then(|stat| {
-        // The name of the program may hold anything. After it, the 12th and 13th field are the ticks.
+        // The name of the program may hold anything. After it, the 12th and 13th field are the
+        // ticks.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks: u64 =
             fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;

@@ -119,7 +119,8 @@ impl QuestionArgs {
         (self.min_matches, self.max_matches)
     }
 
-    /// Refuses a question that `protocol` does not answer, and one that sets of these sizes cannot have.
+    /// Refuses a question that `protocol` does not answer, and one that sets of these sizes cannot
+    /// have.
     pub(super) fn check(
         &self,
         protocol: &'static Protocol,

@@ -76,8 +76,8 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The job of party number `party`. `None` if there are not as many `identities` as parties, or the helper's is
-    /// missing.
+    /// The job of party number `party`. `None` if there are not as many `identities` as parties, or
+    /// the helper's is missing.
     pub(super) fn part(
         &self,
         party: usize,

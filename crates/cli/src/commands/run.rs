@@ -258,8 +258,8 @@ fn summary_lost(failure: Failure, args: &RunArgs) -> Failure {
     }
 }
 
-/// Refuses a run whose answer would be lost: rows without a file for them, or a figure without a file when standard
-/// output is closed or `--quiet` is given.
+/// Refuses a run whose answer would be lost: rows without a file for them, or a figure without a
+/// file when standard output is closed or `--quiet` is given.
 fn refuse_lost_answer(
     args: &RunArgs,
     agreement: &Agreement,

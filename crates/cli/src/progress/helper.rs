@@ -12,7 +12,8 @@ use vesica_helper_client::RemoteEvent;
 use vesica_helper_client::Waits;
 use vesica_link::LinkEvent;
 
-/// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show` prints.
+/// How many bytes of another agreement's hash are shown: a prefix of what `vesica agree show`
+/// prints.
 const SHORT_HASH_BYTES: usize = 8;
 
 /// Shows the connection to a helper, and what happens there.

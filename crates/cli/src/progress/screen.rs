@@ -177,7 +177,8 @@ impl Screen {
         Some(bar)
     }
 
-    /// Shows a wait; without a terminal, as a line every few seconds, and at once when it `is_news`.
+    /// Shows a wait; without a terminal, as a line every few seconds, and at once when it
+    /// `is_news`.
     pub(crate) fn waiting(&self, line: String, is_news: bool) {
         let mut steps = self.steps();
         let step = steps.entry(WAITING.to_owned()).or_insert_with(|| {

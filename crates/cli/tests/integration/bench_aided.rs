@@ -1,4 +1,5 @@
-//! `vesica bench` of protocols with a helper: right results, and the bytes of the catalogue's formula.
+//! `vesica bench` of protocols with a helper: right results, and the bytes of the catalogue's
+//! formula.
 
 use serde_json::Value;
 use std::process::Command;
@@ -36,8 +37,8 @@ fn every_protocol_with_a_helper_gives_the_right_result_and_sends_what_its_formul
     }
 }
 
-/// The round trips of each party to its result: the opening, the hello and the share of the coin toss, then those of the
-/// figure. A party far from its helper waits for each of them.
+/// The round trips of each party to its result: the opening, the hello and the share of the coin
+/// toss, then those of the figure. A party far from its helper waits for each of them.
 #[test]
 fn a_party_waits_for_few_round_trips() {
     for (protocol, round_trips) in [

@@ -57,7 +57,8 @@ impl Scene {
         self
     }
 
-    /// With two files of unequal lengths, of which the rows from `two`'s first one to `one`'s last one are common.
+    /// With two files of unequal lengths, of which the rows from `two`'s first one to `one`'s last
+    /// one are common.
     fn with_ranges(mut self, one: Range<u64>, two: Range<u64>) -> Self {
         let common = people(two.start..one.end);
         self.place.write("one.csv", people(one));

@@ -21,7 +21,8 @@ fn protocol_pages() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Checks that one section of `pages` is on the row `id`, and that the head of its page links to it.
+/// Checks that one section of `pages` is on the row `id`, and that the head of its page links to
+/// it.
 #[track_caller]
 fn check_section(pages: &[(String, String)], id: &str) {
     let heading = format!("\n## `{id}`\n");
@@ -137,7 +138,8 @@ fn files(folder: &Path, is_wanted: fn(&Path) -> bool) -> Vec<PathBuf> {
 /// The first lines of the table of a module's facts.
 const TABLE: &str = "//! | | |\n//! |---|---|\n";
 
-/// The first line of the facts where a module has only some rows of its catalogue: their ids follow.
+/// The first line of the facts where a module has only some rows of its catalogue: their ids
+/// follow.
 const ROWS: &str = "//! | rows | ";
 
 /// A file whose head repeats facts of the catalogue.

@@ -1,4 +1,5 @@
-//! Unions, private ids, sums of several columns and shares, by two real processes, and what is refused.
+//! Unions, private ids, sums of several columns and shares, by two real processes, and what is
+//! refused.
 
 mod shares;
 mod sums;
@@ -12,7 +13,8 @@ use support::{Ended, Place, Terms, vesica};
 
 const TERMS: Terms<'static> = Terms { max_rows: 500, ..support::TERMS };
 
-/// `email,amount,change` of people `range`; the amount is three times the number, the change its negative.
+/// `email,amount,change` of people `range`; the amount is three times the number, the change its
+/// negative.
 fn people(range: std::ops::Range<u64>) -> String {
     let rows = range.map(|i| format!("User{i}@Example.com,{},-{i}\n", 3 * i));
     "email,amount,change\n".to_owned() + &rows.collect::<String>()

@@ -1,4 +1,5 @@
-//! Every message that a test can construct: of this side's data, settings and service. `runs.rs` has those of runs.
+//! Every message that a test can construct: of this side's data, settings and service. `runs.rs`
+//! has those of runs.
 
 use crate::runs;
 use std::io::ErrorKind;

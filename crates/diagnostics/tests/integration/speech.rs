@@ -71,7 +71,8 @@ fn messages_begin_in_lower_case_and_end_without_a_full_stop() {
     }
 }
 
-/// The code of `text` without comments, unit tests and the texts that both readers have of their own.
+/// The code of `text` without comments, unit tests and the texts that both readers have of their
+/// own.
 fn common_code(text: &str) -> String {
     let code = text.split("#[cfg(test)]").next().unwrap_or_default();
     let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));

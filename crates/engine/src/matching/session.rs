@@ -314,7 +314,8 @@ impl<'a> SessionRun<'a> {
                 let mut pieces = splitting.group(&items, most).map_err(&at)?;
                 drop(items);
                 let distinct = pieces.count_distinct().map_err(at)?;
-                // Sorted again in each partition: otherwise their order follows from the memory limit.
+                // Sorted again in each partition: otherwise their order follows from the memory
+                // limit.
                 pieces.has_repeats |= self.peer.link().is_repeatable();
                 Ok(Grouped::Pieces(pieces, self.count(streamed, distinct)?))
             }

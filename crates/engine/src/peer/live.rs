@@ -7,8 +7,8 @@ use std::time::Duration;
 use vesica_link::{OnEvent, establish, establish_mendable};
 use vesica_net::Connection;
 
-/// How long a run waits, at most, for a lost connection to come back: the process at the other end may have died with all
-/// that it knew.
+/// How long a run waits, at most, for a lost connection to come back: the process at the other end
+/// may have died with all that it knew.
 const MEND_LIMIT: Duration = Duration::from_secs(60);
 
 /// One session.

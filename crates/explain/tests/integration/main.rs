@@ -224,7 +224,8 @@ fn an_insecure_protocol_is_called_insecure() {
 
 #[test]
 fn the_traffic_is_the_formula_at_the_largest_sizes() {
-    // DH in four partitions: 32·n_x from the sender and 11-byte tags of n_y back, 32·n_y from the receiver.
+    // DH in four partitions: 32·n_x from the sender and 11-byte tags of n_y back, 32·n_y from the
+    // receiver.
     let row = vesica_protocols::find("dh").unwrap();
     let traffic = choice::at_most(&sample("one-side.toml"), row).traffic;
     let (n_x, n_y) = (505_492, 1_258_675);

@@ -49,8 +49,8 @@ pub enum RemoteEvent {
         /// By number.
         present: Vec<u8>,
     },
-    /// No reply yet. These parties must act first, and the helper is available; if there are none, the
-    /// helper computes.
+    /// No reply yet. These parties must act first, and the helper is available; if there are none,
+    /// the helper computes.
     Waiting {
         /// By number.
         parties: Vec<u8>,
@@ -60,7 +60,8 @@ pub enum RemoteEvent {
         /// Its hash.
         agreement: [u8; 32],
     },
-    /// A connection was lost, or the helper is temporarily unable to continue; the party tries again.
+    /// A connection was lost, or the helper is temporarily unable to continue; the party tries
+    /// again.
     Reconnecting {
         /// The reason.
         error: Error,
@@ -83,6 +84,7 @@ pub enum RemoteEvent {
 pub struct Seen {
     /// The parties that have sent their hellos, by number.
     pub present: Vec<u8>,
-    /// The hash of the agreement of another run of the same parties, in which another party waits now.
+    /// The hash of the agreement of another run of the same parties, in which another party waits
+    /// now.
     pub other_agreement: Option<[u8; 32]>,
 }

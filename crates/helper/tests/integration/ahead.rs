@@ -1,4 +1,5 @@
-//! Slots that a party asks for ahead: what a lost connection costs then, and how much waits in memory.
+//! Slots that a party asks for ahead: what a lost connection costs then, and how much waits in
+//! memory.
 
 use crate::common::{Fixture, slot};
 use crate::line::Line;
@@ -74,14 +75,15 @@ impl Crossed {
     }
 }
 
-/// All requests are under way when the connection is lost. What the helper had confirmed is not put again, what the party
-/// had taken is not asked for again, and everything else is.
+/// All requests are under way when the connection is lost. What the helper had confirmed is not put
+/// again, what the party had taken is not asked for again, and everything else is.
 #[test]
 fn a_connection_lost_with_requests_under_way_costs_what_was_under_way() {
     const PART_LEN: usize = 256 << 10;
     const SHARE_LEN: usize = 30_000;
     let fixture = Fixture::new(2);
-    // Before the reply to the sync, and in the middle of the first, of another and of the last part.
+    // Before the reply to the sync, and in the middle of the first, of another and of the last
+    // part.
     for (case, cut_after) in (0..).zip([1, 40_000, 1_000_000, 6_000_000, 9_300_000]) {
         let service = fixture.start();
         let spec = relayed(&fixture, &service, PART_LEN);
@@ -141,8 +143,8 @@ fn share_of(mut board: Box<dyn Board>) -> Vec<u8> {
     board.get(slot(Kind::Share, 0), Slot::SHARE_MAX_LEN).unwrap()
 }
 
-/// The helper sends parts of a megabyte where a byte was expected, so all of them are asked for at once: the window of the
-/// link bounds what it may send ahead of the party that takes them.
+/// The helper sends parts of a megabyte where a byte was expected, so all of them are asked for at
+/// once: the window of the link bounds what it may send ahead of the party that takes them.
 #[test]
 fn replies_longer_than_expected_do_not_pile_up() {
     const PART_LEN: usize = 1 << 20;

@@ -321,7 +321,8 @@ fn an_ended_run_is_ended_for_all_and_can_be_started_again() {
         remotes[1].end().unwrap();
         assert_eq!(refusal(waiting.join().unwrap()), ended);
     });
-    // The absent party is notified once, even with nothing stored of the run; then it may start again.
+    // The absent party is notified once, even with nothing stored of the run; then it may start
+    // again.
     let back = fixture.remote(&service, 2, &spec);
     assert_eq!(refusal(back.open()), ended);
     let anew = fixture.remote(&service, 2, &spec);
@@ -406,8 +407,8 @@ fn cancelling_ends_a_get_that_waits() {
     });
 }
 
-/// What a party says and hears until it has the other parties' hellos takes two round trips, however many they are: the
-/// opening, and everything else.
+/// What a party says and hears until it has the other parties' hellos takes two round trips,
+/// however many they are: the opening, and everything else.
 #[test]
 fn slots_that_are_got_together_take_one_round_trip() {
     let fixture = Fixture::new(3);

@@ -14,8 +14,8 @@ use vesica_helper_client::{Remote, RemoteEvent};
 use vesica_link::LinkError;
 use vesica_server_aided::kmrs14::Boards;
 
-/// A line that changes one byte, once: the byte at this offset of one direction, over all connections
-/// together. Returns whether it has.
+/// A line that changes one byte, once: the byte at this offset of one direction, over all
+/// connections together. Returns whether it has.
 fn damaging(helper: SocketAddr, is_from_helper: bool, at: u64) -> (Line, Arc<AtomicBool>) {
     let was_damaged: Arc<AtomicBool> = Arc::default();
     let (damaged, passed) = (Arc::clone(&was_damaged), Arc::<AtomicU64>::default());

@@ -1,5 +1,5 @@
-//! Measures how long runs take. Slow: `cargo test --release -p vesica-helper --test integration large::
-//! -- --ignored --nocapture`.
+//! Measures how long runs take. Slow: `cargo test --release -p vesica-helper --test integration
+//! large:: -- --ignored --nocapture`.
 
 #![expect(clippy::print_stdout, reason = "prints figures for the person who runs it")]
 

@@ -12,8 +12,9 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Passes on what `pass` leaves of each block, which is all or its beginning; then the connection is cut. `pass` is
-    /// told whether the block is from the helper, and the number of the connection.
+    /// Passes on what `pass` leaves of each block, which is all or its beginning; then the
+    /// connection is cut. `pass` is told whether the block is from the helper, and the number of
+    /// the connection.
     pub(crate) fn new(
         helper: SocketAddr,
         pass: impl Fn(bool, usize, &mut [u8]) -> usize + Clone + Send + 'static,
@@ -59,7 +60,8 @@ fn carry(mut from: &TcpStream, mut to: &TcpStream, pass: impl Fn(&mut [u8]) -> u
             break;
         }
         if passed < len {
-            // What has passed arrives; a reset could discard it. The other direction ends with the party's connection.
+            // What has passed arrives; a reset could discard it. The other direction ends with the
+            // party's connection.
             let _ = to.shutdown(Shutdown::Write);
             return;
         }

@@ -114,7 +114,8 @@ fn gauges_show_stored_and_reserved_bytes_and_waiting_runs() {
             }
         }
         until("both are complete", || read("stored_labels") == 4.0 * (MAX_ROWS as f64 + 32.0));
-        // The party that started a run may have started the other too: then one waits for the other.
+        // The party that started a run may have started the other too: then one waits for the
+        // other.
         until("workers have them", || {
             read("running_runs") >= 1.0 && read("running_runs") + read("waiting_runs") == 2.0
         });

@@ -1,5 +1,5 @@
-//! A helper whose program hangs: its connection stays open and sends signs of life, and no reply comes.
-//! To a party it is a failure of the transport within its time limits.
+//! A helper whose program hangs: its connection stays open and sends signs of life, and no reply
+//! comes. To a party it is a failure of the transport within its time limits.
 
 use crate::common::{Fixture, SOON, hello, slot};
 use std::net::TcpListener;

@@ -28,8 +28,8 @@ impl Columns {
     }
 }
 
-/// Whether a cell of a first record may be shown as a name. In a file without a header it is a value, which no error may
-/// hold: addresses, numbers and dates are not shown.
+/// Whether a cell of a first record may be shown as a name. In a file without a header it is a
+/// value, which no error may hold: addresses, numbers and dates are not shown.
 fn is_plain(name: &str) -> bool {
     let is_usual = |c: char| c.is_alphanumeric() || " _-.()/#%&:;|\'".contains(c);
     let begins = |c: char| c.is_alphabetic() || c == '_';

@@ -24,7 +24,8 @@ impl InFile {
     }
 }
 
-/// What an entry of a folder is that is no part of the data. Completes the sentence "the folder holds x, …".
+/// What an entry of a folder is that is no part of the data. Completes the sentence "the folder
+/// holds x, …".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum StrayKind {
@@ -58,7 +59,8 @@ impl fmt::Display for StrayKind {
 pub enum Unlike {
     /// Their formats.
     Formats,
-    /// The names of the columns, or their order. They are not shown: without a header they are values.
+    /// The names of the columns, or their order. They are not shown: without a header they are
+    /// values.
     Columns,
     /// The type of a column.
     Types {

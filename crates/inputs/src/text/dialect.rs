@@ -9,10 +9,11 @@ const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
 /// Number of records examined.
 const SAMPLE_RECORDS: usize = 64;
 
-/// The delimiter for which most records of `head` have as many cells as the first one, and more than
-/// one; a comma if there is none (a file with one column).
+/// The delimiter for which most records of `head` have as many cells as the first one, and more
+/// than one; a comma if there is none (a file with one column).
 ///
-/// If all records after the first one end with a delimiter that the first one lacks, that is one cell more.
+/// If all records after the first one end with a delimiter that the first one lacks, that is one
+/// cell more.
 ///
 /// `head` is the beginning of the file; `at_end` means that it is the whole file.
 pub fn detect(head: &[u8], at_end: bool) -> u8 {
@@ -26,7 +27,8 @@ pub fn detect(head: &[u8], at_end: bool) -> u8 {
     best.2
 }
 
-/// How many records have as many cells as the first, or one more that is empty, and their number of cells.
+/// How many records have as many cells as the first, or one more that is empty, and their number of
+/// cells.
 fn score(head: &[u8], at_end: bool, delimiter: u8) -> (usize, usize) {
     let mut spans = Vec::new();
     let marks = Marks::of(head, delimiter);

@@ -16,7 +16,8 @@ pub const RECORD_LIMIT_BYTES: usize = 64 << 20;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// One record of a text file: the last that its reader has found. A reference is all that moves from row to row.
+/// One record of a text file: the last that its reader has found. A reference is all that moves
+/// from row to row.
 #[derive(Clone, Copy)]
 pub struct Record<'a> {
     reader: &'a RecordReader,
@@ -57,7 +58,8 @@ impl<'a> Record<'a> {
         (&data[..body], data)
     }
 
-    /// The bytes of a cell without quotes around it, where they begin in the record, and whether quotes are doubled in it.
+    /// The bytes of a cell without quotes around it, where they begin in the record, and whether
+    /// quotes are doubled in it.
     #[inline]
     fn span(&self, index: usize) -> (&'a [u8], usize, bool) {
         let Span { start, end, escaped } = self.reader.spans[index];
@@ -65,7 +67,8 @@ impl<'a> Record<'a> {
         (&self.reader.buf[from + start..from + end as usize], start, escaped)
     }
 
-    /// How a cell is quoted, if CSV does not define that. A cell in proper quotes may contain anything.
+    /// How a cell is quoted, if CSV does not define that. A cell in proper quotes may contain
+    /// anything.
     #[inline]
     pub fn misquoted(&self, index: usize) -> Option<Misquoted> {
         let (cell, start, _) = self.span(index);
@@ -114,8 +117,8 @@ enum FlawKind {
 
 /// Reads records in sequence.
 ///
-/// Checks that every byte of the file is UTF-8 without NUL, a buffer at a time; the cells it returns
-/// are therefore always valid UTF-8.
+/// Checks that every byte of the file is UTF-8 without NUL, a buffer at a time; the cells it
+/// returns are therefore always valid UTF-8.
 pub struct RecordReader {
     stream: ByteStream,
     buf: Vec<u8>,
@@ -197,16 +200,16 @@ impl RecordReader {
         self.line += lines;
     }
 
-    /// From now on, every record must have as many cells as there are `names`, and then a delimiter if it
-    /// `ends_with_delimiter`.
+    /// From now on, every record must have as many cells as there are `names`, and then a delimiter
+    /// if it `ends_with_delimiter`.
     pub fn expect(&mut self, names: &[String], ends_with_delimiter: bool) {
         self.names = names.to_vec();
         self.cells = names.len() + usize::from(ends_with_delimiter);
         self.ends_with_delimiter = ends_with_delimiter;
     }
 
-    /// From now on, the record after a faulty one can be read, unless the fault hides the rest of the
-    /// file.
+    /// From now on, the record after a faulty one can be read, unless the fault hides the rest of
+    /// the file.
     pub fn go_on_after_faults(&mut self) {
         self.goes_on = true;
     }
@@ -290,7 +293,8 @@ impl RecordReader {
         }
     }
 
-    /// Looks at the cells of a record on several lines, or with a delimiter at its end, which is taken away.
+    /// Looks at the cells of a record on several lines, or with a delimiter at its end, which is
+    /// taken away.
     fn check_cells(&mut self) -> Result<(), InputError> {
         if let Some(error) = self.backslashed() {
             return Err(error);

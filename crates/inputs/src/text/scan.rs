@@ -1,7 +1,7 @@
 //! Finds one record in a buffer: RFC 4180, and variants found in practice.
 //!
-//! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at the
-//! next quote that is not doubled, which a delimiter or a line end must follow. A quote at any
+//! A record ends at LF, CRLF or a lone CR outside quotes. A cell that starts with a quote ends at
+//! the next quote that is not doubled, which a delimiter or a line end must follow. A quote at any
 //! other place of a cell is an ordinary character.
 
 use super::marks::Marks;
@@ -29,8 +29,8 @@ pub enum Scan {
     AfterQuote(usize),
 }
 
-/// Finds the record of `buf` that begins at `start`, and its cells. `marks` are those of `buf` for `delimiter`; `at_end`
-/// means that no byte follows `buf`. Offsets are from `start`.
+/// Finds the record of `buf` that begins at `start`, and its cells. `marks` are those of `buf` for
+/// `delimiter`; `at_end` means that no byte follows `buf`. Offsets are from `start`.
 ///
 /// `buf` must be shorter than 4 GiB.
 #[inline]

@@ -34,8 +34,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether zstd reports that the data needs a larger window than it accepts. zstd has a code for that,
-/// but the error keeps only its text.
+/// Whether zstd reports that the data needs a larger window than it accepts. zstd has a code for
+/// that, but the error keeps only its text.
 fn is_window_too_large(error: &io::Error) -> bool {
     error.to_string().contains("requires too much memory")
 }

@@ -62,7 +62,8 @@ impl Lines {
         Ok((&self.buf[self.pos..self.end], self.at_end))
     }
 
-    /// The next bytes, `len` or more unless the file ends before; at most as many as the buffer holds.
+    /// The next bytes, `len` or more unless the file ends before; at most as many as the buffer
+    /// holds.
     fn ahead(&mut self, len: usize) -> Result<&[u8], InputError> {
         if self.end - self.pos < len && !self.at_end {
             self.buf.copy_within(self.pos..self.end, 0);

@@ -7,9 +7,10 @@
 //! answer    the digests of all bits-A-B, or which list is malformed
 //! ```
 //!
-//! An answer names the digest of its request, and each request has a random name: so an answer to another
-//! request, of the same run too, is not taken for this one's. A cluster knows by the digests of segments
-//! whether it reads what the helper wrote: only then it can say that a list is malformed.
+//! An answer names the digest of its request, and each request has a random name: so an answer to
+//! another request, of the same run too, is not taken for this one's. A cluster knows by the
+//! digests of segments whether it reads what the helper wrote: only then it can say that a list is
+//! malformed.
 
 use crate::backend::RunName;
 use crate::error::BackendError;
@@ -180,12 +181,12 @@ impl JoinRequest {
         1 << bits.unwrap_or(0)
     }
 
-    /// Compares the copies of the lists in `ranges`: the bytes of the file of their bits. `None` if `stop`
-    /// returns true.
+    /// Compares the copies of the lists in `ranges`: the bytes of the file of their bits. `None` if
+    /// `stop` returns true.
     ///
     /// # Errors
-    /// [`BackendError::Malformed`] and [`BackendError::Storage`], with [`io::ErrorKind::InvalidData`] if a
-    /// copy is not what the helper wrote.
+    /// [`BackendError::Malformed`] and [`BackendError::Storage`], with
+    /// [`io::ErrorKind::InvalidData`] if a copy is not what the helper wrote.
     ///
     /// # Panics
     /// If there are fewer ranges.
@@ -224,8 +225,8 @@ impl JoinRequest {
         derive(BITS_LABEL, &[&self.digest, &start, &end, bytes])
     }
 
-    /// The bytes of the answer that consists of these files of bits: the ranges of each, from the first
-    /// to the last, and its digest.
+    /// The bytes of the answer that consists of these files of bits: the ranges of each, from the
+    /// first to the last, and its digest.
     pub fn answer(&self, parts: &[(Range<u32>, Digest)]) -> Vec<u8> {
         let mut body = vec![PARTS];
         for (ranges, digest) in parts {
@@ -292,8 +293,8 @@ impl JoinRequest {
         self.touched(ranges).iter().map(|places| (places.end - places.start).div_ceil(8)).sum()
     }
 
-    /// Sets those `bits` that are set in the file of the bits of `ranges`; `None` if it is not of their
-    /// length.
+    /// Sets those `bits` that are set in the file of the bits of `ranges`; `None` if it is not of
+    /// their length.
     pub(crate) fn add(&self, bits: &mut [Bits], ranges: &Range<u32>, bytes: &[u8]) -> Option<()> {
         let mut rest = bytes;
         for (bits, places) in bits.iter_mut().zip(self.touched(ranges)) {
@@ -313,8 +314,8 @@ impl JoinRequest {
         (0..lists.len()).map(|list| seen.touched(list, ranges)).collect()
     }
 
-    /// Whether these can be the common labels of the lists. One list with the shortest labels has each
-    /// common label once, and any other at least once.
+    /// Whether these can be the common labels of the lists. One list with the shortest labels has
+    /// each common label once, and any other at least once.
     pub(crate) fn can_be(&self, bits: &[Bits]) -> bool {
         let label_bits = || self.lists.iter().map(|list| list.format.label_bits());
         let shortest = label_bits().min().unwrap_or(0);

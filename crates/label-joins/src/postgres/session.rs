@@ -1,6 +1,6 @@
 //! A connection to a PostgreSQL server: the required part of its protocol, version 3 (PostgreSQL
-//! manual, chapter "Frontend/Backend Protocol"). The crate `postgres-protocol` computes the proof of
-//! the password.
+//! manual, chapter "Frontend/Backend Protocol"). The crate `postgres-protocol` computes the proof
+//! of the password.
 
 use super::failure;
 use crate::error::BackendError;
@@ -239,8 +239,8 @@ impl Drop for Session {
     }
 }
 
-/// Whether a challenge of SCRAM (RFC 5802 §7: `r=…,s=…,i=…`) requires a bounded amount of work. Only
-/// the server limits the iterations; a large number would take hours before the server is
+/// Whether a challenge of SCRAM (RFC 5802 §7: `r=…,s=…,i=…`) requires a bounded amount of work.
+/// Only the server limits the iterations; a large number would take hours before the server is
 /// authenticated.
 fn is_bearable(challenge: &[u8]) -> bool {
     let fields = challenge.split(|byte| *byte == b',');

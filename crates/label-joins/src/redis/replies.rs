@@ -29,8 +29,8 @@ impl Replies {
         self.number(b':')
     }
 
-    /// Reads the answers to a transaction that adds `lens` different members of `width` bytes to empty
-    /// sets. Stores the common members in `found`, in no order.
+    /// Reads the answers to a transaction that adds `lens` different members of `width` bytes to
+    /// empty sets. Stores the common members in `found`, in no order.
     pub(super) fn transaction(
         &mut self,
         lens: &[usize],

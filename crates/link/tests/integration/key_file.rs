@@ -105,7 +105,8 @@ fn a_superuser_uses_the_file_of_another_user() {
     assert!(Identity::load(&path).is_ok());
 }
 
-/// As Kubernetes mounts secrets: each name is a link into a folder, which is a link to the folder of this version.
+/// As Kubernetes mounts secrets: each name is a link into a folder, which is a link to the folder
+/// of this version.
 #[test]
 fn a_file_behind_links_is_read() {
     let dir = tempfile::tempdir().unwrap();

@@ -205,8 +205,8 @@ fn content(stream: u64, way: u64, len: usize) -> Vec<u8> {
     bytes
 }
 
-/// Both ends send on all streams at once, in pieces of any size, and read what the other sends; then they close.
-/// The lengths are of what the first end sends, and the second, on each stream.
+/// Both ends send on all streams at once, in pieces of any size, and read what the other sends;
+/// then they close. The lengths are of what the first end sends, and the second, on each stream.
 fn converse(ends: [Session; 2], lens: &[[usize; 2]], seed: u64) -> [Result<(), TransportError>; 2] {
     let sides: Vec<_> = ends
         .into_iter()
@@ -266,7 +266,8 @@ fn a_lost_connection_costs_nothing_but_time() {
     }
 }
 
-/// Budgets of connections that break anywhere: in the handshake, in the first words, far in the data.
+/// Budgets of connections that break anywhere: in the handshake, in the first words, far in the
+/// data.
 fn anywhere(random: &mut impl Rng, connections: usize, most: u64) -> Vec<[u64; 2]> {
     let mut budgets: Vec<_> = (0..connections)
         .map(|_| {
@@ -339,8 +340,8 @@ const SHORT: [[usize; 2]; 2] = [[3_000, 5_000], [0, 20]];
 
 #[test]
 fn a_goodbye_that_is_lost_is_said_again() {
-    // A conversation passes some 13 000 bytes each way, the handshakes among them; the last hundreds are of the
-    // goodbyes and what acknowledges them.
+    // A conversation passes some 13 000 bytes each way, the handshakes among them; the last
+    // hundreds are of the goodbyes and what acknowledges them.
     let cases: Vec<_> = (0..2).flat_map(|way| (0..60).map(move |step| (way, step * 40))).collect();
     let cases = Mutex::new(cases);
     std::thread::scope(|scope| {
@@ -351,7 +352,8 @@ fn a_goodbye_that_is_lost_is_said_again() {
                     let mut budget = [u64::MAX; 2];
                     budget[way] = AFTER_THE_HANDSHAKE + offset;
                     let ends = converse(meet(vec![budget]).ends, &SHORT, offset);
-                    // Both sides have read all. The side with the last word cannot know whether it has arrived.
+                    // Both sides have read all. The side with the last word cannot know whether it
+                    // has arrived.
                     assert!(ends.contains(&Ok(())), "{ends:?} after {budget:?}");
                 }
             });

@@ -1,4 +1,5 @@
-//! Connecting through proxies: what they are sent, what they may answer, and that a session works through them.
+//! Connecting through proxies: what they are sent, what they may answer, and that a session works
+//! through them.
 
 use crate::common::{SOON, connect_to, listen, listen_anywhere, options, works};
 use std::io::{self, Read, Write};

@@ -442,7 +442,8 @@ fn what_is_said_first_arrives_before_all_else_and_counts_against_the_window() {
     let connected = establish_saying(&first, &two, &peers, &connecting, &|_| (), &cancel).unwrap();
     let accepted = listener.result().unwrap();
     let (_in, mut out) = root(&connected);
-    // As much as the first window has room for, and more: an end that forgot the first bytes would send too much.
+    // As much as the first window has room for, and more: an end that forgot the first bytes would
+    // send too much.
     let rest: Vec<u8> = (0..1 << 20).map(|at| (at / 7) as u8).collect();
     std::thread::scope(|scope| {
         let writing = scope.spawn(|| {

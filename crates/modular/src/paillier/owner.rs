@@ -87,7 +87,8 @@ fn recombine(p: &Modulus, q: &Modulus, q_inverse: &Residue, x: [&Residue; 2]) ->
 }
 
 impl KeyPair {
-    /// A new key. Finding the primes takes most of the time; see [`KeyPair::new`] for using two threads.
+    /// A new key. Finding the primes takes most of the time; see [`KeyPair::new`] for using two
+    /// threads.
     pub fn generate(size: KeySize, rng: &mut impl CryptoRng) -> Self {
         loop {
             let (p, q) = (Prime::random(size, rng), Prime::random(size, rng));
@@ -114,7 +115,8 @@ impl KeyPair {
         &self.public
     }
 
-    /// A ciphertext of `m` modulo N, independent of all others. Several times faster than with the public key.
+    /// A ciphertext of `m` modulo N, independent of all others. Several times faster than with the
+    /// public key.
     pub fn encrypt(&self, m: &Plaintext, rng: &mut impl CryptoRng) -> Ciphertext {
         self.encrypt_residues(&self.noise(rng), |prime| prime.square.residue(m.0.expose()))
     }
@@ -124,7 +126,8 @@ impl KeyPair {
         random_bytes(self.public.size.len_bytes(), rng)
     }
 
-    /// A ciphertext of −`m` modulo N, with the [`noise`](Self::noise) of this key, which no other encryption may use.
+    /// A ciphertext of −`m` modulo N, with the [`noise`](Self::noise) of this key, which no other
+    /// encryption may use.
     pub fn encrypt_negated(&self, m: &Plaintext, noise: &Noise) -> Ciphertext {
         self.encrypt_residues(noise, |prime| Residue(-&prime.square.residue(m.0.expose()).0))
     }

@@ -1,8 +1,8 @@
 //! The homomorphic shuffle: one party learns values in an order chosen by the other.
 //!
-//! Y. Huang, D. Evans, J. Katz, "Private set intersection: Are garbled circuits better than custom protocols?", NDSS
-//! 2012, Figure 6. Before the shuffle, the values m_i, of a fixed number of bits, are shared over the integers: Alice
-//! has masks r_i, Bob has r'_i = m_i + r_i.
+//! Y. Huang, D. Evans, J. Katz, "Private set intersection: Are garbled circuits better than custom
+//! protocols?", NDSS 2012, Figure 6. Before the shuffle, the values m_i, of a fixed number of bits,
+//! are shared over the integers: Alice has masks r_i, Bob has r'_i = m_i + r_i.
 //!
 //! ```text
 //!   Alice: masks r_1 … r_n            Bob: r'_1 … r'_n, an order π
@@ -16,19 +16,21 @@
 //!
 //! w is the length of a value, k = ⌊(|N| − 1)/w⌋, and j counts from 0 to k − 1 in each ciphertext.
 //!
-//! A slot holds exactly m_i: r'_i − r_i is never negative and below 2^w, so no slot borrows from the next, and the sum
-//! stays below N. Bob's sum is encrypted freshly, so the ciphertext reveals only its plaintext to Alice, although she
-//! made the other ciphertexts.
+//! A slot holds exactly m_i: r'_i − r_i is never negative and below 2^w, so no slot borrows from
+//! the next, and the sum stays below N. Bob's sum is encrypted freshly, so the ciphertext reveals
+//! only its plaintext to Alice, although she made the other ciphertexts.
 //!
-//! **Where we differ from the paper.** Alice encrypts −r_i, so Bob needs no inversions. He packs values, so that each
-//! returned ciphertext holds as many as fit; he encrypts one sum per packed ciphertext instead of each r'_i.
+//! **Where we differ from the paper.** Alice encrypts −r_i, so Bob needs no inversions. He packs
+//! values, so that each returned ciphertext holds as many as fit; he encrypts one sum per packed
+//! ciphertext instead of each r'_i.
 //!
-//! **Masks.** r'_i reveals something of m_i to Bob if r_i is close to either end of its range. [`mask_bits`] is long
-//! enough that this happens with probability 2^-40 for all values together. Masks modulo 2^w would not need this
-//! length, but the slots would then show Alice which sums wrapped around and, with her r_i, something of the order.
+//! **Masks.** r'_i reveals something of m_i to Bob if r_i is close to either end of its range.
+//! [`mask_bits`] is long enough that this happens with probability 2^-40 for all values together.
+//! Masks modulo 2^w would not need this length, but the slots would then show Alice which sums
+//! wrapped around and, with her r_i, something of the order.
 //!
-//! All functions work on parts of a list, so callers can distribute it over threads: they draw the [`Noise`] of all
-//! parts before.
+//! All functions work on parts of a list, so callers can distribute it over threads: they draw the
+//! [`Noise`] of all parts before.
 
 use super::{Ciphertext, ciphertext_len};
 use super::{InvalidCiphertext, KeyPair, Noise, Plaintext, PublicKey};
@@ -112,8 +114,8 @@ impl Packing {
     }
 }
 
-/// Alice's first step: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each. With each mask comes the
-/// [noise](KeyPair::noise) of its encryption.
+/// Alice's first step: the ciphertexts of the negated masks, [`ciphertext_len`] bytes each. With
+/// each mask comes the [noise](KeyPair::noise) of its encryption.
 pub fn encrypt_masks(key: &KeyPair, masks: &[(&Share, Noise)]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(masks.len() * key.public().ciphertext_len());
     for (mask, noise) in masks {
@@ -124,9 +126,9 @@ pub fn encrypt_masks(key: &KeyPair, masks: &[(&Share, Noise)]) -> Vec<u8> {
 
 /// Bob's step: packs the values at the places `order` of the whole list, in that order.
 ///
-/// `order` is the whole permutation or a part of it. Each part starts a new ciphertext, so the length of each part but
-/// the last should be a multiple of [`Packing::slots`]. `noise` is the [public key's](PublicKey::noise), for
-/// each of the [`Packing::ciphertexts`].
+/// `order` is the whole permutation or a part of it. Each part starts a new ciphertext, so the
+/// length of each part but the last should be a multiple of [`Packing::slots`]. `noise` is the
+/// [public key's](PublicKey::noise), for each of the [`Packing::ciphertexts`].
 ///
 /// # Panics
 /// If a place has no mask or share, or the numbers of ciphertexts and noises differ.
@@ -161,12 +163,12 @@ pub fn subtract_permute_pack(
     bytes
 }
 
-/// Alice's last step: the `count` values in the ciphertexts that [`subtract_permute_pack`] made from one part, in the
-/// order of that part.
+/// Alice's last step: the `count` values in the ciphertexts that [`subtract_permute_pack`] made
+/// from one part, in the order of that part.
 ///
 /// # Errors
-/// [`InvalidCiphertext`] if they are not ciphertexts of her key, have the wrong number, or hold more than `count`
-/// values.
+/// [`InvalidCiphertext`] if they are not ciphertexts of her key, have the wrong number, or hold
+/// more than `count` values.
 pub fn decrypt_unpack(
     key: &KeyPair,
     packing: &Packing,

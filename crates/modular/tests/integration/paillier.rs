@@ -1,4 +1,5 @@
-//! Paillier: decryption inverts encryption, sums add up, and invalid keys and ciphertexts are refused.
+//! Paillier: decryption inverts encryption, sums add up, and invalid keys and ciphertexts are
+//! refused.
 
 use fast_paillier::backend::Integer;
 use fast_paillier::{DecryptionKey, EncryptionKey};

@@ -189,8 +189,8 @@ fn packed_ciphertexts_are_fresh() {
     }
 }
 
-/// Shares that do not match the masks make slots negative or too large. An error results if this reaches beyond the
-/// last slot, and wrong values otherwise.
+/// Shares that do not match the masks make slots negative or too large. An error results if this
+/// reaches beyond the last slot, and wrong values otherwise.
 #[test]
 fn negative_slots_lead_to_an_error_or_to_wrong_values() {
     let packing = Packing::new(SIZE, 32);

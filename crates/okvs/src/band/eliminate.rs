@@ -25,7 +25,8 @@ impl System {
     }
 }
 
-/// Brings the rows to echelon form, and sets each solved slot to the required sum of the slots of its row.
+/// Brings the rows to echelon form, and sets each solved slot to the required sum of the slots of
+/// its row.
 pub(super) fn eliminate(
     layout: &Layout,
     keys: &[Block],
@@ -58,8 +59,8 @@ pub(super) fn eliminate(
     Ok(())
 }
 
-/// Reduces `row`, whose band starts at slot `from`, by the existing rows until no existing row has the same first bit.
-/// `None` if the row vanishes.
+/// Reduces `row`, whose band starts at slot `from`, by the existing rows until no existing row has
+/// the same first bit. `None` if the row vanishes.
 #[inline(always)]
 fn insert(
     system: &mut System,
@@ -73,7 +74,8 @@ fn insert(
     let mut bits = row[word % 8] & (u64::MAX << (from % 64));
     loop {
         if bits == 0 {
-            // In the last word tried, which is the first one again, only the end of the band can remain.
+            // In the last word tried, which is the first one again, only the end of the band can
+            // remain.
             word = (word + 1..=word + 8).find(|word| row[word % 8] != 0)?;
             bits = row[word % 8];
         }

@@ -5,7 +5,8 @@ use super::{Buffers, eliminate, order};
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
 
-/// Keys, slots, and log2 of the bound on the failure probability that parameters/okvs/band.py computes for them.
+/// Keys, slots, and log2 of the bound on the failure probability that parameters/okvs/band.py
+/// computes for them.
 const FEW: &[(usize, usize, f64)] = &[(600, 608, -4.50)];
 const MANY: &[(usize, usize, f64)] = &[
     (600, 611, -7.08),
@@ -58,7 +59,8 @@ fn elimination_of_many_rows_fails_as_rarely_as_computed() {
 
 #[test]
 fn dense_rows_are_dependent_as_often_as_random_matrices() {
-    // A matrix of n random rows in n + d columns has dependent rows with probability below 2^-d and above 2^-(d+1).
+    // A matrix of n random rows in n + d columns has dependent rows with probability below 2^-d and
+    // above 2^-(d+1).
     for extra in [2, 5] {
         let failures = f64::from(failures(100, 100 + extra, 20_000)) / 20_000.0;
         let bound = 0.5_f64.powi(extra as i32);

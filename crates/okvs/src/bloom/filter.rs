@@ -40,7 +40,8 @@ impl Bloom {
         self.words[i / 64] >> (i % 64) & 1 == 1
     }
 
-    /// Whether all slots at these indices are ones: true for every inserted item, and for few others.
+    /// Whether all slots at these indices are ones: true for every inserted item, and for few
+    /// others.
     #[inline]
     pub fn contains(&self, indices: &[u32]) -> bool {
         indices.iter().all(|i| self.get(*i as usize))
@@ -51,7 +52,8 @@ impl Bloom {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// The slots, packed 64 to a word, the first in the lowest bit; bits beyond the last slot are zero.
+    /// The slots, packed 64 to a word, the first in the lowest bit; bits beyond the last slot are
+    /// zero.
     pub fn words(&self) -> &[u64] {
         &self.words
     }

@@ -88,8 +88,8 @@ pub struct GarbledBloom<S: Share> {
 }
 
 impl<S: Share> GarbledBloom<S> {
-    /// The filter of the empty set, with `len` slots: the stream of the secret `prg` from block `first` on, of which it
-    /// uses at most `len` blocks.
+    /// The filter of the empty set, with `len` slots: the stream of the secret `prg` from block
+    /// `first` on, of which it uses at most `len` blocks.
     pub fn new(len: usize, prg: &Aes128, first: u128) -> Self {
         let mut shares = vec![S::default(); len];
         S::fill(prg, first, &mut shares);
@@ -126,7 +126,8 @@ impl<S: Share> GarbledBloom<S> {
     }
 }
 
-/// The sum of the strings at these distinct indices: the value of an inserted item; random for other items.
+/// The sum of the strings at these distinct indices: the value of an inserted item; random for
+/// other items.
 ///
 /// # Panics
 /// If an index is out of range.

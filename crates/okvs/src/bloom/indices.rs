@@ -7,10 +7,10 @@ const SEEN_BITS: usize = 1 << 13;
 
 /// The hash functions of a filter, within a block.
 ///
-/// Index j of an item is one of the two 64-bit words of Σ_r π(q_r) ⊕ q_r, q_r = row_r ⊕ (r ‖ ⌊j/2⌋), scaled to the
-/// length of a block. π is AES-128 under a public key, and the rows are blocks of a hash of the item. Use two rows if
-/// someone who can hash 2^64 items chooses them: with one row of 128 bits, they could find two items that share all
-/// indices.
+/// Index j of an item is one of the two 64-bit words of Σ_r π(q_r) ⊕ q_r, q_r = row_r ⊕ (r ‖
+/// ⌊j/2⌋), scaled to the length of a block. π is AES-128 under a public key, and the rows are
+/// blocks of a hash of the item. Use two rows if someone who can hash 2^64 items chooses them: with
+/// one row of 128 bits, they could find two items that share all indices.
 pub struct BloomHash {
     pi: Aes128,
     hashes: usize,
@@ -46,8 +46,8 @@ impl<'a> Indices<'a> {
         }
     }
 
-    /// The set h*(x) of the distinct indices of the item with these rows, and a block that depends on the item but not
-    /// on its indices.
+    /// The set h*(x) of the distinct indices of the item with these rows, and a block that depends
+    /// on the item but not on its indices.
     ///
     /// Takes longer if indices coincide, which depends on the item.
     pub fn compute(&mut self, rows: &[Block]) -> (&[u32], Block) {

@@ -56,8 +56,9 @@ pub(super) fn part(key: Block, dense: &[Block]) -> Block {
     acc
 }
 
-/// Sets the leading `equations.len()` slots of `dense` so that each equation `(key, value)` holds; the other slots keep
-/// their contents. `None` if the keys are linearly dependent over GF(2), or outnumber the slots.
+/// Sets the leading `equations.len()` slots of `dense` so that each equation `(key, value)` holds;
+/// the other slots keep their contents. `None` if the keys are linearly dependent over GF(2), or
+/// outnumber the slots.
 pub(super) fn solve(equations: &[(Block, Block)], dense: &mut [Block]) -> Option<()> {
     let unknowns = equations.len();
     let (solved, kept) = dense.split_at_mut_checked(unknowns)?;

@@ -37,8 +37,8 @@ fn observe(n: usize, sparse: usize, trials: u32) -> Seen {
     seen
 }
 
-/// Keys, sparse slots, and log2 of the probabilities of more than 0, 1 and 2 dependencies: the tail of a Poisson
-/// distribution whose mean parameters/okvs/clustered.py computes.
+/// Keys, sparse slots, and log2 of the probabilities of more than 0, 1 and 2 dependencies: the tail
+/// of a Poisson distribution whose mean parameters/okvs/clustered.py computes.
 const DEPENDENCIES: &[(usize, usize, [f64; 3])] = &[
     (20, 30, [-3.43, -7.82, -12.78]),
     (20, 40, [-5.35, -11.70, -18.62]),
@@ -55,8 +55,8 @@ fn assert_dependencies(trials: u32) {
         println!("{n} keys, {sparse} slots: {seen:?}, expected log2 {expected:?}");
         for (seen, expected) in seen.dependencies.iter().zip(expected) {
             let expected = expected.exp2() * f64::from(trials);
-            // Allows three bits of the parameters' reserve of four, and requires at least a quarter of the expectation
-            // where that is large enough to observe.
+            // Allows three bits of the parameters' reserve of four, and requires at least a quarter
+            // of the expectation where that is large enough to observe.
             let most = 8.0 * expected + 3.0;
             assert!(*seen <= most, "{n} {sparse}: {seen} of {expected}");
             assert!(
@@ -78,7 +78,8 @@ fn dependencies_are_as_frequent_as_computed_over_many_trials() {
     assert_dependencies(500_000);
 }
 
-/// Keys, sparse slots, and log2 of the paper's formula for the probability that rows cannot be peeled.
+/// Keys, sparse slots, and log2 of the paper's formula for the probability that rows cannot be
+/// peeled.
 const PEELING: &[(usize, usize, f64)] =
     &[(1024, 1331, -8.97), (2048, 2600, -6.97), (4096, 5140, -7.08), (16_384, 20_316, -9.53)];
 
@@ -97,7 +98,8 @@ fn peeling_fails_as_rarely_as_the_formula_says() {
 
 #[test]
 fn peeling_ends_below_the_threshold() {
-    // Peeling needs 1.222 slots per row, see Molloy, "Cores in random hypergraphs and Boolean formulas".
+    // Peeling needs 1.222 slots per row, see Molloy, "Cores in random hypergraphs and Boolean
+    // formulas".
     let n = 20_000;
     assert_eq!(observe(n, n * 119 / 100, 5).unpeeled, 5.0);
     assert_eq!(observe(n, n * 127 / 100, 5).unpeeled, 0.0);

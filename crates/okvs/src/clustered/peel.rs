@@ -1,12 +1,14 @@
-//! Peeling. A slot that only one row selects can be set last, to the value that the row needs; so the row and the slot
-//! are removed. This repeats until no row remains, or every slot is selected at least twice.
+//! Peeling. A slot that only one row selects can be set last, to the value that the row needs; so
+//! the row and the slot are removed. This repeats until no row remains, or every slot is selected
+//! at least twice.
 
 use super::BATCH;
 use super::dense::Dense;
 use vesica_core::Block;
 use vesica_simd::sparse::{self, Row, slots_of};
 
-/// Maximum number of keys and of sparse slots per cluster. Memory has this size, so that 16-bit indices need no check.
+/// Maximum number of keys and of sparse slots per cluster. Memory has this size, so that 16-bit
+/// indices need no check.
 pub(super) const MAX: usize = 1 << 16;
 
 /// Memory of one encoding.
@@ -14,12 +16,13 @@ pub(super) const MAX: usize = 1 << 16;
 pub(crate) struct Buffers {
     /// The row of each key.
     rows: Vec<Row>,
-    /// For each slot: the number of remaining rows in the upper 16 bits, and the XOR of their indices in the lower 16.
+    /// For each slot: the number of remaining rows in the upper 16 bits, and the XOR of their
+    /// indices in the lower 16.
     selected_by: Vec<u32>,
     /// Slots that only one row selected at the time they were examined.
     ready: Vec<u16>,
-    /// Rows in order of removal: positions as in [`Row`], with the slot that is set for the row first, and the key's
-    /// index in the upper 16 bits.
+    /// Rows in order of removal: positions as in [`Row`], with the slot that is set for the row
+    /// first, and the key's index in the upper 16 bits.
     peeled: Vec<u64>,
     /// Number of removed rows.
     peeled_len: usize,
@@ -32,8 +35,8 @@ const ONE_ROW: u32 = 1 << 16;
 /// Distance of prefetching, in rows.
 const AHEAD: usize = 6;
 
-/// Peels the rows of `keys` among `sparse` slots, both at most [`MAX`]; [`unpeeled`](Buffers::unpeeled) returns the
-/// rest.
+/// Peels the rows of `keys` among `sparse` slots, both at most [`MAX`];
+/// [`unpeeled`](Buffers::unpeeled) returns the rest.
 pub(super) fn peel(keys: &[Block], sparse: usize, buffers: &mut Buffers) {
     buffers.peeled_len = 0;
     if sparse == 0 {
@@ -60,7 +63,8 @@ fn take_out(
     ready: &mut [u16; MAX],
     peeled: &mut [u64; MAX],
 ) -> usize {
-    // A slot's count is one at the start or falls to one later, never both, so each slot is pushed once.
+    // A slot's count is one at the start or falls to one later, never both, so each slot is pushed
+    // once.
     let mut end = 0;
     for (slot, word) in selected_by[..sparse].iter().enumerate() {
         ready[end % MAX] = slot as u16;

@@ -5,8 +5,8 @@ use super::peel::Buffers;
 use crate::EncodeError;
 use vesica_core::Block;
 
-/// Maximum number of rows for elimination. More remain with a probability that counts as failure, except in clusters of
-/// at most this many keys.
+/// Maximum number of rows for elimination. More remain with a probability that counts as failure,
+/// except in clusters of at most this many keys.
 const MAX_ROWS: usize = 2048;
 
 /// An equation: the XOR of the slots and the dense part of `key` equals `value`.

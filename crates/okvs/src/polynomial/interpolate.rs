@@ -4,8 +4,8 @@ use vesica_core::Block;
 use vesica_simd::gf128;
 use zeroize::Zeroize;
 
-/// Number of powers of all points kept as multipliers: enough that the rest costs little, and few enough for the
-/// first-level cache.
+/// Number of powers of all points kept as multipliers: enough that the rest costs little, and few
+/// enough for the first-level cache.
 const STEP: usize = 8;
 
 /// Elements per vector on the widest processors.
@@ -46,8 +46,8 @@ impl Drop for Buffers {
     }
 }
 
-/// Sets `p` to the coefficients of the polynomial of degree below L through the L points; `None` if two points have the
-/// same x.
+/// Sets `p` to the coefficients of the polynomial of degree below L through the L points; `None` if
+/// two points have the same x.
 pub(super) fn interpolate(buffers: &mut Buffers, p: &mut [Block]) -> Option<()> {
     let Buffers { xs, ys, product, weights, sums, powers, work } = buffers;
     if xs.is_empty() {
@@ -117,7 +117,8 @@ fn invert(elements: &mut [Block], levels: &mut Vec<Block>) -> Option<()> {
     while len < width {
         len *= 2;
         from -= len;
-        // The inverse of each element of a pair is the inverse of the product times the other element.
+        // The inverse of each element of a pair is the inverse of the product times the other
+        // element.
         let (level, inverses) = levels.split_at_mut(from + len);
         let inverses = &inverses[..len / 2];
         let (low, high) = level[from..].split_at_mut(len / 2);

@@ -63,7 +63,8 @@ fn indices_are_uniform() {
     for indices in sets(&BloomShape::new(8, len as u64, 1 << 32), &random(6, 100_000)) {
         indices.iter().for_each(|i| counts[*i as usize] += 1);
     }
-    // About 7,730 each with a standard deviation below 88: a deviation of seven of them is beyond chance.
+    // About 7,730 each with a standard deviation below 88: a deviation of seven of them is beyond
+    // chance.
     assert!(counts.iter().all(|count| count.abs_diff(7730) < 620), "{counts:?}");
 }
 
@@ -123,8 +124,8 @@ fn every_item_has_its_value() {
     values_come_back::<u128>(16);
 }
 
-/// Sharing over the list of the k hash values, as printed in the paper: a repeated index is a repeated share, which the
-/// sum loses.
+/// Sharing over the list of the k hash values, as printed in the paper: a repeated index is a
+/// repeated share, which the sum loses.
 #[test]
 fn summing_repeated_indices_gives_a_wrong_value() {
     let (listed, once) = ([4u32, 9, 4, 17], [4u32, 9, 17]);
@@ -135,8 +136,8 @@ fn summing_repeated_indices_gives_a_wrong_value() {
     assert_eq!(sum(filter.shares(), &once), value);
     assert_ne!(sum(filter.shares(), &listed), value, "slot 4 cancels out");
 
-    // Conversely, insertion by the list loses the value if the chosen slot repeats, since changing that slot changes
-    // nothing.
+    // Conversely, insertion by the list loses the value if the chosen slot repeats, since changing
+    // that slot changes nothing.
     let shares = |free: usize, change: u64| {
         let mut shares = [1u64; 32];
         shares[free] ^= change;

@@ -242,8 +242,8 @@ fn slots_of_random_values_are_unbiased_and_neighbours_uncorrelated() {
 
 #[test]
 fn every_slot_varies_even_if_all_values_are_zero() {
-    // With more slots than keys the rest is free. Over many encodings every slot of a store with free slots takes
-    // random values, for any values of the keys.
+    // With more slots than keys the rest is free. Over many encodings every slot of a store with
+    // free slots takes random values, for any values of the keys.
     both(|new| {
         let n = 300;
         let okvs = new(n);

@@ -105,9 +105,9 @@ fn a_repeated_key_and_an_overfull_bin_are_refused() {
     assert_eq!(encode(&okvs, &keys, &keys, 3), Err(EncodeError::Overfull));
 }
 
-/// Each bit of the coefficients, of sums of neighbours, and of the first and last coefficient of a bin is one about
-/// half of the time, within six standard deviations. Tested for consecutive keys, for keys that fill one bin, and for
-/// no keys.
+/// Each bit of the coefficients, of sums of neighbours, and of the first and last coefficient of a
+/// bin is one about half of the time, within six standard deviations. Tested for consecutive keys,
+/// for keys that fill one bin, and for no keys.
 #[test]
 fn coefficients_of_random_values_are_unbiased_whatever_the_keys() {
     let n = 12_288;

@@ -50,7 +50,8 @@ pub(super) fn evaluate(
     Ok(outputs.by_place)
 }
 
-/// i‖y for each i, as y ⊕ π(i). π is drawn together with the seed of the OPRF, when the values are fixed.
+/// i‖y for each i, as y ⊕ π(i). π is drawn together with the seed of the OPRF, when the values are
+/// fixed.
 fn numbered(session: &SessionId, r: &Seed, y: &[Block]) -> Zeroizing<Vec<Item>> {
     let mut key = [Block::ZERO];
     derive_into(PLACE_LABEL, &[session.as_bytes(), r.as_bytes()], Block::as_bytes_mut(&mut key));

@@ -30,7 +30,8 @@ impl OutputHash {
         Self { key: derive(OUTPUT_KEY, &[session.as_bytes()]), row_len: width.bytes() }
     }
 
-    /// Sets `out` to H of `rows`, where row i has the number `number(i)`; the lengths must be equal.
+    /// Sets `out` to H of `rows`, where row i has the number `number(i)`; the lengths must be
+    /// equal.
     ///
     /// Hashes sixteen rows at a time; fewer rows take the same time as sixteen.
     #[inline]

@@ -19,8 +19,8 @@ pub struct Receiver {
 impl Receiver {
     /// Finishes a setup: receives the sender's answer.
     ///
-    /// `comparisons` is the number of points at which the sender will evaluate, over all instances, and over all runs
-    /// that make one result; equal at both parties.
+    /// `comparisons` is the number of points at which the sender will evaluate, over all instances,
+    /// and over all runs that make one result; equal at both parties.
     ///
     /// # Errors
     /// Connection errors; [`Misbehaviour::InvalidPoint`](vesica_core::Misbehaviour::InvalidPoint).
@@ -38,11 +38,11 @@ impl Receiver {
         Ok(Self { rows, code: Code::new(session), hash: OutputHash::new(session, width) })
     }
 
-    /// Evaluates `len` new instances. Passes F_i(x_i) to `consume` in order, in parts, with the index of the first of
-    /// them in this call.
+    /// Evaluates `len` new instances. Passes F_i(x_i) to `consume` in order, in parts, with the
+    /// index of the first of them in this call.
     ///
-    /// `inputs(first, out)` sets `out` to the inputs of the instances from `first` on. An instance without an input
-    /// takes a random one.
+    /// `inputs(first, out)` sets `out` to the inputs of the instances from `first` on. An instance
+    /// without an input takes a random one.
     ///
     /// # Errors
     /// Connection errors.

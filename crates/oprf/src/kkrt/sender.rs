@@ -41,8 +41,8 @@ impl Sender {
         Ok(Self { rows, s, code: Code::new(session), hash: OutputHash::new(session, width) })
     }
 
-    /// Passes the keys of `len` new instances to `consume` in order, in parts, with the index of the first of them in
-    /// this call.
+    /// Passes the keys of `len` new instances to `consume` in order, in parts, with the index of
+    /// the first of them in this call.
     ///
     /// # Errors
     /// Connection errors.

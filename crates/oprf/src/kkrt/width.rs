@@ -3,8 +3,9 @@
 use super::ROW_BLOCKS;
 use vesica_ot::coded::rows::Width;
 
-/// W in bytes, and the maximum number of comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, where B is the number of heads in W
-/// flips of a fair coin. `parameters/kkrt` computes the table with integers; a test of this crate computes it again.
+/// W in bytes, and the maximum number of comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, where B is the
+/// number of heads in W flips of a fair coin. `parameters/kkrt` computes the table with integers; a
+/// test of this crate computes it again.
 const WIDTHS: [(usize, u64); 12] = [
     (50, 8),
     (51, 103),
@@ -20,8 +21,8 @@ const WIDTHS: [(usize, u64); 12] = [
     (61, 359_136_826_082_488),
 ];
 
-/// The smallest W, in whole bytes, for which all of `comparisons` pairs of different codewords differ in at least 128
-/// places, except with probability 2^-40.
+/// The smallest W, in whole bytes, for which all of `comparisons` pairs of different codewords
+/// differ in at least 128 places, except with probability 2^-40.
 ///
 /// # Panics
 /// Above 2^45 comparisons.

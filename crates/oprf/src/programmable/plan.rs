@@ -18,9 +18,11 @@ pub const MAX_RECEIVER_LEN: usize = 1 << 31;
 /// The OPRF underneath.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oprf {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest bytes.
+    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest
+    /// bytes.
     Vole,
-    /// The same in fast mode: about 12 bytes more for each item of the receiver, and least computation.
+    /// The same in fast mode: about 12 bytes more for each item of the receiver, and least
+    /// computation.
     VoleFast,
     /// From OT extension, [`kkrt`](crate::kkrt), as in GMRSS21.
     Kkrt,
@@ -31,7 +33,8 @@ pub enum Oprf {
 pub enum Hint {
     /// A random-band key-value store, [`BandOkvs`].
     Store,
-    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for values of any length.
+    /// Polynomials in mega-bins, [`PolynomialOkvs`], as in the papers; 16 bytes for values of any
+    /// length.
     Polynomial,
 }
 
@@ -51,8 +54,8 @@ impl Plan {
     /// For n_x = `receiver_len`, n_y = `programmer_len` and values of `bits` bits, in one of
     /// `runs` that make one result.
     ///
-    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] the plan is that of the limit, and both parties refuse
-    /// to run.
+    /// Above [`MAX_RECEIVER_LEN`] or [`MAX_PROGRAMMER_LEN`] the plan is that of the limit, and both
+    /// parties refuse to run.
     ///
     /// # Panics
     /// If `bits` is not from 1 to 128.
@@ -141,8 +144,8 @@ impl Plan {
         self.keys() as u64 * self.runs.count()
     }
 
-    /// The shape of the VOLE OPRF. The length of its values gives the probability, 2^-λ, that the receiver knows F at
-    /// any of the programmer's other points.
+    /// The shape of the VOLE OPRF. The length of its values gives the probability, 2^-λ, that the
+    /// receiver knows F at any of the programmer's other points.
     pub(super) fn vole(&self) -> vole::Plan {
         let bits = self.runs.statistical_bits() + ceil_log2(self.keys() as u64);
         let len = self.receiver_len.min(MAX_RECEIVER_LEN);
@@ -157,8 +160,8 @@ impl Plan {
         u128::MAX >> (128 - self.bits)
     }
 
-    /// The hint's clusters, in the parts in which they are encoded: as many as fit in one message, or one cluster if it
-    /// takes several.
+    /// The hint's clusters, in the parts in which they are encoded: as many as fit in one message,
+    /// or one cluster if it takes several.
     pub(super) fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let len = (VALUES_PER_MESSAGE / self.hint.cluster_len().max(1)).max(1);
         let count = self.hint.cluster_count();

@@ -25,17 +25,18 @@ const _: () = assert!(PART_LEN == Simple::<u64>::GROUP_BINS);
 /// v(y, i) ⊕ F(y‖i) for each y and i.
 type Masked = Zeroizing<Vec<[Block; FUNCTIONS]>>;
 
-/// The programmer's part, for its distinct items `y`. For each item and each function i, the receiver's value at y‖i
-/// becomes the lowest [`Plan::bits`] bits of `value` of that entry.
+/// The programmer's part, for its distinct items `y`. For each item and each function i, the
+/// receiver's value at y‖i becomes the lowest [`Plan::bits`] bits of `value` of that entry.
 ///
-/// `value` is called once for each of the 3·n_y entries, in any order and from any thread. Its time must not depend on
-/// secrets. `session` as in [`receive`](super::receive()).
+/// `value` is called once for each of the 3·n_y entries, in any order and from any thread. Its time
+/// must not depend on secrets. `session` as in [`receive`](super::receive()).
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); errors of the connection and of the OPRF;
-/// [`Bug`](vesica_core::Error::Bug) with probability 2^-40, if the hint cannot be encoded.
+/// [`DuplicateItem`](vesica_core::ParameterError::DuplicateItem); errors of the connection and of
+/// the OPRF; [`Bug`](vesica_core::Error::Bug) with probability 2^-40, if the hint cannot be
+/// encoded.
 pub fn program(
     ctx: &mut Context,
     session: &SessionId,

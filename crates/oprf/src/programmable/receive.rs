@@ -16,21 +16,22 @@ const AHEAD: usize = 32;
 pub struct Received {
     /// The receiver's items in bins.
     pub cuckoo: Cuckoo,
-    /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it is the
-    /// value programmed for the function that placed the item there; otherwise it is pseudorandom. Zero for empty bins.
+    /// A value of [`Plan::bits`] bits for each bin. If the programmer has the item of the bin, it
+    /// is the value programmed for the function that placed the item there; otherwise it is
+    /// pseudorandom. Zero for empty bins.
     pub values: Vec<Block>,
 }
 
 /// The receiver's part, for its distinct items `x`.
 ///
-/// `session` must be drawn after both sets are fixed, and must not be that of another run in the same direction. A
-/// session derived from it is used inside, never `session` itself.
+/// `session` must be drawn after both sets are fixed, and must not be that of another run in the
+/// same direction. A session derived from it is used inside, never `session` itself.
 ///
 /// # Errors
 /// [`SetLenMismatch`](vesica_core::ParameterError::SetLenMismatch) and
 /// [`SetTooLarge`](vesica_core::ParameterError::SetTooLarge) from the plan;
-/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; errors of the connection and
-/// of the OPRF.
+/// [`HashingFailed`](vesica_core::ParameterError::HashingFailed) with probability 2^-40; errors of
+/// the connection and of the OPRF.
 pub fn receive(
     ctx: &mut Context,
     session: &SessionId,

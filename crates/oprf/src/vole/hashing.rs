@@ -155,8 +155,9 @@ fn hash_with_key(label: &'static str, session: &SessionId, keys: &[Block], q: &m
     }
 }
 
-/// A hash of outputs of F and a common coin w: what a party reveals of its items once w is known. It is π(z) ⊕ z of
-/// z = F(x) ⊕ w, AES-128 under a key of the session and of a label, in the ideal-cipher model.
+/// A hash of outputs of F and a common coin w: what a party reveals of its items once w is known.
+/// It is π(z) ⊕ z of z = F(x) ⊕ w, AES-128 under a key of the session and of a label, in the
+/// ideal-cipher model.
 pub struct WithCoin {
     cipher: Aes128,
     w: Block,

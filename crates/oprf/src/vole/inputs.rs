@@ -12,7 +12,8 @@ use zeroize::Zeroize;
 /// Items that one CPU thread decodes or hashes at a time.
 const ITEMS_PER_TASK: usize = 1 << 14;
 
-/// What H_o is applied to: one q for each item in some clusters, with the items' row keys and positions.
+/// What H_o is applied to: one q for each item in some clusters, with the items' row keys and
+/// positions.
 ///
 /// Takes 36 bytes an item.
 pub struct Inputs<S: Hashing> {
@@ -24,8 +25,8 @@ pub struct Inputs<S: Hashing> {
 }
 
 impl<S: Hashing> Inputs<S> {
-    /// The inputs at the items of `clusters`. `decode` gets the number of a cluster in this list, row keys of it, and
-    /// zeros that it replaces by their q.
+    /// The inputs at the items of `clusters`. `decode` gets the number of a cluster in this list,
+    /// row keys of it, and zeros that it replaces by their q.
     pub(super) fn decoded(
         session: &SessionId,
         pool: &Pool,
@@ -64,8 +65,8 @@ impl Inputs<SemiHonest> {
 }
 
 impl Inputs<Malicious> {
-    /// Step 6: sets the place of every item in `outputs`, which follows the items' positions, to F of it, all 128 bits of
-    /// H_o(q).
+    /// Step 6: sets the place of every item in `outputs`, which follows the items' positions, to F
+    /// of it, all 128 bits of H_o(q).
     ///
     /// # Panics
     /// If an item has no place.
@@ -79,9 +80,10 @@ impl Inputs<Malicious> {
 
 /// The inputs of H_o at the items that both parties know.
 ///
-/// If P decodes to something else at one of them, the sender's q differs from the receiver's by a nonzero multiple of
-/// Δ, and a receiver that gives the right [`proof`](Self::proof) nevertheless knows Δ. The proof reveals nothing about
-/// Δ or b, as the sender can compute it from A, and nothing about the receiver's other items.
+/// If P decodes to something else at one of them, the sender's q differs from the receiver's by a
+/// nonzero multiple of Δ, and a receiver that gives the right [`proof`](Self::proof) nevertheless
+/// knows Δ. The proof reveals nothing about Δ or b, as the sender can compute it from A, and
+/// nothing about the receiver's other items.
 pub struct Shared {
     positions: Range<usize>,
     /// (k, q) of each.
@@ -107,13 +109,15 @@ impl Shared {
         }
     }
 
-    /// A proof that P holds these items: a random oracle of k and q at them, in the order of their positions.
+    /// A proof that P holds these items: a random oracle of k and q at them, in the order of their
+    /// positions.
     pub fn proof(&self, session: &SessionId) -> [u8; 32] {
         hashing::shared(session, &self.inputs)
     }
 }
 
-/// Applies `f` to parts of `clusters` on all threads: the cluster's number, row keys, and the items' places in `values`.
+/// Applies `f` to parts of `clusters` on all threads: the cluster's number, row keys, and the
+/// items' places in `values`.
 fn for_each(
     pool: &Pool,
     clusters: &[Cluster],

@@ -1,24 +1,25 @@
 //! How many items a receiver that deviates can encode in one P.
 //!
-//! P has m slots, so it holds the values of any m items whose rows are independent. A receiver that hashes many items
-//! can choose more than m that fit together, which RR22 calls overfitting. K. Han, S. Kim, B. Lee and Y. Son,
-//! "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better construction", ASIACRYPT 2024, publish attacks on
-//! stores of this kind. We could not read the paper's text; `parameters/overfitting` computes what two attacks of our
-//! own gain.
+//! P has m slots, so it holds the values of any m items whose rows are independent. A receiver that
+//! hashes many items can choose more than m that fit together, which RR22 calls overfitting. K.
+//! Han, S. Kim, B. Lee and Y. Son, "Revisiting OKVS-based OPRF and PSI: cryptanalysis and better
+//! construction", ASIACRYPT 2024, publish attacks on stores of this kind. We could not read the
+//! paper's text; `parameters/overfitting` computes what two attacks of our own gain.
 //!
-//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128 bits. The row and the
-//! value H_B of an item follow from its k. Equal keys therefore take the room of one: among q keys there are about
-//! 2^31 pairs of equal ones, and a group of three with probability 2^-18.6. Distinct keys have independent values for
-//! any rows. Consider all ways to choose t groups of three, p pairs and s single keys. The expected number of them that
-//! one of the 2^(128·m) possible P holds is at most
+//! **The bound.** A receiver that evaluates the row hash q = 2^80 times has q row keys k of 128
+//! bits. The row and the value H_B of an item follow from its k. Equal keys therefore take the room
+//! of one: among q keys there are about 2^31 pairs of equal ones, and a group of three with
+//! probability 2^-18.6. Distinct keys have independent values for any rows. Consider all ways to
+//! choose t groups of three, p pairs and s single keys. The expected number of them that one of the
+//! 2^(128·m) possible P holds is at most
 //!
 //! ```text
 //!   2^(-18.6·t)/t! · C(2^31, p) · C(2^80, s) · 2^(-128·(t + p + s − m))
 //! ```
 //!
-//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40, or 2^-λ
-//! in each of several runs that make one result. The bound does not say how to find
-//! such a P, and we know no method for most of its range. The items of a pair share an output of the OPRF, so the
+//! and [`usable_items`] is the largest 3t + 2p + s for which that is at least 2^-40, or 2^-λ in
+//! each of several runs that make one result. The bound does not say how to find such a P, and we
+//! know no method for most of its range. The items of a pair share an output of the OPRF, so the
 //! receiver only learns whether the sender has one of the two.
 
 use std::f64::consts::{LN_2, TAU};
@@ -33,12 +34,14 @@ const KAPPA: f64 = 128.0;
 /// log of the number of equal pairs among 2^80 keys of 128 bits: q²/2 pairs.
 const PAIRS_BITS: f64 = 2.0 * GRINDING_BITS as f64 - 1.0 - KAPPA;
 
-/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have probability below 2^-58.
+/// log of the expected number of equal triples, q³/6 · 2^-256: −18.6. More than two have
+/// probability below 2^-58.
 const TRIPLES_BITS: f64 = 3.0 * GRINDING_BITS as f64 - 2.584_962_500_721_156 - 2.0 * KAPPA;
 const MOST_TRIPLES: u32 = 2;
 
-/// Most items that one P of `slots` slots can hold except with probability 2^-λ, for any choice of items with 2^80
-/// evaluations of the row hash in each of `runs`. Slots that a known item must occupy do not count in `slots`.
+/// Most items that one P of `slots` slots can hold except with probability 2^-λ, for any choice of
+/// items with 2^80 evaluations of the row hash in each of `runs`. Slots that a known item must
+/// occupy do not count in `slots`.
 pub fn usable_items(slots: u64, runs: Runs) -> u64 {
     let lambda = f64::from(runs.statistical_bits());
     let of = |triples| best(slots as f64, triples, lambda);
@@ -81,7 +84,8 @@ fn best(slots: f64, triples: u32, lambda: f64) -> Option<u64> {
     items.max()
 }
 
-/// Enough to find a number of 34 bits and some binary digits after the point, also by ternary search.
+/// Enough to find a number of 34 bits and some binary digits after the point, also by ternary
+/// search.
 const HALVINGS: u32 = 64;
 
 /// Error of the logarithms below, in bits.

@@ -20,11 +20,12 @@ use zeroize::Zeroizing;
 /// Elements of A per message.
 const ELEMENTS_PER_MESSAGE: usize = 1 << 14;
 
-/// Slots of a batch up to which memory is kept for the next one. Of more, it would add to the peak while that is
-/// encoded.
+/// Slots of a batch up to which memory is kept for the next one. Of more, it would add to the peak
+/// while that is encoded.
 const SLOTS_KEPT: usize = 1 << 18;
 
-/// The receiver's pass: for every cluster encodes P, sends A = P + a, and gives q = Decode(c, x) at its items.
+/// The receiver's pass: for every cluster encodes P, sends A = P + a, and gives q = Decode(c, x) at
+/// its items.
 pub(super) fn mask<S: Hashing>(
     ctx: &mut Context,
     plan: &Plan,
@@ -184,8 +185,8 @@ struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Takes the clusters out of `rows`, and gives Decode(slots, x) at their items, minus Δ·H_B(x) if `times_delta` is
-    /// set.
+    /// Takes the clusters out of `rows`, and gives Decode(slots, x) at their items, minus Δ·H_B(x)
+    /// if `times_delta` is set.
     fn decode<S: Hashing>(
         &self,
         pool: &Pool,
@@ -209,7 +210,8 @@ impl Decoder<'_> {
     }
 }
 
-/// The stores' working memory, one for each active thread, and slots, all reused from cluster to cluster.
+/// The stores' working memory, one for each active thread, and slots, all reused from cluster to
+/// cluster.
 #[derive(Default)]
 struct Spare {
     working: Mutex<Vec<Working>>,

@@ -7,18 +7,20 @@ use vesica_ot::silent::vole::Values;
 /// Maximum dimension over GF(2^16) of the values for which LPN parameters were computed.
 const MAX_DIM: u32 = 6;
 
-/// Most keys for which [`Plan::malicious`] uses one polynomial: interpolation takes 2.5 products for each pair of them.
+/// Most keys for which [`Plan::malicious`] uses one polynomial: interpolation takes 2.5 products
+/// for each pair of them.
 const POLYNOMIAL_MAX: usize = 512;
 
-/// Maximum number of products for which the sender evaluates a polynomial, one for each pair of a receiver's key and a
-/// sender's key: 40 ms with AVX2.
+/// Maximum number of products for which the sender evaluates a polynomial, one for each pair of a
+/// receiver's key and a sender's key: 40 ms with AVX2.
 const PRODUCTS_MAX: u64 = 1 << 22;
 
 /// Most keys for which it does so for any number of products. The random band is slower up to 17
 /// keys and a fifth faster at 32, but its free slots matter most here.
 const POLYNOMIAL_ALWAYS: usize = 32;
 
-/// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered store.
+/// Most keys for which [`Plan::malicious`] uses the random band, which is slower than the clustered
+/// store.
 const BAND_MAX: usize = 6144;
 
 /// What both parties derive from the public sizes and the mode.
@@ -31,15 +33,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Fast mode: the clustered 3-hash store with values of 128 bits, for `keys_len` items of the receiver and outputs
-    /// of `output_bits` ≤ 128 bits. Encoding fails with probability 2^-40 in all of the `runs` that make one result.
+    /// Fast mode: the clustered 3-hash store with values of 128 bits, for `keys_len` items of the
+    /// receiver and outputs of `output_bits` ≤ 128 bits. Encoding fails with probability 2^-40 in
+    /// all of the `runs` that make one result.
     pub fn fast(keys_len: usize, output_bits: u32, runs: Runs) -> Self {
         let okvs = Box::new(ClusteredOkvs::of_runs(keys_len, runs));
         Self { okvs, values: Values::Full, value_bits: 128, output_bits, products: 0 }
     }
 
-    /// Against a deviating receiver: the store with the fewest slots that is fast enough, because every slot can hold
-    /// one more item; values and outputs of 128 bits.
+    /// Against a deviating receiver: the store with the fewest slots that is fast enough, because
+    /// every slot can hold one more item; values and outputs of 128 bits.
     ///
     /// Takes the numbers of keys that both parties have announced: `keys_len` of the receiver,
     /// which encodes them, and `decoded_len` of the sender. Up to 32 keys, and up to 512 while the
@@ -62,11 +65,12 @@ impl Plan {
         Self { okvs, values: Values::Full, value_bits: 128, output_bits: 128, products }
     }
 
-    /// Low-communication mode: the random-band store with values of `output_bits`, rounded up to a multiple of 16, or
-    /// of 128 bits above 96.
+    /// Low-communication mode: the random-band store with values of `output_bits`, rounded up to a
+    /// multiple of 16, or of 128 bits above 96.
     ///
-    /// An item of the sender that the receiver does not have counts as common with probability 2^-v, where v is the
-    /// length of a value in bits, as with outputs of that length: `output_bits` ≥ λ + log n_x + log n_y covers both.
+    /// An item of the sender that the receiver does not have counts as common with probability
+    /// 2^-v, where v is the length of a value in bits, as with outputs of that length:
+    /// `output_bits` ≥ λ + log n_x + log n_y covers both.
     pub fn low_communication(keys_len: usize, output_bits: u32, runs: Runs) -> Self {
         let okvs = Box::new(BandOkvs::of_runs(keys_len, runs));
         let (values, value_bits) = match output_bits.div_ceil(16) {

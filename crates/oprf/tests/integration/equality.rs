@@ -102,7 +102,8 @@ fn bytes_are_those_of_the_formula() {
     assert!((61.0..64.0).contains(&per_place(Form::Kkrt)));
 }
 
-/// Wrong lengths end in an error of the party that gets them; other contents in an error or other bits.
+/// Wrong lengths end in an error of the party that gets them; other contents in an error or other
+/// bits.
 #[test]
 fn no_message_that_is_changed_makes_a_party_panic() {
     let (x, y) = (random(200, 1), random(200, 1));

@@ -29,8 +29,8 @@ fn input(instance: usize) -> Block {
     Block::new(0x1234_5678_9abc_def0_u128.wrapping_mul(instance as u128 + 1))
 }
 
-/// Successive evaluations of `lens` instances: the sender's F_i at the input of instance i and at one other input, and
-/// the receiver's F_i at the input.
+/// Successive evaluations of `lens` instances: the sender's F_i at the input of instance i and at
+/// one other input, and the receiver's F_i at the input.
 fn run(threads: usize, lens: &[usize], comparisons: u64) -> (Vec<[Block; 2]>, Vec<Block>) {
     let (sender_end, receiver_end) = memory::pair_with(Shape::LOOPBACK, Duration::from_secs(60));
     let (sent, received) = std::thread::scope(|scope| {
@@ -106,8 +106,8 @@ fn thread_counts_give_equal_outputs() {
     assert!(one == run(3, &lens, 40_010));
 }
 
-/// Every bit is one about half of the time, and so is the sum of the bits at two points of an instance: within six
-/// standard deviations.
+/// Every bit is one about half of the time, and so is the sum of the bits at two points of an
+/// instance: within six standard deviations.
 #[test]
 fn outputs_are_unbiased() {
     let (sent, _) = run(1, &[50_000], 100_000);

@@ -153,9 +153,9 @@ fn empty_sets_send_nothing() {
     }
 }
 
-/// Values of items that are not common, over many sets of the programmer: each bit, and each of the sum of two
-/// bins, is one about half of the time, within six standard deviations. A programmer's items that are alike,
-/// random, or the receiver's own neighbours make no difference.
+/// Values of items that are not common, over many sets of the programmer: each bit, and each of the
+/// sum of two bins, is one about half of the time, within six standard deviations. A programmer's
+/// items that are alike, random, or the receiver's own neighbours make no difference.
 #[test]
 fn values_of_other_items_are_unbiased_whatever_the_programmer_has() {
     let n = 6000;
@@ -185,8 +185,9 @@ fn values_of_other_items_are_unbiased_whatever_the_programmer_has() {
     }
 }
 
-/// What the receiver gets for given items of the programmer: messages of the same lengths, and a hint whose bits
-/// are ones about half of the time at every place of a byte, within six standard deviations.
+/// What the receiver gets for given items of the programmer: messages of the same lengths, and a
+/// hint whose bits are ones about half of the time at every place of a byte, within six standard
+/// deviations.
 #[test]
 fn the_receivers_messages_have_equal_lengths_and_an_unbiased_hint_whatever_the_programmer_has() {
     let x = items(0..4000);
@@ -284,8 +285,8 @@ fn an_item_given_twice_is_refused() {
     }
 }
 
-/// Wrong lengths of messages end in an error of the party that gets them, and other contents in an error or
-/// other values; nothing panics and nothing hangs.
+/// Wrong lengths of messages end in an error of the party that gets them, and other contents in an
+/// error or other values; nothing panics and nothing hangs.
 #[test]
 fn no_message_that_is_changed_makes_a_party_panic() {
     let (x, y) = (items(0..40), items(20..70));

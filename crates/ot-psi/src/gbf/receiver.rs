@@ -11,12 +11,12 @@ use vesica_okvs::bloom::{Bloom, Indices, Share, sum};
 use vesica_ot::adapters::random::Hash;
 use zeroize::Zeroizing;
 
-/// Blocks of a group, however many CPU threads there are: all their corrections are sent before the first of their
-/// strings is read.
+/// Blocks of a group, however many CPU threads there are: all their corrections are sent before the
+/// first of their strings is read.
 pub(super) const GROUP_BLOCKS: usize = 8;
 
-/// Groups that may wait for their strings. No number of CPU threads: how far the corrections are ahead of the strings
-/// is what the peer sees.
+/// Groups that may wait for their strings. No number of CPU threads: how far the corrections are
+/// ahead of the strings is what the peer sees.
 pub(super) const GROUPS_AHEAD: usize = 64;
 
 /// The two passes over the blocks.

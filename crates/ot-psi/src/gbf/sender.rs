@@ -61,11 +61,11 @@ impl<'a> Garbling<'a> {
         Self { plan, hashing, pads: Hash::new(hashing.session()), delta, prg }
     }
 
-    /// Garbles and sends block after block, and gives their transfers back to be filled again. False
-    /// if the other fork ended before the last block.
+    /// Garbles and sends block after block, and gives their transfers back to be filled again.
+    /// False if the other fork ended before the last block.
     ///
-    /// Blocks whose transfers are ready are garbled at the same time. It waits for none but the next: what is sent
-    /// depends on what has come, not on the number of CPU threads.
+    /// Blocks whose transfers are ready are garbled at the same time. It waits for none but the
+    /// next: what is sent depends on what has come, not on the number of CPU threads.
     pub(super) fn send<S: Share>(
         &self,
         ctx: &mut Context,

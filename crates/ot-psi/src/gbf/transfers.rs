@@ -184,8 +184,8 @@ impl Stream for cot::ReceiverStream {
     }
 }
 
-/// Fills `blocks` from one stream after the other, on the threads of `pool` only, because other parts of the run work
-/// at the same time.
+/// Fills `blocks` from one stream after the other, on the threads of `pool` only, because other
+/// parts of the run work at the same time.
 fn fill<S: Stream + Send>(
     pool: &Pool,
     streams: &mut VecDeque<S>,

@@ -114,7 +114,8 @@ impl Opening {
     /// The sender's check; `zero_messages` are m_{i,0} of the transfers of C in order.
     ///
     /// # Errors
-    /// [`Misbehaviour::InvalidValue`] for bits beyond the last; [`Misbehaviour::CutAndChooseFailed`].
+    /// [`Misbehaviour::InvalidValue`] for bits beyond the last;
+    /// [`Misbehaviour::CutAndChooseFailed`].
     pub(super) fn check(&self, plan: &Plan, zero_messages: &[Block]) -> Result<()> {
         let Sizes { opened, threshold, .. } = plan.sizes;
         let claimed = |i: usize| self.zeros[i / 8] >> (i % 8) & 1 == 1;

@@ -16,15 +16,15 @@ const BUCKET_LEN: usize = 1 << 15;
 /// The most buckets, as a power of two: they are all written to at once.
 const MAX_BUCKET_BITS: u32 = 12;
 
-/// Draws π: the slots that are ones go to transfers whose choice is one, and all others to the transfers that are left,
-/// both in random order.
+/// Draws π: the slots that are ones go to transfers whose choice is one, and all others to the
+/// transfers that are left, both in random order.
 ///
 /// The choices are a uniform list of M ones. So to a party that does not know them π is a uniform
 /// injection, for any filter.
 ///
 /// # Errors
-/// [`ParameterError::HashingFailed`] when the filter has more ones than choices outside C, with probability
-/// below 2^-40.
+/// [`ParameterError::HashingFailed`] when the filter has more ones than choices outside C, with
+/// probability below 2^-40.
 pub(super) fn draw(
     pool: &Pool,
     rng: &mut impl Rng,

@@ -22,8 +22,8 @@ pub(super) const SEED_LEN: usize = 32;
 /// K has κ bits.
 pub(super) const TAG_BITS: u32 = 128;
 
-/// Transfers that are worked on, and whose corrections are sent, together; places of π that are sent
-/// together.
+/// Transfers that are worked on, and whose corrections are sent, together; places of π that are
+/// sent together.
 pub(super) const PER_MESSAGE: usize = 1 << 16;
 
 /// Bytes of R in one message.
@@ -41,9 +41,9 @@ const OPENED: [u16; 7] = [26214, 19661, 19661, 13107, 9830, 7209, 3670];
 
 /// The sizes of cut and choose, of each of 2^b blocks.
 ///
-/// The leading b bits of an item's hash choose its block, and each block is a run of the protocol of its
-/// own on the items in it. n is the most items of the receiver in a block, Λ = (λ + b)·ln 2, so
-/// that each line holds for all blocks but for 2^-40:
+/// The leading b bits of an item's hash choose its block, and each block is a run of the protocol
+/// of its own on the items in it. n is the most items of the receiver in a block, Λ = (λ + b)·ln 2,
+/// so that each line holds for all blocks but for 2^-40:
 ///
 /// | | | because of |
 /// |---|---|---|
@@ -53,8 +53,8 @@ const OPENED: [u16; 7] = [26214, 19661, 19661, 13107, 9830, 7209, 3670];
 /// | a party with more than M′ ones has more than τ of them opened | M′ = (τ + Λ + √(Λ² + 2Λτ))·N/c | Chernoff |
 /// | a party with M′ ones has L of them left at most | L = M′·(1 − c/N) + √(2Λ·c·M′/N) | Chernoff |
 ///
-/// m is the least with (L/m)^k ≤ 2^-128, which is 16·L³ ≤ m³. Drawing c of N without replacement has
-/// tails no heavier than drawing with (Hoeffding 1963).
+/// m is the least with (L/m)^k ≤ 2^-128, which is 16·L³ ≤ m³. Drawing c of N without replacement
+/// has tails no heavier than drawing with (Hoeffding 1963).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
     /// b: leading bits of an item's hash that choose its block.
@@ -141,8 +141,8 @@ impl Sizes {
     }
 }
 
-/// What a sum of mean `mean` is above with probability e^-`tail` at most: e^(−d²/(2·mean + d)) for an
-/// excess of d.
+/// What a sum of mean `mean` is above with probability e^-`tail` at most: e^(−d²/(2·mean + d)) for
+/// an excess of d.
 fn upper_tail(mean: f64, tail: f64) -> f64 {
     mean + (tail + (tail * tail + 8.0 * tail * mean).sqrt()) / 2.0
 }
@@ -200,13 +200,14 @@ pub(super) fn check_lens(params: &PsiParams, expected: usize, actual: usize) -> 
 /// Evaluations of the hash functions that [`usable_set_len`] grants a receiver, as a power of two.
 const GRINDING_BITS: f64 = 80.0;
 
-/// Items that a receiver which deviates can have compared, instead of n_y: without effort about as many as a filter of
-/// as many ones holds, and with 2^80 evaluations of the hash functions no more than follows.
+/// Items that a receiver which deviates can have compared, instead of n_y: without effort about as
+/// many as a filter of as many ones holds, and with 2^80 evaluations of the hash functions no more
+/// than follows.
 ///
-/// But for 2^-40 each block of its filter has L ones of m at most, where it likes. All indices of n′ items lie in such
-/// slots with probability at most C(m, L)^(2^b)·(L/m)^(k·n′); however it chooses n′ of q items, C(q, n′)
-/// times that. This is the least n′ for which it is below 2^-40, with C(q, n′) ≤ (e·q/n′)^n′ and
-/// C(m, L) ≤ 2^(m·h(L/m)).
+/// But for 2^-40 each block of its filter has L ones of m at most, where it likes. All indices of
+/// n′ items lie in such slots with probability at most C(m, L)^(2^b)·(L/m)^(k·n′); however it
+/// chooses n′ of q items, C(q, n′) times that. This is the least n′ for which it is below 2^-40,
+/// with C(q, n′) ≤ (e·q/n′)^n′ and C(m, L) ≤ 2^(m·h(L/m)).
 pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
     if params.has_empty_set() {
         return UsableSetLen { free: 0, most: 0 };

@@ -19,8 +19,8 @@ pub(super) fn bytes(params: &PsiParams) -> u64 {
     }
 }
 
-/// The receiver's side: for each place a proof, or random bytes of the same length. `proofs` are those of its own
-/// items by position.
+/// The receiver's side: for each place a proof, or random bytes of the same length. `proofs` are
+/// those of its own items by position.
 pub(super) fn send(
     ctx: &mut Context,
     params: &PsiParams,

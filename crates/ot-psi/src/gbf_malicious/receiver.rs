@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use vesica_core::{Block, Result};
 use vesica_net::Context;
 
-/// Sends d of a block, which turns the random choices of the transfers into b. Of the transfers this needs only these
-/// choices, in the lowest bits.
+/// Sends d of a block, which turns the random choices of the transfers into b. Of the transfers
+/// this needs only these choices, in the lowest bits.
 pub(super) fn send_choices(
     ctx: &mut Context,
     plan: &Plan,

@@ -141,7 +141,8 @@ fn ones_that_are_claimed_to_be_zeros_are_caught() {
 
 #[test]
 fn more_ones_than_the_bound_allows_are_caught() {
-    // The bound M′ of the sizes, from the ones that may be left: never more than that and the threshold.
+    // The bound M′ of the sizes, from the ones that may be left: never more than that and the
+    // threshold.
     let too_many = |choices: &mut [u64], plan: &Plan| {
         let sizes = plan.sizes;
         let wanted = sizes.ones_left + sizes.threshold + sizes.opened / 4;
@@ -198,9 +199,9 @@ fn places_that_repeat_or_are_opened_or_are_none_are_refused() {
     }
 }
 
-/// The attack on the original protocol: a sender spoils the message of one transfer that is for a one, and
-/// looks whether the receiver continues. Here the receiver continues for any filter, and loses at
-/// most matches that the sender could have kept from it anyway.
+/// The attack on the original protocol: a sender spoils the message of one transfer that is for a
+/// one, and looks whether the receiver continues. Here the receiver continues for any filter, and
+/// loses at most matches that the sender could have kept from it anyway.
 #[test]
 fn a_spoiled_message_never_stops_the_receiver() {
     let x = items(0..40);

@@ -54,8 +54,9 @@ pub const ROW: Protocol = Protocol {
     receiver: |params, input| receiver(Mode::Stashless, params, input),
 };
 
-/// The row of `ot_phasing_paper`. Between sets of very different sizes it has no stash, and placing fails in one of 56
-/// runs at n_y = 2^8, which both parties see: an event of the receiver's set under the functions of the session.
+/// The row of `ot_phasing_paper`. Between sets of very different sizes it has no stash, and placing
+/// fails in one of 56 runs at n_y = 2^8, which both parties see: an event of the receiver's set
+/// under the functions of the session.
 pub const PAPER_ROW: Protocol = Protocol {
     id: "ot_phasing_paper",
     name: "OT-Phasing, with the paper's table and stash",

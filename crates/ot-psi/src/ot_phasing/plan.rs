@@ -14,14 +14,14 @@ pub enum Mode {
     /// No stash: three functions, or two where that takes fewer bytes in all, or fewer hashes for
     /// hardly more bytes.
     Stashless,
-    /// As in the paper's experiments: three functions, 1.2·n_y bins and the stash of Table 4 (§8.2.1), or with n_y ≪ n_x
-    /// two functions, 2.4·n_y bins and no stash (§8.2.2). Without a stash placing fails often: once in 56 runs at n_y =
-    /// 2^8, once in 385 at 2^12.
+    /// As in the paper's experiments: three functions, 1.2·n_y bins and the stash of Table 4
+    /// (§8.2.1), or with n_y ≪ n_x two functions, 2.4·n_y bins and no stash (§8.2.2). Without a
+    /// stash placing fails often: once in 56 runs at n_y = 2^8, once in 385 at 2^12.
     Paper,
 }
 
-/// Least size of the receiver's set, and how many times as large the sender's set is at least, in the paper's
-/// experiments with n_y ≪ n_x (Tables 9 and 10).
+/// Least size of the receiver's set, and how many times as large the sender's set is at least, in
+/// the paper's experiments with n_y ≪ n_x (Tables 9 and 10).
 const LEAST_UNEQUAL_LEN: usize = 1 << 8;
 const LEAST_RATIO: usize = 1 << 4;
 
@@ -131,8 +131,8 @@ impl Plan {
         self.masks() * (strings + u64::from(strings > 1))
     }
 
-    /// Whether the sender waits for the rows of all bins and then goes through its items, in place of sorting them by
-    /// bin. It does so when it has many more items than there are bins.
+    /// Whether the sender waits for the rows of all bins and then goes through its items, in place
+    /// of sorting them by bin. It does so when it has many more items than there are bins.
     pub(super) fn is_lopsided(&self) -> bool {
         self.table.stash() == 0
             && self.n_x / 2 > self.table.bins()
@@ -176,8 +176,9 @@ mod tests {
         Plan::new(mode, &params)
     }
 
-    /// The formulas of Tables 8 and 10 of the paper in bytes, with two bits for the index of the function:
-    /// 2·κ bits a character and bin, and ℓ bits a mask, in whole bytes as the paper's figures have them.
+    /// The formulas of Tables 8 and 10 of the paper in bytes, with two bits for the index of the
+    /// function: 2·κ bits a character and bin, and ℓ bits a mask, in whole bytes as the paper's
+    /// figures have them.
     fn formula(n_1: u64, n_2: u64, bits: u32, bins_per_ten: u64, masks: u64) -> f64 {
         let log = |n: u64| n.ilog2();
         let l = (40 + log(n_1) + log(n_2)).next_multiple_of(8);

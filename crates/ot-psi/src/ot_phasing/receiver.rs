@@ -13,7 +13,8 @@ use vesica_simd::prefetch::prefetch;
 /// How many bins ahead items are read.
 const AHEAD: usize = 16;
 
-/// The masks with the positions of their items; `y` are the items as they are compared, T_2 their bins.
+/// The masks with the positions of their items; `y` are the items as they are compared, T_2 their
+/// bins.
 pub(super) fn receiver_masks(
     ctx: &mut Context,
     plan: &Plan,

@@ -4,7 +4,8 @@ use rand::seq::SliceRandom;
 use rand::{Rng, RngExt};
 use vesica_hashing::{Cuckoo, Simple, Table};
 
-/// The positions of `len` items in random order: item k for the stash is the one at position k of this list.
+/// The positions of `len` items in random order: item k for the stash is the one at position k of
+/// this list.
 pub(super) fn numbering(len: usize, rng: &mut impl Rng) -> Vec<u32> {
     let mut order: Vec<u32> = (0..=u32::MAX).take(len).collect();
     order.shuffle(rng);
@@ -56,7 +57,8 @@ pub(super) enum Held {
     Nothing,
 }
 
-/// The receiver's bins, group by group, and then its stash. The second part of an entry is true for the stash.
+/// The receiver's bins, group by group, and then its stash. The second part of an entry is true for
+/// the stash.
 ///
 /// Masks are made of as many bins as there are items, and of all places of the stash, regardless of
 /// what is in it.

@@ -59,7 +59,8 @@ impl Plan {
     }
 }
 
-/// Refuses what [`check_set_len`] and [`check_item_bits`] do, and sets whose masks cannot be numbered with 32 bits.
+/// Refuses what [`check_set_len`] and [`check_item_bits`] do, and sets whose masks cannot be
+/// numbered with 32 bits.
 pub(super) fn check(params: &PsiParams, len: usize, items: &[Item]) -> Result<()> {
     check_set_len(len, items.len())?;
     check_item_bits(params, items)?;

@@ -105,8 +105,9 @@ fn seconds(params: &PsiParams) -> f64 {
     0.015 + (105e-9 + 1e-9 * products) * n_x + 190e-9 * n_y
 }
 
-/// How many items besides the shared ones a receiver that deviates can have compared: without effort as many as P has
-/// slots for, and with 2^80 evaluations of the row hash at most [`usable_items`].
+/// How many items besides the shared ones a receiver that deviates can have compared: without
+/// effort as many as P has slots for, and with 2^80 evaluations of the row hash at most
+/// [`usable_items`].
 pub fn usable_set_len(params: &PsiParams) -> UsableSetLen {
     if params.has_empty_set() {
         return UsableSetLen { free: 0, most: 0 };

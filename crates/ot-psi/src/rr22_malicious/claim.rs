@@ -1,5 +1,6 @@
-//! What a party keeps of an item between the tags and the proofs, in 16 bytes: the place of the item's tag among the
-//! sender's and one in the low 32 bits, zero there for an item that is not common; 96 bits of a proof above them.
+//! What a party keeps of an item between the tags and the proofs, in 16 bytes: the place of the
+//! item's tag among the sender's and one in the low 32 bits, zero there for an item that is not
+//! common; 96 bits of a proof above them.
 
 use vesica_core::{Block, params};
 

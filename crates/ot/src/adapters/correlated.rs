@@ -12,8 +12,8 @@ use crate::{Bits, CotReceiver, CotSender, Traffic};
 use vesica_core::{Block, Result};
 use vesica_net::Context;
 
-/// Payload bytes of `len` transfers with the difference Δ, without those of the correlated transfers with random
-/// choices.
+/// Payload bytes of `len` transfers with the difference Δ, without those of the correlated
+/// transfers with random choices.
 pub const fn bytes(len: usize) -> Traffic {
     Traffic { sender_to_receiver: 0, receiver_to_sender: Bits::bytes_len(len) as u64 }
 }

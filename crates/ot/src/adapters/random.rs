@@ -13,8 +13,8 @@ const HASH_KEY: &str = "vesica ot 2026 random OT hash";
 /// Transfers hashed under one key of π; this bounds an attacker's gain from many transfers.
 const PER_KEY: usize = 1 << 16;
 
-/// H(x, i) for numbered transfers, where the session and i / 2^16 key π: it makes independent blocks of correlated
-/// ones.
+/// H(x, i) for numbered transfers, where the session and i / 2^16 key π: it makes independent
+/// blocks of correlated ones.
 ///
 /// For callers that number transfers themselves; [`Sender`] and [`Receiver`] count on their own.
 #[derive(Clone, Copy, Debug)]

@@ -1,25 +1,28 @@
 //! # 1-out-of-N oblivious transfer
 //!
-//! KK13 with the Walsh–Hadamard code: N = 2^μ ≤ 256, W = 256. Bit j of the codeword of c is the inner product of the
-//! bits of c and of j, so any two of the 256 codewords differ in exactly 128 places. For a smaller N the first N
-//! codewords are the code of that length, repeated. So N affects only which values the caller uses.
+//! KK13 with the Walsh–Hadamard code: N = 2^μ ≤ 256, W = 256. Bit j of the codeword of c is the
+//! inner product of the bits of c and of j, so any two of the 256 codewords differ in exactly 128
+//! places. For a smaller N the first N codewords are the code of that length, repeated. So N
+//! affects only which values the caller uses.
 //!
-//! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword is transposed or
-//! looked up. Choices and the sender's values are secret, and a table would reveal them through the addresses that are
-//! read.
+//! The code is linear, so its columns are sums of the columns of the choices' bits, and no codeword
+//! is transposed or looked up. Choices and the sender's values are secret, and a table would reveal
+//! them through the addresses that are read.
 //!
 //! ```text
 //!   let mut receiver = kk13::Receiver::setup(ctx, session)?;        // sender: Sender::setup
 //!   receiver.extend(ctx, &choices, |first, rows| { … t_i … })?;     // sender: extend(ctx, m, …)
 //! ```
 //!
-//! A receiver without a value for a row chooses [`NONE`] and cannot compute the string of any value there: its word is
-//! all ones, which differs from the codeword of 0 in every place and from the others in 128. The sender cannot tell,
-//! and the number of bytes is the same.
+//! A receiver without a value for a row chooses [`NONE`] and cannot compute the string of any value
+//! there: its word is all ones, which differs from the codeword of 0 in every place and from the
+//! others in 128. The sender cannot tell, and the number of bytes is the same.
 //!
-//! Rows are the plain t_i and q_i, of 2 blocks, numbered from 0 in each extension; [`Sender::masks`] returns C(c) ∧ s.
-//! Rows must be hashed before anything derived from them is sent, under the number of the row, counted over all
-//! extensions; [`RowHash`](super::random::RowHash) does this. [`random`](super::random) returns the hashed strings.
+//! Rows are the plain t_i and q_i, of 2 blocks, numbered from 0 in each extension;
+//! [`Sender::masks`] returns C(c) ∧ s. Rows must be hashed before anything derived from them is
+//! sent, under the number of the row, counted over all extensions;
+//! [`RowHash`](super::random::RowHash) does this. [`random`](super::random) returns the hashed
+//! strings.
 
 use super::setup::SenderSeeds;
 use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
@@ -133,15 +136,15 @@ impl Receiver {
         Ok(Self { seeds: setup.receive(ctx, WIDTH)?, next_block: 0 })
     }
 
-    /// The number of the next extension's first row, counted over all extensions. Hashes must use this number plus the
-    /// row's index in the extension.
+    /// The number of the next extension's first row, counted over all extensions. Hashes must use
+    /// this number plus the row's index in the extension.
     pub fn next_row(&self) -> u64 {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// Extends by one row for each of `choices`. Sends the corrections, and passes t_i to `consume` in order, a few
-    /// thousand at a time, with the index of the first of them in this extension. Choices above [`NONE`] count as
-    /// [`NONE`].
+    /// Extends by one row for each of `choices`. Sends the corrections, and passes t_i to `consume`
+    /// in order, a few thousand at a time, with the index of the first of them in this extension.
+    /// Choices above [`NONE`] count as [`NONE`].
     ///
     /// # Errors
     /// Connection errors.
@@ -192,8 +195,8 @@ impl Sender {
         self.masks.clone()
     }
 
-    /// Extends by `rows` rows, the number of the receiver's choices. Receives the corrections, and passes q_i to
-    /// `consume` as [`Receiver::extend`] does t_i.
+    /// Extends by `rows` rows, the number of the receiver's choices. Receives the corrections, and
+    /// passes q_i to `consume` as [`Receiver::extend`] does t_i.
     ///
     /// # Errors
     /// Connection errors.
@@ -228,7 +231,8 @@ fn receiver_tile(
     bit_columns(choices, bits);
     let (bits, none) = bits.split_at(CHOICE_BITS * len);
     sum.fill(Block::ZERO);
-    // In the order of a Gray code, each column of codewords is the previous one plus one column of bits.
+    // In the order of a Gray code, each column of codewords is the previous one plus one column of
+    // bits.
     for g in 0..WIDTH {
         if g > 0 {
             xor(sum, &bits[g.trailing_zeros() as usize * len..][..len]);
@@ -242,8 +246,8 @@ fn receiver_tile(
     rows_of_columns(&scratch.columns, &mut scratch.part, rows);
 }
 
-/// Sets column b of `columns` to bit b of each of `choices`, padded with zeros. The last column states where there is
-/// no value; the other columns are zero there.
+/// Sets column b of `columns` to bit b of each of `choices`, padded with zeros. The last column
+/// states where there is no value; the other columns are zero there.
 fn bit_columns(choices: &[Choice], columns: &mut [Block]) {
     let column_len = columns.len() / BIT_COLUMNS * Block::LEN;
     columns.fill(Block::ZERO);

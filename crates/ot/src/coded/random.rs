@@ -1,10 +1,10 @@
 //! # Random 1-out-of-N transfer
 //!
-//! The hashed rows of [`kk13`]. The receiver has the string of its choice in each row. The sender can compute the
-//! string of any value in any row. The strings look independent and random.
+//! The hashed rows of [`kk13`]. The receiver has the string of its choice in each row. The sender
+//! can compute the string of any value in any row. The strings look independent and random.
 //!
-//! The string of value c in row i is BLAKE3, keyed by the session, of q_i ⊕ (C(c) ∧ s) and i. It is correlation robust,
-//! since i counts over all extensions of a setup.
+//! The string of value c in row i is BLAKE3, keyed by the session, of q_i ⊕ (C(c) ∧ s) and i. It is
+//! correlation robust, since i counts over all extensions of a setup.
 
 use super::ReceiverSetup;
 use super::kk13::{self, Choice, Masks, Row};
@@ -79,8 +79,8 @@ impl Receiver {
         Ok(Self { rows: kk13::Receiver::new(ctx, setup)?, hash: RowHash::new(session) })
     }
 
-    /// Passes the strings of `choices` to `consume` in order, a few thousand at a time, with the index of the first of
-    /// them in this extension.
+    /// Passes the strings of `choices` to `consume` in order, a few thousand at a time, with the
+    /// index of the first of them in this extension.
     ///
     /// # Errors
     /// Connection errors.
@@ -128,8 +128,9 @@ impl Sender {
         Ok(Self { rows, hash: RowHash::new(session) })
     }
 
-    /// Extends by `rows` rows, the number of the receiver's choices. Passes [`Strings`] to `consume` in order, for a
-    /// few thousand rows at a time, with the index of the first of them in this extension.
+    /// Extends by `rows` rows, the number of the receiver's choices. Passes [`Strings`] to
+    /// `consume` in order, for a few thousand rows at a time, with the index of the first of them
+    /// in this extension.
     ///
     /// # Errors
     /// Connection errors.
@@ -168,7 +169,8 @@ impl Strings<'_> {
         self.rows.is_empty()
     }
 
-    /// Sets `out[n]` to the string of value `wanted[n].1` in row `wanted[n].0`, an index into these rows.
+    /// Sets `out[n]` to the string of value `wanted[n].1` in row `wanted[n].0`, an index into these
+    /// rows.
     ///
     /// # Panics
     /// If a row is out of range, or the lengths differ.

@@ -1,8 +1,9 @@
 //! # OT extension with codewords row by row
 //!
-//! As in the figure of [`coded`](super), for a code whose codewords the caller computes: W ≤ 128·K bits, K blocks per
-//! row. The corrections are sent row by row as well: u_i = row i of (T0 ⊕ T1) ⊕ C(c_i), and q_i = (row i of
-//! G(k_j^{s_j})) ⊕ (u_i ∧ s), with the same result. Only the receiver's T0 needs an extra transposition.
+//! As in the figure of [`coded`](super), for a code whose codewords the caller computes: W ≤ 128·K
+//! bits, K blocks per row. The corrections are sent row by row as well: u_i = row i of (T0 ⊕ T1) ⊕
+//! C(c_i), and q_i = (row i of G(k_j^{s_j})) ⊕ (u_i ∧ s), with the same result. Only the receiver's
+//! T0 needs an extra transposition.
 
 use super::setup::SenderSeeds;
 use super::stream::{self, ROWS_PER_BLOCK, Scratch, blocks, rows_of_columns};
@@ -65,16 +66,17 @@ impl<const K: usize> Receiver<K> {
         Ok(Self { width, seeds: setup.receive(ctx, width.bits())?, next_block: 0 })
     }
 
-    /// The number of the next extension's first row, counted over all extensions. Hashes must use this number plus the
-    /// row's index in the extension.
+    /// The number of the next extension's first row, counted over all extensions. Hashes must use
+    /// this number plus the row's index in the extension.
     pub fn next_row(&self) -> u64 {
         self.next_block as u64 * ROWS_PER_BLOCK as u64
     }
 
-    /// Extends by `count` rows. Sends the corrections, and passes t_i to `consume` in order, a few thousand at a time,
-    /// with the index of the first of them in this extension.
+    /// Extends by `count` rows. Sends the corrections, and passes t_i to `consume` in order, a few
+    /// thousand at a time, with the index of the first of them in this extension.
     ///
-    /// `codewords(first, out)` sets `out` to the codewords of the rows from `first` on; bits beyond W are ignored.
+    /// `codewords(first, out)` sets `out` to the codewords of the rows from `first` on; bits beyond
+    /// W are ignored.
     ///
     /// # Errors
     /// Connection errors.
@@ -125,8 +127,8 @@ impl<const K: usize> Sender<K> {
         self.seeds.mask()
     }
 
-    /// Extends by `rows` rows, the number of the receiver's rows. Receives the corrections, and passes q_i to `consume`
-    /// as [`Receiver::extend`] does t_i.
+    /// Extends by `rows` rows, the number of the receiver's rows. Receives the corrections, and
+    /// passes q_i to `consume` as [`Receiver::extend`] does t_i.
     ///
     /// # Errors
     /// Connection errors.

@@ -16,8 +16,8 @@ pub fn setup_bytes(width: usize) -> Traffic {
 
 /// The receiver in a setup, after it has sent its message.
 ///
-/// The sender answers as soon as it has the message. The receiver should do its other computations between
-/// [`send`](ReceiverSetup::send) and the extension's own `new`.
+/// The sender answers as soon as it has the message. The receiver should do its other computations
+/// between [`send`](ReceiverSetup::send) and the extension's own `new`.
 pub struct ReceiverSetup {
     cots: softspoken::SenderSetup<SemiHonest>,
     session: SessionId,

@@ -12,8 +12,8 @@ pub(super) const ROWS_PER_BLOCK: usize = 128;
 /// Rows per tile: their columns stay in the second-level cache.
 const TILE_ROWS: usize = 16 * ROWS_PER_BLOCK;
 
-/// Rows per message of corrections, of up to 256 KiB. Each part that the caller receives starts at a multiple of this
-/// number, and ends at one or at the last row.
+/// Rows per message of corrections, of up to 256 KiB. Each part that the caller receives starts at
+/// a multiple of this number, and ends at one or at the last row.
 pub const PART_ROWS: usize = 2 * TILE_ROWS;
 
 /// Blocks per column, for `rows` rows.
@@ -57,12 +57,13 @@ pub(super) fn rows_of_columns<const K: usize>(
     }
 }
 
-/// The receiver's side for `count` rows. `tile` makes the rows and their corrections; this function sends the
-/// corrections, and passes the rows to `consume` with the index of the first.
+/// The receiver's side for `count` rows. `tile` makes the rows and their corrections; this function
+/// sends the corrections, and passes the rows to `consume` with the index of the first.
 ///
-/// `tile` gets the index of its first row, the number of its first block of rows over all extensions, and space for the
-/// corrections and the rows. Corrections of `n` rows have `message_len(n)` bytes. Their space is one row longer; its
-/// last row is ignored. A message has the corrections of [`PART_ROWS`] rows.
+/// `tile` gets the index of its first row, the number of its first block of rows over all
+/// extensions, and space for the corrections and the rows. Corrections of `n` rows have
+/// `message_len(n)` bytes. Their space is one row longer; its last row is ignored. A message has
+/// the corrections of [`PART_ROWS`] rows.
 pub(super) fn receiver<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,
@@ -108,8 +109,8 @@ pub(super) fn receiver<const K: usize>(
     Ok(())
 }
 
-/// The sender's side for `count` rows: receives the corrections, makes the rows with `tile`, and passes them to
-/// `consume` with the index of the first. Lengths are as in [`receiver`].
+/// The sender's side for `count` rows: receives the corrections, makes the rows with `tile`, and
+/// passes them to `consume` with the index of the first. Lengths are as in [`receiver`].
 pub(super) fn sender<const K: usize>(
     ctx: &mut Context,
     next_block: &mut u128,

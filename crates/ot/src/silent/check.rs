@@ -1,17 +1,18 @@
-//! The consistency check of the trees, from K. Yang, C. Weng, X. Lan, J. Zhang, X. Wang, "Ferret" (CCS 2020) and C.
-//! Weng, K. Yang, J. Katz, X. Wang, "Wolverine" (IEEE S&P 2021).
+//! The consistency check of the trees, from K. Yang, C. Weng, X. Lan, J. Zhang, X. Wang, "Ferret"
+//! (CCS 2020) and C. Weng, K. Yang, J. Katz, X. Wang, "Wolverine" (IEEE S&P 2021).
 //!
-//! The sender has the leaves v, the receiver w = v + e·Δ and the errors e. One spare VOLE is M = K + s·Δ:
+//! The sender has the leaves v, the receiver w = v + e·Δ and the errors e. One spare VOLE is M =
+//! K + s·Δ:
 //!
 //! ```text
 //!                ◀────  seed of χ, x = ⟨χ, e⟩ + s  ────
 //!                ────  hash(⟨χ, v⟩ + K + x·Δ)  ───▶  hash(⟨χ, w⟩ + M)?
 //! ```
 //!
-//! A sender that deviates in a tree is detected unless it guessed the place of the tree's error; the LPN assumption
-//! covers what it learns by not being detected. A receiver that deviates in x can only compare a guess of Δ with the
-//! hash. The hash also covers the setup, the seeds of the code and of the trees, and the challenge, so that the parties
-//! agree on all of them.
+//! A sender that deviates in a tree is detected unless it guessed the place of the tree's error;
+//! the LPN assumption covers what it learns by not being detected. A receiver that deviates in x
+//! can only compare a guess of Δ with the hash. The hash also covers the setup, the seeds of the
+//! code and of the trees, and the challenge, so that the parties agree on all of them.
 
 use super::parameters::Group;
 use crate::Traffic;
@@ -77,8 +78,8 @@ pub(super) struct Tagged {
     pub(super) tag: Block,
 }
 
-/// The common state of both parties before the check: a digest of the setup, and the seeds of the codes and of the
-/// trees.
+/// The common state of both parties before the check: a digest of the setup, and the seeds of the
+/// codes and of the trees.
 pub(super) struct Check<'a> {
     pub(super) setup: &'a [u8; 32],
     pub(super) code_seed: Block,
@@ -107,8 +108,9 @@ impl Check<'_> {
         ctx.peer()?.flush()
     }
 
-    /// The receiver's side: sends the challenge, and compares the response with the hash of its own values. `masked` is
-    /// the sum over the trees plus the spare VOLE, without which the challenge would reveal something of the errors.
+    /// The receiver's side: sends the challenge, and compares the response with the hash of its own
+    /// values. `masked` is the sum over the trees plus the spare VOLE, without which the challenge
+    /// would reveal something of the errors.
     ///
     /// # Errors
     /// Connection errors; [`Misbehaviour::CorrelationCheckFailed`].

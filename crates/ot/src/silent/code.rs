@@ -1,9 +1,10 @@
 //! The code of a step of primal LPN: y = x·A + e for k seeds x and errors e.
 //!
-//! Every output is the sum of ten pseudorandomly chosen seeds. If the errors are in a space V over a field K larger
-//! than GF(2), five of the ten are multiplied by a uniformly random element of K, a different one for each output. With
-//! a binary matrix every GF(2)-linear function of the values would be an instance of its own with half of the errors
-//! gone, and these instances would share the positions of the errors.
+//! Every output is the sum of ten pseudorandomly chosen seeds. If the errors are in a space V over
+//! a field K larger than GF(2), five of the ten are multiplied by a uniformly random element of K,
+//! a different one for each output. With a binary matrix every GF(2)-linear function of the values
+//! would be an instance of its own with half of the errors gone, and these instances would share
+//! the positions of the errors.
 
 use super::subfield::Subfield;
 use vesica_core::Block;

@@ -1,7 +1,8 @@
 //! # Silent correlated transfer
 //!
-//! The sender holds Δ, whose lowest bit is one, and K; the receiver holds random bits r and M = K + r·Δ. The lowest bit
-//! of K is zero, so the lowest bit of M is r, and one table of blocks serves both.
+//! The sender holds Δ, whose lowest bit is one, and K; the receiver holds random bits r and M = K +
+//! r·Δ. The lowest bit of K is zero, so the lowest bit of M is r, and one table of blocks serves
+//! both.
 //!
 //! | | |
 //! |---|---|
@@ -76,7 +77,8 @@ pub fn extend_bytes<S: Security>(len: usize) -> Traffic {
     below + own
 }
 
-/// Flights of a setup and one extension by `len` transfers, as [`vole::flights`](super::vole::flights).
+/// Flights of a setup and one extension by `len` transfers, as
+/// [`vole::flights`](super::vole::flights).
 pub fn flights<S: Security>(len: usize) -> u64 {
     match CotPlan::new(len).steps.is_empty() {
         true => 2,

@@ -1,12 +1,13 @@
 //! The code of dual LPN: many pseudorandom values from few errors, which seed the primal steps.
 //!
-//! An expand-convolute code in systematic form (S. Raghuraman, P. Rindal, T. Tanguy, "Expand-Convolute Codes for
-//! Pseudorandom Correlation Generators from LPN", CRYPTO 2023), over K: for errors e of length N and n outputs, u is
-//! the convolution of the last N − n errors, u_i = e_{n+i} + ρ_i·u_{i−1} + ρ'_i·u_{i−2}, and y_i is e_i plus the sum of
-//! 21 pseudorandomly chosen u.
+//! An expand-convolute code in systematic form (S. Raghuraman, P. Rindal, T. Tanguy,
+//! "Expand-Convolute Codes for Pseudorandom Correlation Generators from LPN", CRYPTO 2023), over K:
+//! for errors e of length N and n outputs, u is the convolution of the last N − n errors, u_i =
+//! e_{n+i} + ρ_i·u_{i−1} + ρ'_i·u_{i−2}, and y_i is e_i plus the sum of 21 pseudorandomly chosen u.
 //!
-//! The multipliers ρ and ρ' are uniform in K. The convolution looks back two places, so it takes two linear conditions
-//! to silence it. With one place and many outputs, words of low weight could be found.
+//! The multipliers ρ and ρ' are uniform in K. The convolution looks back two places, so it takes
+//! two linear conditions to silence it. With one place and many outputs, words of low weight could
+//! be found.
 
 use super::code::{Codes, Coefficients};
 use super::parameters::EXPANDER_WEIGHT;

@@ -4,7 +4,8 @@ use super::vole::Values;
 use std::ops::Range;
 use vesica_core::{ParameterError, Result};
 
-/// Parameters of primal LPN with regular noise: k seeds, and `trees` blocks of 2^`depth` samples with one error each.
+/// Parameters of primal LPN with regular noise: k seeds, and `trees` blocks of 2^`depth` samples
+/// with one error each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Row {
     /// k, the length of the table, which stays in the cache.
@@ -69,7 +70,8 @@ const DUAL_MAX: usize = 1 << 22;
 /// Maximum number of correlations per extension.
 const MAX_LEN: usize = 1 << 32;
 
-/// Up to this number, correlations come directly from the extension below: fewer than the dual code's noise would take.
+/// Up to this number, correlations come directly from the extension below: fewer than the dual
+/// code's noise would take.
 const DIRECT_MAX: usize = 512;
 
 /// # Errors
@@ -101,8 +103,8 @@ pub(super) struct VolePlan {
     pub(super) len: usize,
     /// The source of the first correlations.
     pub(super) start: Start,
-    /// Their number: the seeds of the first step and the noise values of all steps; the whole result if there are no
-    /// steps.
+    /// Their number: the seeds of the first step and the noise values of all steps; the whole
+    /// result if there are no steps.
     pub(super) start_len: usize,
     /// The steps of primal LPN.
     pub(super) steps: Vec<Step>,
@@ -171,7 +173,8 @@ impl Group {
     }
 }
 
-/// The trees of the steps in order; `tree` and `transfer` are the numbers of the first tree and of its first transfer.
+/// The trees of the steps in order; `tree` and `transfer` are the numbers of the first tree and of
+/// its first transfer.
 pub(super) fn groups(steps: &[Step], mut tree: usize, mut transfer: usize) -> Vec<Group> {
     let mut groups = Vec::new();
     for step in steps {
@@ -233,8 +236,8 @@ impl VolePlan {
         groups(&self.steps, self.dual_trees(), self.dual_transfers())
     }
 
-    /// Estimated picoseconds of both parties' computation and communication. Measured on one machine; only meant for
-    /// choosing between plans.
+    /// Estimated picoseconds of both parties' computation and communication. Measured on one
+    /// machine; only meant for choosing between plans.
     fn cost(&self, values: Values) -> u64 {
         // Per byte: at 1 Gbit/s, and at 100 Mbit/s if few bytes matter.
         let byte = match values {

@@ -22,7 +22,8 @@ impl Extensions {
         Self::bounded(len, Self::LONGEST)
     }
 
-    /// `len` transfers in extensions of at most `longest`, which is clamped to 1 and [`LONGEST`](Self::LONGEST).
+    /// `len` transfers in extensions of at most `longest`, which is clamped to 1 and
+    /// [`LONGEST`](Self::LONGEST).
     pub const fn bounded(len: u64, longest: u64) -> Self {
         let longest = match longest {
             0 => 1,
@@ -44,8 +45,9 @@ impl Extensions {
         extended.fold(cot::setup_bytes::<SemiHonest>(), |sum, bytes| sum + bytes)
     }
 
-    /// Flights: one from the sender, then for each extension one from the receiver and one from the sender. The latter
-    /// is missing if the transfers come directly from the extension below silent transfer.
+    /// Flights: one from the sender, then for each extension one from the receiver and one from the
+    /// sender. The latter is missing if the transfers come directly from the extension below silent
+    /// transfer.
     pub fn flights(self) -> u64 {
         let is_silent = |len| cot::extend_bytes::<SemiHonest>(len).sender_to_receiver > 0;
         1 + self.lens().map(|len| 1 + u64::from(is_silent(len))).sum::<u64>().max(1)
@@ -54,8 +56,8 @@ impl Extensions {
 
 /// The hashes for the pieces of a session: π(x) ⊕ x, with a separate key of π for each piece.
 ///
-/// The hash is correlation robust. That suffices if the inputs come from an honest extension and do not repeat under a
-/// key. Few inputs per key bound an attacker's gain from many inputs.
+/// The hash is correlation robust. That suffices if the inputs come from an honest extension and do
+/// not repeat under a key. Few inputs per key bound an attacker's gain from many inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct Hashes {
     label: &'static str,

@@ -19,8 +19,8 @@ pub(super) struct ReceiverTrees {
 }
 
 impl ReceiverTrees {
-    /// Receives the sender's messages for the groups' trees. `values` holds the errors and `blocks` their M; both are
-    /// empty if the leaves are correlated.
+    /// Receives the sender's messages for the groups' trees. `values` holds the errors and `blocks`
+    /// their M; both are empty if the leaves are correlated.
     pub(super) fn receive(
         ctx: &mut Context,
         functions: &Functions,

@@ -16,8 +16,8 @@ pub(super) struct SenderTrees {
 }
 
 impl SenderTrees {
-    /// Sends the receiver's messages for the groups' trees. `cots` holds the keys of all transfers, `noise_keys` those
-    /// of the errors. `noise_keys` is empty if the leaves are correlated.
+    /// Sends the receiver's messages for the groups' trees. `cots` holds the keys of all transfers,
+    /// `noise_keys` those of the errors. `noise_keys` is empty if the leaves are correlated.
     pub(super) fn send(
         &self,
         ctx: &mut Context,

@@ -42,8 +42,8 @@ pub(super) struct Stream<N, const C: usize> {
 }
 
 impl<N: Noise<C>, const C: usize> Stream<N, C> {
-    /// The stream of `len` outputs that starts from the values `start`: the seeds of the first step, or all outputs if
-    /// there are no steps.
+    /// The stream of `len` outputs that starts from the values `start`: the seeds of the first
+    /// step, or all outputs if there are no steps.
     pub(super) fn new(
         pool: &Pool,
         noise: N,

@@ -50,7 +50,8 @@ impl Subfield {
         subfield.bytes[0][usize::from(low)] ^ subfield.bytes[1][usize::from(high)]
     }
 
-    /// The elements for the low byte and for the high byte of the coordinates; their sum is the element.
+    /// The elements for the low byte and for the high byte of the coordinates; their sum is the
+    /// element.
     pub(super) fn public_tables() -> &'static [[Block; 256]; 2] {
         &SUBFIELD.bytes
     }

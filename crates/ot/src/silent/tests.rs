@@ -7,8 +7,8 @@ use vesica_core::{Block, Error, Malicious, Misbehaviour, ParameterError, Role};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
 
-/// Changes the correction of every row in the same way, regardless of the choices. With this change and a message of
-/// the trees Δ could be found, so nothing of the trees may be sent.
+/// Changes the correction of every row in the same way, regardless of the choices. With this change
+/// and a message of the trees Δ could be found, so nothing of the trees may be sent.
 fn change(corrections: &mut [Block], _: usize) {
     corrections.iter_mut().for_each(|block| *block ^= Block::ONE);
 }

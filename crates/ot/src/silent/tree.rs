@@ -3,27 +3,30 @@
 //! X. Guo, K. Yang, X. Wang, W. Zhang, X. Xie, J. Zhang, Z. Liu, "Half-tree: halving the cost of
 //! tree expansion in COT and DPF", EUROCRYPT 2023 (ePrint 2022/1431), Figures 3 and 4.
 //!
-//! The two nodes of the first level sum to Δ, and the children of X are H(X) and X + H(X), so the nodes of every level
-//! sum to Δ. At each level the receiver knows the nodes on one side; the ancestors of α lie on the other side.
+//! The two nodes of the first level sum to Δ, and the children of X are H(X) and X + H(X), so the
+//! nodes of every level sum to Δ. At each level the receiver knows the nodes on one side; the
+//! ancestors of α lie on the other side.
 //!
-//! The children of node j of a level of m nodes are the nodes j and j + m of the next level: the first level decides
-//! the lowest bit of a leaf's number.
+//! The children of node j of a level of m nodes are the nodes j and j + m of the next level: the
+//! first level decides the lowest bit of a leaf's number.
 //!
-//! **Where we differ from the paper.** The root is r = K_1 + s, where K_1 is the sender's key of the first level's
-//! transfer, and s is public, pseudorandom, and unknown to the receiver until its transfers are fixed. So the first
-//! level needs no message, and the receiver cannot choose its values to make two trees collide. If the leaves must be
-//! independent of Δ (VOLE), all leaves of the correlated tree are hashed under another key. This replaces the
-//! pseudorandom last level of the paper's pcGGM and saves two blocks per tree.
+//! **Where we differ from the paper.** The root is r = K_1 + s, where K_1 is the sender's key of
+//! the first level's transfer, and s is public, pseudorandom, and unknown to the receiver until its
+//! transfers are fixed. So the first level needs no message, and the receiver cannot choose its
+//! values to make two trees collide. If the leaves must be independent of Δ (VOLE), all leaves of
+//! the correlated tree are hashed under another key. This replaces the pseudorandom last level of
+//! the paper's pcGGM and saves two blocks per tree.
 //!
-//! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ, where X is known and
-//! the error β is any element of the field. π(x) + x is not a suitable hash: for β = 1 it leaves π(X + Δ) + X, and
-//! inverting π yields Δ. π(π(x) + i) + π(x) keeps π(x) unknown for any value that is added to it
-//! (C. Guo, J. Katz, X. Wang, Y. Yu, "Efficient and secure multiparty computation from fixed-key
-//! block ciphers", IEEE S&P 2020, Section 7.4). The tweak i encodes the number of the tree and of
-//! the leaf.
+//! **Why that hash is tweaked.** The message of a VOLE's tree gives the receiver H(X + Δ) + β·Δ,
+//! where X is known and the error β is any element of the field. π(x) + x is not a suitable hash:
+//! for β = 1 it leaves π(X + Δ) + X, and inverting π yields Δ. π(π(x) + i) + π(x) keeps π(x)
+//! unknown for any value that is added to it (C. Guo, J. Katz, X. Wang, Y. Yu, "Efficient and
+//! secure multiparty computation from fixed-key block ciphers", IEEE S&P 2020, Section 7.4). The
+//! tweak i encodes the number of the tree and of the leaf.
 //!
-//! **Keys.** Under one key, π sees one unknown input of the form X + Δ per level of [`TREES_PER_KEY`] trees: fewer than
-//! 2^7, so a search for Δ still takes 2^121 permutations; for the 127 secret bits of silent correlated transfer, 2^120.
+//! **Keys.** Under one key, π sees one unknown input of the form X + Δ per level of
+//! [`TREES_PER_KEY`] trees: fewer than 2^7, so a search for Δ still takes 2^121 permutations; for
+//! the 127 secret bits of silent correlated transfer, 2^120.
 
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Secret};
@@ -60,14 +63,16 @@ impl Keys {
 
     /// The leaf with number `leaf`, from its node of the last level.
     fn hash(&self, tree: usize, leaf: usize, node: Block) -> Block {
-        // Not `tccr`: if the leaf is α's sibling its number is secret, and `tccr` needs public tweaks.
+        // Not `tccr`: if the leaf is α's sibling its number is secret, and `tccr` needs public
+        // tweaks.
         let once = self.leaf.encrypt_block(node);
         self.leaf.encrypt_block(once ^ Block::new((tree as u128) << 64 | leaf as u128)) ^ once
     }
 }
 
 impl Functions {
-    /// The functions for `trees` trees, from `seed`, which the sender draws after the transfers are fixed.
+    /// The functions for `trees` trees, from `seed`, which the sender draws after the transfers are
+    /// fixed.
     pub(super) fn new(seed: Block, trees: usize) -> Self {
         let mut seeds = [Block::ZERO; 2];
         derive_into(LABEL, &[&seed.to_le_bytes()], Block::as_bytes_mut(&mut seeds));
@@ -104,7 +109,8 @@ impl Leaves {
     }
 }
 
-/// Sets `leaves` to those of tree `tree`; `first_key` is the sender's key of the first level's transfer.
+/// Sets `leaves` to those of tree `tree`; `first_key` is the sender's key of the first level's
+/// transfer.
 pub(super) fn sender_leaves(
     functions: &Functions,
     kind: Leaves,
@@ -121,13 +127,14 @@ pub(super) struct Tree<'a> {
     pub(super) number: usize,
     /// The keys of its transfers, one for each level.
     pub(super) keys: &'a [Block],
-    /// The sender's part of the VOLE that gives the noise value's multiple of Δ. Only hashed leaves need it.
+    /// The sender's part of the VOLE that gives the noise value's multiple of Δ. Only hashed leaves
+    /// need it.
     pub(super) noise_key: Block,
 }
 
-/// Like [`sender_leaves`], with the keys of all transfers of the tree. Sets `message` to the blocks that the receiver
-/// needs: one for each level from the second on, and for hashed leaves one more, which yields the noise value's
-/// multiple of Δ.
+/// Like [`sender_leaves`], with the keys of all transfers of the tree. Sets `message` to the blocks
+/// that the receiver needs: one for each level from the second on, and for hashed leaves one more,
+/// which yields the noise value's multiple of Δ.
 pub(super) fn sender_message(
     functions: &Functions,
     kind: Leaves,
@@ -145,8 +152,8 @@ pub(super) fn sender_message(
     }
 }
 
-/// Calls `level(i, sum)` with the sum of the left nodes of each level from the second on, which has number 1. Returns
-/// the sum of all leaves, at least four.
+/// Calls `level(i, sum)` with the sum of the left nodes of each level from the second on, which has
+/// number 1. Returns the sum of all leaves, at least four.
 fn expand(
     functions: &Functions,
     kind: Leaves,
@@ -193,8 +200,8 @@ impl Drop for Punctured {
 }
 
 impl Punctured {
-    /// Tree `tree`, from the choices and blocks of its transfers and the sender's message: one block for each level
-    /// from the second on, and one more for hashed leaves.
+    /// Tree `tree`, from the choices and blocks of its transfers and the sender's message: one
+    /// block for each level from the second on, and one more for hashed leaves.
     ///
     /// The choices are the negated bits of α.
     pub(super) fn new(
@@ -223,8 +230,9 @@ impl Punctured {
         self.put(&mut leaves[..2], 0, self.sums[0], Block::ZERO);
         let mut all = self.sums[0];
         for i in 1..last {
-            // The unknown parent is stored as zero, so both of its children come out as H(0). The known child becomes
-            // the known sum minus the other nodes of its side, which cancels its H(0); the other child becomes zero.
+            // The unknown parent is stored as zero, so both of its children come out as H(0). The
+            // known child becomes the known sum minus the other nodes of its side, which cancels
+            // its H(0); the other child becomes zero.
             let nodes = &mut leaves[..2 << i];
             let left = ggm::children(&keys.node, nodes);
             let change = self.known_side(i, left, all) ^ self.sums[i];
@@ -250,7 +258,8 @@ impl Punctured {
         }
     }
 
-    /// The sum of the nodes of level i on the side without α, from the sum of the left nodes and of all nodes.
+    /// The sum of the nodes of level i on the side without α, from the sum of the left nodes and of
+    /// all nodes.
     fn known_side(&self, i: usize, left: Block, all: Block) -> Block {
         left ^ (all & Block::mask(self.alpha >> i & 1 == 0))
     }
@@ -274,7 +283,8 @@ mod tests {
         Aes128::new(Block::new(5)).encrypt_block(Block::new(i))
     }
 
-    /// The definition, leaf by leaf: π(π(x) + i) + π(x), where i encodes tree and leaf, and x is the correlated leaf.
+    /// The definition, leaf by leaf: π(π(x) + i) + π(x), where i encodes tree and leaf, and x is
+    /// the correlated leaf.
     #[test]
     fn hashed_leaves_are_correlated_leaves_hashed_with_a_tweak_of_tree_and_leaf() {
         let functions = Functions::new(block(0), 20);

@@ -9,10 +9,11 @@ use vesica_core::{Block, ParameterError, Result, Security};
 pub enum Values {
     /// In GF(2^128).
     Full,
-    /// The space of dimension `dim` over GF(2^16) with the basis 1, X, …, X^(dim − 1): values of 16·`dim` bits. Only
-    /// against a semi-honest peer.
+    /// The space of dimension `dim` over GF(2^16) with the basis 1, X, …, X^(dim − 1): values of
+    /// 16·`dim` bits. Only against a semi-honest peer.
     Subfield16 {
-        /// From 1 to 6. With more, fewer of the attacker's guesses must be right than the noise allows for.
+        /// From 1 to 6. With more, fewer of the attacker's guesses must be right than the noise
+        /// allows for.
         dim: usize,
     },
 }
@@ -72,8 +73,8 @@ impl Values {
         }
     }
 
-    /// Replaces each value, given as its [`bits`](Self::bits) lowest bits with zeros above, by its element.
-    /// GF(2)-linear, in constant time.
+    /// Replaces each value, given as its [`bits`](Self::bits) lowest bits with zeros above, by its
+    /// element. GF(2)-linear, in constant time.
     ///
     /// # Panics
     /// If the space does not exist.
@@ -116,7 +117,8 @@ impl Values {
     }
 
     /// # Errors
-    /// [`ParameterError::UnsupportedOperation`] if the space does not exist, or not for this adversary.
+    /// [`ParameterError::UnsupportedOperation`] if the space does not exist, or not for this
+    /// adversary.
     pub(super) fn check<S: Security>(self) -> Result<()> {
         match self {
             Values::Full => Ok(()),

@@ -29,8 +29,8 @@
 //!
 //! The check covers all trees of an extension, those of the first code and of all steps.
 //!
-//! SoftSpoken's response arrives with its corrections, and the sender checks it before it sends anything of a tree:
-//! with a tree, a receiver that deviated below could find Δ.
+//! SoftSpoken's response arrives with its corrections, and the sender checks it before it sends
+//! anything of a tree: with a tree, a receiver that deviated below could find Δ.
 
 mod receiver;
 mod sender;
@@ -81,8 +81,9 @@ pub fn extend_bytes<S: Security>(len: usize, values: Values) -> Traffic {
     below + own
 }
 
-/// Flights of a setup and one extension by `len` correlations: two where they come directly from the extension below,
-/// the last of them from the receiver; else three, or five against deviating parties, the last from the sender.
+/// Flights of a setup and one extension by `len` correlations: two where they come directly from
+/// the extension below, the last of them from the receiver; else three, or five against deviating
+/// parties, the last from the sender.
 ///
 /// # Panics
 /// As [`extend_bytes`].

@@ -1,5 +1,5 @@
-//! The consistency check: linear hashes of rows, computed from their columns, at points derived from the receiver's
-//! messages.
+//! The consistency check: linear hashes of rows, computed from their columns, at points derived
+//! from the receiver's messages.
 
 use super::layout::{COLUMNS, Request};
 use crate::bits::bits_at;
@@ -18,8 +18,8 @@ const DIGEST: &str = "vesica ot 2026 SoftSpoken check";
 /// Length of the digest of the hashed rows, in bytes.
 const DIGEST_LEN: usize = 32;
 
-/// Points at which the rows are hashed. With one point, a peer that tries many corrections would come too close to
-/// 2^128.
+/// Points at which the rows are hashed. With one point, a peer that tries many corrections would
+/// come too close to 2^128.
 pub(super) const POINTS: usize = 2;
 
 /// Bytes of the response.
@@ -31,8 +31,8 @@ const STRIPE: usize = 16;
 /// Blocks that one thread hashes per task.
 const CHUNK: usize = 8 * STRIPE;
 
-/// Columns that the check needs besides the output: they are in no output, or only combined with others. Empty without
-/// a check.
+/// Columns that the check needs besides the output: they are in no output, or only combined with
+/// others. Empty without a check.
 #[derive(Default)]
 pub(super) struct Columns {
     /// Columns that fill up the last block of correlated transfers.
@@ -43,8 +43,8 @@ pub(super) struct Columns {
     pub(super) mask: Vec<Block>,
 }
 
-/// The points χ of one extension, and the digest they come from: of the setup, the number of earlier extensions, the
-/// request, and all corrections.
+/// The points χ of one extension, and the digest they come from: of the setup, the number of
+/// earlier extensions, the request, and all corrections.
 pub(super) struct Challenge {
     digest: [u8; 32],
     points: [Block; POINTS],
@@ -125,9 +125,9 @@ impl Drop for Columns {
 
 /// h of each of the 128 rows at each point in turn, over its mask, the transfers, and the VOLEs.
 ///
-/// Up to [`STRIPE`] blocks of positions, t of them, form t elements of GF(2^128) in an interleaved way: element q has
-/// the bits at positions q, q + t, q + 2t, … A transposition of the columns as a matrix of 128 rows with t columns each
-/// yields these.
+/// Up to [`STRIPE`] blocks of positions, t of them, form t elements of GF(2^128) in an interleaved
+/// way: element q has the bits at positions q, q + t, q + 2t, … A transposition of the columns as a
+/// matrix of 128 rows with t columns each yields these.
 fn hash_rows(
     pool: &Pool,
     cots: &[Block],
@@ -241,7 +241,8 @@ mod tests {
         }
     }
 
-    /// Two rows that differ in any one position have different hashes, at both points unless the position is in a mask.
+    /// Two rows that differ in any one position have different hashes, at both points unless the
+    /// position is in a mask.
     #[test]
     fn every_position_affects_the_hash() {
         let choices = blocks(40, 3);

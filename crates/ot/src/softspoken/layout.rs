@@ -12,14 +12,15 @@ static IDENTITY: LazyLock<Lift> = LazyLock::new(Lift::identity);
 /// Base transfers of a setup: one per bit of Δ.
 pub(super) const BASE_TRANSFERS: usize = 128;
 
-/// Blocks of 128 positions that are processed and sent together: their rows and columns stay in the L2 cache.
+/// Blocks of 128 positions that are processed and sent together: their rows and columns stay in the
+/// L2 cache.
 pub(super) const TILE: usize = 16;
 
 /// Positions per block.
 pub(super) const COLUMNS: usize = 128;
 
-/// VOLE values whose columns are made and combined together, across the bits of a value: a multiple of [`COLUMNS`], so
-/// that they start and end at a block.
+/// VOLE values whose columns are made and combined together, across the bits of a value: a multiple
+/// of [`COLUMNS`], so that they start and end at a block.
 pub(super) const VOLE_PIECE: usize = 4 * COLUMNS;
 
 /// k, the bits of Δ per tree. More bits cost fewer bytes and more computation.

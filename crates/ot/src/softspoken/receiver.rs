@@ -85,7 +85,8 @@ impl<S: Security> Receiver<S> {
         &self.binding
     }
 
-    /// Computes the correlations of one extension, and sends the corrections with the response of the check.
+    /// Computes the correlations of one extension, and sends the corrections with the response of
+    /// the check.
     ///
     /// # Errors
     /// Connection errors. After an error every further call returns the same one.

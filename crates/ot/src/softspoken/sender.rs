@@ -141,8 +141,8 @@ impl<S: Security> Sender<S> {
     /// Receives the corrections of one extension, computes the correlations, and checks them.
     ///
     /// # Errors
-    /// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if a receiver deviates, in the malicious form. After
-    /// an error every further call returns the same one.
+    /// Connection errors; [`Misbehaviour::CorrelationCheckFailed`] if a receiver deviates, in the
+    /// malicious form. After an error every further call returns the same one.
     pub fn extend(&mut self, ctx: &mut Context, request: Request<'_>) -> Result<SenderOutput> {
         self.poison.check()?;
         let result = self.extend_once(ctx, request);

@@ -7,8 +7,8 @@ use vesica_core::{Block, Error, Malicious, Misbehaviour, Result, Secret};
 
 const REFUSED: Error = Error::PeerMisbehaved(Misbehaviour::CorrelationCheckFailed);
 
-/// A run whose receiver changes its corrections. The sender's second result is that of another extension after an
-/// error.
+/// A run whose receiver changes its corrections. The sender's second result is that of another
+/// extension after an error.
 fn run_with(
     bits: FieldBits,
     delta: Block,

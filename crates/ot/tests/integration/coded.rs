@@ -100,8 +100,8 @@ fn rows_differ_by_the_masked_codeword_of_the_choice() {
     }
 }
 
-/// Rows with and without a value in one extension. Without a value, the receiver's row differs from that of every value
-/// by at least 128 bits of s.
+/// Rows with and without a value in one extension. Without a value, the receiver's row differs from
+/// that of every value by at least 128 bits of s.
 #[test]
 fn a_row_of_no_value_is_far_from_the_row_of_every_value() {
     const LEN: usize = 3000;

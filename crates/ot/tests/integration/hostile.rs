@@ -31,8 +31,8 @@ fn attempt<S: Security>(setting: &Setting, bits: FieldBits) -> Outcomes<Sent, Re
     setting.run(|ctx| sender::<S>(ctx, bits), |ctx| receiver::<S>(ctx, bits))
 }
 
-/// How many of the runs, each with one change, ended with the failed check; all of them end with an error
-/// that names the peer.
+/// How many of the runs, each with one change, ended with the failed check; all of them end with an
+/// error that names the peer.
 fn caught(
     bits: FieldBits,
     from: Role,

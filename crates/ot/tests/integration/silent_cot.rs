@@ -106,8 +106,8 @@ fn bits_are_balanced_and_uncorrelated() {
     support_statistics(&blocks, 128);
 }
 
-/// Every bit is one about half of the time, and selected pairs of bits, within a block or at some distances, agree
-/// about half of the time: within six standard deviations.
+/// Every bit is one about half of the time, and selected pairs of bits, within a block or at some
+/// distances, agree about half of the time: within six standard deviations.
 fn support_statistics(blocks: &[Block], bits: u32) {
     let bound = |n: usize| 3.0 * (n as f64).sqrt();
     let balanced = |ones: usize, n: usize| (ones as f64 - n as f64 / 2.0).abs() < bound(n);

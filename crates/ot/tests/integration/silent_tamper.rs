@@ -116,7 +116,8 @@ fn messages_of_wrong_lengths_and_numbers_are_noticed() {
     every_message((send_cot::<Malicious>, receive_cot::<Malicious>), 80_000, &LENGTHS, noticed);
 }
 
-/// A receiver whose peer stops after some message fails as soon as it notices, with a transport error.
+/// A receiver whose peer stops after some message fails as soon as it notices, with a transport
+/// error.
 #[test]
 fn a_peer_that_stops_in_the_middle_is_an_error() {
     for len in [600, 150_000] {

@@ -35,7 +35,8 @@ fn receiver<S: Security>(
     requests.iter().map(|request| receiver.extend(ctx, *request)).collect()
 }
 
-/// M_i = K_i + r_i·Δ for the transfers, M_i = K_i + lift(u_i)·Δ for the VOLEs, in the requested numbers.
+/// M_i = K_i + r_i·Δ for the transfers, M_i = K_i + lift(u_i)·Δ for the VOLEs, in the requested
+/// numbers.
 fn assert_relation(
     case: &str,
     request: &Request<'_>,

@@ -71,8 +71,8 @@ pub fn run<A: Send, B: Send>(
     Setting::default().run(sender, receiver)
 }
 
-/// Runs two parties once undisturbed, and then with each message of either changed in each way of `changes`, one in a
-/// run; `check` gets those.
+/// Runs two parties once undisturbed, and then with each message of either changed in each way of
+/// `changes`, one in a run; `check` gets those.
 pub fn change_each_message<A, B>(
     changes: &[tamper::Change],
     attempt: impl Fn(&Setting) -> Outcomes<A, B>,
@@ -86,8 +86,8 @@ pub fn change_each_message<A, B>(
     undisturbed
 }
 
-/// Every message of either party is changed in turn: a message of a wrong length, and one that is missing, is an error
-/// of the party that reads it; nothing panics and nothing hangs.
+/// Every message of either party is changed in turn: a message of a wrong length, and one that is
+/// missing, is an error of the party that reads it; nothing panics and nothing hangs.
 pub fn wrong_lengths_are_errors<A, B>(attempt: impl Fn(&Setting) -> Outcomes<A, B>) {
     use tamper::Change;
     let lengths = [Change::Drop, Change::Truncate, Change::Grow, Change::Announce];

@@ -195,7 +195,8 @@ impl CheckedSet {
         input.with_shared(shared)
     }
 
-    /// The least and the largest sum of the values of any own keys, in each column, if there are values.
+    /// The least and the largest sum of the values of any own keys, in each column, if there are
+    /// values.
     pub fn reach(&self) -> Option<&[(i128, i128)]> {
         self.values.as_ref().map(|own| &own.reach[..])
     }
@@ -235,8 +236,8 @@ impl CheckedSet {
     /// matches.
     ///
     /// # Errors
-    /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`, or an
-    /// item that only this party knows is among them.
+    /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`,
+    /// or an item that only this party knows is among them.
     pub fn check(&self, positions: &[usize]) -> Result<u64, Misbehaviour> {
         let shared = self.own_len..self.own_len + self.shared_len;
         let found = positions.iter().filter(|position| shared.contains(position)).count();
@@ -271,7 +272,8 @@ pub fn shared_items(secret: &[u8; 32], count: usize) -> Vec<Item> {
     (0..count as u64).map(item).collect()
 }
 
-/// The rows of `table` at these `positions`, each of `width` entries; `None` if there is not enough memory.
+/// The rows of `table` at these `positions`, each of `width` entries; `None` if there is not enough
+/// memory.
 fn chosen<T: Copy>(table: &[T], width: usize, positions: &[usize]) -> Option<Vec<T>> {
     let mut rows = Vec::new();
     may_fail(|| rows.try_reserve_exact(positions.len() * width)).ok()?;

@@ -57,8 +57,8 @@ pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
 /// `check_items` of the peer's own self-check items, and padding only if `padded`.
 ///
 /// # Errors
-/// [`Misbehaviour::InvalidValue`] for a text that no honest party makes, [`Misbehaviour::SelfCheckFailed`] for wrong
-/// self-check items.
+/// [`Misbehaviour::InvalidValue`] for a text that no honest party makes,
+/// [`Misbehaviour::SelfCheckFailed`] for wrong self-check items.
 pub fn keys_of(
     texts: &[u8],
     len: usize,

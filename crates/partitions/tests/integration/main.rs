@@ -1,4 +1,5 @@
-//! The recorded figures and prefixes: `vectors/partitions.json`. With `VESICA_BLESS` set, the test writes the file.
+//! The recorded figures and prefixes: `vectors/partitions.json`. With `VESICA_BLESS` set, the test
+//! writes the file.
 
 use serde_json::{Value, json};
 use std::fs;

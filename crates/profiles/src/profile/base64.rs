@@ -19,8 +19,8 @@ const URL_SAFE: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, CONFIG
 /// The decoder may ask for the room of whole groups of three bytes.
 pub(super) type Room = [u8; MAX_BYTES + 2];
 
-/// The bytes that `text` encodes, if it is Base64 of exactly `len` bytes, at most [`MAX_BYTES`], with padding or
-/// without, in either alphabet.
+/// The bytes that `text` encodes, if it is Base64 of exactly `len` bytes, at most [`MAX_BYTES`],
+/// with padding or without, in either alphabet.
 ///
 /// A text of hexadecimal digits alone does not count as Base64: it is far likelier to be a part of
 /// a hexadecimal value.

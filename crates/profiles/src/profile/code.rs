@@ -8,10 +8,11 @@ use std::fmt;
 /// Digits without their separators. Full-width digits count as digits.
 ///
 /// Blanks, hyphens and dashes, dots, commas, slashes, parentheses, apostrophes and underscores are
-/// separators, unless they make a decimal number: dropping its point would make `12.5` and `125` equal.
-/// A decimal number has both a point and a comma, such as `1.234,50`; or one of them alone, as its last
-/// separator, before at most two digits, with only thousands separators before it, such as `12.5` or `1
-/// 234,50`; or before zeros alone that are no group of thousands, such as `12345.000`.
+/// separators, unless they make a decimal number: dropping its point would make `12.5` and `125`
+/// equal. A decimal number has both a point and a comma, such as `1.234,50`; or one of them alone,
+/// as its last separator, before at most two digits, with only thousands separators before it, such
+/// as `12.5` or `1 234,50`; or before zeros alone that are no group of thousands, such as
+/// `12345.000`.
 pub(super) fn digits(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     if !cell.is_empty() && cell.iter().all(u8::is_ascii_digit) {
         out.extend_from_slice(cell);
@@ -153,8 +154,8 @@ impl fmt::Display for Digest {
     }
 }
 
-/// Lower-case hexadecimal digits without the prefix `0x`, `0X` or `\x`. Of a digest, also out of its Base64: for
-/// none of them has the Base64 as many characters as the hexadecimal digits.
+/// Lower-case hexadecimal digits without the prefix `0x`, `0X` or `\x`. Of a digest, also out of
+/// its Base64: for none of them has the Base64 as many characters as the hexadecimal digits.
 pub(super) fn hex(cell: &[u8], digest: Option<Digest>, out: &mut Vec<u8>) -> Result<(), Refusal> {
     let start = out.len();
     digits_or_base64(cell, digest, out)?;

@@ -7,9 +7,10 @@
 //!   `5.5.2024`; otherwise refused, unless the profile states the order;
 //! * an English month name: `1 Feb 2024`, `1-Feb-2024`, `1st February 2024`, `Feb 1, 2024`.
 //!
-//! Years have four digits, 1000 to 9999. A time at midnight is removed, because exports add it to plain dates:
-//! `T00:00:00`, `00:00:00.000Z`, `00:00:00+00:00`, `00:00 UTC`, `12:00:00 AM`. Any other time is refused, because
-//! the day then depends on a time zone: also `24:00:00`, which ends the day, and midnight in another zone than UTC.
+//! Years have four digits, 1000 to 9999. A time at midnight is removed, because exports add it to
+//! plain dates: `T00:00:00`, `00:00:00.000Z`, `00:00:00+00:00`, `00:00 UTC`, `12:00:00 AM`. Any
+//! other time is refused, because the day then depends on a time zone: also `24:00:00`, which ends
+//! the day, and midnight in another zone than UTC.
 
 use super::text::trimmed;
 use crate::refusal::Refusal;
@@ -151,7 +152,8 @@ fn is_of_a_clock(byte: u8) -> bool {
     byte.is_ascii_digit() || matches!(byte, b':' | b'.' | b',')
 }
 
-/// Whether a time is the beginning of a day. It has two to four numbers, of which the last may have a fraction.
+/// Whether a time is the beginning of a day. It has two to four numbers, of which the last may have
+/// a fraction.
 fn is_midnight(clock: &[u8], half: Option<Half>) -> Result<bool, Refusal> {
     let mut numbers = clock.split(|byte| *byte == b':');
     let hour = numbers.next().unwrap_or_default();
@@ -254,8 +256,8 @@ fn read_day(text: &[u8], order: Option<Order>) -> Result<(u32, u32, u32), Refusa
     }
 }
 
-/// `YYYYMMDD`. With these years the same digits are not a date in another order: the middle four would
-/// have to be both a month and the beginning of a year.
+/// `YYYYMMDD`. With these years the same digits are not a date in another order: the middle four
+/// would have to be both a month and the beginning of a year.
 fn read_compact(text: &[u8]) -> Result<(u32, u32, u32), Refusal> {
     let number = |range: std::ops::Range<usize>| {
         text[range].iter().fold(0, |sum, digit| sum * 10 + u32::from(digit - b'0'))

@@ -1,10 +1,10 @@
 //! `email` and `email:google`.
 //!
-//! `local@domain` with one `@`. The local part (1 to 64 bytes) is lower-cased in full Unicode; blanks,
-//! control characters and the characters that only a quoted local part may hold (RFC 5321) are refused.
-//! UTS 46 maps the domain to ASCII (non-transitional, STD3 rules, DNS lengths); a trailing dot is
-//! dropped, and at least two labels are required. `email:google` then folds `gmail.com` and
-//! `googlemail.com`, and no other domain.
+//! `local@domain` with one `@`. The local part (1 to 64 bytes) is lower-cased in full Unicode;
+//! blanks, control characters and the characters that only a quoted local part may hold (RFC 5321)
+//! are refused. UTS 46 maps the domain to ASCII (non-transitional, STD3 rules, DNS lengths); a
+//! trailing dot is dropped, and at least two labels are required. `email:google` then folds
+//! `gmail.com` and `googlemail.com`, and no other domain.
 
 use super::text::{lower_case, lower_form, trimmed_ascii, trimmed_but};
 use crate::refusal::Refusal;
@@ -98,9 +98,9 @@ pub(super) fn google(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Appends the lower case of a plain address, as almost all are: letters and digits, with single points and hyphens
-/// between them, also `_` and `+` before its `@`, and a point after; at most 64 bytes. Leaves `out` as it is and gives
-/// false for any other text.
+/// Appends the lower case of a plain address, as almost all are: letters and digits, with single
+/// points and hyphens between them, also `_` and `+` before its `@`, and a point after; at most 64
+/// bytes. Leaves `out` as it is and gives false for any other text.
 ///
 /// All bytes take the same steps, so that the compiler can vectorise them.
 #[inline(never)]

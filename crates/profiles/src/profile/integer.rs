@@ -1,4 +1,5 @@
-//! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at lower cost.
+//! `integer:<BITS>` and `ipv4`: values of a small domain, which some protocols compare at lower
+//! cost.
 
 use super::text::trimmed;
 use crate::refusal::Refusal;
@@ -32,8 +33,8 @@ pub(super) fn integer(cell: &[u8], bits: u32, out: &mut Vec<u8>) -> Result<(), R
     Ok(())
 }
 
-/// Four decimal numbers below 256 separated by dots; leading zeros are refused, because some programs
-/// read them as octal.
+/// Four decimal numbers below 256 separated by dots; leading zeros are refused, because some
+/// programs read them as octal.
 pub(super) fn ipv4(cell: &[u8], out: &mut Vec<u8>) -> Result<(), Refusal> {
     let text = trimmed(cell);
     if text.is_empty() {

@@ -1,14 +1,15 @@
 //! `phone:<REGION>`: E.164 (ITU-T E.164), parsed by a port of Google's libphonenumber.
 //!
-//! A number starts with a digit, a plus or a parenthesis, optionally after `tel:`, and has no letters.
-//! Its length must be possible in its country. Whether its range is in use is not checked: ranges open
-//! every month, and two parties with different releases of the metadata must not disagree about which
-//! rows have a key.
+//! A number starts with a digit, a plus or a parenthesis, optionally after `tel:`, and has no
+//! letters. Its length must be possible in its country. Whether its range is in use is not checked:
+//! ranges open every month, and two parties with different releases of the metadata must not
+//! disagree about which rows have a key.
 //!
-//! Two questions have no other answer than the ranges: whether the first digits of a number without a
-//! plus are a country code ([`without_plus`]), and whether a cell holds two numbers ([`spelling`]). There the
-//! answer depends on the release, so the version of the profile is tied to one release of the
-//! library, which `Cargo.toml` names exactly: another release raises the version.
+//! Two questions have no other answer than the ranges: whether the first digits of a number without
+//! a plus are a country code ([`without_plus`]), and whether a cell holds two numbers
+//! ([`spelling`]). There the answer depends on the release, so the version of the profile is tied
+//! to one release of the library, which `Cargo.toml` names exactly: another release raises the
+//! version.
 
 mod region;
 mod spelling;
@@ -63,8 +64,8 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
         return Err(Refusal::ImpossiblePhone);
     }
     let written = read.format_as(PhoneNumberFormat::E164);
-    // Superfluous zeros can survive one parse and not the next. A party that already holds the number
-    // in E.164 must get the same value.
+    // Superfluous zeros can survive one parse and not the next. A party that already holds the
+    // number in E.164 must get the same value.
     match PHONE_NUMBER_UTIL.parse(&*written, None) {
         Ok(again) if again.format_as(PhoneNumberFormat::E164) == written => {}
         _ => return Err(Refusal::ImpossiblePhone),
@@ -75,10 +76,10 @@ pub(super) fn e164(cell: &[u8], region: Region, out: &mut Vec<u8>) -> Result<(),
 
 /// The number that `text` means, which the library has `read` as one of `region`.
 ///
-/// Without a plus, the digits may have another reading: the country code of the region may stand before
-/// them, or `00`, which is dialled before a country code in most regions but not in all. If the
-/// other reading has a possible length, or the first digits are `00`, the ranges decide: one of the
-/// two must be valid.
+/// Without a plus, the digits may have another reading: the country code of the region may stand
+/// before them, or `00`, which is dialled before a country code in most regions but not in all. If
+/// the other reading has a possible length, or the first digits are `00`, the ranges decide: one of
+/// the two must be valid.
 fn without_plus(text: &str, region: Region, read: PhoneNumber) -> Result<PhoneNumber, Refusal> {
     if text.contains(is_plus) {
         return Ok(read);
@@ -105,8 +106,8 @@ fn without_plus(text: &str, region: Region, read: PhoneNumber) -> Result<PhoneNu
     };
     let mut read = read;
     if is(&read, &other) {
-        // The library has removed a country code, by what it knows of the region. Regions that share
-        // the code have other numbers.
+        // The library has removed a country code, by what it knows of the region. Regions that
+        // share the code have other numbers.
         match PHONE_NUMBER_UTIL.parse(format!("+{code}{digits}"), None) {
             Ok(national) if !is_dialled && national.is_valid() => read = national,
             _ => return Ok(read),

@@ -20,15 +20,16 @@ impl Profile {
         kinds.into_iter().map(|kind| Profile { kind }).collect()
     }
 
-    /// The profile that takes any text, if values of this one are codes that may have other characters too.
+    /// The profile that takes any text, if values of this one are codes that may have other
+    /// characters too.
     pub fn fallback(self) -> Option<Profile> {
         let is_code = matches!(self.kind, Kind::Integer(_) | Kind::Digits | Kind::Hex(None));
         is_code.then_some(Profile::TRIM)
     }
 
-    /// Whether the profile, in place of the one that has refused `cell`, would keep what the cell says: not a sign that
-    /// `digits` drops, and as text only a code of letters and digits, such as `A-3`. A placeholder, a number or a digest
-    /// would be a key too, and match what it should not.
+    /// Whether the profile, in place of the one that has refused `cell`, would keep what the cell
+    /// says: not a sign that `digits` drops, and as text only a code of letters and digits, such as
+    /// `A-3`. A placeholder, a number or a digest would be a key too, and match what it should not.
     pub fn keeps(self, cell: &[u8]) -> bool {
         let text = cell.trim_ascii();
         match self.kind {
@@ -51,7 +52,8 @@ impl Profile {
         self.kind == Kind::Date(None)
     }
 
-    /// The profile of dates whose order a date shows in which only one number can be a month: `31.12.1985`.
+    /// The profile of dates whose order a date shows in which only one number can be a month:
+    /// `31.12.1985`.
     pub fn of_order_in(cell: &[u8]) -> Option<Profile> {
         Some(Profile { kind: Kind::Date(Some(date::order_in(cell)?)) })
     }

@@ -11,17 +11,18 @@ pub(super) fn is_ascii_blank(byte: u8) -> bool {
     matches!(byte, b'\t'..=b'\r' | b' ')
 }
 
-/// Whether `c` has Unicode's `Default_Ignorable_Code_Point` property: zero-width spaces and joiners, soft
-/// hyphens, marks of writing direction, variation selectors, fillers, tags. None is below U+00AD.
+/// Whether `c` has Unicode's `Default_Ignorable_Code_Point` property: zero-width spaces and
+/// joiners, soft hyphens, marks of writing direction, variation selectors, fillers, tags. None is
+/// below U+00AD.
 pub(super) fn is_ignorable(c: char) -> bool {
     const IGNORABLE: CodePointSetDataBorrowed<'static> =
         CodePointSetData::new::<DefaultIgnorableCodePoint>();
     c >= '\u{ad}' && IGNORABLE.contains(c)
 }
 
-/// The value that a spreadsheet shows for a cell without blanks at its ends: the inside of `="00123"`, which
-/// has no quote in it; and `'00123` without its apostrophe, where a digit, `+`, `-`, `=` or `@` follows and no other
-/// apostrophe, so that `'t Hooft` and `'quoted'` stay.
+/// The value that a spreadsheet shows for a cell without blanks at its ends: the inside of
+/// `="00123"`, which has no quote in it; and `'00123` without its apostrophe, where a digit, `+`,
+/// `-`, `=` or `@` follows and no other apostrophe, so that `'t Hooft` and `'quoted'` stay.
 #[cold]
 fn shown(cell: &str) -> &str {
     let mut cell = cell;

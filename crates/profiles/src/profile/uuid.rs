@@ -1,8 +1,9 @@
-//! `uuid`: universally unique identifiers (RFC 9562) as 32 lower-case hexadecimal digits with dashes.
+//! `uuid`: universally unique identifiers (RFC 9562) as 32 lower-case hexadecimal digits with
+//! dashes.
 //!
-//! Accepted, in any case: `123e4567-e89b-12d3-a456-426614174000`, the same without dashes, in braces, or after
-//! `urn:uuid:`; and its 16 bytes in Base64, with padding or without, in either alphabet. Any version and variant
-//! is a value.
+//! Accepted, in any case: `123e4567-e89b-12d3-a456-426614174000`, the same without dashes, in
+//! braces, or after `urn:uuid:`; and its 16 bytes in Base64, with padding or without, in either
+//! alphabet. Any version and variant is a value.
 
 use super::base64;
 use super::text::trimmed;

@@ -1,5 +1,5 @@
-//! Telephone numbers of every region in the spellings that files have: each gives the right number or a
-//! refusal, never another number.
+//! Telephone numbers of every region in the spellings that files have: each gives the right number
+//! or a refusal, never another number.
 
 use rlibphonenumber::{PHONE_NUMBER_UTIL, PhoneNumber, PhoneNumberFormat, PhoneNumberType, Region};
 use std::collections::BTreeMap;

@@ -160,8 +160,8 @@ fn profiles() -> Vec<Profile> {
     .collect()
 }
 
-/// The outcomes of `phone` depend on the metadata of the library: another release raises its version, and
-/// then this.
+/// The outcomes of `phone` depend on the metadata of the library: another release raises its
+/// version, and then this.
 #[test]
 fn the_version_of_phone_stands_for_one_release_of_its_library() {
     let lock = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../Cargo.lock"));

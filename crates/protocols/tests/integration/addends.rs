@@ -160,8 +160,9 @@ fn bounds_around(count: u64) -> Vec<Bounds> {
     pairs.into_iter().map(|(min, max)| Bounds::new(min, max).unwrap()).collect()
 }
 
-/// For each of `queries`, for one learner and for two, with and without bounds: opens the addends of `parts`, and compares
-/// the answer with the one in clear and with that of one run. All queries need the same addends.
+/// For each of `queries`, for one learner and for two, with and without bounds: opens the addends
+/// of `parts`, and compares the answer with the one in clear and with that of one run. All queries
+/// need the same addends.
 fn assert_answers(row: &Protocol, parts: &Parts, queries: &[Query]) {
     let count: u64 = parts.iter().map(|(_, common)| common).sum();
     let of_bounds = bounds_around(count);

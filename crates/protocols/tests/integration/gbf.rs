@@ -34,7 +34,8 @@ fn many_blocks_and_unequal_sizes_give_the_exact_intersection() {
     }
 }
 
-/// The second of two equal items finds all its slots taken, as an item does that others have covered.
+/// The second of two equal items finds all its slots taken, as an item does that others have
+/// covered.
 #[test]
 fn an_item_without_a_free_slot_ends_both_sides_with_an_error() {
     for id in IDS {

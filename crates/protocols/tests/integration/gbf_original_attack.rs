@@ -1,6 +1,7 @@
-//! The selective-failure attack on the enhanced protocol of C. Dong, L. Chen and Z. Wen, ACM CCS 2013, §5 (found
-//! by M. Lambæk, and by P. Rindal and M. Rosulek), on a simulation of its steps with an ideal transfer. Because of
-//! it that protocol is not in the catalogue. `gbf_malicious` tests the repaired protocol against this attack.
+//! The selective-failure attack on the enhanced protocol of C. Dong, L. Chen and Z. Wen, ACM CCS
+//! 2013, §5 (found by M. Lambæk, and by P. Rindal and M. Rosulek), on a simulation of its steps
+//! with an ideal transfer. Because of it that protocol is not in the catalogue. `gbf_malicious`
+//! tests the repaired protocol against this attack.
 
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
@@ -71,8 +72,8 @@ fn server(m: usize, prefixes: &[u64]) -> Vec<Pair> {
         .collect()
 }
 
-/// Steps 3 and 4: the client gets one string of each pair, recovers the key and checks every prefix.
-/// `None` is its abort.
+/// Steps 3 and 4: the client gets one string of each pair, recovers the key and checks every
+/// prefix. `None` is its abort.
 fn client(filter: &[bool], prefixes: &[u64], pairs: &[Pair]) -> Option<Vec<u64>> {
     let needed = filter.len() / 2;
     let zeros = (0..filter.len()).filter(|i| !filter[*i]).take(needed);
@@ -106,9 +107,9 @@ fn honest_parties_of_the_original_protocol_end_well() {
     assert_eq!(strings.map(|strings| strings.len()), Some(filter.iter().filter(|b| **b).count()));
 }
 
-/// The server spoils the encrypted string of one slot: the client aborts if and only if its filter has
-/// a one there. So the server learns any slot it likes, and with it whether an item may be in the
-/// client's set.
+/// The server spoils the encrypted string of one slot: the client aborts if and only if its filter
+/// has a one there. So the server learns any slot it likes, and with it whether an item may be in
+/// the client's set.
 #[test]
 fn the_original_protocol_tells_the_server_a_slot_of_the_filter() {
     let m = 64;

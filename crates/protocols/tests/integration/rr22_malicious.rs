@@ -1,5 +1,5 @@
-//! The default protocol beyond the laws of every protocol: items that both parties know, and how many items a
-//! receiver that deviates has room for.
+//! The default protocol beyond the laws of every protocol: items that both parties know, and how
+//! many items a receiver that deviates has room for.
 
 use std::sync::Arc;
 use vesica_core::{Error, Item, Learns, Misbehaviour, PsiParams, Role, SessionId};

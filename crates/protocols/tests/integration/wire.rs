@@ -1,4 +1,5 @@
-//! The wire law, applied to every protocol of two parties, and the recorded digests of what each party sends.
+//! The wire law, applied to every protocol of two parties, and the recorded digests of what each
+//! party sends.
 
 mod recorded;
 
@@ -26,7 +27,8 @@ const LEAST_LEN: u64 = 20;
 /// Only one test at a time chooses the kernels of the process.
 static KERNELS: Mutex<()> = Mutex::new(());
 
-/// Calls `with` for each of the kernels that this processor has, the fastest first, at least three times.
+/// Calls `with` for each of the kernels that this processor has, the fastest first, at least three
+/// times.
 fn each_kernels(with: impl Fn(usize, Backend)) {
     let _guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     let kernels: Vec<Backend> = Backend::available().into_iter().rev().collect();
@@ -38,8 +40,9 @@ fn each_kernels(with: impl Fn(usize, Backend)) {
     vesica_simd::force(Backend::detect()).unwrap();
 }
 
-/// Whether the quick tests make the `run` of `runs` with these kernels: with the fastest ones all that take little time,
-/// with others one of each size, and with the portable ones, which take fifty times as long, a small one.
+/// Whether the quick tests make the `run` of `runs` with these kernels: with the fastest ones all
+/// that take little time, with others one of each size, and with the portable ones, which take
+/// fifty times as long, a small one.
 fn is_quick(row: &Protocol, runs: &[WireRun], run: &WireRun, kernels: Backend) -> bool {
     let is_small = run.sizes == SMALL;
     let is_affordable = is_small || run.takes_at_most(row, QUICK_SECONDS);
@@ -79,8 +82,9 @@ fn each_row(recorded: &Recorded, law: impl Fn(&Protocol, &[WireRun]) + Sync) {
     });
 }
 
-/// With `VESICA_BLESS` set, it records what the rows send. Where that differs from what was recorded, it raises the wire
-/// version of the record, and a test of the engine fails until the engine's follows.
+/// With `VESICA_BLESS` set, it records what the rows send. Where that differs from what was
+/// recorded, it raises the wire version of the record, and a test of the engine fails until the
+/// engine's follows.
 #[test]
 fn every_party_sends_the_recorded_bytes() {
     let recorded = Recorded::read();
@@ -180,7 +184,8 @@ const TINY: Sizes = (3, 2, 1);
 /// Messages of a run in turns of the quick tests.
 const QUICK_FLIGHTS: u64 = 30;
 
-/// Runs of `of_row` in turns. Each turn takes the next of the `kernels`, also for the turns that are under way then.
+/// Runs of `of_row` in turns. Each turn takes the next of the `kernels`, also for the turns that
+/// are under way then.
 fn take_turns(kernels: &[Backend], of_row: impl Fn(&Protocol) -> Vec<WireRun> + Sync) {
     let _guard = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
     side_by_side(catalogue().iter(), |row| {

@@ -67,8 +67,8 @@ pub fn bytes(params: &PsiParams) -> Traffic {
     }
 }
 
-/// Flights of a run, also where a set is empty: both send their points at the same time, tags answer those of the
-/// receiver, bits those of the sender.
+/// Flights of a run, also where a set is empty: both send their points at the same time, tags
+/// answer those of the receiver, bits those of the sender.
 fn flights(params: &PsiParams) -> u64 {
     let has_points = params.sender_len() > 0;
     let tags = if params.receiver_len() > 0 { 2 } else { u64::from(has_points) };

@@ -162,7 +162,8 @@ pub(super) struct Unmasking<'a> {
 }
 
 impl Unmasking<'_> {
-    /// Receives y'_i of the items from place `first` on, and gives H'(K_y) with K_y = y'_i·Z^R_c·Z^-R_i.
+    /// Receives y'_i of the items from place `first` on, and gives H'(K_y) with K_y =
+    /// y'_i·Z^R_c·Z^-R_i.
     pub(super) fn receive_tags(
         &self,
         ctx: &mut Context,

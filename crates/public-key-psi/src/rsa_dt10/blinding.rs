@@ -126,7 +126,8 @@ impl<'a> Blinding<'a> {
         let places: Vec<(usize, Residue)> = (first..).zip(roots).collect();
         let tasks = ctx.map(&places, BLINDINGS_PER_TASK, |places| {
             let r: Vec<Residue> = places.iter().map(|(i, _)| self.r_i(*i)).collect();
-            // An r_i without an inverse shares a prime with n, which does not happen with an honest n.
+            // An r_i without an inverse shares a prime with n, which does not happen with an honest
+            // n.
             let inverses = n.invert_all(&r).ok_or(Misbehaviour::InvalidPublicKey)?;
             let tag = |((i, root), inverse): (&(usize, Residue), &Residue)| {
                 Tagged::new(hash.tag(&root.mul(inverse)), *i as u32)

@@ -120,7 +120,8 @@ pub(crate) fn write(
     write_rows(source, rows, &wanted, &options, &mut silent)
 }
 
-/// The number of rows, and a bit for each that says whether its item is in `matched`, which is sorted.
+/// The number of rows, and a bit for each that says whether its item is in `matched`, which is
+/// sorted.
 pub(crate) fn bits_of(
     source: &Source,
     columns: &[(&str, &str)],

@@ -21,7 +21,8 @@ fn write_parquet(path: &Path, batch: &RecordBatch) {
     writer.close().unwrap();
 }
 
-/// Three rows of `contact { email, more { points } }`: the struct of the second is null although its fields are not.
+/// Three rows of `contact { email, more { points } }`: the struct of the second is null although
+/// its fields are not.
 fn contacts() -> RecordBatch {
     let points: ArrayRef = Arc::new(Int64Array::from(vec![5, 6, 7]));
     let more = Fields::from(vec![Field::new("points", DataType::Int64, true)]);

@@ -1,4 +1,5 @@
-//! The same rows in every format give the same answer; typed columns are compared by their text form.
+//! The same rows in every format give the same answer; typed columns are compared by their text
+//! form.
 
 use crate::common;
 use arrow_array::types::Int32Type;

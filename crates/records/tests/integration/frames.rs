@@ -1,4 +1,5 @@
-//! Frames: record batches have the keys of a Parquet file of them, are read once, and are checked before they are used.
+//! Frames: record batches have the keys of a Parquet file of them, are read once, and are checked
+//! before they are used.
 
 use crate::common::{Scratch, hash, key, keys, open, silent};
 use arrow_array::types::Int32Type;
@@ -55,7 +56,8 @@ fn a_frame_has_the_keys_of_a_parquet_file_of_it() {
         let expected = keys(&open(&path).unwrap(), &columns).unwrap();
         assert_eq!((expected.counts.rows, expected.counts.refused), (10_000, 1429));
 
-        // As one batch, as slices that begin within a byte of the bitmap, and with empty batches between them.
+        // As one batch, as slices that begin within a byte of the bitmap, and with empty batches
+        // between them.
         let slices = [(0, 1), (1, 4095), (4096, 0), (4096, 4097), (8193, 1807)];
         let sliced = slices.map(|(from, len)| batch.slice(from, len)).to_vec();
         for batches in [vec![batch.clone()], sliced] {

@@ -107,7 +107,8 @@ fn parquet_gets_truth_values() {
         ("name", Arc::new(names)),
     ])
     .unwrap();
-    // Several row groups, none of whose ends is a multiple of 64, and one of which nothing is wanted.
+    // Several row groups, none of whose ends is a multiple of 64, and one of which nothing is
+    // wanted.
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(3333)).build();
     let file = File::create(dir.path("a.parquet")).unwrap();
     let mut writer = ArrowWriter::try_new(file, batch.schema(), Some(properties)).unwrap();

@@ -258,7 +258,8 @@ fn an_input_that_changed_leaves_no_output() {
     let set = keys(&first, &columns).unwrap();
     let (rows, wanted) = bits_of(&first, &columns, &set.items).unwrap();
     let modified = fs::metadata(&path).unwrap().modified().unwrap();
-    // Same length and the same time of the last change: the time of the last change of the status differs, so the digest tells.
+    // Same length and the same time of the last change: the time of the last change of the status
+    // differs, so the digest tells.
     for text in ["id,b\n1,x\n3,y\n", "id,b\n2,y\n1,x\n", "id,b\n1,x\n,yyy\n"] {
         fs::write(&path, text).unwrap();
         fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();

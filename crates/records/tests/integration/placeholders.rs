@@ -1,4 +1,5 @@
-//! Placeholders: excluded by the agreement, or found as keys of many rows; and columns of another profile.
+//! Placeholders: excluded by the agreement, or found as keys of many rows; and columns of another
+//! profile.
 
 use crate::common::{Scratch, hash, key, open, silent};
 use std::convert::Infallible;

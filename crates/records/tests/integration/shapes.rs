@@ -8,7 +8,8 @@ use vesica_records::{
     survey_items, survey_keys,
 };
 
-/// The shapes in the first `rows` rows: the same from a pass that keeps the items and from one that streams them.
+/// The shapes in the first `rows` rows: the same from a pass that keeps the items and from one that
+/// streams them.
 fn shapes(
     source: &Source,
     columns: &[KeyColumn],

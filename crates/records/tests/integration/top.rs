@@ -1,4 +1,5 @@
-//! What stands above the header of a text file and at the ends of its rows, and quotes that CSV does not know.
+//! What stands above the header of a text file and at the ends of its rows, and quotes that CSV
+//! does not know.
 
 use crate::common;
 use common::{Scratch, items, keys, open, open_keys, write};

@@ -1,4 +1,5 @@
-//! Typed columns: the same value has the same key in every type that holds it, and comes back unchanged.
+//! Typed columns: the same value has the same key in every type that holds it, and comes back
+//! unchanged.
 
 use crate::common::{Scratch, items, keys, open, open_keys, write};
 use arrow_array::{

@@ -121,7 +121,8 @@ fn a_file_that_is_touched_before_a_pass_has_read_it_is_refused() {
 #[test]
 fn a_byte_that_changed_behind_the_same_attributes_is_noticed() {
     for name in NAMES {
-        // Of a Parquet file the bytes of other columns than the key do not count; of its key's, near the start, they do.
+        // Of a Parquet file the bytes of other columns than the key do not count; of its key's,
+        // near the start, they do.
         for at in [12, 30] {
             let dir = Scratch::new();
             write(&dir, name);

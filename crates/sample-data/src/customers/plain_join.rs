@@ -1,5 +1,5 @@
-//! Plain joins of the two files, independent of the rest of the code: no profile, no key encoding, no item, no
-//! protocol. A script on one machine would do this if one side handed over its file.
+//! Plain joins of the two files, independent of the rest of the code: no profile, no key encoding,
+//! no item, no protocol. A script on one machine would do this if one side handed over its file.
 
 use super::people::{ASCII_DOMAIN, UNICODE_DOMAIN, month_number};
 use std::collections::HashSet;
@@ -43,8 +43,8 @@ pub fn join(grocer: &str, airline: &str) -> Joined {
     joined
 }
 
-/// The rows that the airline has too, found by sorting both files by their keys and walking along both: without a
-/// hash table, and sharing with [`join`] only how a key is read.
+/// The rows that the airline has too, found by sorting both files by their keys and walking along
+/// both: without a hash table, and sharing with [`join`] only how a key is read.
 pub fn merge(grocer: &str, airline: &str) -> String {
     let keys_of = |line: &str, columns| {
         let (email, born) = cells(line.trim_end_matches(['\r', '\n']), columns);

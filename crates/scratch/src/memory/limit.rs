@@ -24,7 +24,8 @@ pub struct MemoryLimit {
     pub bound: Bound,
 }
 
-/// The least limit that the system sets to the memory of this process; `None` where it cannot be found out.
+/// The least limit that the system sets to the memory of this process; `None` where it cannot be
+/// found out.
 pub(super) fn memory_limit() -> Option<MemoryLimit> {
     let read = |path: &Path| fs::read_to_string(path).ok();
     let of_group = match (read("/proc/self/cgroup".as_ref()), read("/proc/self/mountinfo".as_ref()))
@@ -49,8 +50,9 @@ fn machine_memory(info: &str) -> Option<u64> {
     kibibytes.checked_mul(1024)
 }
 
-/// The least limit of the control groups of a process and of those above them, in bytes. `groups` is its
-/// `/proc/PID/cgroup`, `mounts` its `/proc/PID/mountinfo`; `read` gives what is in a file, where it can be read.
+/// The least limit of the control groups of a process and of those above them, in bytes. `groups`
+/// is its `/proc/PID/cgroup`, `mounts` its `/proc/PID/mountinfo`; `read` gives what is in a file,
+/// where it can be read.
 ///
 /// Source: Linux, `cgroups(7)` and `Documentation/admin-guide/cgroup-v2.rst`.
 fn group_limit(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
@@ -108,7 +110,8 @@ impl<'a> Mount<'a> {
 
     /// The folder of the group at `path` and those above it, as far as the mount shows them.
     fn folders(&self, path: &str) -> impl Iterator<Item = PathBuf> {
-        // In a container the path may be one of the machine, and the mount show the container's group alone.
+        // In a container the path may be one of the machine, and the mount show the container's
+        // group alone.
         let below = Path::new(path).strip_prefix(self.root).unwrap_or(Path::new(""));
         let is_inside = !below.components().any(|part| part.as_os_str() == "..");
         let below = if is_inside { below } else { Path::new("") };

@@ -26,8 +26,8 @@ impl Wanted {
 ///
 /// What a party puts stays there: the party may reconnect or restart, and then continue.
 pub trait Board: Send {
-    /// Puts `body` into a slot of this party. Putting the same again has no effect. May return before the slot is
-    /// filled; [`sync`](Board::sync) waits.
+    /// Puts `body` into a slot of this party. Putting the same again has no effect. May return
+    /// before the slot is filled; [`sync`](Board::sync) waits.
     ///
     /// # Errors
     /// [`vesica_core::Error::Refused`], also for an earlier put; [`vesica_core::Error::Transport`].

@@ -23,7 +23,8 @@ const RECORD_LEN: u64 = 16;
 pub struct Room {
     /// Bytes of the slots that each party fills.
     pub put: Vec<u64>,
-    /// Bytes of the slots that the helper fills for each party, and of those it keeps about the party's list.
+    /// Bytes of the slots that the helper fills for each party, and of those it keeps about the
+    /// party's list.
     pub written: Vec<u64>,
     /// Bytes of intermediate data.
     pub scratch: u64,

@@ -146,7 +146,8 @@ impl Steps<'_> {
         self.open_commitments()
     }
 
-    /// Step 9: sends both parties their answers and the openings of the commitments, unless it has sent them already.
+    /// Step 9: sends both parties their answers and the openings of the commitments, unless it has
+    /// sent them already.
     fn open_commitments(&self) -> Result<bool, Refusal> {
         let mut wrote = false;
         for party in self.parties() {
@@ -237,7 +238,8 @@ impl PartySteps<'_> {
         Ok((body.as_chunks().0.to_vec(), self.sizes(bodies, own_len)?))
     }
 
-    /// What opens the commitment to this party's answer, and the answer for each of the `len` labels of its list.
+    /// What opens the commitment to this party's answer, and the answer for each of the `len`
+    /// labels of its list.
     fn receive_opening(&self, board: &mut dyn Board, len: u64) -> Result<([u8; DIGEST_LEN], Bits)> {
         let opening = Wanted::new(Slot::new(Kind::Opening, self.run.party), DIGEST_LEN);
         let wanted = [vec![opening], self.answer_slots(len)].concat();
@@ -308,8 +310,8 @@ impl Commitment {
     }
 }
 
-/// How the inner labels F_K1(S_i) of `party` are written. Both parties truncate them to the same length:
-/// [`inner_bits`].
+/// How the inner labels F_K1(S_i) of `party` are written. Both parties truncate them to the same
+/// length: [`inner_bits`].
 pub(super) fn inner_format(spec: &Spec, formats: &[Format], party: usize) -> Format {
     let most = formats[party].list_capacity().saturating_sub(2 * u64::from(spec.dummies));
     let items = (most / u64::from(spec.copies)).max(1);

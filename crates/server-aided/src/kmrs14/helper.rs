@@ -1,4 +1,5 @@
-//! The helper: which figure it runs, which slots parties may fill and read, and the steps that its figures share.
+//! The helper: which figure it runs, which slots parties may fill and read, and the steps that its
+//! figures share.
 //!
 //! Nothing here waits. [`advance`] runs the steps of the figure whose slots are filled, and may be
 //! called again at any time, also after a restart in the middle: what it writes depends only on the
@@ -23,8 +24,9 @@ pub use store::{CommonFailure, HelperStore};
 /// Computes and writes all that is possible now. Returns whether it wrote anything.
 ///
 /// # Errors
-/// [`Refusal::Malformed`], [`Refusal::OpenedOther`], [`Refusal::OpenedDifferently`] and [`Refusal::AtOdds`], which end
-/// the run; [`Refusal::Storage`] and [`Refusal::Backend`], after which it can be tried again.
+/// [`Refusal::Malformed`], [`Refusal::OpenedOther`], [`Refusal::OpenedDifferently`] and
+/// [`Refusal::AtOdds`], which end the run; [`Refusal::Storage`] and [`Refusal::Backend`], after
+/// which it can be tried again.
 pub fn advance(spec: &Spec, slots: &dyn HelperStore) -> Result<bool, Refusal> {
     let Some(formats) = formats(spec, slots)? else { return Ok(false) };
     let steps = Steps { spec, slots, formats };
@@ -50,9 +52,9 @@ pub fn is_out(spec: &Spec, slots: &dyn HelperStore, slot: Slot) -> bool {
         }
 }
 
-/// Whether a party may still end the run for all. In the fair protocol it may not once both have opened their lists,
-/// because each must then learn what the other learns; nor later, if the opened lists are lost and the answers are
-/// there.
+/// Whether a party may still end the run for all. In the fair protocol it may not once both have
+/// opened their lists, because each must then learn what the other learns; nor later, if the opened
+/// lists are lost and the answers are there.
 pub fn may_be_ended(spec: &Spec, slots: &dyn HelperStore) -> bool {
     spec.variant != Variant::Fair || fair::may_be_ended(spec, slots)
 }

@@ -48,7 +48,8 @@ pub(super) struct OwnList {
     rows: u64,
 }
 
-/// T_i after it was sent: its length, and the row of each label. The labels and their intermediate data are gone.
+/// T_i after it was sent: its length, and the row of each label. The labels and their intermediate
+/// data are gone.
 pub(super) struct SentList {
     order: Order,
     rows: u64,

@@ -18,8 +18,8 @@ pub(super) const DIGEST_LEN: usize = 32;
 /// Bytes that sealing adds.
 pub const SEAL_LEN: usize = 16;
 
-/// Runs the party of `run` with its `items` to the end. The caller stores the outcome and then sends `done` to the
-/// helper.
+/// Runs the party of `run` with its `items` to the end. The caller stores the outcome and then
+/// sends `done` to the helper.
 ///
 /// # Errors
 /// Any [`Error`]. The caller can call it again after [`Error::Transport`], and after a refusal that
@@ -66,8 +66,8 @@ pub struct RunFacts<'a> {
     pub party: u8,
     /// The scales that the parties announced in their signed hellos.
     pub scales: &'a [u32],
-    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would distinguish dummies
-    /// from items.
+    /// The secret that the parties tossed. Fresh in every run: labels of an earlier run would
+    /// distinguish dummies from items.
     pub secret: &'a Secret<[u8; 32]>,
     /// Random bytes of this party only, the same whenever it comes back to the same run.
     pub own_secret: &'a Secret<[u8; 32]>,
@@ -90,7 +90,8 @@ pub trait Memory: Sync {
 
 /// Seals bytes from one party to the other under a key that the helper does not have.
 pub trait Seal: Sync {
-    /// Seals `body` for the other party; [`SEAL_LEN`] bytes longer. The same body gives the same bytes.
+    /// Seals `body` for the other party; [`SEAL_LEN`] bytes longer. The same body gives the same
+    /// bytes.
     ///
     /// # Errors
     /// [`Error::Bug`].
@@ -106,7 +107,8 @@ pub trait Seal: Sync {
 /// What a party learned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// The matching rows. `None` for a party that does not receive, and for one whose answer failed its checks.
+    /// The matching rows. `None` for a party that does not receive, and for one whose answer failed
+    /// its checks.
     pub matched: Option<CommonRows>,
     /// Why this party refuses its answer. A refusal can depend on its own items and on what is
     /// common, so no other party may notice it: the caller continues as after a good answer and

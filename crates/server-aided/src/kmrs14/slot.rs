@@ -29,7 +29,8 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// By each party, for all and the helper: its scale (1 byte), then its hello to the other parties, signed.
+    /// By each party, for all and the helper: its scale (1 byte), then its hello to the other
+    /// parties, signed.
     Hello = 1,
     /// By each party, for the others: its share of the coin toss, sealed.
     Share = 2,
@@ -45,17 +46,21 @@ kinds! {
     Commitment = 6,
     /// By each party, for the helper: a segment of the inner labels of its items. Fair protocol.
     Opened = 7,
-    /// By each party, for the helper: the secret of the outer labels and of the dummies. Fair protocol.
+    /// By each party, for the helper: the secret of the outer labels and of the dummies. Fair
+    /// protocol.
     OuterSecret = 8,
-    /// By the helper, for one party: the nonce that opens its commitment, before the answer. Fair protocol.
+    /// By the helper, for one party: the nonce that opens its commitment, before the answer. Fair
+    /// protocol.
     Opening = 9,
-    /// By the helper, for the second party: its commitment in their coin toss. Size-hiding protocol.
+    /// By the helper, for the second party: its commitment in their coin toss. Size-hiding
+    /// protocol.
     TossCommitment = 10,
     /// By the second party, for the helper: its share of their coin toss. Size-hiding protocol.
     TossShare = 11,
     /// By the helper, for the second party: its own share. Size-hiding protocol.
     TossOpening = 12,
-    /// By the helper, for the first party: a segment of its list under the helper's key. Size-hiding protocol.
+    /// By the helper, for the first party: a segment of its list under the helper's key.
+    /// Size-hiding protocol.
     Relabelled = 13,
     /// By the second party, for the first: its list under both keys, sealed; parts of
     /// [`Slot::RELAYED_PART_LEN`], so that their lengths reveal nothing of the labels: the helper
@@ -64,10 +69,12 @@ kinds! {
     /// By the first party, for the second: which labels of the second party both have, one bit
     /// each, sealed. Size-hiding protocol.
     Found = 15,
-    /// By the second party, for the helper: the answer passed its checks (1 byte). Size-hiding protocol.
+    /// By the second party, for the helper: the answer passed its checks (1 byte). Size-hiding
+    /// protocol.
     Release = 16,
-    /// By the helper, for the first party: the place in its own list of each relabelled label, 5 bytes each; parts of
-    /// [`Slot::PLACES_PART_LEN`] places; readable once the second party has released them. Size-hiding protocol.
+    /// By the helper, for the first party: the place in its own list of each relabelled label, 5
+    /// bytes each; parts of [`Slot::PLACES_PART_LEN`] places; readable once the second party has
+    /// released them. Size-hiding protocol.
     Places = 17,
     /// By each party, for the other: a digest of the commitments and sizes that it saw, under the
     /// parties' secret (32 bytes). Fair protocol.

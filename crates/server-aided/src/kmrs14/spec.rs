@@ -24,7 +24,8 @@ const MAX_LABEL_BITS: u32 = 110;
 /// Statistical security, in bits.
 pub(super) const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
 
-/// What the helper knows of a run: who takes part, and what to compute. All parties send the same spec, byte for byte.
+/// What the helper knows of a run: who takes part, and what to compute. All parties send the same
+/// spec, byte for byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spec {
     /// Which protocol is run.
@@ -35,7 +36,8 @@ pub struct Spec {
     pub parties: Vec<PartySpec>,
     /// How many copies of each item a party sends, c.
     pub copies: u32,
-    /// How many dummies of each kind a party adds, t: t in D_0, which all parties add, and t in its own D_i.
+    /// How many dummies of each kind a party adds, t: t in D_0, which all parties add, and t in its
+    /// own D_i.
     pub dummies: u32,
 }
 

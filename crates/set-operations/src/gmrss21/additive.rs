@@ -1,7 +1,7 @@
 //! Additive shares of a value for common items, and of zero for all others (Figure 11 and §4.3).
 //!
-//! One correlated transfer a row: the receiver gets r, or r + v where the item is common; the sender
-//! has r. Numbers are modulo 2^(8·bytes).
+//! One correlated transfer a row: the receiver gets r, or r + v where the item is common; the
+//! sender has r. Numbers are modulo 2^(8·bytes).
 
 use super::form::Form;
 use super::plan::CoreRun;

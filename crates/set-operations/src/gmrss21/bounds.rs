@@ -1,5 +1,5 @@
-//! Bounds: after the core the receiver's program knows how many items are common, and ends the run where the number is
-//! outside. The sender learns that it is inside or outside, and no more.
+//! Bounds: after the core the receiver's program knows how many items are common, and ends the run
+//! where the number is outside. The sender learns that it is inside or outside, and no more.
 
 use vesica_core::{Error, Misbehaviour, PsiParams, Result};
 use vesica_net::Context;

@@ -36,10 +36,11 @@ pub(super) fn flights(len: usize, bits: u32) -> u64 {
     gmw::flights(&cost(len, bits), CHOOSER)
 }
 
-/// This party's share of whether each of its `values` equals the other's at the same place; only the lowest
-/// `bits` bits count.
+/// This party's share of whether each of its `values` equals the other's at the same place; only
+/// the lowest `bits` bits count.
 ///
-/// A value of one party is a share of the difference of both: nothing is sent before the first gates.
+/// A value of one party is a share of the difference of both: nothing is sent before the first
+/// gates.
 pub(super) fn shares(
     ctx: &mut Context,
     session: &SessionId,

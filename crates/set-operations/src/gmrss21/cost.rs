@@ -52,7 +52,8 @@ pub(super) fn flights(variant: Variant, params: &PsiParams) -> u64 {
     let core = core_flights(form, params);
     let bounds = bounds::bytes(params);
     let answer = u64::from(params.learns() == Learns::Both);
-    // The core ends with a message of the sender, and transfers begin with one, if no bounds come between.
+    // The core ends with a message of the sender, and transfers begin with one, if no bounds come
+    // between.
     let joined = u64::from(!is_empty && bounds == 0);
     let count = match params.query().factors() {
         Some(factors) => inner_product::transfers(params, factors),

@@ -33,13 +33,15 @@ fn learning_bytes(identifiers: Identifiers, learner: usize, holder: usize, runs:
     }
 }
 
-/// Messages in a row that wait for each other, the last of them from the party that the core begins with.
+/// Messages in a row that wait for each other, the last of them from the party that the core begins
+/// with.
 pub(super) fn flights(identifiers: Identifiers, params: &PsiParams) -> u64 {
     let (n_x, n_y, runs) = (params.sender_len(), params.receiver_len(), params.runs());
     match identifiers {
         Identifiers::Sloppy(form) => {
             let of = |learner, holder| sloppy_plan(form, learner, holder, runs).flights();
-            // With KKRT16 each OPRF begins with a message of its learner, who sent the last before; so does the core.
+            // With KKRT16 each OPRF begins with a message of its learner, who sent the last before;
+            // so does the core.
             let joined = if form == Form::Paper { 2 } else { 0 };
             (of(n_x, n_y) + of(n_y, n_x)).saturating_sub(joined)
         }
@@ -97,8 +99,8 @@ fn add(ids: &mut [Block], position: u32, block: Block) {
     *id ^= block;
 }
 
-/// The learner's side of the sloppy function: the holder's function at the common items, and pseudorandom values at the
-/// learner's others.
+/// The learner's side of the sloppy function: the holder's function at the common items, and
+/// pseudorandom values at the learner's others.
 fn learn_sloppily(
     ctx: &mut Context,
     session: &SessionId,

@@ -9,9 +9,9 @@
 //! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
 //! | flights | 18, for 2^16 items each |
 //!
-//! The core gives both parties shares of the receiver's value of each item, the *factor* w: the receiver programs w_y ⊕ m_j
-//! behind s_j, m_j random, and the m_j go through the network behind the s_j. So α_i ⊕ β_i = w at a common item, and both
-//! are random at any other.
+//! The core gives both parties shares of the receiver's value of each item, the *factor* w: the
+//! receiver programs w_y ⊕ m_j behind s_j, m_j random, and the m_j go through the network behind
+//! the s_j. So α_i ⊕ β_i = w at a common item, and both are random at any other.
 //!
 //! ```text
 //!   sender: π, values v, α                            receiver: e, β
@@ -22,8 +22,9 @@
 //!   4  [both] |e|, the sums       ◀─────────────────
 //! ```
 //!
-//! Bit b of w is α_ib + β_ib·(1 − 2·α_ib), so the sum is that of v·w over the common items. Steps 1 and 2 are the
-//! multiplication of N. Gilboa, CRYPTO 1999, with e_i in the choices. The paper leaves g to generic two-party computation.
+//! Bit b of w is α_ib + β_ib·(1 − 2·α_ib), so the sum is that of v·w over the common items. Steps 1
+//! and 2 are the multiplication of N. Gilboa, CRYPTO 1999, with e_i in the choices. The paper
+//! leaves g to generic two-party computation.
 
 use super::additive::Layout;
 use super::form::Form;

@@ -99,7 +99,8 @@ fn positions_of(y: &[Item], items: &[u8], e: &Bits) -> Output {
         is_missing |= is_common && search.is_err();
     }
     found.truncate(y.len());
-    // A false match of the comparison has probability 2^-40; only a peer that deviates causes another. The peer must
-    // not learn that this happened: it happens only if the item that it replaced is common.
+    // A false match of the comparison has probability 2^-40; only a peer that deviates causes
+    // another. The peer must not learn that this happened: it happens only if the item that it
+    // replaced is common.
     Output::unless(is_missing, answer::positions_of_flags(&found))
 }

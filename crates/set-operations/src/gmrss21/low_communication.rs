@@ -1,6 +1,7 @@
-//! [`Form::LowCommunication`](super::form::Form::LowCommunication): steps 7 to 9 of the core in another order. Values
-//! are compared in their bins, as B. Pinkas, T. Schneider, O. Tkachenko and A. Yanai (EUROCRYPT 2019) do, and shares of
-//! the results are switched: one bit a switch in place of ℓ.
+//! [`Form::LowCommunication`](super::form::Form::LowCommunication): steps 7 to 9 of the core in
+//! another order. Values are compared in their bins, as B. Pinkas, T. Schneider, O. Tkachenko and
+//! A. Yanai (EUROCRYPT 2019) do, and shares of the results are switched: one bit a switch in place
+//! of ℓ.
 //!
 //! ```text
 //!   sender: t, π̃                                       receiver: s

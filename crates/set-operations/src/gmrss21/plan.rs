@@ -1,4 +1,5 @@
-//! What both parties know of a run: its parameters, the sizes of the core, the sessions of its steps.
+//! What both parties know of a run: its parameters, the sizes of the core, the sessions of its
+//! steps.
 
 use super::form::Form;
 use super::low_communication;
@@ -54,8 +55,8 @@ impl CorePlan {
     /// For the sizes of `params`, none of them zero.
     pub(super) fn new(form: Form, params: &PsiParams) -> Self {
         let (n_x, n_y, runs) = (params.sender_len(), params.receiver_len(), params.runs());
-        // A pseudorandom t_j equals s_j with probability 2^-λ over all of the sender's items; with half of that where
-        // the comparison itself errs with the other half.
+        // A pseudorandom t_j equals s_j with probability 2^-λ over all of the sender's items; with
+        // half of that where the comparison itself errs with the other half.
         let half = u32::from(!form.compares_first());
         let bits = runs.statistical_bits() + half + ceil_log2(n_x as u64);
         // No form that compares first offers it.
@@ -67,8 +68,8 @@ impl CorePlan {
         Self { form, runs, programmed, shape, compared_bits: bits, factor_bits }
     }
 
-    /// Leaves in each block the bits that are compared, and returns this party's shares of the receiver's values that
-    /// follow them; none if there are none.
+    /// Leaves in each block the bits that are compared, and returns this party's shares of the
+    /// receiver's values that follow them; none if there are none.
     pub(super) fn split(&self, blocks: &mut [Block]) -> Zeroizing<Vec<u64>> {
         if self.factor_bits == 0 {
             return Zeroizing::default();
@@ -81,8 +82,8 @@ impl CorePlan {
         factors
     }
 
-    /// Payload bytes. The receiver programs the OPRF, holds the rows that are switched, and receives the result of the
-    /// comparison.
+    /// Payload bytes. The receiver programs the OPRF, holds the rows that are switched, and
+    /// receives the result of the comparison.
     pub(super) fn bytes(&self) -> Traffic {
         let switching = oblivious::bytes(self.form.switching(), &self.shape);
         let (bins, n_x) = (self.programmed.bins(), self.shape.outputs);
@@ -101,7 +102,8 @@ impl CorePlan {
             true => low_communication::flights(self.programmed.bins(), self.compared_bits),
             false => equality::flights(self.form.equality(), self.shape.outputs, self.runs),
         };
-        // Where one part ends and the next begins, messages go the same way: once, or twice in the paper's form.
+        // Where one part ends and the next begins, messages go the same way: once, or twice in the
+        // paper's form.
         parts + compared - if self.form == Form::Paper { 2 } else { 1 }
     }
 
@@ -118,7 +120,8 @@ impl CorePlan {
         })
     }
 
-    /// Oblivious switching for the party that has the rows: its shares of them, in the other party's order.
+    /// Oblivious switching for the party that has the rows: its shares of them, in the other
+    /// party's order.
     pub(super) fn switch_rows(
         &self,
         ctx: &mut Context,

@@ -1,4 +1,5 @@
-//! Private ids (Figure 15): both parties learn an identifier R(z) of each of their items, and those of the union.
+//! Private ids (Figure 15): both parties learn an identifier R(z) of each of their items, and those
+//! of the union.
 //!
 //! | | |
 //! |---|---|
@@ -62,7 +63,8 @@ pub(super) fn sender(
     })?;
     let (all, _) = all.as_chunks::<{ Item::LEN }>();
     let ids = Ids { own: r_x.iter().map(|id| *id.as_bytes()).collect(), all: all.to_vec() };
-    // The receiver must not learn that one of them is missing: it does not know which of its own are common.
+    // The receiver must not learn that one of them is missing: it does not know which of its own
+    // are common.
     Ok(Output::unless(!is_union(&ids), Output::Ids(ids)))
 }
 
@@ -105,7 +107,8 @@ fn as_items(ids: &[Block]) -> Vec<Item> {
     ids.iter().map(|id| Item::from_bytes(id.to_le_bytes())).collect()
 }
 
-/// Whether the identifiers of the union are sorted, each there once, and this party's own are among them.
+/// Whether the identifiers of the union are sorted, each there once, and this party's own are among
+/// them.
 fn is_union(ids: &Ids) -> bool {
     let mut own = Zeroizing::new(ids.own.clone());
     own.sort_unstable();

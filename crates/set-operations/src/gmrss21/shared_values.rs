@@ -16,8 +16,8 @@
 //!      transfer
 //! ```
 //!
-//! The output has what each party knows of the order: the sender π, and so which of its items each entry is of; the
-//! receiver e, and so which entries are common.
+//! The output has what each party knows of the order: the sender π, and so which of its items each
+//! entry is of; the receiver e, and so which entries are common.
 
 use super::additive::{self, Layout};
 use super::form::Form;

@@ -20,10 +20,10 @@
 //!      a_1 … a_c                                      b_1 … b_c, a_k ⊕ b_k = (x, v)_π(ρ(k))
 //! ```
 //!
-//! Step 1 of the figure is the core. The output has what each party knows of the order: the sender π, the receiver ρ. The
-//! sender must not learn ρ, which would say which of its items are common; so it cannot assign its
-//! rows to the entries by itself. A further computation on shares can, with π as the input of one
-//! party and ρ as that of the other.
+//! Step 1 of the figure is the core. The output has what each party knows of the order: the sender
+//! π, the receiver ρ. The sender must not learn ρ, which would say which of its items are common;
+//! so it cannot assign its rows to the entries by itself. A further computation on shares can, with
+//! π as the input of one party and ρ as that of the other.
 
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;

@@ -18,8 +18,8 @@
 //!   3  [both] |e|, the sums      ◀─────────────────
 //! ```
 //!
-//! The paper draws r_i that add up to zero. Here the transfer draws them and the sender sends what they add up to: the
-//! receiver's view is the same, and one pass is enough.
+//! The paper draws r_i that add up to zero. Here the transfer draws them and the sender sends what
+//! they add up to: the receiver's view is the same, and one pass is enough.
 
 use super::additive::{self, Layout};
 use super::count::{COUNT_LEN, recv_count, send_count};
@@ -101,7 +101,8 @@ pub(super) fn receiver(
     Ok(Output::CountedSums { count, sums })
 }
 
-/// Transfers a share of `value` in each row and column, and then what is left of the sum of each column.
+/// Transfers a share of `value` in each row and column, and then what is left of the sum of each
+/// column.
 pub(super) fn send_totals(
     ctx: &mut Context,
     run: &CoreRun<'_>,

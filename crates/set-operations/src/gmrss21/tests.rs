@@ -17,8 +17,8 @@ fn context(peer: Role, streams: Arc<dyn Streams>, seed: u8) -> Context {
 /// The bits of a value of the receiver, all set.
 const FACTOR: u64 = (1 << FACTOR_BITS) - 1;
 
-/// A run of the core in which every item of the receiver has the value [`FACTOR`]: both sets, of which the second half
-/// of the sender's is common, and the parameters.
+/// A run of the core in which every item of the receiver has the value [`FACTOR`]: both sets, of
+/// which the second half of the sender's is common, and the parameters.
 fn setting(seed: u8) -> (Vec<Item>, Vec<Item>, PsiParams) {
     let item = |i: usize| Item::from_integer(i as u128 + 1);
     let x = (0..2 * COMMON).map(item).collect();
@@ -64,8 +64,8 @@ fn shares_of_factors_give_the_value_where_an_item_is_common() {
     assert_eq!(common, COMMON);
 }
 
-/// Without the masks m_j the sender would decode the receiver's values of common items in the clear, and every answer
-/// would still be right.
+/// Without the masks m_j the sender would decode the receiver's values of common items in the
+/// clear, and every answer would still be right.
 #[test]
 fn what_the_sender_decodes_of_a_factor_is_masked() {
     const RUNS: u8 = 50;
@@ -90,7 +90,8 @@ fn what_the_sender_decodes_of_a_factor_is_masked() {
             (0..).zip(&mut ones).for_each(|(bit, ones)| *ones += (factor >> bit & 1) as u32);
         }
     }
-    // 2,000 fair bits are further than six standard deviations from a half with a probability below 2^-28.
+    // 2,000 fair bits are further than six standard deviations from a half with a probability below
+    // 2^-28.
     let n = f64::from(RUNS) * COMMON as f64;
     for (bit, ones) in ones.iter().enumerate() {
         let off = (f64::from(*ones) - n / 2.0).abs() / (n / 4.0).sqrt();

@@ -64,7 +64,8 @@ pub(super) fn flights(form: Form, count: usize) -> u64 {
     }
 }
 
-/// The sender's side of `count` random transfers: both pads of each, that of the receiver's choice 0 first.
+/// The sender's side of `count` random transfers: both pads of each, that of the receiver's choice
+/// 0 first.
 pub(super) fn send_pads(
     ctx: &mut Context,
     run: &CoreRun<'_>,
@@ -128,7 +129,8 @@ pub(super) fn stretch(pad: Block, out: &mut [u8]) {
     stream.zeroize();
 }
 
-/// The sender's side: sends the payloads that `fill` writes. The receiver can read those with choice 0.
+/// The sender's side: sends the payloads that `fill` writes. The receiver can read those with
+/// choice 0.
 pub(super) fn send(
     ctx: &mut Context,
     run: &CoreRun<'_>,
@@ -147,8 +149,8 @@ pub(super) fn send(
     })
 }
 
-/// The receiver's side: all payloads of `len` bytes, one after the other. Those with choice 0 are what the sender sent,
-/// the others are random.
+/// The receiver's side: all payloads of `len` bytes, one after the other. Those with choice 0 are
+/// what the sender sent, the others are random.
 ///
 /// Time does not depend on the choices.
 ///
@@ -176,8 +178,8 @@ pub(super) fn recv(
     Ok(received)
 }
 
-/// Those of the `received` payloads with choice 0. Every payload is moved, so that the time does not depend on how many
-/// there are.
+/// Those of the `received` payloads with choice 0. Every payload is moved, so that the time does
+/// not depend on how many there are.
 pub(super) fn chosen(mut received: Vec<u8>, len: usize, choices: &Bits) -> Vec<u8> {
     let mut end = 0;
     for (i, choice) in choices.iter().enumerate() {

@@ -90,9 +90,9 @@ fn texts_of(input: &Input) -> Result<&[u8]> {
     input.texts().map(|texts| texts.as_slice()).ok_or(Error::Bug("a union without texts"))
 }
 
-/// The texts of the union without this party's own, each of which counts for one item: other items may have the same
-/// text. Refused when one of its own is missing. The receiver must not learn that: it does not know which texts are
-/// whose.
+/// The texts of the union without this party's own, each of which counts for one item: other items
+/// may have the same text. Refused when one of its own is missing. The receiver must not learn
+/// that: it does not know which texts are whose.
 fn others_of_union(union: &[u8], own: &[u8], len: usize) -> Output {
     let mut left: HashMap<&[u8], usize> = HashMap::with_capacity(own.len() / len);
     own.chunks_exact(len).for_each(|text| *left.entry(text).or_default() += 1);

@@ -4,11 +4,11 @@ use super::Aes128;
 use crate::Block;
 use crate::backend::dispatch;
 
-/// Sums of 2^k streams: `rows[b * len..][..len]`, b < k, is the sum of the streams whose number has bit b, and `total`,
-/// of `len` blocks, is the sum of all streams.
+/// Sums of 2^k streams: `rows[b * len..][..len]`, b < k, is the sum of the streams whose number has
+/// bit b, and `total`, of `len` blocks, is the sum of all streams.
 ///
-/// Stream x is `len` blocks of [`Aes128::ctr`] from `first` on, under `keys[x]`. With one key fewer, `keys` starts with
-/// number 1, and stream 0 is zero.
+/// Stream x is `len` blocks of [`Aes128::ctr`] from `first` on, under `keys[x]`. With one key
+/// fewer, `keys` starts with number 1, and stream 0 is zero.
 ///
 /// # Panics
 /// Unless there are 2^k or 2^k − 1 keys for k = 1, 2, 4 or 8, and k · len blocks in `rows`.
@@ -113,8 +113,8 @@ mod avx512 {
 
     /// All sums over the [`N`] vectors of each stream from block `start` on.
     ///
-    /// The sums for the `LOW` low bits stay in registers. For the `HIGH` bits above them, streams with equal high bits
-    /// are summed first.
+    /// The sums for the `LOW` low bits stay in registers. For the `HIGH` bits above them, streams
+    /// with equal high bits are summed first.
     #[target_feature(enable = "avx512f,avx512bw,vaes")]
     fn piece<const LOW: usize, const HIGH: usize>(
         keys: &[Aes128],

@@ -7,7 +7,8 @@ use crate::backend::dispatch;
 /// Keys per block.
 const KEYS: usize = 4;
 
-/// Sets `out[i][j]` to π(`xs[i]`) under `keys[j]`: a pseudorandom codeword of 512 bits for each block.
+/// Sets `out[i][j]` to π(`xs[i]`) under `keys[j]`: a pseudorandom codeword of 512 bits for each
+/// block.
 ///
 /// # Panics
 /// If `xs` and `out` differ in length.

@@ -14,7 +14,8 @@ type Planes = [u64; 128];
 
 /// The S-box on eight planes, least significant first.
 ///
-/// The circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), with the paper's names.
+/// The circuit of Boyar and Peralta, "A depth-16 circuit for the AES S-box" (2011), with the
+/// paper's names.
 #[inline(always)]
 fn sub_byte(byte: [u64; 8]) -> [u64; 8] {
     let [x7, x6, x5, x4, x3, x2, x1, x0] = byte;

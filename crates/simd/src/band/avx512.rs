@@ -1,7 +1,7 @@
 //! Multiplications by 8 × 8 bit matrices (GFNI), 64 rows at a time.
 //!
-//! Eight slots form sixteen 8 × 8 matrices, one for each byte of a block. Byte i of a vector holds row i's bits for
-//! those eight slots, or byte b of its sum.
+//! Eight slots form sixteen 8 × 8 matrices, one for each byte of a block. Byte i of a vector holds
+//! row i's bits for those eight slots, or byte b of its sum.
 
 use super::window::{WORDS, Window};
 use super::{BATCH, Row};
@@ -44,7 +44,8 @@ impl Tables {
         }
         transpose_rows(rows, &mut self.bits);
 
-        // The start of each band: the group relative to the first one, and the slot within the group.
+        // The start of each band: the group relative to the first one, and the slot within the
+        // group.
         let (first, last) = (first / 8, last / 8);
         let mut groups = [0; BATCH];
         let mut inner = [0; BATCH];
@@ -69,7 +70,8 @@ impl Tables {
         out.copy_from_slice(&sums[..rows.len()]);
     }
 
-    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in later words.
+    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in
+    /// later words.
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,gfni")]
     pub(super) fn later_sums(
         &mut self,

@@ -41,7 +41,8 @@ impl Tables {
         }
     }
 
-    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in later words.
+    /// For each row of `word`, whose band starts at the row's own slot: the sum of the slots in
+    /// later words.
     pub(super) fn later_sums(
         &mut self,
         slots: &[Block],

@@ -10,8 +10,8 @@ pub(super) const WORDS: usize = 16;
 pub(super) struct Window(Range<usize>);
 
 impl Window {
-    /// Moves the window up to include all of `wanted`, at most [`WORDS`] words; returns the words that must be
-    /// prepared.
+    /// Moves the window up to include all of `wanted`, at most [`WORDS`] words; returns the words
+    /// that must be prepared.
     pub(super) fn slide_up(&mut self, wanted: Range<usize>) -> Range<usize> {
         if !self.0.contains(&wanted.start) {
             self.0 = wanted.start..wanted.start;

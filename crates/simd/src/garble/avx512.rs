@@ -9,7 +9,8 @@ use crate::aes::avx512::{next_key, sigma};
 use crate::lanes::{LANES, load_1, load_4, store_4};
 use core::arch::x86_64::*;
 
-/// Vectors of gates in flight: they hide the latency of the key schedule, and their state just fits into the registers.
+/// Vectors of gates in flight: they hide the latency of the key schedule, and their state just fits
+/// into the registers.
 const VECTORS: usize = 4;
 
 /// Gates in flight.
@@ -201,7 +202,8 @@ pub(super) fn evaluate_and(
     }
 }
 
-/// The known bits of four gates from index `i` on, one bit per half of a lane; zeros beyond the last block.
+/// The known bits of four gates from index `i` on, one bit per half of a lane; zeros beyond the
+/// last block.
 #[inline]
 #[target_feature(enable = "avx512f,bmi2")]
 fn known_4(known: KnownBits<'_>, i: usize) -> __mmask8 {

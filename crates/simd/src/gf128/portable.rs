@@ -5,9 +5,9 @@ use crate::Block;
 
 /// The low 64 bits of the product of two polynomials.
 ///
-/// Uses integers with three zero bits after each coefficient. At most 16 ones meet at a position, and the carries of
-/// the last position leave the word, so every fourth bit is the sum modulo 2. Pornin describes the method for BearSSL
-/// ("Constant-time multiplication without carries").
+/// Uses integers with three zero bits after each coefficient. At most 16 ones meet at a position,
+/// and the carries of the last position leave the word, so every fourth bit is the sum modulo 2.
+/// Pornin describes the method for BearSSL ("Constant-time multiplication without carries").
 #[inline(always)]
 fn low_product(a: u64, b: u64) -> u64 {
     const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;

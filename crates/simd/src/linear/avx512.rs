@@ -38,7 +38,8 @@ pub(super) fn add_to(matrices: &Matrices, acc: &mut [Block], xs: &[Block]) {
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn add_64(matrices: &Matrices, acc: &mut [Block; 64], xs: &[Block; 64]) {
-    // Each vector gets the bytes with one index of all blocks, in an order that the inverse transposition undoes.
+    // Each vector gets the bytes with one index of all blocks, in an order that the inverse
+    // transposition undoes.
     let mut bytes: Bytes = [_mm512_setzero_si512(); 16];
     for (vector, xs) in bytes.iter_mut().zip(xs.as_chunks::<LANES>().0) {
         *vector = load_4(xs);

@@ -1,5 +1,5 @@
-//! Samples, sixteen at a time: the stream of the next sixteen is encrypted while the rows of the current ones are
-//! loading.
+//! Samples, sixteen at a time: the stream of the next sixteen is encrypted while the rows of the
+//! current ones are loading.
 
 use super::Word;
 use super::samples::{Coefficients, GROUP, HALF, TILE, lookup, tile_blocks};
@@ -97,7 +97,8 @@ impl Offsets {
 /// The XOR of `sum` and the rows at the offsets `at[..N]` of a table with one block per row.
 ///
 /// # Safety
-/// The offsets must be those of rows of the table at `start`, and `N` offsets must be readable from `at`.
+/// The offsets must be those of rows of the table at `start`, and `N` offsets must be readable from
+/// `at`.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,avx2")]
 unsafe fn sum_1<const N: usize>(start: *const u8, at: *const u32, mut sum: __m128i) -> __m128i {
@@ -125,8 +126,8 @@ unsafe fn sum_2<const N: usize>(start: *const u8, at: *const u32, mut sum: __m25
 }
 
 /// # Safety
-/// The processor must have these features, the table's size in bytes must fit into 32 bits, and the columns must have
-/// equal lengths, a multiple of [`TILE`].
+/// The processor must have these features, the table's size in bytes must fit into 32 bits, and the
+/// columns must have equal lengths, a multiple of [`TILE`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,vaes,vpclmulqdq")]
 pub(super) unsafe fn samples<const C: usize, W: Word>(
     aes: &Aes128,
@@ -181,8 +182,8 @@ unsafe fn kernel<const C: usize, const KIND: u8, W: Word>(
     let mut offsets = Aligned([[[0u32; 16]; 10]; 2]);
     let mut sums = Aligned([[[[Block::ZERO; LANES]; GROUP / LANES]; C]; 2]);
     let groups = out[0].len() / GROUP;
-    // The steps of one round do not wait for each other: while the rows of a group are loading, the offsets of the next
-    // group are encrypted and the sums of the previous one are multiplied.
+    // The steps of one round do not wait for each other: while the rows of a group are loading, the
+    // offsets of the next group are encrypted and the sums of the previous one are multiplied.
     for round in 0..groups + 2 {
         if round < groups {
             let (counter, in_tile) = place_of(round);

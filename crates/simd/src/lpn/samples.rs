@@ -19,8 +19,8 @@ pub(super) const GROUP: usize = 16;
 pub enum Coefficients<'a> {
     /// One.
     One,
-    /// An element of a field of 2^16 elements: the sum of the entries that its low byte selects from the first table
-    /// and its high byte from the second.
+    /// An element of a field of 2^16 elements: the sum of the entries that its low byte selects
+    /// from the first table and its high byte from the second.
     Subfield(&'a [[Block; 256]; 2]),
     /// An element of GF(2^128).
     Field,
@@ -37,15 +37,16 @@ impl Coefficients<'_> {
     }
 }
 
-/// Adds samples of a sparse code to `out`: to each, the sum of five pseudorandomly chosen rows of the table, and g
-/// times the sum of five others, where g is the sample's coefficient.
+/// Adds samples of a sparse code to `out`: to each, the sum of five pseudorandomly chosen rows of
+/// the table, and g times the sum of five others, where g is the sample's coefficient.
 ///
-/// Each tile takes blocks of `stream` from the counter `first` on. For each sixteen samples these are the words of all
-/// plain rows, then of all multiplied rows; the coefficients follow at the end. Words have 16 bits if that selects
-/// without bias, and 32 bits otherwise.
+/// Each tile takes blocks of `stream` from the counter `first` on. For each sixteen samples these
+/// are the words of all plain rows, then of all multiplied rows; the coefficients follow at the
+/// end. Words have 16 bits if that selects without bias, and 32 bits otherwise.
 ///
 /// # Panics
-/// If the number of samples is not a multiple of [`TILE`], the columns have different lengths, or the table is empty.
+/// If the number of samples is not a multiple of [`TILE`], the columns have different lengths, or
+/// the table is empty.
 pub fn samples<const C: usize>(
     stream: &Aes128,
     first: u128,

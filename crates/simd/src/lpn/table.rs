@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::ptr::NonNull;
 use zeroize::Zeroize;
 
-/// A table of rows of one or two blocks, aligned for reads at random positions: no row crosses a cache line. Wiped on
-/// drop.
+/// A table of rows of one or two blocks, aligned for reads at random positions: no row crosses a
+/// cache line. Wiped on drop.
 pub struct Table<const C: usize> {
     rows: NonNull<[Block; C]>,
     len: usize,

@@ -3,7 +3,8 @@
 use super::{Block, CHUNK, Word, select};
 use std::arch::x86_64::*;
 
-/// A separate function for each instruction set: closures and inlined functions would lose the target features.
+/// A separate function for each instruction set: closures and inlined functions would lose the
+/// target features.
 macro_rules! sums {
     ($name:ident, $features:literal) => {
         /// # Safety

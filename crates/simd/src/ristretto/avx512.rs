@@ -7,8 +7,9 @@
 //! | `encoding` | the decoding, one-way map and encoding of RFC 9496 |
 //! | `constants` | constants of the curve |
 //!
-//! Every function below this module needs AVX-512 F, IFMA, VL and DQ; the functions that `ristretto` calls check for
-//! them. Lanes never mix, so an invalid or exceptional element affects no other element.
+//! Every function below this module needs AVX-512 F, IFMA, VL and DQ; the functions that
+//! `ristretto` calls check for them. Lanes never mix, so an invalid or exceptional element affects
+//! no other element.
 
 mod constants;
 mod edwards;

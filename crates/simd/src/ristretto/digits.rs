@@ -19,7 +19,8 @@ const UPPER_HALF: [u8; 32] = [
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x08,
 ];
 
-/// The digits of the scalar or of the scalar minus ℓ, whichever is closer to zero. In constant time.
+/// The digits of the scalar or of the scalar minus ℓ, whichever is closer to zero. In constant
+/// time.
 pub(super) fn recode(k: &Scalar) -> Digits {
     let mut borrow = 0;
     for (byte, bound) in k.as_bytes().iter().zip(UPPER_HALF) {
@@ -34,8 +35,8 @@ pub(super) fn recode(k: &Scalar) -> Digits {
     let mut carry = 0;
     for (i, digit) in digits.iter_mut().enumerate() {
         let nibble = ((bytes[i / 2] >> (4 * (i % 2))) & 15).cast_signed() + carry;
-        // Digits of 8 and above become negative with a carry, except the top digit, which has no successor and is at
-        // most 8.
+        // Digits of 8 and above become negative with a carry, except the top digit, which has no
+        // successor and is at most 8.
         carry = if i + 1 < DIGITS { (nibble + 8) >> 4 } else { 0 };
         *digit = nibble - (carry << 4);
     }

@@ -1,7 +1,7 @@
 //! The group operations of an oblivious transfer by key agreement.
 //!
-//! H(u) = 2 · MAP(u) is the hash to the group. Doubling permutes a group of odd order, so the hash is as uniform as
-//! MAP, and an element that is known to be a double is far cheaper to encode.
+//! H(u) = 2 · MAP(u) is the hash to the group. Doubling permutes a group of odd order, so the hash
+//! is as uniform as MAP, and an element that is known to be a double is far cheaper to encode.
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
@@ -56,8 +56,8 @@ pub fn point_mul(
 /// `out[i]` = encoding of k · (P_i + 2 · MAP(`uniform[i]`)), where `points[i]` encodes P_i.
 ///
 /// # Errors
-/// [`InvalidPoint`] with the first index whose bytes are not a canonical encoding or encode the identity. `out` is then
-/// all zero bytes.
+/// [`InvalidPoint`] with the first index whose bytes are not a canonical encoding or encode the
+/// identity. `out` is then all zero bytes.
 ///
 /// # Panics
 /// If the slices differ in length.

@@ -1,7 +1,8 @@
 //! Transposition in vectors of 256 bits: tiles of 128 rows and 256 columns.
 //!
-//! For each group of eight rows, the bytes of the same columns are collected in words of 64 bits. Each word is a square
-//! of bits, which is transposed in place. Finally the sixteen bytes of every column are collected.
+//! For each group of eight rows, the bytes of the same columns are collected in words of 64 bits.
+//! Each word is a square of bits, which is transposed in place. Finally the sixteen bytes of every
+//! column are collected.
 
 use crate::Block;
 use crate::lanes::store_1;

@@ -10,8 +10,8 @@ use core::arch::x86_64::*;
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,gfni")]
 fn transpose_squares(v: __m512i) -> __m512i {
-    // Reads the word as a matrix whose first row is the last byte, and multiplies it by each unit vector; byte j of the
-    // operand is unit vector j.
+    // Reads the word as a matrix whose first row is the last byte, and multiplies it by each unit
+    // vector; byte j of the operand is unit vector j.
     let units = _mm512_set1_epi64(0x8040_2010_0804_0201_u64.cast_signed());
     _mm512_gf2p8affine_epi64_epi8::<0>(units, v)
 }

@@ -20,8 +20,8 @@ fn elements(seed: u64) -> Vec<Block> {
 
 #[test]
 fn known_product_of_ghash() {
-    // H · C of test case 2 of the GCM specification (McGrew and Viega), where the bits of each byte are in reverse
-    // order.
+    // H · C of test case 2 of the GCM specification (McGrew and Viega), where the bits of each byte
+    // are in reverse order.
     let from_gcm = |digits| Block::new(u128::from_str_radix(digits, 16).unwrap().reverse_bits());
     let h = from_gcm("66e94bd4ef8a2c3b884cfa59ca342b2e");
     let c = from_gcm("0388dace60b6a392f328c2b971b2fe78");
@@ -79,8 +79,8 @@ fn exponents_add_and_the_group_order_gives_one() {
 
 #[test]
 fn x_generates_the_whole_group() {
-    // 2^128 - 1 = 3 · 5 · 17 · 257 · 641 · 65537 · 274177 · 6700417 · 67280421310721; the polynomial is primitive, so
-    // reduction by another one fails here.
+    // 2^128 - 1 = 3 · 5 · 17 · 257 · 641 · 65537 · 274177 · 6700417 · 67280421310721; the
+    // polynomial is primitive, so reduction by another one fails here.
     let factors = [3, 5, 17, 257, 641, 65_537, 274_177, 6_700_417, 67_280_421_310_721u128];
     assert_eq!(factors.iter().product::<u128>(), u128::MAX);
     on_every_backend(|_| {

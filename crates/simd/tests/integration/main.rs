@@ -1,4 +1,5 @@
-//! Integration tests of the crate, linked into one program: `cargo test --workspace --test integration`.
+//! Integration tests of the crate, linked into one program: `cargo test --workspace --test
+//! integration`.
 
 mod aes;
 mod band;

@@ -5,7 +5,8 @@ use rand_chacha::ChaCha20Rng;
 use std::sync::{Mutex, PoisonError};
 use vesica_simd::{Backend, Block};
 
-/// Runs `test` with each backend forced in turn. The choice is process-wide, so only one test runs at a time.
+/// Runs `test` with each backend forced in turn. The choice is process-wide, so only one test runs
+/// at a time.
 pub(crate) fn on_every_backend(mut test: impl FnMut(Backend)) {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);

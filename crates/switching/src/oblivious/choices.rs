@@ -1,7 +1,7 @@
 //! The router's choice at each switch, in the order of the walk.
 //!
-//! Routing is depth first as well. Below the first levels a whole segment fits into the cache, its parts are
-//! independent, and the choices come out in the order in which they are needed.
+//! Routing is depth first as well. Below the first levels a whole segment fits into the cache, its
+//! parts are independent, and the choices come out in the order in which they are needed.
 
 use super::walk::Kept;
 use crate::routing::{set_switches, split};
@@ -82,7 +82,8 @@ struct Order<'a> {
 }
 
 impl<'a> Order<'a> {
-    /// The parts: their orders lie in this segment's scratch space, and they use its order as theirs.
+    /// The parts: their orders lie in this segment's scratch space, and they use its order as
+    /// theirs.
     fn parts(self) -> [Order<'a>; 2] {
         let upper = self.sources.len() / 2;
         let (sources, lower_sources) = self.next_sources.split_at_mut(upper);
@@ -99,7 +100,8 @@ impl<'a> Order<'a> {
     }
 }
 
-/// Scratch space for the settings of a segment of `len` lanes and of the segments on one path below it.
+/// Scratch space for the settings of a segment of `len` lanes and of the segments on one path below
+/// it.
 fn settings_len(len: usize) -> usize {
     2 * len + 2 * usize::BITS as usize
 }
@@ -154,8 +156,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// The choices of a tree of `len` lanes that keeps the one at `source`: the second lane of its pair is taken where
-    /// its place is odd.
+    /// The choices of a tree of `len` lanes that keeps the one at `source`: the second lane of its
+    /// pair is taken where its place is odd.
     fn push_tree(&mut self, source: u32, mut len: usize) {
         let mut place = source as usize;
         while len > 1 {

@@ -63,7 +63,8 @@ impl Pads {
     }
 }
 
-/// XORs the `hashes` of each block of `blocks` into `rows`. `hashed` is scratch space of the same length as `blocks`.
+/// XORs the `hashes` of each block of `blocks` into `rows`. `hashed` is scratch space of the same
+/// length as `blocks`.
 fn add_hashed(
     hashes: &[Aes128],
     bits: u32,

@@ -37,8 +37,8 @@ impl Holder {
     /// Sets up the OTs.
     ///
     /// # Errors
-    /// [`ParameterError::RowCounts`] and [`ParameterError::RowBits`] for impossible sizes; connection errors;
-    /// [`vesica_core::Misbehaviour`] in the OTs.
+    /// [`ParameterError::RowCounts`] and [`ParameterError::RowBits`] for impossible sizes;
+    /// connection errors; [`vesica_core::Misbehaviour`] in the OTs.
     pub fn setup(
         ctx: &mut Context,
         session: &SessionId,
@@ -51,8 +51,8 @@ impl Holder {
     /// Switches the rows. Returns this party's shares, in the router's order.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`] and [`ParameterError::RowBits`] for rows of other sizes than the setup;
-    /// connection errors.
+    /// [`ParameterError::SetLenMismatch`] and [`ParameterError::RowBits`] for rows of other sizes
+    /// than the setup; connection errors.
     pub fn run(self, ctx: &mut Context, rows: &Rows) -> Result<Rows> {
         let Self { sizes, form } = self;
         if rows.len() != sizes.inputs {
@@ -102,11 +102,12 @@ impl Router {
         Ok(Self { sizes: *sizes, form: InForm::setup(ctx, session, form, sizes)? })
     }
 
-    /// Switches the holder's rows. Returns this party's shares: row i shares the holder's row `injection[i]`.
+    /// Switches the holder's rows. Returns this party's shares: row i shares the holder's row
+    /// `injection[i]`.
     ///
     /// # Errors
-    /// [`ParameterError::SetLenMismatch`] if the injection has the wrong length; [`ParameterError::NotAnInjection`];
-    /// connection errors.
+    /// [`ParameterError::SetLenMismatch`] if the injection has the wrong length;
+    /// [`ParameterError::NotAnInjection`]; connection errors.
     pub fn run(self, ctx: &mut Context, injection: &[u32]) -> Result<Rows> {
         let Self { sizes, form } = self;
         if injection.len() != sizes.outputs {
@@ -149,7 +150,8 @@ fn through(
     Ok(lanes)
 }
 
-/// Adds rows that both parties expand from `seed` to this party's shares: see the head of the module.
+/// Adds rows that both parties expand from `seed` to this party's shares: see the head of the
+/// module.
 fn randomised(mut shares: Rows, seed: [u8; Block::LEN]) -> Rows {
     let seed = Block::from_le_bytes(seed);
     shares.xor_with(&Rows::from_seed(seed, shares.len(), shares.bits()));

@@ -8,8 +8,8 @@ use zeroize::Zeroize;
 /// Bits of a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Rows of the same number of bits, 64 to a word; each row starts at a new word. Secret, wiped when dropped, never
-/// printed.
+/// Rows of the same number of bits, 64 to a word; each row starts at a new word. Secret, wiped when
+/// dropped, never printed.
 ///
 /// The unused bits of a row's last word are zero.
 #[derive(Clone, PartialEq, Eq)]
@@ -25,8 +25,8 @@ impl Rows {
         Self { words: vec![0; len * words_of(bits)], len, bits }
     }
 
-    /// `len` rows of `bits` bits from words; the first bit is the lowest of the first word. Bits beyond a row's length
-    /// are dropped.
+    /// `len` rows of `bits` bits from words; the first bit is the lowest of the first word. Bits
+    /// beyond a row's length are dropped.
     ///
     /// # Panics
     /// If there are not `bits.div_ceil(64)` words per row.

@@ -30,8 +30,8 @@ impl Sizes {
     /// Maximum bits per row.
     pub const MAX_BITS: u32 = 1 << 16;
 
-    /// Number of switches of Waksman's network that lead to a selected output. A part of it from which one row is
-    /// selected has a tree in place of them: one switch fewer than rows.
+    /// Number of switches of Waksman's network that lead to a selected output. A part of it from
+    /// which one row is selected has a tree in place of them: one switch fewer than rows.
     pub fn switches(&self) -> u64 {
         self.network().switch_count()
     }
@@ -54,7 +54,8 @@ impl Sizes {
     }
 }
 
-/// Payload bytes of a run with its setup. The holder is the sender of the OTs, the router their receiver.
+/// Payload bytes of a run with its setup. The holder is the sender of the OTs, the router their
+/// receiver.
 pub fn bytes(form: Form, sizes: &Sizes) -> Traffic {
     if sizes.outputs == 0 {
         return Traffic::default();
@@ -66,8 +67,9 @@ pub fn bytes(form: Form, sizes: &Sizes) -> Traffic {
     }
 }
 
-/// Flights of a run with its setup. The router sends its last corrections before it reads the first answer; in the form
-/// with two ciphertexts, it reads answers earlier where it would otherwise store too much.
+/// Flights of a run with its setup. The router sends its last corrections before it reads the first
+/// answer; in the form with two ciphertexts, it reads answers earlier where it would otherwise
+/// store too much.
 pub fn flights(form: Form, sizes: &Sizes) -> u64 {
     match (sizes.outputs, sizes.switches(), form) {
         (0, ..) => 0,
@@ -80,7 +82,8 @@ pub fn flights(form: Form, sizes: &Sizes) -> u64 {
 /// Maximum bytes per message, unless 128 switches take more.
 const MESSAGE_BYTES: usize = 256 << 10;
 
-/// Number of switches processed together, a power of two: `rows` rows for each of them are one message.
+/// Number of switches processed together, a power of two: `rows` rows for each of them are one
+/// message.
 pub(super) fn piece_len(bits: u32, rows: usize) -> usize {
     let fitting = 8 * MESSAGE_BYTES / (rows * bits as usize);
     1 << fitting.clamp(128, 1 << 14).ilog2()

@@ -82,7 +82,8 @@ impl Pads {
     }
 }
 
-/// XORs the `hashes` of each block into the ciphertext at word `offset` of its switch; a switch has `stride` words.
+/// XORs the `hashes` of each block into the ciphertext at word `offset` of its switch; a switch has
+/// `stride` words.
 fn add_hashed(
     hashes: &[Aes128],
     bits: u32,

@@ -4,8 +4,9 @@
 //! Most segments then fit into a cache of any size, and both parties see the switches in the same
 //! order.
 //!
-//! Each segment keeps a prefix of its outputs. Output switches that lead to no kept output are omitted, and so are all
-//! switches of a part that keeps nothing. A segment that keeps one output is a tree: each switch hands on its first lane.
+//! Each segment keeps a prefix of its outputs. Output switches that lead to no kept output are
+//! omitted, and so are all switches of a part that keeps nothing. A segment that keeps one output
+//! is a tree: each switch hands on its first lane.
 
 use crate::Network;
 use std::collections::BTreeMap;
@@ -26,8 +27,8 @@ pub(super) trait Switches: Sized {
     /// [`vesica_core::Error::Bug`] if no switches are left; connection errors.
     fn begin(&mut self, ctx: &mut Context) -> Result<()>;
 
-    /// Applies the next switches of the piece to `pairs`: for each pair, the words of one lane, then of the other. A
-    /// lane has `W` words, or `words` if `W` is 0.
+    /// Applies the next switches of the piece to `pairs`: for each pair, the words of one lane,
+    /// then of the other. A lane has `W` words, or `words` if `W` is 0.
     fn apply<const W: usize>(&mut self, words: usize, pairs: &mut [u64]);
 
     /// Ends a piece, after all of its switches.
@@ -127,7 +128,8 @@ impl Kept {
     }
 }
 
-/// Takes the lanes through the network. Afterwards the kept outputs come first; the other lanes are arbitrary.
+/// Takes the lanes through the network. Afterwards the kept outputs come first; the other lanes are
+/// arbitrary.
 pub(super) fn walk(
     ctx: &mut Context,
     switches: &mut impl Switches,
@@ -230,8 +232,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Counts the switches of Waksman's network that lead to one of the first outputs, by going backwards. A segment of
-    /// which one output is needed counts as a tree.
+    /// Counts the switches of Waksman's network that lead to one of the first outputs, by going
+    /// backwards. A segment of which one output is needed counts as a tree.
     fn that_lead_there(len: usize, kept: usize) -> u64 {
         let network = Network::waksman(len);
         let mut leads: BTreeSet<usize> = (0..kept).collect();
@@ -254,7 +256,8 @@ mod tests {
                         needed.extend(pair);
                     }
                 }
-                // Each input leads to each output, so the input switches count if any output is needed.
+                // Each input leads to each output, so the input switches count if any output is
+                // needed.
                 count += if needed.is_empty() { 0 } else { segment.input.len() as u64 };
                 parts.extend(needed.iter().map(|lane| {
                     let i = lane - first;
@@ -282,7 +285,8 @@ mod tests {
         for len in [3, 10, 1000, 1 << 16, 1_331_691] {
             assert_eq!(switches(len, 1), len as u64 - 1, "one of {len}");
             for kept in [2, 5, 100, 1000].into_iter().filter(|kept| *kept < len) {
-                // Half a switch a lane for each level until a segment keeps one output, then a tree.
+                // Half a switch a lane for each level until a segment keeps one output, then a
+                // tree.
                 let levels = kept.next_power_of_two().ilog2() as f64;
                 let most = len as f64 * (levels / 2.0 + 1.0) + kept as f64 * levels;
                 assert!((switches(len, kept) as f64) < most, "{kept} of {len}");

@@ -136,8 +136,8 @@ fn thousands(count: usize) -> String {
     }
 }
 
-/// The invariants of evaluators: at each level, segments and switches lie side by side without gaps, and a segment's
-/// parts are where the documentation says.
+/// The invariants of evaluators: at each level, segments and switches lie side by side without
+/// gaps, and a segment's parts are where the documentation says.
 #[test]
 fn segments_cover_a_level_and_split_into_the_next() {
     for network in NETWORKS {
@@ -173,7 +173,8 @@ fn segments_cover_a_level_and_split_into_the_next() {
     }
 }
 
-/// Evaluation in the other order: depth first over one slice, with each segment's switches found by index.
+/// Evaluation in the other order: depth first over one slice, with each segment's switches found by
+/// index.
 #[test]
 fn depth_first_evaluation_gives_the_same() {
     fn walk(routing: &Routing, level: usize, index: usize, lanes: &mut Vec<u32>) {

@@ -72,7 +72,8 @@ fn every_injection_of_few_rows_is_switched() {
                 });
                 injections = longer.collect();
             }
-            // The form with two ciphertexts goes the same way. One row takes a tree: every source of it is tried.
+            // The form with two ciphertexts goes the same way. One row takes a tree: every source
+            // of it is tried.
             let step = if outputs == inputs as usize || outputs == 1 { 1 } else { 7 };
             for injection in injections.iter().step_by(step) {
                 check(&setting, Form::Correlated, &rows, injection);

@@ -9,7 +9,8 @@ fn rng(seed: u8) -> ChaCha20Rng {
     ChaCha20Rng::from_seed([seed; 32])
 }
 
-/// The χ² statistic of `draws` permutations of `len` lanes from `draw`, against the uniform distribution.
+/// The χ² statistic of `draws` permutations of `len` lanes from `draw`, against the uniform
+/// distribution.
 fn chi_square(len: u32, draws: u32, mut draw: impl FnMut() -> Vec<u32>) -> f64 {
     let orders: u32 = (1..=len).product();
     let mut seen: HashMap<Vec<u32>, u32> = HashMap::new();

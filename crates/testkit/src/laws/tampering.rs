@@ -30,11 +30,13 @@ pub fn tampering_never_hangs_or_panics(protocol: &Protocol, cases: Cases) {
 /// Protocols that send more send many similar ones.
 const FEW_MESSAGES: usize = 8;
 
-/// Which changes of a party's messages are tried, as (message, change, learner): `messages` is their number by learner.
+/// Which changes of a party's messages are tried, as (message, change, learner): `messages` is
+/// their number by learner.
 ///
-/// Every message is changed, and every change is made with each of the learners. With [`Cases::Pairs`] a few messages are
-/// changed in every way. If there are enough messages for every learner to get every change, each is changed once, with the
-/// learners in turn; if not, each is changed with every learner.
+/// Every message is changed, and every change is made with each of the learners. With
+/// [`Cases::Pairs`] a few messages are changed in every way. If there are enough messages for every
+/// learner to get every change, each is changed once, with the learners in turn; if not, each is
+/// changed with every learner.
 fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usize; 3]> {
     let sent = || messages.iter().copied();
     let [few, most] =
@@ -59,7 +61,8 @@ fn changes_to_try(cases: Cases, messages: &[usize], changes: usize) -> Vec<[usiz
     (0..messages.len()).flat_map(with).collect()
 }
 
-/// Runs `protocol` with messages of either party changed in the ways of `changes`, and hands the runs to `check`.
+/// Runs `protocol` with messages of either party changed in the ways of `changes`, and hands the
+/// runs to `check`.
 fn change_each_message(
     protocol: &Protocol,
     changes: &[Change],

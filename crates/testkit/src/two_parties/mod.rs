@@ -235,8 +235,8 @@ impl Runner {
         assert!(taken < SOON + 20 * start.elapsed(), "slow end after {taken:?}: {tampering:?}");
     }
 
-    /// [`change_message`](Self::change_message) of each of the first `messages` messages of the party in role `from` in
-    /// each way of `changes`; `check` gets every run.
+    /// [`change_message`](Self::change_message) of each of the first `messages` messages of the
+    /// party in role `from` in each way of `changes`; `check` gets every run.
     ///
     /// # Panics
     /// When there is no message, and as [`change_message`](Self::change_message).

@@ -15,8 +15,9 @@ pub(super) fn tapped(
     Arc::new(Tapped { inner: Arc::clone(inner), tap })
 }
 
-/// `inner`, which takes up to three milliseconds more for each piece that is written. The times differ from stream to
-/// stream and from piece to piece, so forks overtake each other in another order than without them.
+/// `inner`, which takes up to three milliseconds more for each piece that is written. The times
+/// differ from stream to stream and from piece to piece, so forks overtake each other in another
+/// order than without them.
 pub(super) fn uneven(inner: &Arc<dyn Streams>) -> Arc<dyn Streams> {
     tapped(inner, |id| {
         let mut turn = id.as_u64();

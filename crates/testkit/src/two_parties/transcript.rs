@@ -6,7 +6,8 @@ use vesica_net::{MESSAGE_HEADER_LEN, StreamId, Streams};
 /// What was sent, stream by stream.
 type Sent = Vec<(StreamId, Vec<u8>)>;
 
-/// All that one party sent, stream by stream, for tests of what the other one sees; shared by clones.
+/// All that one party sent, stream by stream, for tests of what the other one sees; shared by
+/// clones.
 #[derive(Clone, Debug)]
 pub struct Transcript {
     /// Whose messages are kept.
@@ -34,8 +35,8 @@ impl Transcript {
         messages
     }
 
-    /// The bytes of the messages so far, headers included, ordered by stream. The stream of a fork is named by the
-    /// forks that lead to it, so equal programs have equal names.
+    /// The bytes of the messages so far, headers included, ordered by stream. The stream of a fork
+    /// is named by the forks that lead to it, so equal programs have equal names.
     pub fn streams(&self) -> Vec<(StreamId, Vec<u8>)> {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner).clone();
         streams.sort_by_key(|(id, _)| *id);

@@ -15,8 +15,8 @@ struct Past {
 }
 
 impl WireRun {
-    /// The law, also in the middle of a run: until the party in `role` waits for more, it has sent the same with one
-    /// CPU thread as with three, wherever what it received ends.
+    /// The law, also in the middle of a run: until the party in `role` waits for more, it has sent
+    /// the same with one CPU thread as with three, wherever what it received ends.
     ///
     /// One stream at a time ends after each number of `thirds` of its bytes, while the others are
     /// whole.
@@ -69,9 +69,10 @@ impl WireRun {
         }
     }
 
-    /// The law of a run in turns: two parties of which none stays alive between its flights, each with other numbers of
-    /// threads from turn to turn, say byte for byte what they say in a live run, and end with the same. `before` is
-    /// called before each turn with its number. How many turns it took.
+    /// The law of a run in turns: two parties of which none stays alive between its flights, each
+    /// with other numbers of threads from turn to turn, say byte for byte what they say in a live
+    /// run, and end with the same. `before` is called before each turn with its number. How many
+    /// turns it took.
     ///
     /// # Panics
     /// If they do not.

@@ -1,8 +1,9 @@
 //! The files of a crate do not import each other in circles.
 //!
-//! A file imports another if it names an item that the other one defines: by `use`, or by a path in its code. An item
-//! is followed through re-exports to the file that defines it. A module that declares or re-exports another one does
-//! not import it by that alone. Methods are not looked at: an `impl` may be in a file above its type.
+//! A file imports another if it names an item that the other one defines: by `use`, or by a path in
+//! its code. An item is followed through re-exports to the file that defines it. A module that
+//! declares or re-exports another one does not import it by that alone. Methods are not looked at:
+//! an `impl` may be in a file above its type.
 
 use crate::literals::literal_end;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -193,8 +194,8 @@ impl Crate {
         Self(files.collect())
     }
 
-    /// The file that defines what `path` names in the file `from`, and whether it is an item rather than the module.
-    /// `None` if it is not of this crate. `seen` ends circles of re-exports.
+    /// The file that defines what `path` names in the file `from`, and whether it is an item rather
+    /// than the module. `None` if it is not of this crate. `seen` ends circles of re-exports.
     fn find(
         &self,
         from: &Names,

@@ -1,7 +1,7 @@
 //! Dependencies obey `deny.toml`: licences, sources, crates.
 //!
-//! `cargo deny check` reads the same file and also checks advisories. It takes minutes to build, so this test covers
-//! everything else.
+//! `cargo deny check` reads the same file and also checks advisories. It takes minutes to build, so
+//! this test covers everything else.
 
 use serde::Deserialize;
 use serde_json::Value;

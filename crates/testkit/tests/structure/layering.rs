@@ -12,7 +12,8 @@ use std::process::Command;
 const HEADING: &str = "## Who may depend on whom";
 const COLUMNS: [&str; 4] = ["crate", "depends on", "in tests also on", "touches"];
 
-/// The only crates that may hold unsafe code: vector kernels, the global allocator, and what Python hands over.
+/// The only crates that may hold unsafe code: vector kernels, the global allocator, and what Python
+/// hands over.
 const UNSAFE_CRATES: [&str; 3] = ["heap", "python", "simd"];
 
 /// Crates that only tests use.
@@ -38,8 +39,8 @@ const SHARED_BY_PROTOCOLS: [&str; 2] = ["lib", "computed"];
 /// Longest `lib.rs`: a table of contents.
 const CONTENTS_MAX_LINES: usize = 80;
 
-/// The parts of the outside world, and the text in a source file that indicates their use. The command
-/// itself may touch `everything`.
+/// The parts of the outside world, and the text in a source file that indicates their use. The
+/// command itself may touch `everything`.
 const WORLD: [(&str, &[&str]); 5] = [
     ("files", &["std::fs"]),
     ("sockets", &["std::net"]),

@@ -1,7 +1,7 @@
 //! Comments, strings and characters in source text.
 
-/// The end of what begins at `start`, and whether it is a string with escapes: a comment, a string, or a character.
-/// `None` if it is none of these.
+/// The end of what begins at `start`, and whether it is a string with escapes: a comment, a string,
+/// or a character. `None` if it is none of these.
 pub(crate) fn literal_end(code: &str, start: usize) -> Option<(usize, bool)> {
     let rest = &code[start..];
     let until = |end: &str, from: usize| {

@@ -62,8 +62,9 @@ fn chosen(agreement: &Agreement) -> BTreeSet<&'static str> {
     chosen
 }
 
-/// A candidate that no sizes and no network choose only makes the explanation longer, and a run slower to begin. One that
-/// is more secure than asked is there for parties whose sizes make it nearly as fast.
+/// A candidate that no sizes and no network choose only makes the explanation longer, and a run
+/// slower to begin. One that is more secure than asked is there for parties whose sizes make it
+/// nearly as fast.
 #[test]
 fn every_candidate_is_chosen_at_some_sizes_over_some_network() {
     let mut seen = 0;

@@ -13,7 +13,8 @@ pub(super) struct Question {
     pub(super) is_bounded: bool,
 }
 
-/// The questions for which `row` may be chosen with `auto`, in the order of its operations, without bounds first.
+/// The questions for which `row` may be chosen with `auto`, in the order of its operations, without
+/// bounds first.
 pub(super) fn questions(row: &Protocol) -> Vec<Question> {
     let kinds = row.operations.iter().flat_map(|operation| {
         [false, true].map(|is_bounded| Question { operation: *operation, is_bounded })
@@ -126,7 +127,8 @@ mod tests {
     use super::*;
     use vesica_protocols::catalogue;
 
-    /// The protocols that agreements of some kind may choose, written independently of the code above.
+    /// The protocols that agreements of some kind may choose, written independently of the code
+    /// above.
     fn candidates(
         operation: Operation,
         bounds: &str,

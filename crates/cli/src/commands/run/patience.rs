@@ -17,7 +17,8 @@ pub(super) struct Patience {
 }
 
 impl Patience {
-    /// Watches the run that `reporter` observes, and cancels `cancel` when it has waited for others for `limit`.
+    /// Watches the run that `reporter` observes, and cancels `cancel` when it has waited for others
+    /// for `limit`.
     pub(super) fn start(reporter: &Arc<Reporter>, limit: Duration, cancel: &CancelToken) -> Self {
         let (is_over, absent) = (CancelToken::new(), Arc::<Mutex<Option<Vec<String>>>>::default());
         let watch = {
@@ -38,7 +39,8 @@ impl Patience {
         Self { is_over, absent, thread }
     }
 
-    /// Ends the watch. Returns the parties that did not connect in time, if the run was cancelled for them.
+    /// Ends the watch. Returns the parties that did not connect in time, if the run was cancelled
+    /// for them.
     pub(super) fn end(mut self) -> Option<Vec<String>> {
         self.is_over.cancel();
         if let Some(thread) = self.thread.take() {

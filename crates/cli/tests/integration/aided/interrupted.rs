@@ -1,4 +1,5 @@
-//! Parties and helpers that are killed, stopped or out of space: the same commands continue and give the same result.
+//! Parties and helpers that are killed, stopped or out of space: the same commands continue and
+//! give the same result.
 
 use super::{assert_results, with_files};
 use crate::aided::scene::{Scene, TERMS, Terms, until, until_told};

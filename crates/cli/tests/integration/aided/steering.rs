@@ -1,6 +1,6 @@
-//! Until its last message a party acts the same whether all keys are common, none are, or the answer
-//! is wrong. Neither the helper nor the other party can distinguish these cases, no matter what the
-//! party does with its result later.
+//! Until its last message a party acts the same whether all keys are common, none are, or the
+//! answer is wrong. Neither the helper nor the other party can distinguish these cases, no matter
+//! what the party does with its result later.
 
 use crate::aided::scene::{Scene, TERMS, Terms, identity, joined, people, until};
 use std::fs;

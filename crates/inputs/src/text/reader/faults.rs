@@ -16,7 +16,8 @@ impl RecordReader {
         InputError::Ragged { path, line, expected, found: self.spans.len() }
     }
 
-    /// The error for the record found last, if its cells show that quotes are written with a backslash.
+    /// The error for the record found last, if its cells show that quotes are written with a
+    /// backslash.
     pub fn backslashed(&self) -> Option<InputError> {
         let Extent { start, body, .. } = self.found;
         let record = &self.buf[start..start + body];
@@ -88,7 +89,8 @@ impl RecordReader {
     }
 }
 
-/// The likely encoding of text whose byte `at` is not UTF-8. UTF-16 is checked when a file is opened.
+/// The likely encoding of text whose byte `at` is not UTF-8. UTF-16 is checked when a file is
+/// opened.
 fn guess_encoding(data: &[u8], at: usize) -> EncodingGuess {
     let continues = |byte: &u8| (0x80..0xc0).contains(byte);
     match data.get(at) {

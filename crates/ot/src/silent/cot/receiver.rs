@@ -43,14 +43,14 @@ impl<S: Security> Receiver<S> {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32; connection errors;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection error or a failed check, every
-    /// further call returns that error.
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection error or a failed
+    /// check, every further call returns that error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<ReceiverStream> {
         self.extend_readers(ctx, len).map(|[stream]| stream)
     }
 
-    /// Like [`extend`](Self::extend), with `N` streams of the same transfers, for callers that need a part of all of
-    /// them before the whole of any.
+    /// Like [`extend`](Self::extend), with `N` streams of the same transfers, for callers that need
+    /// a part of all of them before the whole of any.
     ///
     /// # Errors
     /// As [`extend`](Self::extend).

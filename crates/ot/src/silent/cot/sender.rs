@@ -42,8 +42,8 @@ impl<S: Security> Sender<S> {
     ///
     /// # Errors
     /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32; connection errors;
-    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection error or a failed check, every
-    /// further call returns that error.
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection error or a failed
+    /// check, every further call returns that error.
     pub fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<SenderStream> {
         self.poison.check()?;
         parameters::check_len(len)?;

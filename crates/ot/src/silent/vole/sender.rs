@@ -40,9 +40,10 @@ impl<S: Security> Sender<S> {
     /// All communication for `len` new correlations; reading the stream computes them.
     ///
     /// # Errors
-    /// [`vesica_core::ParameterError::UnsupportedOperation`]; [`vesica_core::ParameterError::TooManyCorrelations`]
-    /// above 2^32; connection errors; [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection
-    /// error or a failed check, every further call returns that error.
+    /// [`vesica_core::ParameterError::UnsupportedOperation`];
+    /// [`vesica_core::ParameterError::TooManyCorrelations`] above 2^32; connection errors;
+    /// [`vesica_core::Misbehaviour::CorrelationCheckFailed`]. After a connection error or a failed
+    /// check, every further call returns that error.
     pub fn extend(
         &mut self,
         ctx: &mut Context,

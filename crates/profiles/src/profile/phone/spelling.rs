@@ -7,17 +7,19 @@ use rlibphonenumber::PHONE_NUMBER_UTIL;
 /// Digits of the shortest numbers, those of small islands.
 const FIRST_MIN_DIGITS: usize = 4;
 
-/// Digits, without country code, from which on a number counts as whole even outside the known ranges.
+/// Digits, without country code, from which on a number counts as whole even outside the known
+/// ranges.
 const WHOLE_MIN_DIGITS: usize = 8;
 
 /// Digits of a number too long for the first group of one, and so before a decimal point.
 const UNGROUPED_MIN_DIGITS: usize = 7;
 
-/// Whether `text` is what programs make of a number in a column with gaps: `15123456789.0`, `1.5E+10`,
-/// `15,123,456,789.00`.
+/// Whether `text` is what programs make of a number in a column with gaps: `15123456789.0`,
+/// `1.5E+10`, `15,123,456,789.00`.
 ///
-/// A point or comma alone is a decimal point before one or two digits, and before zeros alone if at least seven digits
-/// stand before it. With groups of three before it, it is one if they have another mark.
+/// A point or comma alone is a decimal point before one or two digits, and before zeros alone if at
+/// least seven digits stand before it. With groups of three before it, it is one if they have
+/// another mark.
 pub(super) fn is_decimal(text: &str) -> bool {
     let are_digits =
         |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -51,7 +51,8 @@ fn list_len(check: Check, items: u64) -> u64 {
     check.labels(items)
 }
 
-/// A helper, or another party, that made the answer what it is would learn from anything else whether it hit something.
+/// A helper, or another party, that made the answer what it is would learn from anything else
+/// whether it hit something.
 #[test]
 fn a_party_that_refuses_its_answer_sends_the_same_as_any_other() {
     let check = Check { copies: 3, dummies: 64 };
@@ -92,10 +93,12 @@ fn a_helper_that_returns_nothing_everything_or_another_answer_is_caught() {
     }
 }
 
-/// The best that a helper can do is to guess which c labels of its list are the copies of one item. That succeeds as
-/// often as `Check::bits` says; with more copies than dummies far more often than the published t^-(c-1) (Theorem 2).
+/// The best that a helper can do is to guess which c labels of its list are the copies of one item.
+/// That succeeds as often as `Check::bits` says; with more copies than dummies far more often than
+/// the published t^-(c-1) (Theorem 2).
 ///
-/// About 40 runs of each check stay unnoticed, or 3000 runs are made: of fewer, too few would stay unnoticed to tell.
+/// About 40 runs of each check stay unnoticed, or 3000 runs are made: of fewer, too few would stay
+/// unnoticed to tell.
 #[test]
 fn dropping_and_adding_is_caught_as_often_as_the_check_says() {
     caught_as_often_as_the_check_says(|check| (40.0 * check.bits(1).exp2()).min(3000.0) as u64);
@@ -352,7 +355,8 @@ fn a_helper_that_shows_a_returning_party_other_data_is_detected() {
     }
 }
 
-/// A way to a helper that shows a party other bytes, or cuts it off before it gets a slot of some kind.
+/// A way to a helper that shows a party other bytes, or cuts it off before it gets a slot of some
+/// kind.
 #[derive(Clone)]
 struct Bent {
     way: Way,
@@ -445,8 +449,8 @@ impl Lying {
     }
 }
 
-/// The size-hiding protocol: what the helper hands on, changed in any byte, ends the run, or changes nothing where it
-/// is of a label that is not common; never a wrong answer.
+/// The size-hiding protocol: what the helper hands on, changed in any byte, ends the run, or
+/// changes nothing where it is of a label that is not common; never a wrong answer.
 #[test]
 fn a_helper_that_changes_what_it_hands_on_in_the_size_hiding_protocol_is_caught() {
     let check = Check { copies: 3, dummies: 1 << 10 };
@@ -504,8 +508,8 @@ fn what_a_helper_sees_of_the_size_hiding_protocol_has_the_same_lengths_whatever_
     assert_eq!(disjoint, lens(17));
 }
 
-/// Were a party to open its list to a helper that is not bound to the other's answer yet, the helper could make that
-/// answer with what it was shown.
+/// Were a party to open its list to a helper that is not bound to the other's answer yet, the
+/// helper could make that answer with what it was shown.
 #[test]
 fn nothing_is_opened_to_a_helper_that_shows_the_parties_different_commitments() {
     let mut helper = Helper::new(spec(Variant::Fair, &LENS, SMALL));

@@ -158,7 +158,8 @@ fn a_party_that_has_sent_its_list_keeps_the_way_back_to_its_rows_and_nothing_els
     }
 }
 
-/// Runs a party; gives the labels of its list, and the intermediate data when it waited for its answer and at its most.
+/// Runs a party; gives the labels of its list, and the intermediate data when it waited for its
+/// answer and at its most.
 fn watched(way: &Way, scales: &[u32], set: &[Item]) -> (u64, u64, u64) {
     let (pool, scratch) = (Pool::new(NonZeroUsize::MIN).unwrap(), Counting::default());
     let means = Means { scratch: &scratch, memory_bytes: 1 << 10, pool: &pool, progress: &Quiet };

@@ -84,7 +84,8 @@ impl Recorded {
         self.digests.get(entry)
     }
 
-    /// The record with these digests: of the next wire version where one differs, not where rows or runs are new.
+    /// The record with these digests: of the next wire version where one differs, not where rows or
+    /// runs are new.
     pub(super) fn followed_by(self, digests: BTreeMap<Entry, [String; 2]>) -> Self {
         let is_kept = |(entry, both): (&Entry, &[String; 2])| {
             digests.get(entry).is_none_or(|new| new == both)

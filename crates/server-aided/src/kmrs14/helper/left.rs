@@ -1,4 +1,5 @@
-//! What the helper can still use of a run if a damaged disk or a power failure lost some of its slots.
+//! What the helper can still use of a run if a damaged disk or a power failure lost some of its
+//! slots.
 
 use super::{HelperStore, Steps, formats};
 use crate::kmrs14::catalogue::Variant;
@@ -11,8 +12,8 @@ use vesica_core::Refusal;
 /// What can still be used of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Left {
-    /// Kinds of slots that are useless now, each with its party. All slots of such a kind of that party must be emptied
-    /// and filled again.
+    /// Kinds of slots that are useless now, each with its party. All slots of such a kind of that
+    /// party must be emptied and filled again.
     pub useless: Vec<(Kind, u8)>,
     /// Whether the helper's secret is still needed.
     pub needs_secret: bool,
@@ -120,7 +121,8 @@ impl Steps<'_> {
     /// Whether each party's answer is there, or the stored one that it is copied from.
     fn can_answer(&self) -> Result<bool, Refusal> {
         if !self.filled_by_all(Kind::Size) {
-            // Without the sizes the number of parts is unknown. The first part shows that there are some.
+            // Without the sizes the number of parts is unknown. The first part shows that there are
+            // some.
             let is_some = |party| {
                 [Kind::Answer, Kind::Kept].iter().any(|kind| is_whole(self.slots, *kind, party, 1))
             };

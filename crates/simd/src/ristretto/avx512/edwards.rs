@@ -4,10 +4,11 @@
 //! Formulas: Hisil, Wong, Carter, Dawson, *Twisted Edwards Curves Revisited*, Asiacrypt 2008,
 //! section 3.1 (addition, unified and complete as -1 is a square and d is not) and 3.3 (doubling).
 //!
-//! The scalars are secret. Their digits select table entries by reads of the whole table, and signs by masks.
+//! The scalars are secret. Their digits select table entries by reads of the whole table, and signs
+//! by masks.
 //!
-//! Points are changed in place, and a doubling or an addition is one function with everything inlined: passing half a
-//! point through memory costs a tenth of the time.
+//! Points are changed in place, and a doubling or an addition is one function with everything
+//! inlined: passing half a point through memory costs a tenth of the time.
 
 use core::arch::x86_64::*;
 use core::hint::black_box;
@@ -21,7 +22,8 @@ use crate::ristretto::digits::{DIGITS, Digits, LARGEST_DIGIT};
 
 /// Points (X : Y : Z : T), x = X/Z, y = Y/Z, xy = T/Z.
 ///
-/// Doubling does not read T, so operations before a doubling need not compute it: `WITH_T` says whether they do.
+/// Doubling does not read T, so operations before a doubling need not compute it: `WITH_T` says
+/// whether they do.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) x: Fe,
@@ -170,8 +172,8 @@ impl Multiplier {
 
     /// One scalar per lane.
     ///
-    /// The digits are compared in vectors that the compiler cannot see through. It does not know which lanes are equal,
-    /// so it cannot turn the masks into branches.
+    /// The digits are compared in vectors that the compiler cannot see through. It does not know
+    /// which lanes are equal, so it cannot turn the masks into branches.
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn each(digits: &[&Digits; LANES]) -> Multiplier {
         let mut multiplier = Multiplier([Digit::default(); DIGITS]);
@@ -215,7 +217,8 @@ impl Table {
         }
     }
 
-    /// Sets coordinate `i` of `found` to that of |digit| · P. Reads this coordinate of the whole table.
+    /// Sets coordinate `i` of `found` to that of |digit| · P. Reads this coordinate of the whole
+    /// table.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn select(&self, i: usize, digit: &Digit, found: &mut CachedPoint) {
@@ -235,7 +238,8 @@ impl Table {
         for (place, digit) in k.0.iter().enumerate().rev() {
             // Otherwise the compiler would copy the whole table to the stack before the loop.
             let table = black_box(&*self);
-            // Selections are loads and moves, and doublings are mostly multiplications, so they can overlap.
+            // Selections are loads and moves, and doublings are mostly multiplications, so they can
+            // overlap.
             for i in 0..4 {
                 table.select(i, digit, &mut summand);
                 if place + 1 == DIGITS {

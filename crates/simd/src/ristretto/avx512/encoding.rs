@@ -7,9 +7,9 @@ use super::constants::{
 use super::edwards::{CompletedPoint, Point};
 use super::field::{Fe, Mask, ONE, Words, ZERO};
 
-/// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and of sqrt(-1) u/v
-/// in the other lanes. Runs two independent instances in step, because the chain of squarings is
-/// long.
+/// SQRT_RATIO_M1 (4.2): the lanes where u/v is a square, and the nonnegative root of u/v there and
+/// of sqrt(-1) u/v in the other lanes. Runs two independent instances in step, because the chain of
+/// squarings is long.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
 fn sqrt_ratio_m1(u: [Fe; 2], v: [Fe; 2]) -> [(Mask, Fe); 2] {
@@ -77,7 +77,8 @@ impl DecodeStart {
     }
 }
 
-/// Decodes two times eight encodings to points, and returns the lanes where they are valid and not the identity.
+/// Decodes two times eight encodings to points, and returns the lanes where they are valid and not
+/// the identity.
 ///
 /// The points in other lanes are meaningless.
 #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
@@ -180,7 +181,8 @@ pub(super) fn encode_doubles(batch: &[CompletedPoint], mut emit: impl FnMut(usiz
         let inv_eg = f.mul(h).carry().mul(inv).carry();
         let rotate = eg.mul(inv_fh).carry().is_negative();
 
-        // If rotated, everything is multiplied by i so that both cases have one form: s = scale (h' - g') g' / (E G).
+        // If rotated, everything is multiplied by i so that both cases have one form: s = scale
+        // (h' - g') g' / (E G).
         let scale = c.select(i, rotate);
         let e_prime = e.select(g, rotate);
         let g_prime = g.select(e.neg(), rotate);

@@ -26,8 +26,8 @@
 //! The callers add at most four products and raised products, so no sum reaches 2^64. Debug builds
 //! check each factor, sum and difference.
 //!
-//! Arrays are processed with loops instead of `map` and `from_fn`: the library's functions lack the target features, so
-//! nothing would be inlined into them.
+//! Arrays are processed with loops instead of `map` and `from_fn`: the library's functions lack the
+//! target features, so nothing would be inlined into them.
 //!
 //! No branch or memory address here depends on the value of an element.
 
@@ -128,8 +128,8 @@ impl Fe {
         self.mul_plus(rhs, &ZERO)
     }
 
-    /// The product, raised to be the minuend of another product in [`Sum::sub_lesser`]. This is free, because the sums
-    /// of the columns start from the multiple of p.
+    /// The product, raised to be the minuend of another product in [`Sum::sub_lesser`]. This is
+    /// free, because the sums of the columns start from the multiple of p.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     pub(super) fn mul_raised(self, rhs: Fe) -> Sum {

@@ -1,7 +1,7 @@
 //! Field arithmetic compared with plain integers, at the bounds of the limbs.
 //!
-//! The shared tests of all backends cover the curve and the encodings as a whole, against the RFC and another
-//! implementation.
+//! The shared tests of all backends cover the curve and the encodings as a whole, against the RFC
+//! and another implementation.
 
 use core::arch::x86_64::{__m512i, _mm512_set_epi64};
 

@@ -52,8 +52,9 @@ impl Drop for Piece {
 impl Holder {
     /// Receives the corrections of all choices.
     ///
-    /// This happens before the first correction goes out, because the router reads none before it has sent its last
-    /// choice. Two parties that write without reading deadlock once the queues between them are full.
+    /// This happens before the first correction goes out, because the router reads none before it
+    /// has sent its last choice. Two parties that write without reading deadlock once the queues
+    /// between them are full.
     pub(crate) fn receive_corrections(&mut self, ctx: &mut Context) -> Result<()> {
         self.differ = vec![0; Bits::bytes_len(self.all as usize)];
         for differ in self.differ.chunks_mut(ANNOUNCED / 8) {

@@ -14,7 +14,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// The party that chooses the order, as the receiver of silent OT.
 pub(crate) struct Router {
-    /// Two streams of the same OTs: first for the choices, then for the messages, which are too many to store.
+    /// Two streams of the same OTs: first for the choices, then for the messages, which are too
+    /// many to store.
     of_choices: VecDeque<ReceiverStream>,
     of_messages: VecDeque<ReceiverStream>,
     pads: Pads,

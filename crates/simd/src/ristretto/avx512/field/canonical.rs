@@ -78,7 +78,8 @@ impl Fe {
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn canonical(self) -> Fe {
         let mut l = self.0;
-        // The value is below 2p, so it contains p at most once: exactly if value + 19 reaches 2^255.
+        // The value is below 2p, so it contains p at most once: exactly if value + 19 reaches
+        // 2^255.
         let mut carry = splat(19);
         for limb in l {
             carry = _mm512_srli_epi64::<51>(_mm512_add_epi64(limb, carry));

@@ -3,8 +3,8 @@
 use super::Fe;
 
 impl Fe {
-    /// Squares each element `n` times, all elements of `x` in step: the chains are independent, which hides the latency
-    /// of each.
+    /// Squares each element `n` times, all elements of `x` in step: the chains are independent,
+    /// which hides the latency of each.
     #[inline]
     #[target_feature(enable = "avx512f,avx512ifma,avx512vl,avx512dq")]
     fn square_times<const N: usize>(mut x: [Fe; N], n: usize) -> [Fe; N] {
