@@ -154,7 +154,7 @@ impl Watched {
     }
 }
 
-/// The maximum bytes of the object `name`, as docs/exchange.md says.
+/// The maximum bytes of the object `name`, as docs/wire/store.md says.
 fn most_of(name: &str) -> u64 {
     match name.rsplit('-').next() {
         _ if name.ends_with("-given-up") => 1,
