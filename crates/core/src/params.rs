@@ -23,9 +23,10 @@ impl Runs {
     /// # Errors
     /// [`ParameterError::Runs`] for 0, and above [`Runs::MAX`].
     pub fn new(count: u64) -> Result<Self> {
-        match (1..=Self::MAX.count()).contains(&count) {
-            true => Ok(Self(count as u16)),
-            false => Err(ParameterError::Runs { count }.into()),
+        if (1..=Self::MAX.count()).contains(&count) {
+            Ok(Self(count as u16))
+        } else {
+            Err(ParameterError::Runs { count }.into())
         }
     }
 

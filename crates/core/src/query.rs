@@ -146,9 +146,10 @@ impl Values {
     /// Whether `value` is in range.
     pub fn contain(&self, value: u64) -> bool {
         let outside = 64 - self.bits;
-        match self.signed {
-            true => (value as i64) << outside >> outside == value as i64,
-            false => value << outside >> outside == value,
+        if self.signed {
+            (value as i64) << outside >> outside == value as i64
+        } else {
+            value << outside >> outside == value
         }
     }
 

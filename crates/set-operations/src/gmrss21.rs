@@ -291,9 +291,10 @@ fn receiver_core(
         })?
     };
     // 10.
-    match e.len() == n_x {
-        true => Ok(ReceiverCore { e, factors }),
-        false => Err(Error::Bug("a comparison gave another number of bits")),
+    if e.len() == n_x {
+        Ok(ReceiverCore { e, factors })
+    } else {
+        Err(Error::Bug("a comparison gave another number of bits"))
     }
 }
 

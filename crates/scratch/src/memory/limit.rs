@@ -66,12 +66,12 @@ fn group_limit(groups: &str, mounts: &str, read: impl Fn(&Path) -> Option<String
         let mut fields = line.splitn(3, ':');
         let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
         let is_second = id == "0" && controllers.is_empty();
-        let files: &[&str] = match is_second {
-            true => &["memory.max", "memory.high"],
-            false if controllers.split(',').any(|name| name == "memory") => {
-                &["memory.limit_in_bytes"]
-            }
-            false => return None,
+        let files: &[&str] = if is_second {
+            &["memory.max", "memory.high"]
+        } else if controllers.split(',').any(|name| name == "memory") {
+            &["memory.limit_in_bytes"]
+        } else {
+            return None;
         };
         let mount = mounts.iter().find(|mount| mount.is_second == is_second)?;
         mount

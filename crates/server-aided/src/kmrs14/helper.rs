@@ -79,9 +79,10 @@ pub fn check_put(
         // If all had announced them, a hello has been damaged since, and its party will put it
         // again.
         let was_complete = slots.is_filled(Slot::new(Share, slot.party));
-        return Err(match was_complete {
-            true => Refusal::Storage,
-            false => Refusal::Malformed { party: slot.party },
+        return Err(if was_complete {
+            Refusal::Storage
+        } else {
+            Refusal::Malformed { party: slot.party }
         });
     }
     let format = formats.as_ref().map(|formats| formats[party]);

@@ -219,9 +219,10 @@ pub(super) fn send_segments(
     keep: &(dyn Fn(u32, &Segment) -> Result<()> + Sync),
 ) -> Result<u64> {
     let segments = sorted.format().segments();
-    let filled = match boards.is_new() {
-        true => vec![false; segments as usize],
-        false => board.filled(place.kind, segments)?,
+    let filled = if boards.is_new() {
+        vec![false; segments as usize]
+    } else {
+        board.filled(place.kind, segments)?
     };
     let (next, total) = (AtomicU32::new(0), AtomicU64::new(0));
     let lane = |board: &mut dyn Board| -> Result<()> {

@@ -202,9 +202,10 @@ impl PartySteps<'_> {
         let answer_len = if receives { len.div_ceil(8) as usize } else { 0 };
         let (mut bytes, mut sizes) = (Vec::with_capacity(answer_len), Vec::new());
         board.get_each(&wanted, &mut |number, body| {
-            match number < parts {
-                true => bytes.extend_from_slice(&body),
-                false => sizes.push(body),
+            if number < parts {
+                bytes.extend_from_slice(&body)
+            } else {
+                sizes.push(body)
             }
             Ok(())
         })?;
@@ -239,9 +240,10 @@ impl PartySteps<'_> {
             }
             let body = of_others.next().ok_or(Error::Bug("every slot was asked for"))?;
             let len = u64::from_le_bytes(exact(body)?);
-            match self.run.spec.takes(party, self.formats[party], len) {
-                true => Ok(len),
-                false => Err(Misbehaviour::InvalidValue.into()),
+            if self.run.spec.takes(party, self.formats[party], len) {
+                Ok(len)
+            } else {
+                Err(Misbehaviour::InvalidValue.into())
             }
         };
         (0..self.run.spec.parties.len()).map(one).collect()

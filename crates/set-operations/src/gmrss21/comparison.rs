@@ -56,9 +56,10 @@ pub(super) fn shares(
         let share = are_zero(&mut gmw, differences)?;
         shares.extend(share.iter());
     }
-    match shares.len() == values.len() {
-        true => Ok(shares),
-        false => Err(Error::Bug("a comparison gave another number of bits")),
+    if shares.len() == values.len() {
+        Ok(shares)
+    } else {
+        Err(Error::Bug("a comparison gave another number of bits"))
     }
 }
 

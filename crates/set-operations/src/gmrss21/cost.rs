@@ -17,9 +17,10 @@ fn core_plan(form: Form, params: &PsiParams) -> CorePlan {
 /// Payload bytes: exact, or the most where they depend on the number of common items.
 pub(super) fn bytes(variant: Variant, params: &PsiParams) -> Traffic {
     let form = variant.form;
-    let core = match params.has_empty_set() {
-        true => vesica_ot::Traffic::default(),
-        false => core_plan(form, params).bytes(),
+    let core = if params.has_empty_set() {
+        vesica_ot::Traffic::default()
+    } else {
+        core_plan(form, params).bytes()
     };
     let after = match (variant.identifiers, params.query()) {
         (Some(identifiers), _) => private_id::bytes(form, identifiers, params),

@@ -63,8 +63,5 @@ pub(super) fn recv_count(ctx: &mut Context, params: &PsiParams) -> Result<u64> {
     let count = u64::from_le_bytes(bytes);
     let is_possible = count <= params.sender_len().min(params.receiver_len()) as u64
         && params.bounds().contain(count);
-    match is_possible {
-        true => Ok(count),
-        false => Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)),
-    }
+    if is_possible { Ok(count) } else { Err(Error::PeerMisbehaved(Misbehaviour::InvalidValue)) }
 }

@@ -76,16 +76,18 @@ pub(super) fn of_items(
         ctx.child("identifiers", |ctx| match identifiers {
             Identifiers::Sloppy(form) => {
                 let plan = &sloppy_plan(form, learner_len, holder_len, runs);
-                match learner == role {
-                    true => learn_sloppily(ctx, &session, plan, items, other_len, &mut ids),
-                    false => hold_sloppily(ctx, &session, plan, items, other_len, &mut ids),
+                if learner == role {
+                    learn_sloppily(ctx, &session, plan, items, other_len, &mut ids)
+                } else {
+                    hold_sloppily(ctx, &session, plan, items, other_len, &mut ids)
                 }
             }
             Identifiers::Oprf(form) => {
                 let plan = &plan(form, learner_len, runs);
-                match learner == role {
-                    true => learn(ctx, &session, plan, items, other_len, &mut ids),
-                    false => hold(ctx, &session, plan, items, other_len, &mut ids),
+                if learner == role {
+                    learn(ctx, &session, plan, items, other_len, &mut ids)
+                } else {
+                    hold(ctx, &session, plan, items, other_len, &mut ids)
                 }
             }
         })?;

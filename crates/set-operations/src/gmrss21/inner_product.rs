@@ -53,9 +53,10 @@ fn layout(params: &PsiParams, values: Values, factors: Values) -> Layout {
 
 /// Payload bytes.
 pub(super) fn bytes(form: Form, params: &PsiParams, values: Values, factors: Values) -> Traffic {
-    match params.has_empty_set() {
-        true => Traffic::default(),
-        false => sums::bytes_of(form, params, layout(params, values, factors)),
+    if params.has_empty_set() {
+        Traffic::default()
+    } else {
+        sums::bytes_of(form, params, layout(params, values, factors))
     }
 }
 
@@ -126,8 +127,9 @@ pub(super) fn receiver(
 }
 
 fn check_len(shares: &[u64], len: usize) -> Result<()> {
-    match shares.len() == len {
-        true => Ok(()),
-        false => Err(Error::Bug("another number of shares than items")),
+    if shares.len() == len {
+        Ok(())
+    } else {
+        Err(Error::Bug("another number of shares than items"))
     }
 }

@@ -87,9 +87,10 @@ impl CorePlan {
     pub(super) fn bytes(&self) -> Traffic {
         let switching = oblivious::bytes(self.form.switching(), &self.shape);
         let (bins, n_x) = (self.programmed.bins(), self.shape.outputs);
-        let compared = match self.form.compares_first() {
-            true => low_communication::bytes(bins, n_x, self.compared_bits),
-            false => equality::bytes(self.form.equality(), n_x, self.runs),
+        let compared = if self.form.compares_first() {
+            low_communication::bytes(bins, n_x, self.compared_bits)
+        } else {
+            equality::bytes(self.form.equality(), n_x, self.runs)
         };
         (self.programmed.bytes() + switching).reversed() + compared
     }
@@ -98,9 +99,10 @@ impl CorePlan {
     pub(super) fn flights(&self) -> u64 {
         let parts =
             self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
-        let compared = match self.form.compares_first() {
-            true => low_communication::flights(self.programmed.bins(), self.compared_bits),
-            false => equality::flights(self.form.equality(), self.shape.outputs, self.runs),
+        let compared = if self.form.compares_first() {
+            low_communication::flights(self.programmed.bins(), self.compared_bits)
+        } else {
+            equality::flights(self.form.equality(), self.shape.outputs, self.runs)
         };
         // Where one part ends and the next begins, messages go the same way: once, or twice in the
         // paper's form.

@@ -47,9 +47,10 @@ fn layout(params: &PsiParams, values: Values) -> Layout {
 
 /// Payload bytes.
 pub(super) fn bytes(form: Form, params: &PsiParams, values: Values) -> Traffic {
-    match params.has_empty_set() {
-        true => Traffic::default(),
-        false => bytes_of(form, params, layout(params, values)),
+    if params.has_empty_set() {
+        Traffic::default()
+    } else {
+        bytes_of(form, params, layout(params, values))
     }
 }
 

@@ -45,10 +45,8 @@ impl PartySteps<'_> {
     /// Step 7 of P_2: sends T'_2 through the helper, sealed, in parts of one length.
     pub(super) fn relay(&self, board: &mut dyn Board, t_2_prime: OwnList) -> Result<SentList> {
         let most = relayed_parts(self.format(), self.format().list_capacity());
-        let filled = match self.boards.is_new() {
-            true => Vec::new(),
-            false => board.filled(Kind::Relayed, most)?,
-        };
+        let filled =
+            if self.boards.is_new() { Vec::new() } else { board.filled(Kind::Relayed, most)? };
         let (mut part, mut total) = (0_u32, 0);
         let mut waiting: Vec<u8> = Vec::new();
         let part_len = Slot::RELAYED_PART_LEN as usize;
