@@ -16,8 +16,14 @@ const READ_ITEMS: usize = 1 << 16;
 /// has the item [`NO_ITEM`].
 pub struct RowItems {
     kept: Kept,
-    /// How many bytes stay in memory, and where the rest goes; `None` if all stay in memory.
-    spill: Option<(u64, Arc<dyn Scratch>)>,
+    /// What happens to items that exceed the memory; `None` if all stay in memory.
+    spill: Option<Spill>,
+}
+
+/// How many bytes stay in memory, and where the rest goes.
+struct Spill {
+    memory_bytes: u64,
+    scratch: Arc<dyn Scratch>,
 }
 
 enum Kept {
@@ -34,7 +40,7 @@ impl From<Vec<Item>> for RowItems {
 impl RowItems {
     /// No items yet. What exceeds `memory_bytes` goes to `scratch`.
     pub fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
-        Self { kept: Kept::InMemory(Vec::new()), spill: Some((memory_bytes, scratch)) }
+        Self { kept: Kept::InMemory(Vec::new()), spill: Some(Spill { memory_bytes, scratch }) }
     }
 
     /// Whether no item has gone to a file.
@@ -46,11 +52,11 @@ impl RowItems {
     pub fn push(&mut self, items: &[Item]) -> io::Result<()> {
         if let Kept::InMemory(kept) = &mut self.kept {
             let len = ((kept.len() + items.len()) * Item::LEN) as u64;
-            let Some((_, scratch)) = self.spill.take_if(|(most, _)| len > *most) else {
+            let Some(spill) = self.spill.take_if(|spill| len > spill.memory_bytes) else {
                 kept.extend_from_slice(items);
                 return Ok(());
             };
-            let mut file = scratch.create()?;
+            let mut file = spill.scratch.create()?;
             kept.chunks(READ_ITEMS).try_for_each(|items| file.append(&bytes_of(items)))?;
             self.kept = Kept::OnDisk(file);
         }

@@ -146,7 +146,8 @@ fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     let len = agreement.text_len().ok_or(Error::Bug("a union has no texts"))?;
     let peer = asked.role.other().ok_or(Error::Bug("a party of two has no peer"))?;
     let profiles: Vec<_> = agreement.keys.iter().map(|key| key.profile).collect();
-    let (check_items, padded) = (asked.their_check_items(), agreement.hide_sizes);
+    let others =
+        texts::Others { check_items: asked.their_check_items(), are_padded: agreement.hide_sizes };
     if !given.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
@@ -198,6 +199,7 @@ mod tests {
     use vesica_agreement::Agreement;
     use vesica_core::Item;
     use vesica_link::PublicIdentity;
+    use vesica_own_rows::self_check::Additions;
 
     const CHECK_ITEMS: u64 = 8;
     const SESSION: SessionId = SessionId::from_bytes([0; 32]);
@@ -223,7 +225,9 @@ mod tests {
     fn set() -> CheckedSet {
         let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        CheckedSet::with_check_items(items, [CHECK_ITEMS as usize; 2], 0, &[7; 32], rng).unwrap()
+        let check_items = CHECK_ITEMS as usize;
+        let additions = Additions { shared: check_items, own: check_items, padded_len: 0 };
+        CheckedSet::with_check_items(items, additions, &[7; 32], rng).unwrap()
     }
 
     fn asked(agreement: &Agreement, learns: bool) -> Asked<'_> {

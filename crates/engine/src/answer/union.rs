@@ -34,6 +34,7 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use vesica_core::Item;
+    use vesica_own_rows::self_check::Additions;
 
     fn texts(keys: &[&str]) -> KeyTexts {
         let mut texts = KeyTexts::default();
@@ -45,10 +46,9 @@ mod tests {
     fn keys_are_sorted_and_none_is_there_twice() {
         let items = (0..2).map(|i| Item::from_bytes([i; 16])).collect();
         let rng = &mut StdRng::seed_from_u64(1);
-        let set = CheckedSet::with_check_items(items, [0; 2], 0, &[7; 32], rng)
-            .unwrap()
-            .with_keys(texts(&["m", "c"]), None)
-            .unwrap();
+        let none = Additions { shared: 0, own: 0, padded_len: 0 };
+        let set = CheckedSet::with_check_items(items, none, &[7; 32], rng).unwrap();
+        let set = set.with_keys(texts(&["m", "c"]), None).unwrap();
         let union = joined(&set, &texts(&["z", "d"]), KeyRows::default()).unwrap();
         let keys: Vec<(&[u8], Option<u32>)> =
             union.keys.iter().map(|(key, own)| (&key[..], *own)).collect();

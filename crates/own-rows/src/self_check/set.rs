@@ -34,6 +34,26 @@ use vesica_records::KeyTexts;
 
 const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
+/// What a set gets beside its keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Additions {
+    /// Number of self-check items that both parties know.
+    pub shared: usize,
+    /// Number of self-check items that this party alone knows.
+    pub own: usize,
+    /// Keys and padding together, if there are fewer keys; 0 for no padding.
+    pub padded_len: usize,
+}
+
+/// How the texts of a party's set are made.
+#[derive(Clone, Copy, Debug)]
+pub struct TextForm {
+    /// Length of every text in bytes.
+    pub len: usize,
+    /// The party's role, which marks self-check items and padding as its own.
+    pub role: Role,
+}
+
 /// A party's set as it enters the protocol, with the checks of its result.
 pub struct CheckedSet {
     items: Arc<Vec<Item>>,
@@ -53,35 +73,22 @@ struct OwnValues {
 }
 
 impl CheckedSet {
-    /// A set with as many own self-check items as shared ones.
-    #[cfg(test)]
-    pub fn new(
-        items: Vec<Item>,
-        check_items: usize,
-        padded_len: usize,
-        secret: &[u8; 32],
-        rng: &mut impl Rng,
-    ) -> Option<Self> {
-        Self::with_check_items(items, [check_items; 2], padded_len, secret, rng)
-    }
-
-    /// `items`, then `check_items` shared and `own_check_items` own self-check items, then random
-    /// padding until items and padding together are `padded_len`.
+    /// `items`, then the shared and the own self-check items, then random padding.
     ///
     /// `None` if there is not enough memory. Only the two parties of the session know `secret`.
     pub fn with_check_items(
         mut items: Vec<Item>,
-        [check_items, own_check_items]: [usize; 2],
-        padded_len: usize,
+        additions: Additions,
         secret: &[u8; 32],
         rng: &mut impl Rng,
     ) -> Option<Self> {
+        let Additions { shared, own, padded_len } = additions;
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        may_fail(|| items.try_reserve_exact(check_items + own_check_items + padding)).ok()?;
-        items.extend(shared_items(secret, check_items));
-        push_random(&mut items, own_check_items + padding, rng);
-        Some(Self::of(items, own_len, [check_items, own_check_items]))
+        may_fail(|| items.try_reserve_exact(shared + own + padding)).ok()?;
+        items.extend(shared_items(secret, shared));
+        push_random(&mut items, own + padding, rng);
+        Some(Self::of(items, own_len, shared, own))
     }
 
     /// The items of one partition: `items`, then the `shared` self-check items that are in it, then
@@ -99,10 +106,10 @@ impl CheckedSet {
         items.extend_from_slice(shared);
         let padding = len.saturating_sub(items.len());
         push_random(&mut items, padding, rng);
-        Some(Self::of(items, own_len, [shared.len(), padding]))
+        Some(Self::of(items, own_len, shared.len(), padding))
     }
 
-    fn of(items: Vec<Item>, own_len: usize, [shared_len, own_check_items]: [usize; 2]) -> Self {
+    fn of(items: Vec<Item>, own_len: usize, shared_len: usize, own_check_items: usize) -> Self {
         let items = Arc::new(items);
         Self { items, own_len, shared_len, own_check_items, values: None, keys: None, texts: None }
     }
@@ -133,18 +140,17 @@ impl CheckedSet {
     /// can only match an equal item, and where a party may deviate there is no padding among them.
     pub fn of_integers(
         mut items: Vec<Item>,
-        [check_items, own_check_items]: [usize; 2],
-        padded_len: usize,
+        additions: Additions,
         integers: IntegerItems,
         role: Role,
     ) -> Option<Self> {
+        let Additions { shared, own, padded_len } = additions;
         let own_len = items.len();
         let padding = padded_len.saturating_sub(own_len);
-        may_fail(|| items.try_reserve_exact(check_items + own_check_items + padding)).ok()?;
-        items.extend((0..check_items as u64).map(|i| integers.shared(i)));
-        let own = (own_check_items + padding) as u64;
-        items.extend((0..own).map(|i| integers.own(role, i)));
-        Some(Self::of(items, own_len, [check_items, own_check_items]))
+        may_fail(|| items.try_reserve_exact(shared + own + padding)).ok()?;
+        items.extend((0..shared as u64).map(|i| integers.shared(i)));
+        items.extend((0..(own + padding) as u64).map(|i| integers.own(role, i)));
+        Some(Self::of(items, own_len, shared, own))
     }
 
     /// Adds the `values` of the keys; self-check items and padding get those of `checked`.
@@ -159,12 +165,12 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// Adds the texts of the `keys`. If all items have `texts` of some length in bytes, self-check
-    /// items and padding get marked texts of the party in the given role.
+    /// Adds the texts of the `keys`. If all items have `texts`, self-check items and padding
+    /// get marked ones.
     ///
     /// `None` if there is not enough memory.
-    pub fn with_keys(mut self, keys: KeyTexts, texts: Option<(usize, Role)>) -> Option<Self> {
-        if let Some((len, role)) = texts {
+    pub fn with_keys(mut self, keys: KeyTexts, texts: Option<TextForm>) -> Option<Self> {
+        if let Some(TextForm { len, role }) = texts {
             let mut texts = Vec::new();
             let room = len.checked_mul(self.items.len())?;
             may_fail(|| texts.try_reserve_exact(room)).ok()?;
@@ -292,125 +298,4 @@ fn push_random(items: &mut Vec<Item>, count: usize, rng: &mut impl Rng) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use rand::SeedableRng;
-    use rand::rngs::StdRng;
-    use vesica_agreement::ValueTerms;
-
-    fn set(padded_len: usize) -> CheckedSet {
-        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
-        CheckedSet::new(items, 3, padded_len, &[7; 32], &mut StdRng::seed_from_u64(1)).unwrap()
-    }
-
-    #[test]
-    fn check_items_and_padding_are_added() {
-        assert_eq!(set(0).input().into_items().len(), 5 + 6);
-        assert_eq!(set(20).input().into_items().len(), 20 + 6);
-    }
-
-    #[test]
-    fn both_parties_have_the_same_shared_check_items_and_no_others() {
-        let (one, two) = (set(0), {
-            let items = vec![Item::from_bytes([99; 16])];
-            CheckedSet::new(items, 3, 0, &[7; 32], &mut StdRng::seed_from_u64(2)).unwrap()
-        });
-        assert_eq!(one.input().into_items()[5..8], two.input().into_items()[1..4]);
-        assert!(
-            one.input().into_items()[8..]
-                .iter()
-                .all(|item| !two.input().into_items().contains(item))
-        );
-    }
-
-    #[test]
-    fn a_set_without_own_check_items_has_padding_behind_the_shared_ones() {
-        let items = (0..5).map(|i| Item::from_bytes([i; 16])).collect();
-        let rng = &mut StdRng::seed_from_u64(1);
-        let set = CheckedSet::with_check_items(items, [3, 0], 9, &[7; 32], rng).unwrap();
-        assert_eq!((set.len(), set.check_items()), (5 + 3 + 4, [5..8, 8..8]));
-        assert_eq!(set.input().shared(), 5..8);
-        assert_eq!(set.check(&[1, 5, 6, 7]), Ok(1));
-        assert_eq!(set.check(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
-    }
-
-    #[test]
-    fn integers_of_different_kinds_never_meet() {
-        let integers = IntegerItems::new(8, 4, 34);
-        let key = |number| Item::from_integer(integers.first_key() + number);
-        let keys: Vec<Item> = [0, 5, 255].map(key).to_vec();
-        let of = |role| CheckedSet::of_integers(keys.clone(), [4; 2], 30, integers, role).unwrap();
-        let (sender, receiver) =
-            (of(Role::Sender).input().into_items(), of(Role::Receiver).input().into_items());
-        assert_eq!(sender.len(), 30 + 8);
-        let common = sender.iter().filter(|item| receiver.contains(item)).count();
-        assert_eq!(common, 3 + 4);
-        for items in [sender, receiver] {
-            assert!(items.iter().all(|item| item.integer() <= integers.largest()));
-            assert!(items.iter().all(|item| item.integer() != 0), "zero is kept for protocols");
-            let mut distinct = items.to_vec();
-            distinct.sort_unstable();
-            distinct.dedup();
-            assert_eq!(distinct.len(), items.len());
-        }
-    }
-
-    #[test]
-    fn every_item_has_values_and_only_keys_are_in_their_reach() {
-        let checked = |columns, bits| {
-            let (of, duplicates) = ("a".to_owned(), vesica_records::Duplicates::Sum);
-            let columns = (0..columns).map(|i: u32| i.to_string()).collect();
-            CheckedValues::new(
-                3,
-                &ValueTerms { of, columns, groups: None, bits, signed: false, duplicates },
-            )
-        };
-        let own = vec![1, 2, 3, 4, 5];
-        let set = set(20).with_values(own.clone(), checked(1, 8)).unwrap();
-        let values = set.input().values().unwrap().to_vec();
-        assert_eq!(values[..5], own.iter().map(|v| v << 4).collect::<Vec<u64>>());
-        assert_eq!((values.len(), &values[5..8]), (set.items.len(), &[1; 3][..]));
-        assert!(values[8..].iter().all(|value| *value == 4));
-        assert_eq!(set.reach(), Some(&[(0, 15)][..]));
-        let set = self::set(20).with_values((0..10).collect(), checked(2, 8)).unwrap();
-        let values = set.input().values().unwrap().to_vec();
-        assert_eq!(values[..6], [0, 1, 0, 2, 3, 0]);
-        assert_eq!((values.len(), &values[15..18]), (3 * set.items.len(), &[0, 0, 1][..]));
-        assert_eq!(set.reach(), Some(&[(0, 20), (0, 25)][..]));
-        assert_eq!(self::set(20).reach(), None);
-    }
-
-    #[test]
-    fn every_item_has_a_text_and_those_of_no_keys_are_marked() {
-        let mut keys = KeyTexts::default();
-        ["a", "bb", "ccc", "d", "e"].iter().for_each(|key| keys.push(key.as_bytes()));
-        let set = set(9).with_keys(keys, Some((6, Role::Sender))).unwrap();
-        let texts = set.input().texts().unwrap().to_vec();
-        assert_eq!(texts.len(), 6 * set.len());
-        assert_eq!(texts[6..12], *b"\x02\x00bb\x00\x00");
-        let marks: Vec<u8> = texts[30..].chunks(6).map(|text| text[2]).collect();
-        assert_eq!(marks, [0, 0, 0, 1, 1, 1, 3, 3, 3, 3]);
-    }
-
-    #[test]
-    fn a_right_result_passes_without_its_check_items() {
-        assert_eq!(set(20).check(&[1, 3, 5, 6, 7]), Ok(2));
-        let items = set(20).own_items(&[1, 3, 5, 6, 7]);
-        assert_eq!(items, [Item::from_bytes([1; 16]), Item::from_bytes([3; 16])]);
-        assert_eq!(set(0).check(&[5, 6, 7]), Ok(0));
-        assert_eq!(set(0).own_items(&[5, 6, 7]), []);
-    }
-
-    #[test]
-    fn a_lost_check_item_is_found_out() {
-        assert_eq!(set(0).check(&[1, 3, 5, 7]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(0).check(&[]), Err(Misbehaviour::SelfCheckFailed));
-    }
-
-    #[test]
-    fn a_false_match_is_found_out() {
-        assert_eq!(set(0).check(&[1, 5, 6, 7, 8]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(20).check(&[5, 6, 7, 25]), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(set(0).check(&[1, 1, 5, 6, 7]), Err(Misbehaviour::SelfCheckFailed));
-    }
-}
+mod tests;

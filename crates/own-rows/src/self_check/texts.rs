@@ -52,9 +52,18 @@ pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     texts.resize(end, 0);
 }
 
+/// What the peer may have beside keys.
+#[derive(Clone, Copy, Debug)]
+pub struct Others {
+    /// Number of its own self-check items, exactly.
+    pub check_items: u64,
+    /// Whether there may be padding.
+    pub are_padded: bool,
+}
+
 /// The keys among `texts` of `len` bytes each, sent by the peer in the role `peer`. The keys have
-/// columns of these `profiles`, each in the form that its profile makes. There must be exactly
-/// `check_items` of the peer's own self-check items, and padding only if `padded`.
+/// columns of these `profiles`, each in the form that its profile makes. All other texts must be as
+/// `others` says.
 ///
 /// # Errors
 /// [`Misbehaviour::InvalidValue`] for a text that no honest party makes,
@@ -64,8 +73,7 @@ pub fn keys_of(
     len: usize,
     peer: Role,
     profiles: &[Profile],
-    check_items: u64,
-    padded: bool,
+    others: Others,
 ) -> Result<KeyTexts, Misbehaviour> {
     let (mut keys, mut own, mut normal) = (KeyTexts::default(), 0, Vec::new());
     let (is_own, is_padding) = (Mark::Own(peer).byte(), Mark::Padding(peer).byte());
@@ -81,7 +89,7 @@ pub fn keys_of(
                     own += 1;
                     1
                 }
-                mark if mark == is_padding && padded => 1,
+                mark if mark == is_padding && others.are_padded => 1,
                 _ => return Err(Misbehaviour::SelfCheckFailed),
             },
             head => {
@@ -99,7 +107,7 @@ pub fn keys_of(
             return Err(Misbehaviour::InvalidValue);
         }
     }
-    if own != check_items {
+    if own != others.check_items {
         return Err(Misbehaviour::SelfCheckFailed);
     }
     Ok(keys)
@@ -122,6 +130,10 @@ mod tests {
     const PEER: Role = Role::Sender;
     const EXACT: &[Profile] = &[Profile::EXACT];
 
+    fn others(check_items: u64, are_padded: bool) -> Others {
+        Others { check_items, are_padded }
+    }
+
     fn texts(keys: &[&str], marks: &[Mark]) -> Vec<u8> {
         let mut texts = Vec::new();
         marks.iter().for_each(|mark| push_mark(&mut texts, *mark, LEN));
@@ -133,18 +145,27 @@ mod tests {
     fn keys_come_back_and_marked_texts_do_not() {
         let texts =
             texts(&["a", "abcdef"], &[Mark::Own(PEER), Mark::Padding(PEER), Mark::Own(PEER)]);
-        let keys = keys_of(&texts, LEN, PEER, EXACT, 2, true).unwrap();
+        let keys = keys_of(&texts, LEN, PEER, EXACT, others(2, true)).unwrap();
         assert!(keys.iter().eq([&b"a"[..], b"abcdef"]));
-        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 2, false), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 3, true), Err(Misbehaviour::SelfCheckFailed));
-        assert_eq!(keys_of(&texts, LEN, PEER, EXACT, 1, true), Err(Misbehaviour::SelfCheckFailed));
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, others(2, false)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, others(3, true)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
+        assert_eq!(
+            keys_of(&texts, LEN, PEER, EXACT, others(1, true)),
+            Err(Misbehaviour::SelfCheckFailed)
+        );
     }
 
     #[test]
     fn neither_a_shared_check_item_nor_one_of_ours_is_only_theirs() {
         for ours in [Mark::Shared, Mark::Own(Role::Receiver), Mark::Padding(Role::Receiver)] {
             let texts = texts(&[], &[Mark::Own(PEER), ours]);
-            let refused = keys_of(&texts, LEN, PEER, EXACT, 1, true);
+            let refused = keys_of(&texts, LEN, PEER, EXACT, others(1, true));
             assert_eq!(refused, Err(Misbehaviour::SelfCheckFailed));
         }
     }
@@ -154,7 +175,7 @@ mod tests {
         let of = |profile: &str, key: &str| {
             let mut texts = Vec::new();
             push_key(&mut texts, key.as_bytes(), 40);
-            keys_of(&texts, 40, PEER, &[profile.parse().unwrap()], 0, false).map(|_| ())
+            keys_of(&texts, 40, PEER, &[profile.parse().unwrap()], others(0, false)).map(|_| ())
         };
         for (profile, key) in [
             ("email", "ann@example.org"),
@@ -192,7 +213,7 @@ mod tests {
         let both = |key: &[u8]| {
             let mut texts = Vec::new();
             push_key(&mut texts, key, LEN);
-            keys_of(&texts, LEN, PEER, &profiles, 0, false).map(|_| ())
+            keys_of(&texts, LEN, PEER, &profiles, others(0, false)).map(|_| ())
         };
         assert_eq!(both(b"\x01\x00=7"), Ok(()));
         assert_eq!(both(b"\x01\x007="), Err(Misbehaviour::InvalidValue));
@@ -209,7 +230,7 @@ mod tests {
             b"\x01\x00a",
         ] {
             assert_eq!(
-                keys_of(bad, LEN, PEER, EXACT, 0, true),
+                keys_of(bad, LEN, PEER, EXACT, others(0, true)),
                 Err(Misbehaviour::InvalidValue),
                 "{bad:?}"
             );

@@ -5,7 +5,7 @@ use crate::Error;
 use crate::error::ConfigFault;
 use vesica_agreement::split;
 use vesica_net::Context;
-use vesica_own_rows::self_check::CheckedSet;
+use vesica_own_rows::self_check::{Additions, CheckedSet, TextForm};
 use vesica_records::KeySet;
 
 impl SessionRun<'_> {
@@ -28,12 +28,10 @@ impl SessionRun<'_> {
             (agreement.own_check_items() as usize, len as usize)
         };
         let KeySet { items, values, texts, .. } = keys;
-        let check_items = [check_items, own_check_items];
+        let additions = Additions { shared: check_items, own: own_check_items, padded_len };
         let set = match agreement.integer_items() {
-            Some(integers) => {
-                CheckedSet::of_integers(items, check_items, padded_len, integers, role)
-            }
-            None => CheckedSet::with_check_items(items, check_items, padded_len, secret, ctx.rng()),
+            Some(integers) => CheckedSet::of_integers(items, additions, integers, role),
+            None => CheckedSet::with_check_items(items, additions, secret, ctx.rng()),
         };
         let set = match (values, agreement.checked_values_of(role)) {
             (Some(values), Some(checked)) => set.and_then(|set| set.with_values(values, checked)),
@@ -41,7 +39,7 @@ impl SessionRun<'_> {
         };
         let set = match texts {
             Some(keys) => {
-                let texts = agreement.text_len().map(|len| (len, role));
+                let texts = agreement.text_len().map(|len| TextForm { len, role });
                 set.and_then(|set| set.with_keys(keys, texts))
             }
             None => set,
