@@ -71,3 +71,9 @@ def test_an_unknown_argument_of_a_run_on_spark_is_found_before_rows_are_written(
     with pytest.raises(TypeError, match="argument 'conect'; did you mean 'connect'"):
         spark.run(object(), deal(), key=SHOP, work=str(tmp_path / "work"), conect="localhost:1")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("function", [v.run, v.run_async, v.check])
+def test_a_reference_shows_the_same_arguments(function: Any) -> None:
+    # pdoc shows what a decorator has wrapped.
+    assert inspect.signature(function.__wrapped__) == inspect.signature(function)

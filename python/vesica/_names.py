@@ -75,6 +75,8 @@ def takes(
         named = {name: one.annotation for name, one in shown.parameters.items()}
         checked.__annotations__ = {**named, "return": returned}
         checked.__signature__ = shown  # type: ignore[attr-defined]
+        # Programs that write references show what is wrapped.
+        function.__signature__ = shown  # type: ignore[attr-defined]
         return cast(Callable[Given, Returned], checked)
 
     return wrap
