@@ -151,7 +151,7 @@ fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     if !given.len().is_multiple_of(len) {
         return Err(Misbehaviour::InvalidValue.into());
     }
-    let keys = texts::keys_of(given, len, peer, &profiles, check_items, padded)?;
+    let keys = texts::keys_of(given, len, peer, &profiles, others)?;
     require(keys.len() as u64 <= asked.most_theirs())?;
     Ok(keys)
 }
