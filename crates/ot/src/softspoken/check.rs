@@ -1,7 +1,7 @@
 //! The consistency check: linear hashes of rows, computed from their columns, at points derived
 //! from the receiver's messages.
 
-use super::layout::{COLUMNS, Request};
+use super::layout::{COLUMNS, DIGEST_LEN, POINTS, RESPONSE_LEN, Request};
 use crate::bits::bits_at;
 use rayon::prelude::*;
 use vesica_core::hash::{Transcript, derive};
@@ -14,16 +14,6 @@ use zeroize::{Zeroize, Zeroizing};
 
 const CHALLENGE: &str = "vesica ot 2026 SoftSpoken challenge";
 const DIGEST: &str = "vesica ot 2026 SoftSpoken check";
-
-/// Length of the digest of the hashed rows, in bytes.
-const DIGEST_LEN: usize = 32;
-
-/// Points at which the rows are hashed. With one point, a peer that tries many corrections would
-/// come too close to 2^128.
-pub(super) const POINTS: usize = 2;
-
-/// Bytes of the response.
-pub(super) const RESPONSE_LEN: usize = POINTS * Block::LEN + DIGEST_LEN;
 
 /// Blocks of positions per transposition.
 const STRIPE: usize = 16;

@@ -1,4 +1,3 @@
-use super::check::{POINTS, RESPONSE_LEN};
 use crate::{Lift, Traffic, base, pprf};
 use std::sync::LazyLock;
 use vesica_core::hash::derive;
@@ -22,6 +21,16 @@ pub(super) const COLUMNS: usize = 128;
 /// VOLE values whose columns are made and combined together, across the bits of a value: a multiple
 /// of [`COLUMNS`], so that they start and end at a block.
 pub(super) const VOLE_PIECE: usize = 4 * COLUMNS;
+
+/// Points at which the check hashes the rows. With one point, a peer that tries many corrections
+/// would come too close to 2^128.
+pub(super) const POINTS: usize = 2;
+
+/// Length of the digest of the hashed rows, in bytes.
+pub(super) const DIGEST_LEN: usize = 32;
+
+/// Bytes of the response to the check.
+pub(super) const RESPONSE_LEN: usize = POINTS * Block::LEN + DIGEST_LEN;
 
 /// k, the bits of Δ per tree. More bits cost fewer bytes and more computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,8 @@
-use super::check::{Challenge, Columns, RESPONSE_LEN};
+use super::check::{Challenge, Columns};
 use super::expand::{Scratch, sender_tile};
 use super::layout::{
-    BASE_TRANSFERS, COLUMNS, FieldBits, Request, TILE, VOLE_PIECE, binding, group_tiles,
+    BASE_TRANSFERS, COLUMNS, FieldBits, RESPONSE_LEN, Request, TILE, VOLE_PIECE, binding,
+    group_tiles,
 };
 use crate::poison::Poison;
 use crate::{CotSender, base, pprf};
