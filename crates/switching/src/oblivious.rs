@@ -102,6 +102,7 @@ mod choices;
 mod correlated;
 mod packing;
 mod parties;
+mod pieces;
 mod rows;
 mod sizes;
 mod two_ciphertexts;

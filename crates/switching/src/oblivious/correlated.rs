@@ -6,8 +6,8 @@ mod router;
 pub(super) use holder::Holder;
 pub(super) use router::Router;
 
+use super::pieces::{piece_len, rows_bytes};
 use super::rows::{last_word_mask, words_of};
-use super::sizes::{piece_len, rows_bytes};
 use vesica_core::Block;
 use vesica_ot::silent::pieces::{Extensions, Hashes};
 use vesica_ot::{Bits, Traffic};

@@ -7,8 +7,8 @@ pub(super) use holder::Holder;
 pub(super) use router::Router;
 
 use super::packing::bytes_len;
+use super::pieces::{piece_len, rows_bytes};
 use super::rows::{last_word_mask, words_of};
-use super::sizes::{piece_len, rows_bytes};
 use vesica_core::{Block, SemiHonest, SessionId};
 use vesica_ot::silent::pieces::Hashes;
 use vesica_ot::softspoken::{FieldBits, Request, extend_bytes, setup_bytes};
