@@ -25,12 +25,14 @@
 
 mod bins;
 mod known;
+mod sizes;
 mod transfers;
 mod triples;
 
 use crate::gadgets::all;
 use crate::{Bins, BitLanes, Computation, Cost, EachBins, Gates, InBins, Known, Lanes, Reveal};
 use known::LaneBlock;
+pub(crate) use sizes::{digits_len, parts};
 use transfers::{PIECE, Transfers};
 use vesica_core::{Block, Error, Result, Role, SessionId};
 use vesica_net::Context;
@@ -54,9 +56,6 @@ pub struct Gmw<'c> {
 /// Words per message of a result.
 const WORDS_AT_ONCE: usize = 1 << 15;
 
-/// Lanes of slots compared in bins at a time.
-const SLOTS_AT_ONCE: usize = 1 << 26;
-
 /// A [`crate::Counting`] that counts as this evaluator works.
 pub fn counting() -> crate::Counting {
     crate::Counting::shared(LANES_AT_ONCE)
@@ -66,7 +65,7 @@ pub fn counting() -> crate::Counting {
 pub fn transfers(cost: &Cost) -> u64 {
     let pieces = cost.count.words.div_ceil(triples::WORDS_PER_PIECE as u64)
         + cost.count.known_blocks.div_ceil(known::BLOCKS_PER_PIECE as u64)
-        + cost.bins.iter().map(bins::pieces).sum::<u64>();
+        + cost.bins.iter().map(sizes::pieces).sum::<u64>();
     pieces * PIECE as u64
 }
 
@@ -79,7 +78,7 @@ pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
         sender_to_receiver: open + 16 * cost.count.known_blocks,
         receiver_to_sender: open + 16 * cost.count.known_words,
     };
-    let bins = cost.bins.iter().map(bins::bytes);
+    let bins = cost.bins.iter().map(sizes::bytes);
     let results = cost.results.iter().map(|(bits, to)| reveal_bytes(*bits, *to));
     bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
 }
@@ -120,20 +119,6 @@ fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
         sender_to_receiver: if to.includes(Role::Receiver) { bytes } else { 0 },
         receiver_to_sender: if to.includes(Role::Sender) { bytes } else { 0 },
     }
-}
-
-/// The parts of a comparison in bins, each processed at once.
-pub(crate) fn parts(bins: &Bins) -> impl Iterator<Item = (usize, Bins)> + use<> {
-    let bins = *bins;
-    let at_once = (SLOTS_AT_ONCE / bins.slots.max(1)).max(1);
-    (0..bins.count)
-        .step_by(at_once)
-        .map(move |first| (first, Bins { count: at_once.min(bins.count - first), ..bins }))
-}
-
-/// Number of digits, of at most four bits each, in a value of `width` bits.
-pub(crate) fn digits_len(width: usize) -> usize {
-    bins::digits(width).len()
 }
 
 impl<'c> Gmw<'c> {

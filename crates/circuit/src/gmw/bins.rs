@@ -12,64 +12,18 @@
 //! sender has K. π(X) ⊕ X for X = K + v·Δ pads the table's entry for v: at most 15 different
 //! multiples of Δ. The receiver sends y + r, and the sender rotates the table by it.
 
-use super::transfers::PIECE;
+use super::sizes::{DIGIT_BITS, bins_of_pieces, bytes_len, digits, table_bits};
 use super::{Gmw, transfers::Transfers};
 use crate::{Bins, BitLanes, InBins};
 use std::collections::VecDeque;
 use vesica_core::{Block, Error, Result, Role, Secret};
-use vesica_ot::Traffic;
 use zeroize::Zeroize;
-
-/// Maximum bits per digit.
-const DIGIT_BITS: usize = 4;
 
 /// Values of a digit.
 const DIGITS: usize = 1 << DIGIT_BITS;
 
 /// Pieces of OTs whose corrections the receiver sends ahead of the tables.
 const PIECES_AHEAD: usize = 64;
-
-/// Bins per piece of OTs.
-fn per_piece(bins: &Bins) -> usize {
-    PIECE / bins.width.max(1)
-}
-
-/// Pieces of OTs in a comparison.
-pub(super) fn pieces(bins: &Bins) -> u64 {
-    bins.count.div_ceil(per_piece(bins)) as u64
-}
-
-/// Bits of all tables of a bin.
-fn table_bits(bins: &Bins) -> usize {
-    digits(bins.width).iter().map(|bits| ((1 << bits) - 1) * bins.slots).sum()
-}
-
-/// The bins of each piece.
-fn parts(bins: &Bins) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
-    let (count, step) = (bins.count, per_piece(bins));
-    (0..count).step_by(step).map(move |first| first..(first + step).min(count))
-}
-
-/// Payload bytes, without those of the OTs.
-pub(super) fn bytes(bins: &Bins) -> Traffic {
-    let mut bytes = Traffic::default();
-    for part in parts(bins) {
-        bytes.sender_to_receiver += bytes_len(part.len() * table_bits(bins));
-        bytes.receiver_to_sender += bytes_len(part.len() * bins.width);
-    }
-    bytes
-}
-
-fn bytes_len(bits: usize) -> u64 {
-    (bits.div_ceil(u64::BITS as usize) * 8) as u64
-}
-
-/// The lengths of the digits of a value of `width` bits, lowest digit first: as few digits as
-/// possible, of nearly equal length.
-pub(super) fn digits(width: usize) -> Vec<usize> {
-    let count = width.div_ceil(DIGIT_BITS);
-    (0..count).map(|i| (width + i) / count).collect()
-}
 
 impl Gmw<'_> {
     /// For each digit, lowest first: the slots whose digit equals the receiver's, one lane per
@@ -119,7 +73,7 @@ impl Gmw<'_> {
         }
         let digits = digits(bins.width);
         let mut values = Vec::with_capacity(bins.slots);
-        for part in parts(bins) {
+        for part in bins_of_pieces(bins) {
             let keys = Secret::new(self.transfers.correlated(self.ctx)?);
             let hash = self.transfers.hash();
             let corrections = self.ctx.peer()?.recv(bytes_len(part.len() * bins.width) as usize)?;
@@ -175,8 +129,8 @@ impl Gmw<'_> {
     ) -> Result<()> {
         let digits = digits(bins.width);
         let mut sent = VecDeque::new();
-        let mut ahead = parts(bins);
-        for part in parts(bins) {
+        let mut ahead = bins_of_pieces(bins);
+        for part in bins_of_pieces(bins) {
             while sent.len() < PIECES_AHEAD {
                 // The sender extends the OTs after it has sent all earlier tables, so the receiver
                 // reads those first.
