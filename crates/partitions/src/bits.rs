@@ -1,5 +1,3 @@
-use crate::Grouped;
-
 /// A bit for every entry of every partition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PartitionBits {
@@ -9,19 +7,19 @@ pub struct PartitionBits {
 }
 
 impl PartitionBits {
-    /// A set of bits that are all zero.
-    pub fn new(grouped: &Grouped) -> Self {
+    /// Bits that are all zero, for partitions with `lens` entries.
+    pub(crate) fn of_lens(lens: impl Iterator<Item = u64>) -> Self {
         let mut starts = vec![0];
         let mut sum = 0;
-        for partition in 0..grouped.partitions() {
-            sum += grouped.len(partition);
+        for len in lens {
+            sum += len;
             starts.push(sum);
         }
         Self { starts, words: vec![0; sum.div_ceil(64) as usize] }
     }
 
     /// Sets the bits of the entries of `partition` from the entry `first` on, in the order of
-    /// [`Grouped::read`].
+    /// [`Grouped::read`](crate::Grouped::read).
     pub fn set(&mut self, partition: u64, first: u64, bits: impl Iterator<Item = bool>) {
         let start = self.starts[partition as usize] + first;
         let range = start..self.starts[partition as usize + 1];

@@ -208,6 +208,13 @@ impl Kept {
     }
 }
 
+impl PartitionBits {
+    /// A set of bits that are all zero.
+    pub fn new(grouped: &Grouped) -> Self {
+        Self::of_lens((0..grouped.partitions()).map(|partition| grouped.len(partition)))
+    }
+}
+
 /// Where the pieces of the entries from `from` to `to` start.
 fn pieces((from, to): (u64, u64)) -> impl Iterator<Item = u64> {
     (from..to).step_by(PIECE_ITEMS as usize)
