@@ -23,7 +23,7 @@
 mod session;
 
 use crate::backend::{Answers, Backend, RunName, Stop};
-use crate::error::{BackendError, BadUrl, ServerCode};
+use crate::error::{BackendError, BadUrl};
 use crate::slices::{Slices, threads_within};
 use crate::socket::Endpoint;
 use crate::url::Url;
@@ -267,16 +267,4 @@ fn intersection(lists: usize) -> String {
         "{copies} COPY (SELECT label FROM pg_temp.vesica_0 first WHERE true{others}) \
          TO STDOUT (FORMAT binary)"
     )
-}
-
-/// The error for a server's error code (PostgreSQL manual, appendix A).
-fn failure(code: &[u8]) -> BackendError {
-    use std::io::ErrorKind::{ConnectionAborted, ResourceBusy};
-    match code {
-        b"42501" | [b'2', b'8', ..] => BackendError::Refused,
-        [b'5', b'3', b'3', ..] => BackendError::Unreachable(ResourceBusy),
-        [b'5', b'3', ..] => BackendError::OutOfSpace,
-        [b'5', b'7', b'P', ..] | [b'0', b'8', ..] => BackendError::Unreachable(ConnectionAborted),
-        _ => BackendError::Failed(ServerCode::of(code)),
-    }
 }

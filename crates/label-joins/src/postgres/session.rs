@@ -2,8 +2,7 @@
 //! manual, chapter "Frontend/Backend Protocol"). The crate `postgres-protocol` computes the proof
 //! of the password.
 
-use super::failure;
-use crate::error::BackendError;
+use crate::error::{BackendError, ServerCode};
 use crate::socket::Socket;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use std::io::{BufReader, Read, Write};
@@ -261,6 +260,18 @@ fn code(mut fields: &[u8]) -> &[u8] {
         fields = rest.get(end + 1..).unwrap_or_default();
     }
     &[]
+}
+
+/// The error for a server's error code (PostgreSQL manual, appendix A).
+fn failure(code: &[u8]) -> BackendError {
+    use std::io::ErrorKind::{ConnectionAborted, ResourceBusy};
+    match code {
+        b"42501" | [b'2', b'8', ..] => BackendError::Refused,
+        [b'5', b'3', b'3', ..] => BackendError::Unreachable(ResourceBusy),
+        [b'5', b'3', ..] => BackendError::OutOfSpace,
+        [b'5', b'7', b'P', ..] | [b'0', b'8', ..] => BackendError::Unreachable(ConnectionAborted),
+        _ => BackendError::Failed(ServerCode::of(code)),
+    }
 }
 
 #[cfg(test)]
