@@ -29,12 +29,15 @@
 //! where π is AES under a key that the receiver draws once the values are fixed: different values
 //! at one place remain different, and the inputs at two places agree with probability 2^-128.
 
+mod form;
 mod kkrt;
 mod vole;
 
+pub use form::Form;
+
 use crate::packed::{self, VALUES_PER_MESSAGE};
+use form::output_bits;
 use vesica_core::hash::derive;
-use vesica_core::params::ceil_log2;
 use vesica_core::{Block, ParameterError, Result, Runs, SemiHonest, SessionId};
 use vesica_net::Context;
 use vesica_ot::{Bits, Traffic};
@@ -43,24 +46,6 @@ const SESSION_LABEL: &str = "vesica v1 equality session";
 
 /// The maximum length of a list: places are numbered with 32 bits.
 pub const MAX_LEN: usize = u32::MAX as usize;
-
-/// The OPRF underneath.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// From VOLE and a key-value store, [`vole`](crate::vole), in low-communication mode: fewest
-    /// bytes.
-    Vole,
-    /// The same in fast mode: about 12 bytes per place more, and less computation.
-    VoleFast,
-    /// From OT extension, [`kkrt`](crate::kkrt), as in the paper.
-    Kkrt,
-}
-
-/// ℓ, the length in bits of the outputs that are compared.
-fn output_bits(len: usize, runs: Runs) -> u32 {
-    // One bit more leaves half of the failure probability to the protocol that provides the values.
-    runs.statistical_bits() + 1 + ceil_log2(len.max(1) as u64)
-}
 
 /// Exact payload bytes for lists of `len` values in each of `runs` that make one result, from the
 /// sender to the receiver and back. Zero for empty lists; above [`MAX_LEN`] those of that length.

@@ -46,8 +46,7 @@ pub use receiver::Receiver;
 pub use sender::{Keys, Point, Sender};
 pub use width::width;
 
-/// Blocks per row: codewords have at most 512 bits.
-const ROW_BLOCKS: usize = 4;
+use width::ROW_BLOCKS;
 
 /// A codeword, or a row.
 type Row = [vesica_simd::Block; ROW_BLOCKS];

@@ -1,6 +1,6 @@
 //! F from the VOLE OPRF: one key, at i‖y as an item.
 
-use super::{Form, output_bits};
+use super::form::{Form, output_bits};
 use crate::vole::{self, Plan, Seed};
 use vesica_core::hash::derive_into;
 use vesica_core::{Block, Item, Result, Runs, SemiHonest, SessionId};

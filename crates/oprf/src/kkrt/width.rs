@@ -1,7 +1,9 @@
 //! The length of codewords.
 
-use super::ROW_BLOCKS;
 use vesica_ot::coded::rows::Width;
+
+/// Blocks per row: codewords have at most 512 bits.
+pub(super) const ROW_BLOCKS: usize = 4;
 
 /// W in bytes, and the maximum number of comparisons for it: ⌊2^-40 / Pr[B < 128]⌋, where B is the
 /// number of heads in W flips of a fair coin. `parameters/kkrt` computes the table with integers; a
