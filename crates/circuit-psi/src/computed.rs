@@ -24,6 +24,7 @@
 //! transfers of the run.
 
 mod audit;
+mod circuit;
 mod cost;
 mod engine;
 mod masked;
@@ -40,11 +41,12 @@ use vesica_circuit::{Computation, Lanes, word};
 use vesica_core::{PsiParams, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Bits;
-use vesica_party::{Input, Output, Party, Traffic, check_distinct, check_item_bits, check_set_len};
+use vesica_party::{Input, Output, Party, check_distinct};
 
 pub(crate) use audit::{
     Audit, Audited, Unaudited, all_lanes, has_len, kept_if, rises, tell, unless_refused,
 };
+pub(crate) use circuit::{Circuit, check_set};
 pub(crate) use cost::{bytes, flights, gates, least_flights};
 pub(crate) use engine::{Engine, Gmw, GuardedYao, Yao};
 pub(crate) use part::{Matches, Matching, addend_runs};
@@ -77,67 +79,6 @@ impl<P: Circuit, E: Engine> Party for Evaluation<P, E> {
     }
 }
 
-/// A protocol that is the evaluation of a circuit.
-pub(crate) trait Circuit: Sized + Send + 'static {
-    /// Who chooses in the transfers of [`Gmw`].
-    const CHOOSER: Role;
-
-    /// Step 1: the circuit with the private input of the party in `role`.
-    fn private(ctx: &mut Context, params: &PsiParams, role: Role, input: Input) -> Result<Self>;
-
-    /// Step 2: evaluates the circuit to this party's output; without private input, to nothing.
-    fn evaluate<C: Computation>(&self, c: &mut C) -> Result<Output>;
-
-    /// What a party learns where a set is empty, so that nothing is computed.
-    fn of_empty_set(params: &PsiParams, role: Role) -> Output {
-        query::of_empty_set(params, role)
-    }
-
-    /// Step 3: what follows the evaluation.
-    fn finish(self, _ctx: &mut Context, _role: Role, output: Output) -> Result<Output> {
-        Ok(output)
-    }
-
-    /// The circuit without private input, made of public figures: enough to count its cost.
-    fn public(params: &PsiParams) -> Self;
-
-    /// Refuses parameters and input that the protocol does not accept.
-    fn check(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
-        check_set(params, role, input)
-    }
-
-    /// Payload bytes of [`private`](Circuit::private).
-    fn private_bytes(_params: &PsiParams) -> Traffic {
-        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
-    }
-
-    /// Flights of [`private`](Circuit::private).
-    fn private_flights(_params: &PsiParams) -> u64 {
-        0
-    }
-
-    /// Flights that `messages` public messages of the receiver add, each about what was just
-    /// revealed to it.
-    fn public_flights(messages: u64) -> u64 {
-        messages
-    }
-
-    /// The fewest public messages of a run that has `messages` at most.
-    fn least_public_messages(_params: &PsiParams, messages: u64) -> u64 {
-        messages
-    }
-
-    /// Flights of [`finish`](Circuit::finish).
-    fn finish_flights(_params: &PsiParams) -> u64 {
-        0
-    }
-
-    /// Payload bytes of [`finish`](Circuit::finish).
-    fn finish_bytes(_params: &PsiParams) -> Traffic {
-        Traffic { sender_to_receiver: 0, receiver_to_sender: 0 }
-    }
-}
-
 /// Makes the sender.
 pub(crate) fn sender<P: Circuit, E: Engine>(
     params: PsiParams,
@@ -160,13 +101,6 @@ impl<P: Circuit, E: Engine> Evaluation<P, E> {
         check_distinct(input.items())?;
         Ok(Box::new(Self { params, role, input, of: PhantomData }))
     }
-}
-
-/// Refuses a set whose length or items do not fit the parameters.
-pub(crate) fn check_set(params: &PsiParams, role: Role, input: &Input) -> Result<()> {
-    let len = if role == Role::Sender { params.sender_len() } else { params.receiver_len() };
-    check_set_len(len, input.items().len())?;
-    check_item_bits(params, input.items())
 }
 
 /// The sum of each `group` consecutive lanes: where at most one is set, whether one is.

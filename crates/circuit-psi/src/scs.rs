@@ -64,11 +64,13 @@
 mod catalogue;
 #[cfg(test)]
 mod deviating;
+mod held;
 mod shuffle;
 #[cfg(test)]
 mod tests;
 
-use self::shuffle::{Own, Shuffle};
+use self::held::{Own, Scs, Secrets};
+use self::shuffle::Shuffle;
 use crate::computed::{self, Audit, Circuit};
 pub use catalogue::{
     HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW,
@@ -90,14 +92,6 @@ const MAX_ITEMS: u64 = 1 << 25;
 
 /// Both lists in one, and with an audit whether both pass.
 type Merged<W> = (Vec<W>, Option<W>);
-
-/// The protocol with one way to shuffle.
-struct Scs<S> {
-    params: PsiParams,
-    items: ShortItems,
-    own: Option<Own>,
-    shuffle: PhantomData<fn() -> S>,
-}
 
 impl<S: Shuffle> Circuit for Scs<S> {
     const CHOOSER: Role = Role::Sender;
@@ -124,7 +118,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
         // What step 5 needs.
         let secret = match params.query() {
             Query::Intersection => S::draw(ctx, role, public.items.bits(), rows),
-            _ => shuffle::Secrets::None,
+            _ => Secrets::None,
         };
         let items = Arc::clone(input.items());
         let own = Own { role, items, sorted, order, values, secret };
@@ -226,19 +220,6 @@ struct Found<W> {
 }
 
 impl<S: Shuffle> Scs<S> {
-    /// Windows of the filter.
-    fn windows(&self) -> usize {
-        (self.params.sender_len() + self.params.receiver_len()) / 2
-    }
-
-    /// Windows that are shuffled.
-    fn rows(&self) -> usize {
-        match self.params.sender_len().min(self.params.receiver_len()) {
-            1 => 1,
-            _ => self.windows(),
-        }
-    }
-
     /// Steps 4 to 6.
     fn reveal<C: Computation>(&self, c: &mut C, found: Found<C::Wires>) -> Result<Output> {
         // 4. Audit: Σ (m ≠ 0), bounds; answers to other queries.

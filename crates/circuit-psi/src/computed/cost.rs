@@ -1,6 +1,7 @@
 //! The cost of a run, counted by evaluating the circuit without input.
 
-use super::{Circuit, Engine};
+use super::circuit::Circuit;
+use super::engine::Engine;
 use vesica_circuit::Cost;
 use vesica_core::PsiParams;
 use vesica_party::Traffic;

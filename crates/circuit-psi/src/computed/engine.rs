@@ -1,6 +1,6 @@
 //! The two engines: garbled circuits, and shares.
 
-use super::Circuit;
+use super::circuit::Circuit;
 use std::marker::PhantomData;
 use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Cost, Counting, gmw};

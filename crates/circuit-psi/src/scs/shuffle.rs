@@ -1,14 +1,14 @@
 //! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
 
-use super::Scs;
+use super::held::{Scs, Secrets};
 use crate::computed::{Audit, Unaudited};
 use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::slice::from_ref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use vesica_circuit::gadgets::{add, permute, sort};
 use vesica_circuit::{Computation, Reveal, word};
-use vesica_core::{Error, Item, Learns, Misbehaviour, Result, Role};
+use vesica_core::{Error, Learns, Misbehaviour, Result, Role};
 use vesica_modular::paillier::shuffle::{
     Packing, Share, decrypt_unpack, encrypt_masks, mask_bits, random_mask, subtract_permute_pack,
 };
@@ -26,31 +26,6 @@ const PER_MESSAGE: usize = 256;
 
 /// Ciphertexts of the masks that a thread makes or reads at once.
 const MASKS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
-
-/// A party's private input, and its random choices for the shuffle.
-pub(super) struct Own {
-    pub(super) role: Role,
-    /// In the party's order.
-    pub(super) items: Arc<Vec<Item>>,
-    /// As they are compared, sorted; the sender's fall.
-    pub(super) sorted: Vec<Item>,
-    /// The positions of the sorted items.
-    pub(super) order: Vec<u32>,
-    pub(super) values: Option<Vec<u64>>,
-    pub(super) secret: Secrets,
-}
-
-/// A party's random choices for the shuffle.
-pub(super) enum Secrets {
-    /// Nothing.
-    None,
-    /// The sender's network.
-    Routing(Routing),
-    /// The receiver's masks, a list for each window.
-    Masks(Vec<Share>),
-    /// The sender's permutation, and the masked items once they are known.
-    Masked(Permutation, Mutex<Vec<Share>>),
-}
 
 /// A way to shuffle.
 pub(super) trait Shuffle: Sized + Send + 'static {

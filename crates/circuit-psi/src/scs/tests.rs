@@ -1,7 +1,7 @@
 //! The order in which matches are revealed.
 
-use super::Scs;
-use super::shuffle::{Homomorphic, Secrets, Shuffle, Sorted, Waksman};
+use super::held::{Scs, Secrets};
+use super::shuffle::{Homomorphic, Shuffle, Sorted, Waksman};
 use crate::computed::spy::{assert_are_uniform, context, runs, shown};
 use crate::computed::{Circuit, Engine, Gmw, Yao, receiver, sender};
 use std::collections::HashSet;
