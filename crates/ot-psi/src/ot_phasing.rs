@@ -73,9 +73,6 @@ use vesica_net::Context;
 use vesica_ot::coded::{ReceiverSetup, kk13};
 use vesica_party::{Output, answer, sorted_tags};
 
-/// The slot of the functions of bins; place k of the stash has slot k + 1.
-const BIN_SLOT: u64 = 0;
-
 /// P_1: learns n_y, or with [`Learns::Both`](vesica_core::Learns::Both) which of its items the
 /// receiver has.
 fn run_sender(

@@ -37,6 +37,9 @@ fn paper_table(n_x: usize, n_y: usize) -> Table {
 /// Rows that the sender holds at once: 64 MiB.
 const MAX_ROWS_AT_ONCE: usize = 1 << 21;
 
+/// The slot of the functions of bins; place k of the stash has slot k + 1.
+pub(super) const BIN_SLOT: u64 = 0;
+
 /// What both parties derive from the public sizes and the mode.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {

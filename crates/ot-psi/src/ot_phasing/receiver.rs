@@ -1,7 +1,6 @@
 //! Steps 2 and 3 of the receiver.
 
-use super::BIN_SLOT;
-use super::plan::Plan;
+use super::plan::{BIN_SLOT, Plan};
 use vesica_core::tagged::Tagged;
 use vesica_core::{Item, Result, SessionId};
 use vesica_hashing::{Cuckoo, Simple};

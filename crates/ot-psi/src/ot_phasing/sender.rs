@@ -1,7 +1,6 @@
 //! Steps 1 to 3 of the sender.
 
-use super::BIN_SLOT;
-use super::plan::Plan;
+use super::plan::{BIN_SLOT, Plan};
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use vesica_core::tagged::Gathered;
