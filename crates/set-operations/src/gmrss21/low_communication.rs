@@ -17,7 +17,7 @@ use super::plan::{CorePlan, CoreRun};
 use super::transfers::{recv_bits, send_bits};
 use vesica_core::{Block, Result, Role};
 use vesica_net::Context;
-use vesica_ot::{Bits, Traffic};
+use vesica_ot::Bits;
 use vesica_switching::oblivious::Rows;
 use zeroize::Zeroizing;
 
@@ -69,16 +69,4 @@ fn compare(
         comparison::shares(ctx, &run.step("comparison"), role, values, core.compared_bits)
     })
     .map(Zeroizing::new)
-}
-
-/// Payload bytes of the comparison and of step 8.
-pub(super) fn bytes(bins: usize, n_x: usize, bits: u32) -> Traffic {
-    let mut bytes = comparison::bytes(bins, bits);
-    bytes.sender_to_receiver += Bits::bytes_len(n_x) as u64;
-    bytes
-}
-
-/// Flights of them.
-pub(super) fn flights(bins: usize, bits: u32) -> u64 {
-    comparison::flights(bins, bits) + 1
 }

@@ -1,13 +1,13 @@
 //! What both parties know of a run: its parameters, the sizes of the core, the sessions of its
 //! steps.
 
+use super::comparison;
 use super::form::Form;
-use super::low_communication;
 use vesica_core::params::ceil_log2;
 use vesica_core::{Block, PsiParams, Result, Runs, SessionId, hash};
 use vesica_net::Context;
 use vesica_oprf::{equality, programmable};
-use vesica_ot::Traffic;
+use vesica_ot::{Bits, Traffic};
 use vesica_switching::oblivious::{self, Rows, Sizes};
 use zeroize::Zeroizing;
 
@@ -88,7 +88,7 @@ impl CorePlan {
         let switching = oblivious::bytes(self.form.switching(), &self.shape);
         let (bins, n_x) = (self.programmed.bins(), self.shape.outputs);
         let compared = if self.form.compares_first() {
-            low_communication::bytes(bins, n_x, self.compared_bits)
+            bytes_in_bins(bins, n_x, self.compared_bits)
         } else {
             equality::bytes(self.form.equality(), n_x, self.runs)
         };
@@ -100,7 +100,7 @@ impl CorePlan {
         let parts =
             self.programmed.flights() + oblivious::flights(self.form.switching(), &self.shape);
         let compared = if self.form.compares_first() {
-            low_communication::flights(self.programmed.bins(), self.compared_bits)
+            flights_in_bins(self.programmed.bins(), self.compared_bits)
         } else {
             equality::flights(self.form.equality(), self.shape.outputs, self.runs)
         };
@@ -135,4 +135,16 @@ impl CorePlan {
             oblivious::hold(ctx, &session, self.form.switching(), rows, self.shape.outputs)
         })
     }
+}
+
+/// Payload bytes of [`Form::compares_first`]: of the comparison in bins, and of step 8.
+fn bytes_in_bins(bins: usize, n_x: usize, bits: u32) -> Traffic {
+    let mut bytes = comparison::bytes(bins, bits);
+    bytes.sender_to_receiver += Bits::bytes_len(n_x) as u64;
+    bytes
+}
+
+/// Flights of them.
+fn flights_in_bins(bins: usize, bits: u32) -> u64 {
+    comparison::flights(bins, bits) + 1
 }

@@ -22,12 +22,12 @@
 //!        R(X ∪ Y)                ◀──────────────────  its size; the identifiers, sorted
 //! ```
 
+use super::characteristic::{ReceiverCore, SenderCore, receiver_core, sender_core};
 use super::form::{Form, Identifiers};
 use super::identifiers;
 use super::plan::{CoreRun, step};
 use super::transfers::{self, Payloads};
 use super::union::{recv_union, send_union, union_bytes};
-use super::{ReceiverCore, SenderCore, receiver_core, sender_core};
 use vesica_core::{Block, Error, Item, Misbehaviour, PsiParams, Result, Role};
 use vesica_net::Context;
 use vesica_ot::Traffic;

@@ -27,8 +27,8 @@
 
 use super::count::{COUNT_LEN, recv_count, send_count};
 use super::form::Form;
+use super::input::values_of;
 use super::plan::CoreRun;
-use super::values_of;
 use rand::seq::SliceRandom;
 use vesica_core::{Item, PsiParams, Result, Values};
 use vesica_net::Context;

@@ -1,10 +1,12 @@
 //! What the core gives both parties for an inner product, and what the sender sees before.
 
+use super::plan::CorePlan;
 use super::*;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use vesica_core::{Learns, Role, SessionId, Values};
+use vesica_core::{Block, Item, Learns, Role, SessionId, Values};
 use vesica_net::{Context, Meter, Pool, Streams, memory};
+use vesica_oprf::programmable;
 
 const COMMON: usize = 40;
 const FACTOR_BITS: u32 = 32;
