@@ -120,12 +120,12 @@ fn send_points(ctx: &mut Context, params: &PsiParams, v: &Shuffled, k: &Scalar) 
 fn return_tags(ctx: &mut Context, params: &PsiParams, alpha: &Scalar) -> Result<()> {
     let hash = TagHash::new(TAG_LABEL, params);
     let n_y = params.receiver_len();
-    let mut bytes = Vec::new();
+    let mut message = Vec::new();
     for (first, count) in blocks(n_y) {
         let tags = receive_points_and_tag(ctx, &hash, first, count, alpha)?;
-        bytes.clear();
-        encode_tags(&tags, hash.len_bytes(), &mut bytes);
-        ctx.peer()?.send(&bytes)?;
+        message.clear();
+        encode_tags(&tags, hash.len_bytes(), &mut message);
+        ctx.peer()?.send(&message)?;
         ctx.progress((first + count) as u64, n_y as u64);
     }
     Ok(())
@@ -231,9 +231,9 @@ impl GroupHash {
 
 fn random_scalar(ctx: &mut Context) -> Scalar {
     loop {
-        let mut bytes = Secret::new([0; 64]);
-        ctx.rng().fill_bytes(bytes.expose_mut());
-        if let Some(scalar) = Scalar::from_uniform_bytes(bytes.expose()) {
+        let mut uniform = Secret::new([0; 64]);
+        ctx.rng().fill_bytes(uniform.expose_mut());
+        if let Some(scalar) = Scalar::from_uniform_bytes(uniform.expose()) {
             return scalar;
         }
     }

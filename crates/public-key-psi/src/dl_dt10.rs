@@ -54,9 +54,8 @@ mod masks;
 
 pub use catalogue::{ROW, ROW_3072, bytes};
 
-use self::masks::{Hashes, Masks, Unmasking, receive_elements};
+use self::masks::{Hashes, ITEMS_PER_TASK, Masks, Unmasking, receive_elements};
 use rand::Rng;
-use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::tagged::Tagged;
 use vesica_core::{Error, Item, PsiParams, Result, Secret};
@@ -68,9 +67,6 @@ use vesica_party::{Output, answer, sorted_tags};
 /// Elements in one message: 32 KiB and a tenth of a second of the sender's work, or 48 KiB and a
 /// quarter of a second.
 pub const ELEMENTS_PER_MESSAGE: usize = 128;
-
-/// Items one CPU thread works on at a time; they share an inversion.
-const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// Messages the receiver sends before it waits for the first answer: some seconds of the sender's
 /// work.
@@ -136,9 +132,9 @@ struct HalfExponent(Exponent);
 
 impl HalfExponent {
     fn random(prime: Prime, ctx: &mut Context) -> Self {
-        let mut bytes = Secret::new(vec![0; prime.exponent_len()]);
-        ctx.rng().fill_bytes(bytes.expose_mut());
-        Self(Exponent::from_be_bytes(bytes.expose()))
+        let mut uniform = Secret::new(vec![0; prime.exponent_len()]);
+        ctx.rng().fill_bytes(uniform.expose_mut());
+        Self(Exponent::from_be_bytes(uniform.expose()))
     }
 
     /// base^R_s.
@@ -182,9 +178,9 @@ fn return_powers(ctx: &mut Context, group: &Group, r_s: &HalfExponent, n_y: usiz
     for (first, count) in blocks(n_y) {
         let y = receive_elements(ctx, group, 1 + first, count)?;
         let tasks = ctx.map(&y, ITEMS_PER_TASK, |y| {
-            let mut bytes = Vec::with_capacity(y.len() * element_len);
-            y.iter().for_each(|y_i| r_s.raise(y_i).encode(&mut bytes));
-            bytes
+            let mut powers = Vec::with_capacity(y.len() * element_len);
+            y.iter().for_each(|y_i| r_s.raise(y_i).encode(&mut powers));
+            powers
         });
         ctx.peer()?.send(&tasks.concat())?;
         ctx.peer()?.flush()?;

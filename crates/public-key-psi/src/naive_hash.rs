@@ -97,11 +97,11 @@ fn tags(ctx: &Context, hash: &TagHash, items: &[Item]) -> Vec<Tag> {
 }
 
 fn send_tags(ctx: &mut Context, hash: &TagHash, x: &Shuffled) -> Result<()> {
-    let mut bytes = Vec::new();
+    let mut message = Vec::new();
     for (first, block) in x.blocks(TAGS_PER_MESSAGE) {
-        bytes.clear();
-        encode_tags(&tags(ctx, hash, &block), hash.len_bytes(), &mut bytes);
-        ctx.peer()?.send(&bytes)?;
+        message.clear();
+        encode_tags(&tags(ctx, hash, &block), hash.len_bytes(), &mut message);
+        ctx.peer()?.send(&message)?;
         ctx.progress((first + block.len()) as u64, x.len() as u64);
     }
     ctx.finish()

@@ -118,8 +118,8 @@ fn run_receiver(
     }
     // 2. n, e: refused if n is even, short or has a small factor
     let key = ctx.child("key", |ctx| {
-        let bytes = ctx.peer()?.recv(size.public_key_len())?;
-        PublicKey::decode(&bytes, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
+        let key = ctx.peer()?.recv(size.public_key_len())?;
+        PublicKey::decode(&key, size).map_err(|_| Misbehaviour::InvalidPublicKey.into())
             as Result<_>
     })?;
     let hash = Hashes::new(&params, &key);
@@ -176,12 +176,12 @@ fn return_roots(ctx: &mut Context, key: &PrivateKey, n_y: usize) -> Result<()> {
     for (first, count) in blocks(n_y) {
         let y = receive_residues(ctx, n, first, count)?;
         let tasks = ctx.map(&y, ROOTS_PER_TASK, |y| {
-            let mut bytes = Vec::with_capacity(y.len() * n.len_bytes());
-            y.iter().try_for_each(|y_i| key.root(y_i).map(|root| root.encode(&mut bytes)))?;
-            Ok(bytes)
+            let mut roots = Vec::with_capacity(y.len() * n.len_bytes());
+            y.iter().try_for_each(|y_i| key.root(y_i).map(|root| root.encode(&mut roots)))?;
+            Ok(roots)
         });
-        let bytes = tasks.into_iter().collect::<Result<Vec<_>, _>>().map_err(faulty)?.concat();
-        ctx.peer()?.send(&bytes)?;
+        let roots = tasks.into_iter().collect::<Result<Vec<_>, _>>().map_err(faulty)?.concat();
+        ctx.peer()?.send(&roots)?;
         ctx.peer()?.flush()?;
         ctx.progress((first + count) as u64, n_y as u64);
     }

@@ -1,7 +1,7 @@
 //! H, H' and the receiver's masks.
 
-use super::ITEMS_PER_TASK;
 use rand::Rng;
+use std::num::NonZeroUsize;
 use vesica_core::elias_fano::Shape;
 use vesica_core::params::{STATISTICAL_SECURITY_BITS, ceil_log2};
 use vesica_core::tagged::Tagged;
@@ -14,6 +14,9 @@ use vesica_net::Context;
 const HASH_LABEL: &str = "vesica v1 dl_dt10 hash to group";
 const MASK_LABEL: &str = "vesica v1 dl_dt10 mask";
 const TAG_LABEL: &str = "vesica v1 dl_dt10 tag";
+
+/// Items one CPU thread works on at a time; they share an inversion.
+pub(super) const ITEMS_PER_TASK: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 /// The shape of the sender's tags: a false match has probability 2^-λ over all pairs.
 pub(super) fn tag_shape(params: &PsiParams) -> Shape {
