@@ -11,6 +11,7 @@
 //! slots per key are the fewest for that width. With fewer than about 470 keys, rows are random in
 //! all slots.
 
+mod buffers;
 mod decode;
 mod eliminate;
 #[cfg(test)]
@@ -22,7 +23,9 @@ mod rows;
 mod table;
 mod table_of_many;
 
-use crate::okvs::Fill;
+pub(crate) use buffers::Buffers;
+
+use crate::encoding::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use parameters::Layout;
 use vesica_core::{Block, Runs};
@@ -32,13 +35,6 @@ const GROUP: usize = 1 << 12;
 
 /// Maximum number of groups that one pass moves keys to.
 const MAX_GROUPS: usize = 512;
-
-/// Memory of one encoding or decoding.
-#[derive(Default)]
-pub(crate) struct Buffers {
-    order: order::Order,
-    system: eliminate::System,
-}
 
 /// The random-band encoding of n keys: about 1.04 slots per key.
 ///
@@ -84,17 +80,17 @@ impl Okvs for BandOkvs {
         scratch: &mut Scratch,
         fill: Fill<'_>,
     ) -> Result<(), EncodeError> {
-        let buffers = &mut scratch.band;
-        order::sort(&self.layout, keys, buffers);
-        eliminate::eliminate(&self.layout, keys, values, slots, buffers)?;
-        eliminate::substitute_back(slots, buffers, fill);
-        decode::verify(&self.layout, keys, values, slots, buffers)
+        let Buffers { order, system } = &mut scratch.band;
+        order::sort(&self.layout, keys, order);
+        eliminate::eliminate(&self.layout, keys, values, slots, order, system)?;
+        eliminate::substitute_back(slots, system, fill);
+        decode::verify(&self.layout, keys, values, slots, order)
     }
 
     fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch) {
-        let buffers = &mut scratch.band;
-        order::sort(&self.layout, keys, buffers);
-        decode::decode(&self.layout, keys, slots, out, buffers);
+        let order = &mut scratch.band.order;
+        order::sort(&self.layout, keys, order);
+        decode::decode(&self.layout, keys, slots, out, order);
     }
 }
 

@@ -25,9 +25,9 @@ mod residue;
 mod table;
 mod table_of_many;
 
-use crate::okvs::Fill;
+use crate::encoding::Fill;
 use crate::{EncodeError, Okvs, Scratch};
-use dense::Dense;
+use dense::{BATCH, Dense};
 use parameters::Layout;
 use vesica_core::{Block, Runs};
 use vesica_simd::sparse;
@@ -96,9 +96,6 @@ impl Okvs for ClusteredOkvs {
         decode(keys, sparse, &Dense::new(dense, keys.len()), out);
     }
 }
-
-/// Keys per step of decoding; their values stay in the first-level cache between the two parts.
-const BATCH: usize = 256;
 
 fn decode(keys: &[Block], sparse: &[Block], dense: &Dense<'_>, out: &mut [Block]) {
     for (keys, out) in keys.chunks(BATCH).zip(out.chunks_mut(BATCH)) {

@@ -45,6 +45,8 @@
 mod band;
 pub mod bloom;
 mod clustered;
+mod clusters;
+mod encoding;
 mod okvs;
 mod partition;
 mod polynomial;
@@ -52,7 +54,8 @@ mod scratch;
 
 pub use band::BandOkvs;
 pub use clustered::ClusteredOkvs;
-pub use okvs::{EncodeError, Fill, Okvs};
+pub use encoding::{EncodeError, Fill};
+pub use okvs::Okvs;
 pub use partition::{Cluster, Partition};
 pub use polynomial::PolynomialOkvs;
 pub use scratch::Scratch;

@@ -1,23 +1,8 @@
 use crate::Scratch;
+use crate::clusters::scaled;
+use crate::encoding::{EncodeError, Fill};
 use vesica_core::Block;
 use vesica_simd::aes::Aes128;
-
-/// Why the encoding of a cluster failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EncodeError {
-    /// Two keys are equal.
-    #[error("two keys are equal")]
-    DuplicateKey,
-    /// The cluster has more keys than its slots can hold. For random keys, in the number that the
-    /// store is for, the probability is part of [`Unsolvable`](EncodeError::Unsolvable)'s.
-    #[error("more keys than slots")]
-    Overfull,
-    /// The equations of the keys have no solution. For random keys, the probability that any
-    /// cluster fails with this error or with [`Overfull`](EncodeError::Overfull) is below 2^-40, or
-    /// 2^-52 in a store of several runs.
-    #[error("the equations of the keys have no solution")]
-    Unsolvable,
-}
 
 /// An encoding for a public number of keys; both parties construct it from that number alone.
 ///
@@ -112,57 +97,4 @@ pub trait Okvs: Send + Sync {
 
     /// [`decode`](Okvs::decode) with lengths that match.
     fn sums(&self, keys: &[Block], slots: &[Block], out: &mut [Block], scratch: &mut Scratch);
-}
-
-/// The line for `n` keys of a table of parameters, and the number of clusters: in `single` by the
-/// greatest number of keys in a single cluster, then in `clustered` by the octave of the number of
-/// clusters of about `cluster_keys` keys.
-pub(crate) fn line_of<'a, L>(
-    n: usize,
-    single: &'a [(usize, L)],
-    cluster_keys: usize,
-    clustered: &'a [L],
-) -> (&'a L, usize) {
-    if let Some((_, line)) = single.iter().find(|(greatest, _)| n <= *greatest) {
-        return (line, 1);
-    }
-    let clusters = n.saturating_add(cluster_keys / 2) / cluster_keys;
-    // More keys than the table covers use its last line.
-    let octave = (clusters.ilog2() as usize - 1).min(clustered.len() - 1);
-    (&clustered[octave], clusters)
-}
-
-/// The stream that fills the free slots of a cluster.
-#[derive(Clone, Copy, Debug)]
-pub struct Fill<'a> {
-    cluster: usize,
-    cipher: &'a Aes128,
-}
-
-impl Fill<'_> {
-    /// Writes the cluster's part of the stream to `out`, from block `from` on.
-    pub(crate) fn stream(&self, from: usize, out: &mut [Block]) {
-        self.cipher.ctr(((self.cluster as u128) << 64) + from as u128, out);
-    }
-
-    /// Fills the `free` ones of `slots`.
-    pub(crate) fn slots(&self, slots: &mut [Block], free: impl Fn(usize) -> bool) {
-        let mut stream = [Block::ZERO; 64];
-        for (i, slots) in slots.chunks_mut(stream.len()).enumerate() {
-            let from = i * stream.len();
-            self.stream(from, &mut stream);
-            for (j, slot) in slots.iter_mut().enumerate() {
-                if free(from + j) {
-                    *slot = stream[j];
-                }
-            }
-        }
-    }
-}
-
-/// The leading 64 bits of `key`, scaled to `0..count`, and the remainder as a fraction of 2^64.
-#[inline(always)]
-pub(crate) fn scaled(key: Block, count: usize) -> (usize, u64) {
-    let scaled = (key.get() >> 64) * count as u128;
-    ((scaled >> 64) as usize, scaled as u64)
 }

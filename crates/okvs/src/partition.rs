@@ -1,5 +1,5 @@
 use crate::Okvs;
-use crate::okvs::scaled;
+use crate::clusters::scaled;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use vesica_core::Block;

@@ -27,7 +27,7 @@
 
 mod interpolate;
 
-use crate::okvs::Fill;
+use crate::encoding::Fill;
 use crate::{EncodeError, Okvs, Scratch};
 use vesica_core::params::ceil_log2;
 use vesica_core::{Block, Runs};

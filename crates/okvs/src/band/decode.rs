@@ -1,7 +1,6 @@
 //! Decoding, in order of the bands.
 
-use super::Buffers;
-use super::order::{index, start};
+use super::order::{Order, index, start};
 use super::parameters::Layout;
 use super::rows::Rows;
 use crate::EncodeError;
@@ -14,9 +13,9 @@ pub(super) fn decode(
     keys: &[Block],
     slots: &[Block],
     out: &mut [Block],
-    buffers: &Buffers,
+    order: &Order,
 ) {
-    decode_each(layout, keys, slots, buffers, |i, value| out[i] = value);
+    decode_each(layout, keys, slots, order, |i, value| out[i] = value);
 }
 
 /// Checks that the keys sorted last decode to `values`.
@@ -25,10 +24,10 @@ pub(super) fn verify(
     keys: &[Block],
     values: &[Block],
     slots: &[Block],
-    buffers: &Buffers,
+    order: &Order,
 ) -> Result<(), EncodeError> {
     let mut all = true;
-    decode_each(layout, keys, slots, buffers, |i, value| all &= value == values[i]);
+    decode_each(layout, keys, slots, order, |i, value| all &= value == values[i]);
     if all { Ok(()) } else { Err(EncodeError::Unsolvable) }
 }
 
@@ -37,7 +36,7 @@ fn decode_each(
     layout: &Layout,
     keys: &[Block],
     slots: &[Block],
-    buffers: &Buffers,
+    order: &Order,
     mut each: impl FnMut(usize, Block),
 ) {
     let maker = Rows::new(layout.slots);
@@ -45,7 +44,7 @@ fn decode_each(
     let mut starts = [0; Rows::BATCH];
     let mut batch = [Block::ZERO; Rows::BATCH];
     let mut rows = [Row::default(); Rows::BATCH];
-    for entries in buffers.order.entries().chunks(Rows::BATCH) {
+    for entries in order.entries().chunks(Rows::BATCH) {
         let len = entries.len();
         for ((entry, key), place) in entries.iter().zip(&mut batch).zip(&mut starts) {
             *key = keys[index(*entry)];

@@ -1,11 +1,10 @@
 //! Elimination in order of the bands, and back substitution.
 
-use super::Buffers;
-use super::order::{index, start};
+use super::order::{Order, index, start};
 use super::parameters::Layout;
 use super::rows::Rows;
 use crate::EncodeError;
-use crate::okvs::Fill;
+use crate::encoding::Fill;
 use vesica_core::Block;
 use vesica_simd::band::{self, Row};
 
@@ -32,9 +31,9 @@ pub(super) fn eliminate(
     keys: &[Block],
     values: &[Block],
     slots: &mut [Block],
-    buffers: &mut Buffers,
+    order: &Order,
+    system: &mut System,
 ) -> Result<(), EncodeError> {
-    let Buffers { order, system } = buffers;
     let more = layout.slots.saturating_sub(system.rows.len());
     system.rows.reserve_exact(more);
     system.rows.resize(layout.slots, Row::default());
@@ -104,8 +103,8 @@ fn failure(keys: &[Block]) -> EncodeError {
 }
 
 /// Fills the unsolved slots, and solves for the others.
-pub(super) fn substitute_back(slots: &mut [Block], buffers: &Buffers, fill: Fill<'_>) {
-    let System { rows, solved } = &buffers.system;
+pub(super) fn substitute_back(slots: &mut [Block], system: &System, fill: Fill<'_>) {
+    let System { rows, solved } = system;
     fill.slots(slots, |slot| solved[slot / 64] >> (slot % 64) & 1 == 0);
     band::substitute_back(rows, solved, slots);
 }

@@ -24,12 +24,12 @@ const MANY: &[(usize, usize, f64)] = &[
 fn failures(n: usize, slots: usize, trials: u32) -> u32 {
     let layout = Layout { clusters: 1, slots };
     let stream = Aes128::new(Block::new((n * slots) as u128));
-    let mut buffers = Buffers::default();
+    let Buffers { mut order, mut system } = Buffers::default();
     let (mut keys, mut memory) = (vec![Block::ZERO; n], vec![Block::ZERO; slots]);
     let failed = |trial: &u32| {
         stream.ctr(u128::from(*trial) << 64, &mut keys);
-        order::sort(&layout, &keys, &mut buffers);
-        eliminate::eliminate(&layout, &keys, &keys, &mut memory, &mut buffers).is_err()
+        order::sort(&layout, &keys, &mut order);
+        eliminate::eliminate(&layout, &keys, &keys, &mut memory, &order, &mut system).is_err()
     };
     (0..trials).filter(failed).count() as u32
 }

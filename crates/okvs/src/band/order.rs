@@ -1,6 +1,5 @@
 //! The keys in order of their bands.
 
-use super::Buffers;
 use super::parameters::Layout;
 use vesica_core::Block;
 
@@ -39,8 +38,8 @@ pub(super) fn index(entry: u64) -> usize {
 /// Sorts the keys by the start of their bands.
 ///
 /// Computes starts twice; storing them would take as much memory as the order itself.
-pub(super) fn sort(layout: &Layout, keys: &[Block], buffers: &mut Buffers) {
-    let Order { entries, bucket } = &mut buffers.order;
+pub(super) fn sort(layout: &Layout, keys: &[Block], order: &mut Order) {
+    let Order { entries, bucket } = order;
     let starts = || keys.iter().map(|key| layout.place(*key).1);
     let numbered = || (0_u64..).zip(starts()).map(|(i, start)| u64::from(start) << 32 | i);
     let mut ends = vec![0; layout.starts().div_ceil(BUCKET)];

@@ -1,6 +1,6 @@
 use super::table::{self, CLUSTER_KEYS};
 use super::table_of_many;
-use crate::okvs::{line_of, scaled};
+use crate::clusters::{line_of, scaled};
 use vesica_core::{Block, Runs};
 use vesica_simd::band::WIDTH;
 

@@ -7,6 +7,9 @@ use vesica_simd::linear::LinearMap;
 /// For fewer keys, preparation does not pay off.
 const FEW: usize = 512;
 
+/// Keys per step of decoding; their values stay in the first-level cache between the two parts.
+pub(super) const BATCH: usize = 256;
+
 /// The dense slots of a cluster, prepared for decoding.
 pub(super) struct Dense<'a> {
     slots: &'a [Block],

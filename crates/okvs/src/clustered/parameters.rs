@@ -1,6 +1,6 @@
 use super::table::{self, CLUSTER_KEYS, DENSE_ONLY};
 use super::table_of_many;
-use crate::okvs::line_of;
+use crate::clusters::line_of;
 use vesica_core::Runs;
 
 /// The layout of the slots of an encoding of n keys.

@@ -2,8 +2,7 @@
 //! the row and the slot are removed. This repeats until no row remains, or every slot is selected
 //! at least twice.
 
-use super::BATCH;
-use super::dense::Dense;
+use super::dense::{BATCH, Dense};
 use vesica_core::Block;
 use vesica_simd::sparse::{self, Row, slots_of};
 
