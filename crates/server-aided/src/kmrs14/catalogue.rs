@@ -1,7 +1,7 @@
 //! The catalogue's rows of protocols with a helper, and the choice of copies and dummies.
 
 use super::learned::{Answer, HelperFact, HelperLearns, PartyLearns};
-use super::spec::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS, Spec};
+use super::limits::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES, MAX_ROWS};
 use std::ops::RangeInclusive;
 use vesica_core::{ParameterError, Result};
 use vesica_party::{Parameter, Security};
@@ -49,7 +49,7 @@ pub struct AidedProtocol {
     pub helper_learns: HelperLearns,
     /// What a party that receives the answer learns.
     pub party_learns: PartyLearns,
-    /// [`Spec::bytes`] in words.
+    /// [`Spec::bytes`](super::Spec::bytes) in words.
     pub bytes_formula: &'static str,
     /// The parameters a reviewer asks for.
     pub parameters: &'static [Parameter],
@@ -188,13 +188,6 @@ impl Check {
         }
         let near = [low, (low + 1.0).min(items), high];
         -near.into_iter().map(chance).fold(f64::NEG_INFINITY, f64::max)
-    }
-}
-
-impl Spec {
-    /// The copies and dummies.
-    pub fn check(&self) -> Check {
-        Check { copies: self.copies, dummies: self.dummies }
     }
 }
 

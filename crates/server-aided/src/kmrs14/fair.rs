@@ -30,6 +30,7 @@
 //! F'(v) is F(v) ⊕ v. The module doc of `kmrs14` says why, and why the parties compare what they
 //! have seen.
 
+mod inner;
 mod opened;
 
 use super::board::{Board, Wanted};
@@ -39,10 +40,12 @@ use super::list::OwnList;
 use super::party::{DIGEST_LEN, Outcome, PartySteps, bits, exact, get_all};
 use super::slot::{Kind, Slot};
 use super::spec::Spec;
+pub(super) use inner::inner_format;
+use inner::{inner_bits, truncated};
 use opened::Opened;
 use vesica_core::hash::{Transcript, derive};
 use vesica_core::{Items, Misbehaviour, Refusal, Result, Secret};
-use vesica_labels::{Bits, Format, LabelKey};
+use vesica_labels::{Bits, LabelKey};
 
 const OUTER_LABEL: &str = "vesica kmrs14 2026 outer secret v1";
 const INNER: &str = "inner label";
@@ -308,22 +311,4 @@ impl Commitment {
     fn finish(self) -> [u8; DIGEST_LEN] {
         self.0.finish()
     }
-}
-
-/// How the inner labels F_K1(S_i) of `party` are written. Both parties truncate them to the same
-/// length: [`inner_bits`].
-pub(super) fn inner_format(spec: &Spec, formats: &[Format], party: usize) -> Format {
-    let most = formats[party].list_capacity().saturating_sub(2 * u64::from(spec.dummies));
-    let items = (most / u64::from(spec.copies)).max(1);
-    Format::new(items.next_power_of_two().ilog2(), inner_bits(formats))
-}
-
-/// Bits of an inner label, the same at all parties.
-fn inner_bits(formats: &[Format]) -> u32 {
-    formats.iter().map(Format::label_bits).min().unwrap_or(0)
-}
-
-/// The first `bits` bits of a label.
-fn truncated(label: u128, bits: u32) -> u128 {
-    label & (u128::MAX << (128 - bits))
 }

@@ -46,13 +46,13 @@
 mod lists;
 
 use super::board::{Board, Wanted};
-use super::helper::{HelperStore, Steps, storage};
+use super::helper::{HelperStore, Steps};
 use super::label_keys::LabelKeys;
 use super::list::OwnList;
 use super::party::{DIGEST_LEN, Outcome, PartySteps, SEAL_LEN, bit_parts, bits, exact, of_list};
 use super::side_by_side::{side_by_side, useful_threads};
 use super::slot::{Kind, Slot};
-use super::stored::{self, Stored, is_whole};
+use super::stored::{self, Stored, is_whole, storage};
 use lists::{Fetched, relabelled};
 use std::cell::Cell;
 use std::io;

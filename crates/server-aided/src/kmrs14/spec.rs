@@ -1,28 +1,14 @@
 //! What the helper knows of a run before it starts.
 
-use super::catalogue::Variant;
+use super::catalogue::{Check, Variant};
+use super::limits::{LAMBDA, MAX_COPIES, MAX_DUMMIES, MAX_PARTIES};
 use vesica_core::hash::derive;
 use vesica_labels::{Format, MAX_SCALE};
 
 const ID_LABEL: &str = "vesica kmrs14 2026 run v1";
 
-/// Most parties of a run.
-pub const MAX_PARTIES: usize = 16;
-
-/// Most rows of one party.
-pub const MAX_ROWS: u64 = 1 << 30;
-
-/// Most copies of an item.
-pub const MAX_COPIES: u32 = 64;
-
-/// Most dummies of each kind.
-pub const MAX_DUMMIES: u32 = 1 << 24;
-
-/// Longest labels, in bits: those of 16 parties with [`MAX_ROWS`] rows.
+/// Longest labels, in bits: those of 16 parties with [`MAX_ROWS`](super::MAX_ROWS) rows.
 const MAX_LABEL_BITS: u32 = 110;
-
-/// Statistical security, in bits.
-pub(super) const LAMBDA: u32 = vesica_core::params::STATISTICAL_SECURITY_BITS;
 
 /// What the helper knows of a run: who takes part, and what to compute. All parties send the same
 /// spec, byte for byte.
@@ -121,6 +107,11 @@ impl Spec {
             && (!row.all_receive || self.parties.iter().all(|party| party.receives))
     }
 
+    /// The copies and dummies.
+    pub fn check(&self) -> Check {
+        Check { copies: self.copies, dummies: self.dummies }
+    }
+
     /// The name of the run. Two runs of one agreement with the same parties have the same name.
     pub fn id(&self) -> [u8; 32] {
         derive(ID_LABEL, &[&self.to_bytes()])
@@ -187,6 +178,7 @@ impl Spec {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::kmrs14::MAX_ROWS;
 
     pub(crate) fn spec(variant: Variant, parties: usize, max_rows: u64) -> Spec {
         let party = |party| PartySpec {

@@ -1,6 +1,6 @@
 //! Parties' lists of labels as the helper's slots hold them.
 
-use super::helper::{HelperStore, Steps, storage};
+use super::helper::HelperStore;
 use super::slot::{Kind, Slot};
 use std::io;
 use vesica_core::Refusal;
@@ -16,22 +16,6 @@ pub(super) struct Stored<'a> {
 impl Segments for Stored<'_> {
     fn read(&self, index: u32) -> io::Result<Vec<u8>> {
         self.slots.read(Slot::part(self.kind, self.party, index))
-    }
-}
-
-impl Steps<'_> {
-    /// Number of labels of each segment of the list of `party`, which has sent its size. `None` if
-    /// a part of the list has been lost since.
-    pub(super) fn counts_of_list(&self, party: u8) -> Result<Option<Vec<u32>>, Refusal> {
-        let format = self.formats[usize::from(party)];
-        let Some(counts) = counts(self.slots, Kind::Labels, party, format)? else {
-            return Ok(None);
-        };
-        if sum(&counts) == self.size(party)? {
-            Ok(Some(counts))
-        } else {
-            Err(Refusal::Malformed { party })
-        }
     }
 }
 
@@ -67,4 +51,9 @@ pub(super) fn of_list(error: ListError, party: u8) -> Refusal {
         ListError::Malformed => Refusal::Malformed { party },
         _ => Refusal::Storage,
     }
+}
+
+/// The refusal where the slots fail.
+pub(super) fn storage(_: io::Error) -> Refusal {
+    Refusal::Storage
 }

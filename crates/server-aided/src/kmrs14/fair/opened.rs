@@ -1,13 +1,13 @@
 //! Figure 3, step 7 of a party and step 8 of the helper: the list F_K1(S_i) is opened and checked.
 
-use super::{inner_bits, inner_format, truncated};
+use super::inner::{inner_bits, inner_format, truncated};
 use crate::kmrs14::board::Board;
-use crate::kmrs14::helper::{Steps, storage};
+use crate::kmrs14::helper::Steps;
 use crate::kmrs14::label_keys::{Dummy, LabelKeys};
 use crate::kmrs14::list::{self, send_segments};
 use crate::kmrs14::party::{DIGEST_LEN, PartySteps};
 use crate::kmrs14::slot::{Kind, Slot, answer_parts};
-use crate::kmrs14::stored::{Stored, counts};
+use crate::kmrs14::stored::{Stored, counts, storage};
 use vesica_core::{Error, Item, Items, Refusal, Result};
 use vesica_labels::{Bits, LabelKey, List, ListError, Segment, Sorted, Spool};
 
