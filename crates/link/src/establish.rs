@@ -1,116 +1,32 @@
 //! Connects two parties: one listens, one connects, and each checks the other's identity.
 
 mod again;
+mod attempt;
 mod connect;
+mod event;
 mod handshake;
 mod listen;
 mod listener;
+mod options;
 mod pending;
 mod poll;
 mod tcp;
 
 use crate::authenticated::Authenticated;
 use crate::tls::Tls;
-use crate::{CancelToken, Identity, LinkError, Proxy, PublicIdentity, Session};
+use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 pub(crate) use again::Mender;
 pub use again::OnEvent;
+pub(crate) use attempt::Intent;
+use attempt::{Attempt, Caller};
+pub use event::LinkEvent;
 pub use listener::{ListenOptions, Listener};
-use std::net::SocketAddr;
+pub use options::{Endpoint, LinkOptions};
 use std::sync::Arc;
 use std::time::Duration;
-use vesica_core::{Secret, TransportError};
 
 /// Most bytes that [`establish_saying`] sends first.
 pub const MAX_FIRST_LEN: usize = 8 << 10;
-
-/// How long one connection may take from its first byte to an established session.
-const HANDSHAKE_LIMIT: Duration = Duration::from_secs(10);
-
-/// Most time from cancellation to the end of a wait.
-const CANCEL_TICK: Duration = Duration::from_millis(50);
-
-/// How often a wait reports that it continues.
-const WAITING_EVENT_EVERY: Duration = Duration::from_secs(1);
-
-/// Which side connects. Independent of the parties' roles.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Endpoint {
-    /// Waits for the peer on this `host:port`; port 0 picks a free port, which
-    /// [`LinkEvent::Listening`] reports.
-    Listen(String),
-    /// Connects to the peer at this `host:port`.
-    Connect(String),
-    /// Meets the peer in a store of objects, which has this name for people. [`establish`] fails
-    /// then with [`LinkError::BadAddress`].
-    Store(String),
-}
-
-/// The peer's address, and how long to wait for it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LinkOptions {
-    /// Which side connects.
-    pub endpoint: Endpoint,
-    /// How long to wait for the peer.
-    pub wait: Duration,
-    /// A peer that sends nothing for this long is considered gone. Both sides send signs of life
-    /// four times as often, also while they compute, so this may be short. The two sides' limits
-    /// may differ.
-    pub idle: Duration,
-    /// How long the session may last, from its start; `None` for no limit.
-    pub total: Option<Duration>,
-    /// The proxy through which a side connects; one that listens has no use for it.
-    pub proxy: Option<Proxy>,
-}
-
-/// Events while a party waits for its peer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LinkEvent {
-    /// The port is open. One event for each address of the host name.
-    Listening {
-        /// The address, with the real port if 0 was requested.
-        address: SocketAddr,
-    },
-    /// Still waiting; about once a second.
-    Waiting {
-        /// Time left to wait.
-        remaining: Duration,
-        /// Why the last attempt to connect failed; always `None` for a listening side.
-        last: Option<LinkError>,
-    },
-    /// A connection to the open port was rejected. After the first few, only the 32nd, 64th, 128th
-    /// and so on are reported, so that a flood of connections does not flood the log; a
-    /// [`Listener`] reports the first few of each minute.
-    Rejected {
-        /// Where it came from.
-        from: SocketAddr,
-        /// Why.
-        reason: LinkError,
-        /// Rejections so far, this one included.
-        count: u64,
-    },
-    /// The connection of a session that can be mended is lost; the session waits for another one.
-    Lost {
-        /// The error that ended the connection.
-        error: TransportError,
-        /// How long the session waits for another one.
-        wait: Duration,
-    },
-    /// The session has another connection, and continues.
-    Mended {
-        /// The other end's address.
-        address: SocketAddr,
-    },
-    /// The session is established.
-    Connected {
-        /// The address of the other end, or of the proxy.
-        address: SocketAddr,
-        /// Whether the address is that of a proxy.
-        is_proxy: bool,
-        /// The peer's identity.
-        peer: PublicIdentity,
-    },
-}
 
 /// Waits until one of `peers` is at the other end of a session, and returns the session.
 ///
@@ -206,8 +122,9 @@ pub fn establish_saying(
 /// open for the session, accepts the same process of the same peer. What had not arrived is sent
 /// again. [`LinkEvent::Lost`] and [`LinkEvent::Mended`] tell of it, on a thread of the link. If
 /// there is no other connection within `mend`, the session ends with the error of the lost one. If
-/// the peer's program was started again, it ends with [`TransportError::PeerRestarted`], and the
-/// peer's new run fails with [`LinkError::EarlierRun`].
+/// the peer's program was started again, it ends with
+/// [`TransportError::PeerRestarted`](vesica_core::TransportError::PeerRestarted), and the peer's
+/// new run fails with [`LinkError::EarlierRun`].
 ///
 /// # Errors
 /// As [`establish`], and [`LinkError::EarlierRun`].
@@ -263,52 +180,7 @@ fn establish_as(
     caller.start(authenticated, options.idle, options.total, mender)
 }
 
-/// The kind of connection that a side requests.
-#[derive(Clone)]
-pub(crate) enum Intent {
-    /// A session that ends with it.
-    Plain,
-    /// A session that outlives it.
-    Mendable,
-    /// To continue the session with this root secret.
-    Again(Arc<Secret<[u8; 32]>>),
-}
-
-impl Intent {
-    const AGAIN: u8 = 2;
-
-    /// The byte that represents it on the wire.
-    fn code(&self) -> u8 {
-        match self {
-            Intent::Plain => 0,
-            Intent::Mendable => 1,
-            Intent::Again(_) => Self::AGAIN,
-        }
-    }
-}
-
-/// State shared by all parts of one call of [`establish`].
-struct Attempt<'a> {
-    tls: Tls,
-    options: &'a LinkOptions,
-    intent: Intent,
-    /// The first bytes that a connecting side sends, at each attempt.
-    first: &'a [u8],
-    caller: Caller<'a>,
-}
-
-/// The caller of a wait: receives events, and can cancel.
-#[derive(Clone, Copy)]
-struct Caller<'a> {
-    on_event: &'a dyn Fn(LinkEvent),
-    cancel: &'a CancelToken,
-}
-
 impl Caller<'_> {
-    fn check_cancel(&self) -> Result<(), LinkError> {
-        if self.cancel.is_cancelled() { Err(LinkError::Cancelled) } else { Ok(()) }
-    }
-
     fn start(
         &self,
         authenticated: Authenticated,
@@ -326,8 +198,7 @@ impl Caller<'_> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::tls::Tls;
-    use std::net::{TcpListener, TcpStream};
+    use std::net::{SocketAddr, TcpListener, TcpStream};
 
     /// The two ends of a new connection: the connecting one, then the listening one.
     pub(crate) fn authenticated() -> (Authenticated, Authenticated) {

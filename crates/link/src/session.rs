@@ -32,6 +32,7 @@ mod log;
 mod mend;
 mod outbox;
 mod reader;
+mod shared;
 mod spare;
 mod stream;
 #[cfg(test)]
@@ -42,10 +43,10 @@ mod writer;
 
 use crate::authenticated::Authenticated;
 use crate::establish::Mender;
-use crate::sync::{Deadline, lock, wait, wait_timeout};
+use crate::sync::{lock, wait};
 use crate::{LinkError, PublicIdentity};
-use inbox::Inbox;
 use outbox::Outbox;
+use shared::{Core, DISCONNECT_LIMIT, Expectation, FAREWELL_LIMIT};
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,10 +56,7 @@ use stream::{Reader, Writer};
 use vesica_core::{Secret, StopReason, TransportError, hash};
 use vesica_net::{Connection, StreamId, StreamPair, Streams};
 use windows::{FIRST_WINDOW, WINDOW};
-use wire::{TICK, Wire};
-
-/// How long the stop message of an early end may take.
-const FAREWELL_LIMIT: Duration = Duration::from_millis(1500);
+use wire::Wire;
 
 /// Least time that [`Session::close`] waits for the peer to close too.
 const CLOSE_LIMIT: Duration = Duration::from_secs(10);
@@ -68,9 +66,6 @@ const EXPORT_ROOT: &str = "EXPORTER-vesica";
 
 /// The label under which values are derived from that secret.
 const EXPORT: &str = "vesica link 2026 export";
-
-/// How long closing the TCP connection may take after both goodbyes.
-const DISCONNECT_LIMIT: Duration = Duration::from_secs(2);
 
 /// An established session with an authenticated peer; clones are handles of the same session.
 ///
@@ -92,35 +87,6 @@ impl Drop for Handle {
         let farewell = self.core.mender.as_ref().map(|_| StopReason::Internal);
         self.core.end(TransportError::Closed, farewell);
     }
-}
-
-/// State shared by handles, streams and the link's two threads.
-struct Core {
-    /// The connection, or the last one.
-    wire: Mutex<Arc<Wire>>,
-    /// Brings another connection, if the session can be mended.
-    mender: Option<Arc<Mender>>,
-    /// The secret that TLS exported when the session began: TLS exports nothing after a damaged
-    /// record.
-    root: Arc<Secret<[u8; 32]>>,
-    inbox: Mutex<Inbox>,
-    outbox: Mutex<Outbox>,
-    /// With `outbox`: the writer thread has work.
-    work: Condvar,
-    /// With `outbox`: a step of closing is done, or a thread has ended.
-    progress: Condvar,
-    ended: OnceLock<TransportError>,
-    peer: PublicIdentity,
-    address: SocketAddr,
-    initiator: bool,
-    idle: Duration,
-    keepalive: Duration,
-    total: Option<Duration>,
-    sent_bytes: AtomicU64,
-    received_bytes: AtomicU64,
-    /// Counts up whenever data of a stream is sent, arrives, or is read at the other end.
-    moved: AtomicU64,
-    expectation: Mutex<Option<Expectation>>,
 }
 
 impl Session {
@@ -372,118 +338,6 @@ impl fmt::Debug for Session {
     }
 }
 
-impl Core {
-    /// Ends the session with `error` unless it has ended already. With a `farewell`, the writer
-    /// thread sends it to the peer before the connection closes.
-    fn end(&self, error: TransportError, farewell: Option<StopReason>) {
-        // A waiting thread checks `ended` under its lock, so none misses the change.
-        {
-            let mut outbox = lock(&self.outbox);
-            if self.ended.set(error).is_err() {
-                return;
-            }
-            outbox.farewell = farewell;
-            outbox.wake_all();
-            self.work.notify_all();
-            self.progress.notify_all();
-        }
-        lock(&self.inbox).wake_all();
-        tracing::debug!(%error, "the session ended");
-        if let Some(mender) = &self.mender {
-            mender.end();
-        }
-        if farewell.is_none() {
-            self.wire().shut();
-        }
-    }
-
-    /// The connection, or the last one.
-    fn wire(&self) -> Arc<Wire> {
-        Arc::clone(&lock(&self.wire))
-    }
-
-    /// The error that all operations return after the end of the session.
-    fn ended_error(&self) -> TransportError {
-        self.ended.get().copied().unwrap_or(TransportError::Closed)
-    }
-
-    fn has_moved(&self) {
-        self.moved.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The limit of an [expectation](Session::expect) that the peer has not met.
-    fn disappointed(&self) -> Option<Duration> {
-        lock(&self.expectation).as_mut()?.is_over(self.moved.load(Ordering::Relaxed))
-    }
-
-    fn wake_writer(&self, outbox: &mut Outbox) {
-        if std::mem::take(&mut outbox.writer_asleep) {
-            self.work.notify_one();
-        }
-    }
-
-    /// Waits until `reached`, at most `limit`; returns whether it was.
-    fn wait_until(&self, limit: Duration, reached: impl Fn(&Outbox) -> bool) -> bool {
-        let deadline = Deadline::after(limit);
-        let mut outbox = lock(&self.outbox);
-        while !reached(&outbox) && !deadline.is_over() {
-            // `Condvar` has no endless timeout.
-            let time = deadline.remaining().min(Duration::from_secs(3600));
-            outbox = wait_timeout(&self.progress, outbox, time);
-        }
-        reached(&outbox)
-    }
-}
-
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
     std::thread::Builder::new().name(name.into()).spawn(run).map(drop)
-}
-
-/// That something moves.
-struct Expectation {
-    silence: Silence,
-    moved: u64,
-}
-
-impl Expectation {
-    fn new(limit: Duration, moved: u64) -> Self {
-        Self { silence: Silence::new(limit, TICK), moved }
-    }
-
-    /// The limit, if it has passed since something moved.
-    fn is_over(&mut self, moved: u64) -> Option<Duration> {
-        if std::mem::replace(&mut self.moved, moved) != moved {
-            self.silence.broken();
-        }
-        self.silence.is_over().then_some(self.silence.limit)
-    }
-}
-
-/// Time without a sign of life. Time in which this process was suspended does not count against the
-/// peer.
-struct Silence {
-    limit: Duration,
-    silent: Duration,
-    looked_at: std::time::Instant,
-    longest_step: Duration,
-}
-
-impl Silence {
-    /// `tick` is the usual interval between calls of [`is_over`](Self::is_over).
-    fn new(limit: Duration, tick: Duration) -> Self {
-        let looked_at = std::time::Instant::now();
-        Self { limit, silent: Duration::ZERO, looked_at, longest_step: tick * 4 }
-    }
-
-    fn broken(&mut self) {
-        self.silent = Duration::ZERO;
-        self.looked_at = std::time::Instant::now();
-    }
-
-    fn is_over(&mut self) -> bool {
-        let now = std::time::Instant::now();
-        self.silent += (now - self.looked_at).min(self.longest_step);
-        self.looked_at = now;
-        self.silent >= self.limit
-    }
 }

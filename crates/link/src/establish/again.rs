@@ -1,10 +1,10 @@
 //! Another connection for a session that has lost its own.
 
+use super::attempt::{Attempt, CANCEL_TICK, Caller, Intent, WAITING_EVENT_EVERY};
+use super::connect;
+use super::event::LinkEvent;
+use super::options::{Endpoint, LinkOptions};
 use super::pending::{Arrival, PendingConnections};
-use super::{
-    Attempt, CANCEL_TICK, Caller, Endpoint, Intent, LinkEvent, LinkOptions, WAITING_EVENT_EVERY,
-    connect,
-};
 use crate::authenticated::Authenticated;
 use crate::sync::{Deadline, lock, wait_timeout};
 use crate::tls::Tls;

@@ -1,15 +1,16 @@
 //! The connecting side: tries again until the peer listens.
 
+use super::attempt::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, WAITING_EVENT_EVERY};
+use super::event::LinkEvent;
 use super::handshake::Handshake;
 use super::poll::wait_ready;
-use super::{Attempt, CANCEL_TICK, HANDSHAKE_LIMIT, Intent, LinkEvent, WAITING_EVENT_EVERY, tcp};
+use super::tcp::{self, Opened};
 use crate::LinkError;
 use crate::authenticated::Authenticated;
 use crate::sync::Deadline;
 use std::io;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use tcp::Opened;
 use vesica_addresses::{Proxy, ProxyFault, ask, split_address};
 
 /// First and longest pause between two attempts.

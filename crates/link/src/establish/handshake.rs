@@ -1,7 +1,6 @@
 //! One connection during its handshake; never blocks.
 
-use super::HANDSHAKE_LIMIT;
-use super::Intent;
+use super::attempt::{HANDSHAKE_LIMIT, Intent};
 use super::poll::{Interest, wait_ready};
 use crate::authenticated::Authenticated;
 use crate::frame::{Frame, MAX_DATA_LEN};

@@ -1,7 +1,8 @@
 //! Opens a port for the one session of a run.
 
+use super::attempt::{Attempt, CANCEL_TICK, WAITING_EVENT_EVERY};
+use super::event::LinkEvent;
 use super::pending::{Arrival, PendingConnections};
-use super::{Attempt, CANCEL_TICK, LinkEvent, WAITING_EVENT_EVERY};
 use crate::LinkError;
 use crate::address::addresses_of;
 use crate::authenticated::Authenticated;

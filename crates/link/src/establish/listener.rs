@@ -1,7 +1,9 @@
 //! An open port on which a service accepts many sessions.
 
+use super::attempt::{CANCEL_TICK, Caller, Intent};
+use super::event::LinkEvent;
+use super::listen;
 use super::pending::{Arrival, PendingConnections};
-use super::{CANCEL_TICK, Caller, Intent, LinkEvent, listen};
 use crate::tls::Tls;
 use crate::{CancelToken, Identity, LinkError, PublicIdentity, Session};
 use std::fmt;

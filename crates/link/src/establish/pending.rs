@@ -1,9 +1,10 @@
 //! The pending connections of an open port: accepts the expected peers, and no connection blocks
 //! them.
 
+use super::attempt::{CANCEL_TICK, Caller, HANDSHAKE_LIMIT, Intent};
+use super::event::LinkEvent;
 use super::handshake::{Closing, Handshake};
 use super::poll::{Interest, wait_ready};
-use super::{CANCEL_TICK, Caller, HANDSHAKE_LIMIT, Intent, LinkEvent};
 use crate::LinkError;
 use crate::authenticated::Authenticated;
 use crate::sync::Deadline;

@@ -1,7 +1,7 @@
 //! Splits the decrypted bytes into frames and handles them.
 
-use super::Core;
 use super::log::FRAME_COST;
+use super::shared::Core;
 use crate::frame::{Frame, HEADER_LEN, MAX_DATA_LEN};
 use crate::sync::lock;
 use vesica_core::TransportError;

@@ -8,9 +8,8 @@
 //! people should know.
 
 use super::demux::Demux;
-use super::reader::End;
-use super::wire::Wire;
-use super::{Core, TICK};
+use super::shared::Core;
+use super::wire::{TICK, Wire};
 use crate::establish::Mender;
 use crate::sync::{Deadline, lock};
 use crate::{LinkError, LinkEvent};
@@ -22,6 +21,25 @@ use vesica_core::{StopReason, TransportError};
 /// How long a side that has the peer's goodbye waits for another connection: the peer may have
 /// ended already, and all that its program sent is here.
 const LAST_LIMIT: Duration = Duration::from_secs(5);
+
+/// Why a connection, and with it perhaps the session, ends.
+pub(super) struct End {
+    pub(super) error: TransportError,
+    /// The reason to send to the peer.
+    pub(super) farewell: Option<StopReason>,
+    /// Only the connection is lost: another one can take its place.
+    pub(super) is_loss: bool,
+}
+
+impl End {
+    pub(super) fn over(error: TransportError, farewell: Option<StopReason>) -> Self {
+        Self { error, farewell, is_loss: false }
+    }
+
+    pub(super) fn loss(error: TransportError, farewell: Option<StopReason>) -> Self {
+        Self { error, farewell, is_loss: true }
+    }
+}
 
 /// How long a session waits for other connections. Those over which nothing arrives, either way, do
 /// not lengthen it: a line that breaks each of them would keep both sides busy for ever.

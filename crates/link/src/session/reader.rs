@@ -1,9 +1,9 @@
 //! The thread that receives and watches the time limits.
 
 use super::demux::Demux;
-use super::mend::{Patience, mend};
-use super::wire::Wire;
-use super::{Core, DISCONNECT_LIMIT, FAREWELL_LIMIT, Silence, TICK};
+use super::mend::{End, Patience, mend};
+use super::shared::{Core, DISCONNECT_LIMIT, FAREWELL_LIMIT, Silence};
+use super::wire::{TICK, Wire};
 use crate::LinkEvent;
 use crate::sync::{Deadline, lock};
 use std::convert::Infallible;
@@ -20,25 +20,6 @@ enum Got {
     Bytes(usize),
     Nothing,
     End,
-}
-
-/// Why a connection, and with it perhaps the session, ends.
-pub(super) struct End {
-    error: TransportError,
-    /// The reason to send to the peer.
-    farewell: Option<StopReason>,
-    /// Only the connection is lost: another one can take its place.
-    is_loss: bool,
-}
-
-impl End {
-    pub(super) fn over(error: TransportError, farewell: Option<StopReason>) -> Self {
-        Self { error, farewell, is_loss: false }
-    }
-
-    fn loss(error: TransportError, farewell: Option<StopReason>) -> Self {
-        Self { error, farewell, is_loss: true }
-    }
 }
 
 pub(super) fn run(core: &Core) {

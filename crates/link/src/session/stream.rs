@@ -1,7 +1,7 @@
 //! The two halves of a stream.
 
-use super::Core;
 use super::inbox::Take;
+use super::shared::Core;
 use crate::frame::MAX_DATA_LEN;
 use crate::sync::{lock, wait};
 use std::sync::{Arc, Condvar};

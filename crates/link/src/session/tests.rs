@@ -5,6 +5,7 @@ use super::*;
 use crate::establish::Intent;
 use crate::establish::tests::{authenticated, greet};
 use crate::frame::{Frame, MAX_DATA_LEN};
+use crate::sync::Deadline;
 use crate::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish_mendable};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;

@@ -1,7 +1,7 @@
 //! The thread that sends.
 
-use super::wire::Wire;
-use super::{Core, FAREWELL_LIMIT, Silence, TICK};
+use super::shared::{Core, FAREWELL_LIMIT, Silence};
+use super::wire::{TICK, Wire};
 use crate::frame::{Frame, Packet};
 use crate::sync::{Deadline, lock, wait, wait_timeout};
 use std::io::{self, IoSlice, Write};
