@@ -3,6 +3,8 @@
 use crate::encoding::{PART_HEADER_LEN, push_cell};
 use crate::never::Never;
 use crate::rows::Row;
+use crate::source::{CellColumn, Source};
+use vesica_inputs::error::InputError;
 use vesica_profiles::{Normalised, Profile, Refusal};
 
 /// One column of the key.
@@ -42,6 +44,15 @@ pub struct KeyColumn {
     /// Values that are refused: cells that equal one without the blanks at their ends, or that have
     /// its normal form.
     pub never: Vec<String>,
+}
+
+/// The cells of the key columns in `source`, in the key's order; checks that each column can be a
+/// key under its profile.
+pub(crate) fn key_cells(
+    source: &Source,
+    columns: &[KeyColumn],
+) -> Result<Vec<CellColumn>, InputError> {
+    columns.iter().map(|column| source.key_column(&column.column, column.profile)).collect()
 }
 
 /// The rule for the cells of one column.

@@ -4,11 +4,11 @@ use crate::doubts::float_texts::{FloatTexts, FloatWatch};
 use crate::doubts::frequent::FrequentKey;
 use crate::doubts::misfit::{Misfit, Samples};
 use crate::faults::Faults;
-use crate::figures::RefusedList;
-use crate::key::KeyColumn;
+use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::progress::{Meter, Progress};
+use crate::refused_list::RefusedList;
 use crate::row_numbers::RowNumbers;
 use crate::rows::{Row, Visit, visit};
 use crate::shapes::Shaper;
@@ -517,7 +517,7 @@ fn read<'a>(
     found: Option<Found<'a>>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<KeySet, InputError> {
-    let mut cells = source.key_columns(columns)?;
+    let mut cells = key_cells(source, columns)?;
     if let Some(values) = beside.values {
         for column in &values.columns {
             cells.push(source.value_column(column)?);

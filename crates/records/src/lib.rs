@@ -44,6 +44,7 @@ mod keys;
 mod never;
 mod output;
 mod progress;
+mod refused_list;
 mod row_numbers;
 mod rows;
 mod second_pass;
@@ -59,7 +60,7 @@ pub use column_names::distinct_columns;
 pub use columnar::{Batches, panic_is_caught};
 pub use doubts::{FloatTexts, FrequentKey, Misfit, PartShape};
 pub use faults::{FaultCount, Faults};
-pub use figures::{RefusedList, TableWriter, write_figures};
+pub use figures::{TableWriter, write_figures};
 pub use key::KeyColumn;
 pub use key_items::KeyItems;
 pub use keys::{
@@ -71,6 +72,7 @@ pub use output::{
     check_output, check_table_output, write_document,
 };
 pub use progress::Progress;
+pub use refused_list::RefusedList;
 pub use row_numbers::RowNumbers;
 pub use second_pass::{Written, mark_rows, write_rows};
 pub use shapes::{ColumnShapes, SHAPE_MAX_CHARS, Shape};

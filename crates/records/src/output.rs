@@ -2,7 +2,7 @@
 
 use crate::columnar::cells::type_name;
 use crate::columnar::{self, Table};
-use crate::second_pass::{already_read, usual_delimiter};
+use crate::sink::text::usual_delimiter;
 use crate::source::{Layout, Source, kind_of};
 use std::fs::{File, Metadata};
 use std::io::{self, BufWriter, Write};
@@ -35,7 +35,7 @@ pub struct OutputOptions {
 pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), WriteError> {
     let output = TempOutput::create(source, options)?;
     if let Layout::Frame(_) = source.layout() {
-        return Err(already_read(source).into());
+        return Err(source.already_read().into());
     }
     for index in 0..source.files() {
         let file = source.file(index)?;

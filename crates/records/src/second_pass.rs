@@ -8,7 +8,7 @@ use crate::output::{OutputOptions, TempOutput, check_mark};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
-use crate::sink::text::{RecordWriter, TextSink, push_quoted};
+use crate::sink::text::{RecordWriter, TextSink, push_quoted, usual_delimiter};
 use crate::source::{Layout, Source, TextLayout};
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
@@ -115,7 +115,7 @@ fn write(
         }
         (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
         // The files of a folder are no folders.
-        (Layout::Frame(_) | Layout::Folder(_), _) => return Err(already_read(source).into()),
+        (Layout::Frame(_) | Layout::Folder(_), _) => return Err(source.already_read().into()),
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
@@ -152,11 +152,6 @@ fn rows_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> 
     Ok(Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone())))
 }
 
-/// The error for rows that no second pass can read.
-pub(crate) fn already_read(source: &Source) -> InputError {
-    InputError::AlreadyRead { path: source.path().to_path_buf() }
-}
-
 fn changed(source: &Source) -> WriteError {
     InputError::Changed { path: source.path().to_path_buf() }.into()
 }
@@ -189,11 +184,6 @@ impl<'a> Wanted<'a> {
         self.rows += 1;
         self.bit(self.rows - 1)
     }
-}
-
-/// The delimiter of a text format, where nothing else is known.
-pub(crate) fn usual_delimiter(format: Format) -> u8 {
-    if format == Format::Tsv { b'\t' } else { b',' }
 }
 
 struct Pass<'a, 'p> {

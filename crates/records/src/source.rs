@@ -336,6 +336,11 @@ impl Source {
         Ok(file)
     }
 
+    /// The error for rows that no second pass can read.
+    pub(crate) fn already_read(&self) -> InputError {
+        InputError::AlreadyRead { path: self.path.clone() }
+    }
+
     /// Keeps a digest of what a pass over these cells of a Parquet file reads, before it does.
     pub(crate) fn keep_digest(
         &self,

@@ -1,11 +1,11 @@
 //! Streaming pass: the item of every row, in the order of the rows; keeps nothing.
 
-use crate::figures::RefusedList;
-use crate::key::KeyColumn;
+use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, Tally};
 use crate::progress::{Meter, Progress};
+use crate::refused_list::RefusedList;
 use crate::rows::{Row, Visit, visit};
 use crate::source::{CellColumn, Source};
 use crate::survey::Survey;
@@ -78,7 +78,7 @@ pub fn stream_items_with<E>(
     sink: &mut dyn FnMut(&[Item]) -> Result<(), E>,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
-    let cells = source.key_columns(columns)?;
+    let cells = key_cells(source, columns)?;
     let tally = Tally::new(source, columns, limits, None, list)?;
     stream(source, &cells, hash, tally, sink, progress)
 }
@@ -99,7 +99,7 @@ pub fn survey_items<E>(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Streamed, StreamError<E>> {
     let (columns, found) = survey.parts();
-    let cells = source.key_columns(columns)?;
+    let cells = key_cells(source, columns)?;
     let tally = Tally::new(source, columns, limits, Some(found), list)?;
     stream(source, &cells, hash, tally, sink, progress)
 }

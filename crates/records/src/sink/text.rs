@@ -5,12 +5,17 @@ use flate2::write::GzEncoder;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use vesica_inputs::error::OutputError;
-use vesica_inputs::format::Codec;
+use vesica_inputs::format::{Codec, Format};
 
 const BUFFER_BYTES: usize = 1 << 18;
 
 /// Compression level of zstd outputs: its default.
 const ZSTD_LEVEL: i32 = 3;
+
+/// The delimiter of a text format, where nothing else is known.
+pub(crate) fn usual_delimiter(format: Format) -> u8 {
+    if format == Format::Tsv { b'\t' } else { b',' }
+}
 
 enum Encoder<W: Write> {
     Plain(BufWriter<W>),

@@ -3,14 +3,13 @@
 use super::{Layout, Source};
 use crate::columnar::cells::{can_be_key, type_name};
 use crate::columnar::{CellPath, check_key};
-use crate::key::KeyColumn;
 use arrow_schema::{Field, SchemaRef};
 use vesica_inputs::error::InputError;
-use vesica_profiles::TypedForm;
+use vesica_profiles::{Profile, TypedForm};
 
-/// A column whose cells are read.
+/// A column whose cells are read, or a field of one: where they are, and how they become text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CellColumn {
+pub struct CellColumn {
     pub(crate) path: CellPath,
     /// The text form of its cells, if it is typed.
     pub(crate) form: TypedForm,
@@ -38,27 +37,33 @@ impl Source {
         }
     }
 
-    /// The positions of the key columns; checks that each can be a key under its profile.
-    pub(crate) fn key_columns(&self, columns: &[KeyColumn]) -> Result<Vec<CellColumn>, InputError> {
-        let mut found = Vec::with_capacity(columns.len());
-        for KeyColumn { column, profile, .. } in columns {
-            let path = self.cell_path(column)?;
-            let typed = self.field(&path).map_or(Ok(()), |field| check_key(field, *profile));
-            typed.map_err(|fault| fault.into_error(&self.path, column))?;
-            found.push(CellColumn { path, form: profile.typed_form() });
-        }
-        Ok(found)
+    /// Where a column is whose cells `profile` makes equal; checks that it can hold such cells.
+    ///
+    /// # Errors
+    /// Errors of [`Source::column_index`], and those of a type whose cells have no text that the
+    /// profile can compare.
+    pub fn key_column(&self, column: &str, profile: Profile) -> Result<CellColumn, InputError> {
+        let path = self.cell_path(column)?;
+        let typed = self.field(&path).map_or(Ok(()), |field| check_key(field, profile));
+        typed.map_err(|fault| fault.into_error(&self.path, column))?;
+        Ok(CellColumn { path, form: profile.typed_form() })
     }
 
     /// Where a column of values is; checks that it can hold some. A decimal without a fraction is a
     /// whole number.
-    pub(crate) fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
+    ///
+    /// # Errors
+    /// Errors of [`Source::group_column`].
+    pub fn value_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let form = TypedForm { drops_zeros: true, ..TypedForm::default() };
         Ok(CellColumn { form, ..self.group_column(column)? })
     }
 
     /// The position of the column of groups; checks that it can hold their names.
-    pub(crate) fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
+    ///
+    /// # Errors
+    /// Errors of [`Source::column_index`], and [`InputError::UnsupportedValueType`].
+    pub fn group_column(&self, column: &str) -> Result<CellColumn, InputError> {
         let path = self.cell_path(column)?;
         if let Some(field) = self.field(&path)
             && !can_be_key(field.data_type())
