@@ -10,7 +10,7 @@ static SEEN: AtomicBool = AtomicBool::new(false);
 pub fn quiet_expected_panics() {
     let others = panic::take_hook();
     panic::set_hook(Box::new(move |info| {
-        if !vesica_records::panic_is_caught() {
+        if !vesica_tables::panic_is_caught() {
             others(info);
         }
     }));

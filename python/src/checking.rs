@@ -11,7 +11,7 @@ use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_preflight::{Check, Options, Refused};
-use vesica_records::{InputError, Source};
+use vesica_tables::{InputError, Source};
 
 /// Reads the rows, and returns the results. Rows that a run would refuse are a failure only if they
 /// cannot be read.

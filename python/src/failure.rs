@@ -12,7 +12,7 @@ use vesica_diagnostics::{
 };
 use vesica_engine::{ConfigFault, Error, Incompatible};
 use vesica_link::{IdentityError, LinkOptions};
-use vesica_records::InputError;
+use vesica_tables::InputError;
 
 const SPEECH: Speech = Speech::Python;
 

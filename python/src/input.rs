@@ -11,7 +11,7 @@ use pyo3::types::PyCapsule;
 use std::ffi::CStr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use vesica_records::{Batches, Format, InputError, ReadOptions, Source};
+use vesica_tables::{Batches, Format, InputError, ReadOptions, Source};
 
 const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";

@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_engine::{Finished, RowSet, RunResult};
-use vesica_records::{OutputOptions, Source};
+use vesica_tables::{OutputOptions, Source};
 
 /// The result of a run, and its report.
 #[pyclass(frozen, module = "vesica._vesica")]

@@ -17,8 +17,8 @@ use vesica_diagnostics::memory::MemorySize;
 use vesica_diagnostics::stores;
 use vesica_engine::{ConfigFault, Error, MemoryDefault};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, Proxy, ProxyChoice};
-use vesica_records::OutputOptions;
 use vesica_store_session::Store;
+use vesica_tables::OutputOptions;
 
 /// The most time for telling the other side: longer than the engine tries to connect.
 const WORD_WAIT: Duration = Duration::from_secs(5);

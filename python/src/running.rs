@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use vesica_diagnostics::Speech;
 use vesica_engine::{Job, Observer, StateOptions};
 use vesica_link::{CancelToken, LinkOptions};
-use vesica_records::{OutputOptions, Source};
+use vesica_tables::{OutputOptions, Source};
 
 /// A run that was started.
 #[pyclass(frozen, module = "vesica._vesica")]

@@ -6,7 +6,7 @@ use arrow_schema::{ArrowError, Field, Schema};
 use std::sync::Arc;
 use vesica_engine::shares::Combined;
 use vesica_engine::{OrderLine, RunResult, SharesOrder};
-use vesica_records::distinct_columns;
+use vesica_tables::distinct_columns;
 
 /// 32 hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8; 16]) -> String {

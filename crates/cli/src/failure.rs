@@ -11,9 +11,10 @@ use vesica_diagnostics::with_helper::{Aided, AidedFailure};
 use vesica_engine::shares::SharesError;
 use vesica_engine::{ConfigFault, Error, InputFault};
 use vesica_link::{Endpoint, IdentityError, LinkOptions};
-use vesica_records::{Faults, InputError, OutputError};
+use vesica_records::Faults;
 use vesica_store_backends::StoresError;
 use vesica_store_session::RunsError;
+use vesica_tables::{InputError, OutputError};
 
 /// Exit codes.
 pub(crate) mod code {

@@ -95,7 +95,7 @@ pub(crate) fn report(failure: &Failure) -> ExitCode {
 pub(crate) fn turn_panics_into_messages() {
     std::panic::set_hook(Box::new(|panic| {
         // A damaged file, not a defect: the panic is caught and becomes an error.
-        if vesica_records::panic_is_caught() {
+        if vesica_tables::panic_is_caught() {
             return;
         }
         // Another thread that panics waits for this one, which ends the process.

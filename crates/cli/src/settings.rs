@@ -9,8 +9,8 @@ use std::num::{NonZeroUsize, ParseIntError};
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 use vesica_link::{check_address, check_peer_address};
-use vesica_records::Format;
 use vesica_simd::Backend;
+use vesica_tables::Format;
 
 /// The variable that forces the vector kernels.
 const KERNELS_VARIABLE: &str = "VESICA_SIMD";

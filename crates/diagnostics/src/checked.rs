@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use vesica_agreement::figures::{bytes, grouped};
 use vesica_engine::{Bound, MemoryDefault};
 use vesica_preflight::{Checked, CheckedKey, Needs, Read, Refused};
-use vesica_records::{Faults, InputError, KeyCounts, Place};
+use vesica_records::{Faults, KeyCounts};
+use vesica_tables::{InputError, Place};
 
 /// Writes the results, with the shapes of the first `rows` rows.
 ///

@@ -1,7 +1,7 @@
 //! Typed columns that cannot be used, of Parquet files and frames.
 
 use crate::{Message, Speech};
-use vesica_records::InputError;
+use vesica_tables::InputError;
 
 /// A column whose type, or what it holds, cannot be read as the agreement or the result asks.
 pub(crate) fn unusable(error: &InputError, say: Speech) -> Message {

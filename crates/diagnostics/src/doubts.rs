@@ -69,7 +69,8 @@ pub(crate) fn misfit(misfit: &Misfit) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_records::{PartShape, Place};
+    use vesica_records::PartShape;
+    use vesica_tables::Place;
 
     #[test]
     fn a_frequent_key_is_told_by_count_place_and_shape() {

@@ -9,9 +9,10 @@ use hints::{converted, foreign, missing_column, workbook};
 use std::path::Path;
 use vesica_agreement::figures::grouped;
 use vesica_engine::InputFault;
-use vesica_records::{
-    Content, EncodingGuess, FRAME, Faults, FileKind, Format, InputError, KeyCounts, Misquoted,
-    OutputError, Place, Profile, Refusal, Stray, StrayKind, Unlike, ValueFault, shown,
+use vesica_records::{Faults, KeyCounts, Profile, Refusal};
+use vesica_tables::{
+    Content, EncodingGuess, FRAME, FileKind, Format, InputError, Misquoted, OutputError, Place,
+    Stray, StrayKind, Unlike, ValueFault, shown,
 };
 
 /// An input file, or an output, that cannot be used.

@@ -5,8 +5,8 @@ use std::path::Path;
 use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_partitions::DISK_BYTES_PER_ROW;
-use vesica_records::{Codec, Format, Source};
 use vesica_scratch::FolderScratch;
+use vesica_tables::{Codec, Format, Source};
 
 /// The folder for intermediate data of a run between two parties, unless the caller names one.
 pub const SCRATCH_DEFAULT: &str = ".";
@@ -71,7 +71,7 @@ fn most_rows(source: &Source) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_records::ReadOptions;
+    use vesica_tables::ReadOptions;
 
     #[test]
     fn small_sets_stay_in_memory() {

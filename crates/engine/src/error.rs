@@ -8,8 +8,8 @@ use vesica_core::{
 use vesica_helper_client::FolderError;
 use vesica_link::letters::LetterError;
 use vesica_link::{IdentityError, LinkError, ProxyFault, PublicIdentity};
-use vesica_records::{InputError, OutputError, WriteError};
 use vesica_store_session::ExchangeError;
+use vesica_tables::{InputError, OutputError, WriteError};
 
 /// The part of a run in which something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

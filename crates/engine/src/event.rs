@@ -3,7 +3,8 @@ use std::path::Path;
 use vesica_agreement::choice::Choice;
 use vesica_helper_client::RemoteEvent;
 use vesica_link::LinkEvent;
-use vesica_records::{KeyCounts, Progress};
+use vesica_records::KeyCounts;
+use vesica_tables::Progress;
 
 /// Something a run does. Holds counts and names, never a key, an item or a row.
 #[derive(Clone, Debug)]

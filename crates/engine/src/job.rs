@@ -23,9 +23,9 @@ use vesica_core::Operation;
 use vesica_detached::Workers;
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_net::Meter;
-use vesica_records::{OutputOptions, Source};
 use vesica_scratch::{FolderScratch, Scratch};
 use vesica_store_session::Store;
+use vesica_tables::{OutputOptions, Source};
 
 /// All inputs of one side of a run.
 pub struct Job {
@@ -147,7 +147,7 @@ pub fn reach(
 /// use vesica_agreement::Agreement;
 /// use vesica_engine::{Job, Silent, StateOptions, run};
 /// use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
-/// use vesica_records::{ReadOptions, Source};
+/// use vesica_tables::{ReadOptions, Source};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// let [clinic, register] = [Identity::generate()?, Identity::generate()?];

@@ -9,9 +9,11 @@ use vesica_agreement::Agreement;
 use vesica_core::{Item, Operation};
 use vesica_protocols::Security;
 use vesica_records::{
-    Beside, InputError, KeyColumn, KeyItems, KeyLimits, KeySet, Origin, OutputOptions, Progress,
-    RefusedList, Source, StreamError, Streamed, ValueColumns, check_mark, check_table_output,
-    read_keys_with, stream_items_with,
+    Beside, KeyColumn, KeyItems, KeyLimits, KeySet, RefusedList, StreamError, Streamed,
+    ValueColumns, read_keys_with, stream_items_with,
+};
+use vesica_tables::{
+    InputError, Origin, OutputOptions, Progress, Source, check_mark, check_table_output,
 };
 
 /// A party's file, and how its rows become items.

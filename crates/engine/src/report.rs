@@ -11,12 +11,12 @@ use vesica_core::Role;
 use vesica_core::params::STATISTICAL_SECURITY_BITS;
 use vesica_net::Meter;
 use vesica_protocols::{Parameter, TrustModel};
-use vesica_records::Written;
 use vesica_report::{
     AgreementReport, CandidateReport, HelperReport, InputReport, NetworkReport, ParameterReport,
     PartyReport, ProtocolReport, Report, Resources, ResourcesReport, ResultReport, SCHEMA,
     SizesReport, SumReport,
 };
+use vesica_tables::Written;
 
 /// What a finished run, with or without a helper, reports.
 pub(crate) struct Parts<'a> {

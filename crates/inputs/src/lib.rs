@@ -3,7 +3,7 @@
 //! * [`InputError`], [`OutputError`] — errors in a file, and their [`Place`]s.
 //! * [`Format`], [`Codec`], [`Content`], [`Workbook`], [`Foreign`] — what a file is, by its name
 //!   and its first bytes.
-//! * [`snapshot`], [`text`] — for `vesica-records`: whether a file is still what it was, and its
+//! * [`snapshot`], [`text`] — for `vesica-tables`: whether a file is still what it was, and its
 //!   records.
 
 #![forbid(unsafe_code)]

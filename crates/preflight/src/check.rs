@@ -13,10 +13,10 @@ use vesica_engine::disk::check_scratch;
 use vesica_engine::terms::{beside, key_columns, key_items, key_limits, value_columns};
 use vesica_engine::{ConfigFault, Error, MEMORY_BYTES_DEFAULT};
 use vesica_records::{
-    Beside, InputError, KeyColumn, KeyLimits, NO_ITEM, OutputError, OutputOptions, Progress,
-    RefusedList, Source, StreamError, Survey, ValueColumns, check_columns, survey_items,
-    survey_keys,
+    Beside, KeyColumn, KeyLimits, NO_ITEM, RefusedList, StreamError, Survey, ValueColumns,
+    survey_items, survey_keys,
 };
+use vesica_tables::{InputError, OutputError, OutputOptions, Progress, Source, check_columns};
 
 /// Upper bound on the items that a check compares to count the different ones: 256 MiB.
 const MAX_COMPARED_ITEMS: usize = 1 << 24;
@@ -59,7 +59,7 @@ impl Default for Options {
 /// use vesica_preflight::{Check, Options};
 /// use vesica_agreement::Agreement;
 /// # use vesica_link::Identity;
-/// use vesica_records::{ReadOptions, Source};
+/// use vesica_tables::{ReadOptions, Source};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("customers.csv");

@@ -5,7 +5,8 @@ use jiff::civil::Date;
 use std::io;
 use std::path::PathBuf;
 use vesica_engine::{ConfigFault, Error, InputFault};
-use vesica_records::{ColumnShapes, Faults, InputError, KeyColumn, KeyCounts, Profile, Source};
+use vesica_records::{ColumnShapes, Faults, KeyColumn, KeyCounts, Profile};
+use vesica_tables::{InputError, Source};
 
 /// The findings of a check. Holds counts, names, places and shapes, never a value of a cell.
 ///

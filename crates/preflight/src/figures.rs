@@ -3,9 +3,9 @@
 use crate::checked::{Checked, CheckedKey, Limits, Refused};
 use serde::{Serialize, Serializer};
 use vesica_records::{
-    FaultCount, FloatTexts, FrequentKey, InputError, Misfit, PartShape, Place, RefusedCount, Shape,
-    SingleQuoted,
+    FaultCount, FloatTexts, FrequentKey, Misfit, PartShape, RefusedCount, Shape, SingleQuoted,
 };
+use vesica_tables::{InputError, Place};
 
 /// All of [`Checked`]. Counts are of rows.
 #[derive(Serialize)]

@@ -25,10 +25,8 @@ use std::process::Command;
 use std::time::Instant;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
-use vesica_records::{
-    KeyColumn, KeyItems, KeyLimits, OutputOptions, Progress, ReadOptions, Source, read_keys,
-    stream_items, write_rows,
-};
+use vesica_records::{KeyColumn, KeyItems, KeyLimits, read_keys, stream_items};
+use vesica_tables::{OutputOptions, Progress, ReadOptions, Source, write_rows};
 
 type Outcome = Result<(), Box<dyn Error>>;
 

@@ -2,10 +2,9 @@
 
 use crate::encoding::{PART_HEADER_LEN, push_cell};
 use crate::never::Never;
-use crate::rows::Row;
-use crate::source::{CellColumn, Source};
 use vesica_inputs::error::InputError;
 use vesica_profiles::{Normalised, Profile, Refusal};
+use vesica_tables::{CellColumn, Row, Source};
 
 /// One column of the key.
 ///

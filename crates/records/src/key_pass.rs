@@ -3,12 +3,12 @@
 use crate::doubts::frequent::{Frequent, FrequentKey};
 use crate::key::{Encoded, KeyColumn, KeyEncoder};
 use crate::key_items::KeyItems;
-use crate::rows::Row;
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_inputs::error::{InFile, Place};
 use vesica_profiles::Refusal;
+use vesica_tables::Row;
 
 /// The outcome of a row. Its item follows later.
 pub(crate) enum Outcome {

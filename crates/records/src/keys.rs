@@ -7,12 +7,9 @@ use crate::faults::Faults;
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
-use crate::progress::{Meter, Progress};
 use crate::refused_list::RefusedList;
 use crate::row_numbers::RowNumbers;
-use crate::rows::{Row, Visit, visit};
 use crate::shapes::Shaper;
-use crate::source::Source;
 use crate::survey::{Found, Survey};
 use crate::texts::{KeyTexts, TextCollector};
 use crate::values::{Places, ValueColumns, Values};
@@ -23,6 +20,7 @@ use vesica_core::sort::{Groups, sort_distinct};
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
+use vesica_tables::{Meter, Progress, Row, Source, Visit, visit};
 
 /// Places kept for each column and reason.
 pub(crate) const FIRST_PLACES: usize = 5;

@@ -1,13 +1,11 @@
 //! The list of the rows that a pass refuses.
 
-use crate::figures::TableWriter;
-use crate::output::{Origin, OutputOptions};
-use crate::source::Source;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use vesica_inputs::error::{OutputError, Place};
 use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
+use vesica_tables::{Origin, OutputOptions, Source, TableWriter};
 
 /// The rows that a pass refuses, written one by one: where each is, its column and the reason. A
 /// value would be a copy of personal data in another file, and the place is enough to find it, so

@@ -1,9 +1,9 @@
 //! The patterns of the values of a key column, without showing a value.
 
 use crate::key::{CellRule, KeyColumn};
-use crate::rows::Row;
 use std::collections::HashMap;
 use vesica_profiles::{Normalised, Refusal};
+use vesica_tables::Row;
 
 /// Longest shape, in characters; a longer one ends with `…`.
 pub const SHAPE_MAX_CHARS: usize = 40;

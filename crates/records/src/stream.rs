@@ -4,14 +4,12 @@ use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
 use crate::keys::{KeyCounts, KeyLimits, Tally};
-use crate::progress::{Meter, Progress};
 use crate::refused_list::RefusedList;
-use crate::rows::{Row, Visit, visit};
-use crate::source::{CellColumn, Source};
 use crate::survey::Survey;
 use std::ops::ControlFlow;
 use vesica_core::Item;
 use vesica_inputs::error::{InFile, InputError};
+use vesica_tables::{CellColumn, Meter, Progress, Row, Source, Visit, visit};
 
 /// Represents a row without a usable key. A digest equals it with probability 2^-128.
 pub const NO_ITEM: Item = Item::from_bytes([0; Item::LEN]);

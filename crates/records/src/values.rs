@@ -1,9 +1,9 @@
 //! The values of columns, which are read with the keys for sums and shares of the common ones.
 
-use crate::rows::Row;
 use std::fmt;
 use vesica_inputs::error::{InFile, InputError, Place, ValueFault};
 use vesica_profiles::trimmed;
+use vesica_tables::Row;
 
 /// How the values of several rows with one key are combined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -10,7 +10,8 @@ use std::convert::Infallible;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use vesica_core::Item;
-use vesica_records::{KeyLimits, OutputOptions, stream_items, write_rows};
+use vesica_records::{KeyLimits, stream_items};
+use vesica_tables::{OutputOptions, write_rows};
 
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();

@@ -3,7 +3,7 @@
 use crate::{SharedColumn, SharesError, SharesFile};
 use vesica_core::Item;
 use vesica_core::hash::hex;
-use vesica_records::distinct_columns;
+use vesica_tables::distinct_columns;
 
 /// The content of two files of shares: the intersection, if keys were shared.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -13,10 +13,10 @@ use vesica_engine::fuzzing;
 use vesica_engine::shares::combine;
 use vesica_link::letters::Meeting;
 use vesica_records::{
-    Beside, Duplicates, Format, InputError, KeyColumn, KeyItems, KeyLimits, OutputOptions,
-    Progress, ReadOptions, Source, Survey, ValueColumns, read_keys, read_keys_with, stream_items,
-    survey_keys, write_rows,
+    Beside, Duplicates, KeyColumn, KeyItems, KeyLimits, Survey, ValueColumns, read_keys,
+    read_keys_with, stream_items, survey_keys,
 };
+use vesica_tables::{Format, InputError, OutputOptions, Progress, ReadOptions, Source, write_rows};
 
 pub(super) const TEXT: Target = Target {
     name: "csv",
@@ -44,7 +44,7 @@ fn text(bytes: &[u8]) {
     let how = input.byte();
     let delimiter = [None, Some(b','), Some(b';'), Some(b'\t'), Some(b'|')][usize::from(how) % 5];
     let text = input.rest();
-    if let Ok((records, cell_bytes)) = vesica_records::fuzzing::read_text(text, delimiter) {
+    if let Ok((records, cell_bytes)) = vesica_tables::fuzzing::read_text(text, delimiter) {
         assert!(records <= text.len() as u64 + 1 && cell_bytes <= text.len() as u64);
     }
     if how < 240 {

@@ -17,8 +17,8 @@ use vesica_diagnostics::arguments::ArgumentFault;
 use vesica_diagnostics::memory::MemorySize;
 use vesica_engine::{MemoryDefault, StateOptions};
 use vesica_link::{Endpoint, LinkOptions, ProxyChoice};
-use vesica_records::{OutputOptions, ReadOptions};
 use vesica_store_session::Store;
+use vesica_tables::{OutputOptions, ReadOptions};
 
 /// How long to wait for the other side of a run between two parties, by default.
 const WAIT_DEFAULT: Duration = Duration::from_secs(60);

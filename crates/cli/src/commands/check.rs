@@ -23,7 +23,7 @@ use vesica_diagnostics::words::{and, counted};
 use vesica_engine::{Error, Event, InputFault, Observer, look};
 use vesica_link::{CancelToken, Identity, LinkOptions};
 use vesica_preflight::{Check, Checked, Options, Refused};
-use vesica_records::{InputError, Source, shown};
+use vesica_tables::{InputError, Source, shown};
 
 pub(crate) fn run(args: &CheckArgs, out: &mut impl Write) -> Result<(), Failure> {
     if (args.place.listen.is_some() || args.place.connect.is_some()) && args.key.is_none() {

@@ -13,9 +13,8 @@ use vesica_agreement::Agreement;
 use vesica_core::Item;
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_engine::terms::{key_columns, key_items};
-use vesica_records::{
-    Beside, KeyLimits, Origin, OutputOptions, Source, TableWriter, key_values, read_keys_with,
-};
+use vesica_records::{Beside, KeyLimits, key_values, read_keys_with};
+use vesica_tables::{Origin, OutputOptions, Source, TableWriter};
 
 pub(crate) fn run(args: &CombineArgs, out: &mut impl Write) -> Result<(), Failure> {
     // Before the files are read: nothing in them is shown.

@@ -30,7 +30,7 @@ use vesica_diagnostics::arguments::ArgumentFault;
 use vesica_diagnostics::with_helper::AidedFailure;
 use vesica_engine::{ConfigFault, Error, Finished, InputFault, Job, Report, leave_word};
 use vesica_link::{Identity, LinkOptions};
-use vesica_records::{OutputOptions, Source};
+use vesica_tables::{OutputOptions, Source};
 
 /// What a run needs in addition to agreement, key and address.
 struct Files {

@@ -5,7 +5,7 @@ use crate::words::{counted, list};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use vesica_records::{Codec, Columns, Foreign};
+use vesica_tables::{Codec, Columns, Foreign};
 
 /// What to do where a file has no column `column`.
 pub(super) fn missing_column(

@@ -19,12 +19,14 @@ use vesica_helper::{OptionsError, Settings, StartError, StoreError};
 use vesica_label_joins::{BackendError, BadUrl};
 use vesica_link::{IdentityError, LinkError, PublicIdentity};
 use vesica_records::{
-    Beside, Codec, Columns, Content, EncodingGuess, Faults, FileKind, Foreign, Format, InputError,
-    KeyColumn, KeyItems, KeyLimits, Misquoted, OutputError, Place, ReadOptions, Refusal, Source,
-    Stray, StrayKind, Survey, Unlike, ValueFault, Workbook, survey_keys,
+    Beside, Faults, KeyColumn, KeyItems, KeyLimits, Refusal, Survey, survey_keys,
 };
 use vesica_store_backends::{Service, SshFault, StoresError, UrlFault};
 use vesica_store_session::RunsError;
+use vesica_tables::{
+    Codec, Columns, Content, EncodingGuess, FileKind, Foreign, Format, InputError, Misquoted,
+    OutputError, Place, ReadOptions, Source, Stray, StrayKind, Unlike, ValueFault, Workbook,
+};
 
 /// The messages for a reader who calls Vesica as in `say`.
 pub(crate) fn all(say: Speech) -> Vec<Message> {

@@ -30,8 +30,9 @@ use vesica_own_rows::self_check::{CheckedSet, shared_items};
 use vesica_own_rows::{RowItems, distinct};
 use vesica_partitions::{DISK_BYTES_PER_ROW, Plan};
 use vesica_protocols::Protocol;
-use vesica_records::{KeyCounts, KeySet, Progress, Streamed};
+use vesica_records::{KeyCounts, KeySet, Streamed};
 use vesica_scratch::{FolderScratch, Scratch};
+use vesica_tables::Progress;
 
 const EXPORT_SESSION: &str = "EXPORTER-vesica-session";
 /// The label of the progress over partitions.

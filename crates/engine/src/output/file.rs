@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_core::Operation;
 use vesica_core::hash::hex;
-use vesica_records::{
+use vesica_tables::{
     Origin, OutputError, OutputOptions, Progress, Source, TableWriter, WriteError, Written,
     check_document_output, check_marked_output, check_output, check_table_output, distinct_columns,
     mark_rows, write_document, write_figures, write_rows,

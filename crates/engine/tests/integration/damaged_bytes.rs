@@ -14,7 +14,7 @@ use vesica_agreement::Agreement;
 use vesica_engine::{Error, Event, Observer, Report};
 use vesica_link::{CancelToken, Endpoint, LinkEvent};
 use vesica_protocols::{Operation, catalogue};
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_tables::{OutputOptions, ReadOptions, Source};
 
 /// A wire that changes one byte, counted from the moment when both sides have met.
 struct Wire {

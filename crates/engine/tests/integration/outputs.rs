@@ -8,7 +8,7 @@ use vesica_agreement::Agreement;
 use vesica_engine::shares::{Combined, SharesFile, combine};
 use vesica_engine::{Finished, OrderLine, RowSet, RunResult, SharesOrder};
 use vesica_protocols::Operation;
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_tables::{OutputOptions, ReadOptions, Source};
 
 /// The keys of each party's rows; one party has a key twice, and a row without a key.
 const KEYS: [&[&str]; 2] =

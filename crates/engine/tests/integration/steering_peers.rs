@@ -18,7 +18,8 @@ use vesica_engine::{Error, Event, Observer, Phase, Report, WIRE_VERSION};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, Session, establish};
 use vesica_net::{Context, Meter, Pool, Streams};
 use vesica_protocols::{Input, Output};
-use vesica_records::{KeyLimits, ReadOptions, Source, read_keys_with};
+use vesica_records::{KeyLimits, read_keys_with};
+use vesica_tables::{ReadOptions, Source};
 
 const CHECK_ITEMS: usize = 16;
 const KEY: &str = "[[key]]\nname = \"id\"\nprofile = \"exact\"\n";

@@ -14,7 +14,7 @@ use vesica_engine::{
     Error, Event, Finished, Job, MEMORY_BYTES_DEFAULT, Observer, Report, Silent, StateOptions,
 };
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions};
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_tables::{OutputOptions, ReadOptions, Source};
 
 /// Two parties, `one` (the receiver, listening) and `two`, in a directory of their own.
 pub struct Pair {

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_engine::{ConfigFault, Error};
 use vesica_preflight::{Check, Options, Read, Refused};
-use vesica_records::{InputError, Place, ReadOptions, Refusal, Shape, Source};
+use vesica_records::{Refusal, Shape};
+use vesica_tables::{InputError, Place, ReadOptions, Source};
 
 const TABLE: &str =
     "id,email\n1,ann@a.example\n2,Ann@A.example\n3,\n4,bob\n5,cy@c.example\n6,eve\n";

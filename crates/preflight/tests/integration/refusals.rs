@@ -4,7 +4,8 @@ use crate::support::{AIDED, SUM, TERMS, Terms};
 use std::ops::ControlFlow;
 use vesica_engine::{ConfigFault, Error, InputFault, Phase};
 use vesica_preflight::{Limits, Options, Refused};
-use vesica_records::{FaultCount, InputError, Place};
+use vesica_records::FaultCount;
+use vesica_tables::{InputError, Place};
 
 /// The lines of a kind of fault.
 fn lines(kind: &FaultCount) -> Vec<Place> {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use vesica_agreement::Agreement;
 use vesica_link::PublicIdentity;
 use vesica_preflight::{Check, Checked, Options};
-use vesica_records::{Progress, ReadOptions, Source};
+use vesica_tables::{Progress, ReadOptions, Source};
 
 /// The terms that tests vary.
 pub(crate) struct Terms {

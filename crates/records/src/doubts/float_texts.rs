@@ -5,8 +5,8 @@
 
 use crate::key::KeyColumn;
 use crate::keys::FIRST_PLACES;
-use crate::rows::Row;
 use vesica_inputs::error::Place;
+use vesica_tables::Row;
 
 /// Values of one text column that look like floating-point numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Columns whose profile refuses many of their values, and the profile that would accept them.
 
 use crate::key::KeyColumn;
-use crate::rows::Row;
 use vesica_profiles::{Normalised, Profile};
+use vesica_tables::Row;
 
 /// More than this part of the values, in percent, is worth a warning.
 const PERCENT: u64 = 3;

@@ -9,8 +9,10 @@ use std::path::{Path, PathBuf};
 use vesica_core::Item;
 use vesica_core::hash::ItemHash;
 use vesica_records::{
-    InputError, KeyColumn, KeyItems, KeyLimits, KeySet, OutputOptions, Progress, ReadOptions,
-    Source, StreamError, WriteError, Written, read_keys, stream_items, write_rows,
+    KeyColumn, KeyItems, KeyLimits, KeySet, StreamError, read_keys, stream_items,
+};
+use vesica_tables::{
+    InputError, OutputOptions, Progress, ReadOptions, Source, WriteError, Written, write_rows,
 };
 
 pub(crate) struct Scratch(tempfile::TempDir);

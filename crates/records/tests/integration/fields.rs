@@ -10,9 +10,8 @@ use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use vesica_records::{
-    Beside, Duplicates, InputError, KeyLimits, Source, ValueColumns, read_keys_with,
-};
+use vesica_records::{Beside, Duplicates, KeyLimits, ValueColumns, read_keys_with};
+use vesica_tables::{InputError, Source};
 
 fn write_parquet(path: &Path, batch: &RecordBatch) {
     let file = File::create(path).unwrap();

@@ -12,9 +12,11 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 use vesica_records::{
-    Beside, Duplicates, Format, InputError, KeyLimits, OutputError, OutputOptions, Place,
-    ReadOptions, Source, StrayKind, Survey, Unlike, ValueColumns, WriteError, check_output,
-    read_keys_with, survey_items,
+    Beside, Duplicates, KeyLimits, Survey, ValueColumns, read_keys_with, survey_items,
+};
+use vesica_tables::{
+    Format, InputError, OutputError, OutputOptions, Place, ReadOptions, Source, StrayKind, Unlike,
+    WriteError, check_output,
 };
 
 const ROWS: usize = 1000;
@@ -309,7 +311,7 @@ fn a_folder_that_changes_between_the_passes_is_noticed() {
         let (rows, wanted) = bits_of(&source, &[("k", "exact")], &items(&["1"])).unwrap();
         change(&dir);
         let options = OutputOptions { path: dir.path("out.csv"), force: false };
-        let written = vesica_records::write_rows(&source, rows, &wanted, &options, &mut silent);
+        let written = vesica_tables::write_rows(&source, rows, &wanted, &options, &mut silent);
         let Err(WriteError::Input(InputError::Changed { path })) = written else {
             panic!("{number}: {written:?}")
         };

@@ -17,9 +17,9 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
-use vesica_records::{
-    EncodingGuess, InputError, KeyLimits, OutputError, OutputOptions, Place, WriteError,
-    check_output, read_keys,
+use vesica_records::{KeyLimits, read_keys};
+use vesica_tables::{
+    EncodingGuess, InputError, OutputError, OutputOptions, Place, WriteError, check_output,
 };
 
 fn write_parquet(path: &Path, columns: Vec<(&str, ArrayRef)>) {

@@ -12,8 +12,9 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::sync::Arc;
-use vesica_records::{
-    FRAME, Format, InputError, KeyLimits, OutputOptions, Place, Source, check_output, write_rows,
+use vesica_records::KeyLimits;
+use vesica_tables::{
+    FRAME, Format, InputError, OutputOptions, Place, Source, check_output, write_rows,
 };
 
 fn frame(batches: Vec<RecordBatch>) -> Source {

@@ -12,9 +12,12 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, KeyLimits, OutputError, OutputOptions, ReadOptions, RefusedList, Source, Survey,
-    WriteError, Written, check_marked_output, mark_rows, read_keys_with, stream_items_with,
-    survey_items, survey_keys,
+    Beside, KeyLimits, RefusedList, Survey, read_keys_with, stream_items_with, survey_items,
+    survey_keys,
+};
+use vesica_tables::{
+    OutputError, OutputOptions, ReadOptions, Source, WriteError, Written, check_marked_output,
+    mark_rows,
 };
 
 fn to(path: &Path) -> OutputOptions {

@@ -13,7 +13,7 @@ use std::fs::{self, File};
 use std::ops::ControlFlow;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::sync::Arc;
-use vesica_records::{
+use vesica_tables::{
     FileKind, InputError, Misquoted, OutputError, OutputOptions, ReadOptions, Source, WriteError,
     check_output, write_rows,
 };

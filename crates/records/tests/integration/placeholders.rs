@@ -5,9 +5,10 @@ use crate::common::{Scratch, hash, key, open, silent};
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, KeyColumn, KeyCounts, KeyLimits, PartShape, Place, Refusal, Source, Survey, read_keys,
-    stream_items, survey_keys,
+    Beside, KeyColumn, KeyCounts, KeyLimits, PartShape, Refusal, Survey, read_keys, stream_items,
+    survey_keys,
 };
+use vesica_tables::{Place, Source};
 
 /// The counts of both passes, which are the same but for what only one of them sees.
 fn counts(source: &Source, columns: &[KeyColumn]) -> KeyCounts {

@@ -6,10 +6,8 @@ use proptest::prelude::*;
 use std::convert::Infallible;
 use std::path::Path;
 use vesica_core::Item;
-use vesica_records::{
-    Beside, Format, InputError, KeyLimits, OutputOptions, ReadOptions, Source, Survey, read_keys,
-    stream_items, survey_keys, write_rows,
-};
+use vesica_records::{Beside, KeyLimits, Survey, read_keys, stream_items, survey_keys};
+use vesica_tables::{Format, InputError, OutputOptions, ReadOptions, Source, write_rows};
 
 /// Runs every operation on a file.
 fn exercise(path: &Path, options: &ReadOptions) -> Result<(), InputError> {
@@ -88,7 +86,7 @@ proptest! {
     ) {
         let dir = Scratch::new();
         let options = ReadOptions { header, format: Some(format), ..ReadOptions::default() };
-        let _ = vesica_records::fuzzing::read_text(&data, None);
+        let _ = vesica_tables::fuzzing::read_text(&data, None);
         std::fs::write(dir.path("a.dat"), &data).unwrap();
         let _ = exercise(&dir.path("a.dat"), &options);
         let mut parquet = b"PAR1".to_vec();

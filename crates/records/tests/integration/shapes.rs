@@ -4,9 +4,9 @@ use crate::common::{Scratch, hash, key, open, silent};
 use std::convert::Infallible;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, ColumnShapes, InputError, KeyColumn, KeyLimits, Refusal, Shape, Source, Survey,
-    survey_items, survey_keys,
+    Beside, ColumnShapes, KeyColumn, KeyLimits, Refusal, Shape, Survey, survey_items, survey_keys,
 };
+use vesica_tables::{InputError, Source};
 
 /// The shapes in the first `rows` rows: the same from a pass that keeps the items and from one that
 /// streams them.

@@ -4,9 +4,9 @@ use crate::common::{Scratch, hash, items, key, open, open_keys, silent};
 use std::path::PathBuf;
 use vesica_core::Item;
 use vesica_records::{
-    FloatTexts, InputError, KeyLimits, KeySet, Misquoted, Place, ReadOptions, SingleQuoted, Source,
-    StreamError, read_keys, stream_items,
+    FloatTexts, KeyLimits, KeySet, SingleQuoted, StreamError, read_keys, stream_items,
 };
+use vesica_tables::{InputError, Misquoted, Place, ReadOptions, Source};
 
 /// The result for a file of both passes, the one that keeps items and the one that streams them.
 fn read(name: &str, text: &str, columns: &[(&str, &str)]) -> Result<KeySet, InputError> {

@@ -12,9 +12,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
-use vesica_records::{
-    InputError, KeyLimits, NO_ITEM, OutputError, OutputOptions, ReadOptions, Source, StreamError,
-    Streamed, WriteError, Written, read_keys, stream_items, write_rows,
+use vesica_records::{KeyLimits, NO_ITEM, StreamError, Streamed, read_keys, stream_items};
+use vesica_tables::{
+    InputError, OutputError, OutputOptions, ReadOptions, Source, WriteError, Written, write_rows,
 };
 
 type StreamedItems = Result<(Vec<Item>, Streamed), InputError>;

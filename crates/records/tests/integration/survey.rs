@@ -3,9 +3,10 @@
 use crate::common::{Scratch, hash, key, open, silent};
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Faults, InputError, KeyCounts, KeyLimits, KeySet, Place, Survey,
-    ValueColumns, read_keys_with, survey_items, survey_keys,
+    Beside, Duplicates, Faults, KeyCounts, KeyLimits, KeySet, Survey, ValueColumns, read_keys_with,
+    survey_items, survey_keys,
 };
+use vesica_tables::{InputError, Place};
 
 struct Asked {
     values: Option<ValueColumns>,

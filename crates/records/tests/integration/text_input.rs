@@ -4,9 +4,9 @@ use crate::common;
 use common::{Scratch, items, key, keys, open, open_keys, silent};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use vesica_records::{
-    EncodingGuess, FileKind, Format, InputError, KeyLimits, Place, ReadOptions, Refusal, Source,
-    Stray, read_keys,
+use vesica_records::{KeyLimits, Refusal, read_keys};
+use vesica_tables::{
+    EncodingGuess, FileKind, Format, InputError, Place, ReadOptions, Source, Stray,
 };
 
 const KEY: &[(&str, &str)] = &[("id", "exact")];
@@ -457,7 +457,7 @@ fn messages_and_debug_output_contain_no_value() {
 
 #[test]
 fn the_fuzzers_reader_counts_records_and_cell_bytes() {
-    let read = vesica_records::fuzzing::read_text;
+    let read = vesica_tables::fuzzing::read_text;
     assert_eq!(read(b"a;b\n\n\"c\"\"\";d\n", None), Ok((2, 5)));
     assert_eq!(read(b"a;b\n", Some(b',')), Ok((1, 3)));
     assert!(read(b"\"", None).is_err());

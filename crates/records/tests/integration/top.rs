@@ -5,7 +5,7 @@ use crate::common;
 use common::{Scratch, items, keys, open, open_keys, write};
 use std::fs;
 use std::path::Path;
-use vesica_records::{
+use vesica_tables::{
     Codec, FileKind, Format, InputError, Place, ReadOptions, Source, Stray, Workbook,
 };
 
@@ -228,7 +228,7 @@ fn names_that_are_not_utf8_show_their_format_like_others() {
         fs::rename(path, &renamed).unwrap();
         assert_eq!(open_keys(&renamed, KEY).unwrap().items, items(&["1"]), "{to:?}");
     }
-    let shown = |bytes| vesica_records::shown(Path::new(OsStr::from_bytes(bytes)));
+    let shown = |bytes| vesica_tables::shown(Path::new(OsStr::from_bytes(bytes)));
     assert_eq!(shown(b"m\xe4rz.csv"), "m\\xe4rz.csv");
     assert_eq!(shown("m\u{e4}rz \u{1f600}\n.csv".as_bytes()), "m\u{e4}rz \u{1f600}\\x0a.csv");
     assert_eq!(Codec::of(Path::new("a.CSV.GZ")), Codec::Gzip);

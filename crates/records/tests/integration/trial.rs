@@ -9,7 +9,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
-use vesica_records::{InputError, OutputOptions, Source, WriteError, check_columns, check_output};
+use vesica_tables::{InputError, OutputOptions, Source, WriteError, check_columns, check_output};
 
 fn write_parquet(path: &Path, batch: &RecordBatch) {
     let properties = WriterProperties::builder()

@@ -19,9 +19,8 @@ use parquet::schema::parser::parse_message_type;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_records::{
-    InputError, OutputOptions, Refusal, Source, WriteError, check_output, encoding::push_cell,
-};
+use vesica_records::{Refusal, encoding::push_cell};
+use vesica_tables::{InputError, OutputOptions, Source, WriteError, check_output};
 
 const DAY_NANOS: i128 = 86_400_000_000_000;
 const SECOND: i128 = 1_000_000_000;
@@ -60,8 +59,7 @@ fn read_back(path: &Path) -> (DataType, Vec<String>) {
     let options = OutputOptions { path: csv.clone(), force: true };
     let rows = source.rows().unwrap();
     let every = vec![u64::MAX; rows.div_ceil(64) as usize];
-    vesica_records::write_rows(&source, rows, &every, &options, &mut crate::common::silent)
-        .unwrap();
+    vesica_tables::write_rows(&source, rows, &every, &options, &mut crate::common::silent).unwrap();
     let text = std::fs::read_to_string(csv).unwrap();
     (data_type, text.lines().skip(1).map(str::to_owned).collect())
 }

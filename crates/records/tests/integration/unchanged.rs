@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use vesica_records::{InputError, OutputOptions, Source, WriteError, write_rows};
+use vesica_tables::{InputError, OutputOptions, Source, WriteError, write_rows};
 
 const NAMES: [&str; 4] = ["a.csv", "a.csv.gz", "a.csv.zst", "a.parquet"];
 const ROWS: usize = 3000;

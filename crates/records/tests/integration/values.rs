@@ -9,8 +9,10 @@ use std::path::Path;
 use std::sync::Arc;
 use vesica_core::Item;
 use vesica_records::{
-    Beside, Duplicates, Groups, InputError, KeyLimits, KeySet, Origin, OutputError, OutputOptions,
-    Place, TableWriter, ValueColumns, ValueFault, read_keys, read_keys_with, write_document,
+    Beside, Duplicates, Groups, KeyLimits, KeySet, ValueColumns, read_keys, read_keys_with,
+};
+use vesica_tables::{
+    InputError, Origin, OutputError, OutputOptions, Place, TableWriter, ValueFault, write_document,
     write_figures,
 };
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use vesica_engine::{Event, Finished, Job, Observer, RunResult, Silent, run};
 use vesica_helper_client::RemoteEvent;
 use vesica_link::CancelToken;
-use vesica_records::{OutputOptions, ReadOptions, Source};
+use vesica_tables::{OutputOptions, ReadOptions, Source};
 
 fn run_all(jobs: Vec<Job>) -> Vec<Finished> {
     std::thread::scope(|scope| {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use vesica_engine::{ConfigFault, Error, Event, InputFault, Job, Observer, Phase, Silent, run};
 use vesica_helper_client::RemoteEvent;
 use vesica_link::CancelToken;
-use vesica_records::OutputOptions;
+use vesica_tables::OutputOptions;
 
 /// Numbers of kinds of slots.
 const HELLO: u8 = 1;

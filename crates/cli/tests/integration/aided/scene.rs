@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use vesica_agreement::Agreement;
 use vesica_engine::{Job, StateOptions};
 use vesica_link::{Endpoint, Identity, LinkOptions};
-use vesica_records::{ReadOptions, Source};
+use vesica_tables::{ReadOptions, Source};
 
 /// The longest time that a test waits for an event.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -21,7 +21,7 @@ use vesica_link::CancelToken;
 use vesica_net::Pool;
 use vesica_protocols::Security;
 use vesica_protocols::kmrs14::{Kind, Slot, aided};
-use vesica_records::OutputOptions;
+use vesica_tables::OutputOptions;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Case {

@@ -8,7 +8,8 @@ use vesica_core::hash::derive;
 use vesica_core::{Operation, Role, TransportError};
 use vesica_detached::{RunSpec, Workers, WorkersFault, run_detached};
 use vesica_net::{Connection, Context};
-use vesica_records::{InputError, KeyCounts, Streamed};
+use vesica_records::{KeyCounts, Streamed};
+use vesica_tables::InputError;
 
 impl SessionRun<'_> {
     /// Workers for detached partitions, if any.

@@ -14,8 +14,8 @@ use std::time::Duration;
 use vesica_core::params::WHOLE_SET_LEN;
 use vesica_core::{StopReason, TransportError};
 use vesica_link::{CancelToken, Endpoint};
-use vesica_records::InputError;
 use vesica_scratch::{MemoryScratch, ScratchFile};
+use vesica_tables::InputError;
 
 mod kills;
 #[path = "../../../tests/integration/support.rs"]

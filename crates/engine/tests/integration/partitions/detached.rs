@@ -20,8 +20,9 @@ use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, Workers, WorkersF
 use vesica_engine::{Error, Finished, Job, RowSet, RunResult, Silent, StateOptions, terms};
 use vesica_link::{CancelToken, Endpoint, LinkOptions};
 use vesica_own_rows::distinct;
-use vesica_records::{KeyCounts, KeyLimits, NO_ITEM, ReadOptions, Source, stream_items};
+use vesica_records::{KeyCounts, KeyLimits, NO_ITEM, stream_items};
 use vesica_store_session::{FolderStore, Store};
+use vesica_tables::{ReadOptions, Source};
 
 const NAMES: [&str; 2] = ["one", "two"];
 

@@ -19,9 +19,9 @@ use vesica_core::Operation;
 use vesica_core::params::WHOLE_SET_LEN;
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions};
 use vesica_partitions::Plan;
-use vesica_records::{OutputOptions, ReadOptions, Source};
 use vesica_scratch::MemoryScratch;
 use vesica_store_session::{FolderStore, Store};
+use vesica_tables::{OutputOptions, ReadOptions, Source};
 
 /// The variable that tells a party's process its number, the port or the word `folder`, and the
 /// directory of all files.

@@ -18,17 +18,16 @@ pub struct Progress {
 }
 
 /// Calls the caller's closure at intervals, and turns its request to stop into an error.
-pub(crate) struct Meter<'a> {
+pub struct Meter<'a> {
     report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
     last: Instant,
     bytes_total: u64,
 }
 
 impl<'a> Meter<'a> {
-    pub(crate) fn new(
-        bytes_total: u64,
-        report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Self {
+    /// For a pass over `bytes_total` bytes. `report` answers `Break` to stop it, which is then
+    /// [`InputError::Interrupted`].
+    pub fn new(bytes_total: u64, report: &'a mut dyn FnMut(Progress) -> ControlFlow<()>) -> Self {
         Self { report, last: Instant::now(), bytes_total }
     }
 

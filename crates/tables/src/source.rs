@@ -3,7 +3,7 @@
 mod columns;
 mod missing;
 
-pub(crate) use columns::CellColumn;
+pub use columns::CellColumn;
 
 use crate::columnar::{self, Batches, Frame, Table};
 use crate::folder::{self, File as Part, Folder, Held};

@@ -5,7 +5,7 @@
 //! * [`fields`] — fields of structs as columns.
 //! * [`cells`] — the text form of every type.
 //! * [`key_types`] — which types can be keys, and under which profiles.
-//! * [`batches`] — key cells and whole rows, a batch at a time.
+//! * [`batches`] — cells of some columns and whole rows, a batch at a time.
 //! * [`int96`] — the unit of timestamps that a Parquet file keeps in 96 bits.
 //! * [`file`] — the file, whose end is an error.
 //! * [`trial`] — whether every column can be decoded.
@@ -22,7 +22,7 @@ mod key_types;
 mod table;
 mod trial;
 
-pub(crate) use batches::{KeyBatch, KeyBatches, RowBatches, check_texts, no_text};
+pub(crate) use batches::{CellBatch, CellBatches, RowBatches, check_texts, no_text};
 pub(crate) use fields::CellPath;
 pub use frame::Batches;
 pub(crate) use frame::Frame;

@@ -1,6 +1,6 @@
 //! A frame: rows as Arrow record batches, from memory or from something that makes them. Read once.
 
-use super::batches::{BATCH_ROWS, KeyBatch, KeyCells, no_text};
+use super::batches::{BATCH_ROWS, CellBatch, ColumnCells, no_text};
 use super::cells::{NoText, TextColumn};
 use super::guard::unless_it_panics;
 use crate::source::CellColumn;
@@ -55,8 +55,9 @@ impl Frame {
             .unwrap_or_else(PoisonError::into_inner)
             .take()
             .ok_or_else(|| InputError::AlreadyRead { path: path.to_path_buf() })?;
-        let cells =
-            |column: &CellColumn| KeyCells::new(column, column.path.column, self.schema.fields());
+        let cells = |column: &CellColumn| {
+            ColumnCells::new(column, column.path.column, self.schema.fields())
+        };
         Ok(FrameBatches {
             batches,
             schema: SchemaRef::clone(&self.schema),
@@ -73,7 +74,7 @@ pub(crate) struct FrameBatches {
     batches: Batches,
     schema: SchemaRef,
     /// For each position in the key.
-    columns: Vec<KeyCells>,
+    columns: Vec<ColumnCells>,
     /// The key columns of a batch, and how many of its rows were given already.
     batch: Option<(Vec<ArrayRef>, usize)>,
     next_row: u64,
@@ -81,13 +82,13 @@ pub(crate) struct FrameBatches {
 }
 
 impl FrameBatches {
-    pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
+    pub(crate) fn next(&mut self) -> Result<Option<CellBatch>, InputError> {
         let unusable = InputError::BadBatch { path: self.path.clone() };
         // Arrow's own code panics on some batches that contradict themselves.
         unless_it_panics(|| self.next_text()).unwrap_or(Err(unusable))
     }
 
-    fn next_text(&mut self) -> Result<Option<KeyBatch>, InputError> {
+    fn next_text(&mut self) -> Result<Option<CellBatch>, InputError> {
         loop {
             let unusable = || InputError::BadBatch { path: self.path.clone() };
             if let Some((arrays, done)) = &mut self.batch
@@ -98,7 +99,7 @@ impl FrameBatches {
                 // memory again.
                 let len = left.min(BATCH_ROWS);
                 let (first_row, path) = (self.next_row, &self.path);
-                let text = |(array, cells): (&ArrayRef, &KeyCells)| {
+                let text = |(array, cells): (&ArrayRef, &ColumnCells)| {
                     let text = TextColumn::new(&array.slice(*done, len), cells.form);
                     text.map_err(|reason| match reason {
                         NoText::Damaged => unusable(),
@@ -109,14 +110,14 @@ impl FrameBatches {
                     arrays.iter().zip(&self.columns).map(text).collect::<Result<_, _>>()?;
                 *done += len;
                 self.next_row += len as u64;
-                return Ok(Some(KeyBatch::new(columns, first_row, len)));
+                return Ok(Some(CellBatch::new(columns, first_row, len)));
             }
             let Some(batch) = self.batches.next() else { return Ok(None) };
             let batch = batch.map_err(|_| unusable())?;
             // The offsets of an empty array that is a slice may lie outside the values that come
             // with it.
             if batch.num_rows() == 0 {
-                return Ok(Some(KeyBatch::new(Vec::new(), self.next_row, 0)));
+                return Ok(Some(CellBatch::new(Vec::new(), self.next_row, 0)));
             }
             let arrays = self.key_arrays(&batch).ok_or_else(unusable)?;
             self.batch = Some((arrays, 0));
@@ -125,7 +126,7 @@ impl FrameBatches {
 
     /// The key columns of a batch, if they match the schema, which has not been checked yet.
     fn key_arrays(&self, batch: &RecordBatch) -> Option<Vec<ArrayRef>> {
-        let array = |cells: &KeyCells| {
+        let array = |cells: &ColumnCells| {
             let array = batch.columns().get(cells.at)?;
             let same_type = array.data_type() == self.schema.field(cells.at).data_type();
             if !same_type || array.to_data().validate_full().is_err() {

@@ -1,4 +1,4 @@
-//! Key cells and whole rows, a batch at a time.
+//! The cells of some columns, and whole rows, a batch at a time.
 
 use super::cells::{CellForm, NoText, TextColumn, may_lack_text, type_name};
 use super::fields::CellPath;
@@ -6,7 +6,7 @@ use super::file::TableFile;
 use super::guard::guarded;
 use super::table::{Table, parquet_error};
 use crate::folder::File;
-use crate::rows::Row;
+use crate::row::Row;
 use crate::source::{CellColumn, Source};
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Fields;
@@ -19,17 +19,17 @@ use vesica_inputs::error::{EncodingGuess, InputError, OutputError, Place, WriteE
 
 pub(super) const BATCH_ROWS: usize = 4096;
 
-/// The key columns of a table in text form.
-pub(crate) struct KeyBatches {
+/// Some columns of a table in text form.
+pub(crate) struct CellBatches {
     reader: ParquetRecordBatchReader,
-    /// For each position in the key.
-    columns: Vec<KeyCells>,
+    /// In the order in which they are asked for.
+    columns: Vec<ColumnCells>,
     next_row: u64,
     path: PathBuf,
 }
 
-/// The place of the cells of a position in the key, and how they become text.
-pub(super) struct KeyCells {
+/// The place of the cells of one column that is read, and how they become text.
+pub(super) struct ColumnCells {
     /// The column of a batch.
     pub(super) at: usize,
     /// The cell in it, by its column in the file.
@@ -38,7 +38,7 @@ pub(super) struct KeyCells {
     pub(super) form: CellForm,
 }
 
-impl KeyCells {
+impl ColumnCells {
     /// The cells of `column` among columns of the types in `fields`, in column `at` of the batches.
     pub(super) fn new(column: &CellColumn, at: usize, fields: &Fields) -> Self {
         let form = column.path.field(fields).map(|field| CellForm::new(field, column.form));
@@ -51,20 +51,20 @@ impl KeyCells {
     }
 }
 
-/// The key cells of some rows.
-pub(crate) struct KeyBatch {
+/// The cells of some rows.
+pub(crate) struct CellBatch {
     columns: Vec<TextColumn>,
     first_row: u64,
     len: usize,
 }
 
 /// One row of a batch.
-pub(crate) struct KeyRow<'a> {
-    batch: &'a KeyBatch,
+pub(crate) struct CellRow<'a> {
+    batch: &'a CellBatch,
     row: usize,
 }
 
-impl KeyBatches {
+impl CellBatches {
     /// The rows of one row group with the number of its first row, or of all row groups.
     pub(crate) fn open(
         source: &Source,
@@ -93,7 +93,7 @@ impl KeyBatches {
             .map(|column| {
                 let index = column.path.column;
                 let at = projected.partition_point(|known| *known < index);
-                KeyCells::new(column, at, table.schema().fields())
+                ColumnCells::new(column, at, table.schema().fields())
             })
             .collect();
         let reader = guarded(source.path(), || {
@@ -107,7 +107,7 @@ impl KeyBatches {
         })
     }
 
-    pub(crate) fn next(&mut self) -> Result<Option<KeyBatch>, InputError> {
+    pub(crate) fn next(&mut self) -> Result<Option<CellBatch>, InputError> {
         let Self { reader, columns, next_row, path } = self;
         guarded(path, || {
             let damaged = || InputError::DamagedParquet { path: path.clone() };
@@ -115,13 +115,13 @@ impl KeyBatches {
             let batch = batch.map_err(|_| damaged())?;
             let first_row = *next_row;
             *next_row += batch.num_rows() as u64;
-            let text = |KeyCells { at, path: cell, name, form }: &KeyCells| {
+            let text = |ColumnCells { at, path: cell, name, form }: &ColumnCells| {
                 let array = batch.columns().get(*at).and_then(|column| cell.cells(column));
                 TextColumn::new(&array.ok_or_else(damaged)?, *form)
                     .map_err(|reason| no_text(&reason, path, first_row, name))
             };
             let columns = columns.iter().map(text).collect::<Result<_, _>>()?;
-            Ok(Some(KeyBatch { columns, first_row, len: batch.num_rows() }))
+            Ok(Some(CellBatch { columns, first_row, len: batch.num_rows() }))
         })
     }
 }
@@ -202,23 +202,24 @@ fn unwritable_row(array: &ArrayRef) -> Option<usize> {
     }
 }
 
-impl KeyBatch {
+impl CellBatch {
     /// `len` rows from number `first_row` on, which counts from 1.
     pub(super) fn new(columns: Vec<TextColumn>, first_row: u64, len: usize) -> Self {
         Self { columns, first_row, len }
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = KeyRow<'_>> {
-        (0..self.len).map(|row| KeyRow { batch: self, row })
+    pub(crate) fn rows(&self) -> impl Iterator<Item = CellRow<'_>> {
+        (0..self.len).map(|row| CellRow { batch: self, row })
     }
 }
 
-impl Row for KeyRow<'_> {
+impl Row for CellRow<'_> {
     #[inline]
-    fn cell<'a>(&'a self, key: usize, _: &'a mut Vec<u8>) -> &'a [u8] {
-        self.batch.columns[key].cell(self.row)
+    fn cell<'a>(&'a self, index: usize, _: &'a mut Vec<u8>) -> &'a [u8] {
+        self.batch.columns[index].cell(self.row)
     }
 
+    #[inline]
     fn place(&self) -> Place {
         Place::Row(self.batch.first_row + self.row as u64)
     }

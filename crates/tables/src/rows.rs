@@ -1,8 +1,9 @@
-//! A pass over the key columns of a file of any format.
+//! A pass over some columns of a file of any format.
 
-use crate::columnar::{self, KeyBatch};
+use crate::columnar::{self, CellBatch};
 use crate::folder::File;
 use crate::progress::Meter;
+use crate::row::Row;
 use crate::source::{CellColumn, Layout, Source};
 use std::ops::ControlFlow;
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
@@ -11,27 +12,15 @@ use vesica_inputs::text::reader::Record;
 /// A pass reads the clock once in this many rows.
 pub(crate) const ROWS_PER_TICK: u64 = 256;
 
-/// The key cells of one row.
-pub(crate) trait Row {
-    /// The text of the key column at position `key` of the key; empty for a null.
-    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8];
-
-    /// The position of the row.
-    fn place(&self) -> Place;
-
-    /// How the column at position `key` is quoted, where that is not the way of its format.
-    #[inline]
-    fn misquoted(&self, _key: usize) -> Option<Misquoted> {
-        None
-    }
-}
-
 /// The actions of a pass on its rows.
-pub(crate) trait Visit {
+pub trait Visit {
     /// The rows that follow are of `file`, and so are their places.
     fn file(&mut self, file: &InFile);
 
     /// Takes a row; `Break` ends the pass early.
+    ///
+    /// # Errors
+    /// Any error, which ends the pass.
     fn row(&mut self, row: &impl Row) -> Result<ControlFlow<()>, InputError>;
 
     /// Whether the pass continues after faulty rows.
@@ -41,36 +30,44 @@ pub(crate) trait Visit {
 
     /// Takes what is wrong with a row, or gives it back to end the pass; `is_cut` says that the
     /// rest of the file is hidden by it.
+    ///
+    /// # Errors
+    /// `error`, where the pass is to end.
     fn fault(&mut self, error: InputError, _is_cut: bool) -> Result<(), InputError> {
         Err(error)
     }
 }
 
-/// A record of a text file, seen through its key columns.
-pub(crate) struct TextRow<'a> {
-    pub(crate) record: Record<'a>,
-    /// Column in the file for each position in the key.
-    pub(crate) columns: &'a [CellColumn],
+/// A record of a text file, seen through the columns that are read.
+struct TextRow<'a> {
+    record: Record<'a>,
+    columns: &'a [CellColumn],
 }
 
 impl Row for TextRow<'_> {
     #[inline]
-    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        self.record.cell(self.columns[key].path.column, scratch)
+    fn cell<'a>(&'a self, index: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        self.record.cell(self.columns[index].path.column, scratch)
     }
 
+    #[inline]
     fn place(&self) -> Place {
         Place::Line(self.record.line())
     }
 
     #[inline]
-    fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.record.misquoted(self.columns[key].path.column)
+    fn misquoted(&self, index: usize) -> Option<Misquoted> {
+        self.record.misquoted(self.columns[index].path.column)
     }
 }
 
-/// Shows every row of `source` to `visitor`; gives the number of rows shown.
-pub(crate) fn visit(
+/// Shows every row of `source` to `visitor`, with the cells of `columns`; gives the number of rows
+/// shown. A visitor may end the pass before the last row.
+///
+/// # Errors
+/// Any error of reading that the visitor gives back, and its own; [`InputError::Changed`] if the
+/// file was written to meanwhile; [`InputError::Interrupted`] if the caller of `meter` says so.
+pub fn visit(
     source: &Source,
     columns: &[CellColumn],
     meter: &mut Meter<'_>,
@@ -150,7 +147,7 @@ fn visit_file(
         }
         Layout::Parquet(table) => {
             source.keep_digest(table, columns)?;
-            let mut batches = columnar::KeyBatches::open(source, table, columns, None)?;
+            let mut batches = columnar::CellBatches::open(source, table, columns, None)?;
             let first_row = *rows;
             let bytes_at = |row| file.bytes_before + source.bytes_at_row(row - first_row, table);
             visit_batches(|| batches.next(), bytes_at, rows, meter, visitor)
@@ -166,7 +163,7 @@ fn visit_file(
 
 /// Shows the rows of all batches to `visitor`, and adds their number to `rows`.
 fn visit_batches(
-    mut next: impl FnMut() -> Result<Option<KeyBatch>, InputError>,
+    mut next: impl FnMut() -> Result<Option<CellBatch>, InputError>,
     bytes_at: impl Fn(u64) -> u64,
     rows: &mut u64,
     meter: &mut Meter<'_>,
@@ -195,11 +192,10 @@ fn visit_batches(
     }
 }
 
-/// Where the cells of a key are, if the names of folders give some of them: the same for all rows
+/// Where the cells of a row are, if the names of folders give some of them: the same for all rows
 /// of a file.
 struct Named<'a> {
-    /// For each position in the key: its cell, or its position among the columns of the file that
-    /// are read.
+    /// For each column that is read: its cell, or its position among those that are in the file.
     cells: Vec<Result<&'a [u8], usize>>,
 }
 
@@ -232,10 +228,10 @@ struct NamedRow<'a, R> {
 }
 
 impl<R: Row> Row for NamedRow<'_, R> {
-    fn cell<'a>(&'a self, key: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
-        match self.named.cells[key] {
+    fn cell<'a>(&'a self, index: usize, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        match self.named.cells[index] {
             Ok(cell) => cell,
-            Err(key) => self.row.cell(key, scratch),
+            Err(index) => self.row.cell(index, scratch),
         }
     }
 
@@ -243,8 +239,8 @@ impl<R: Row> Row for NamedRow<'_, R> {
         self.row.place()
     }
 
-    fn misquoted(&self, key: usize) -> Option<Misquoted> {
-        self.named.cells[key].err().and_then(|key| self.row.misquoted(key))
+    fn misquoted(&self, index: usize) -> Option<Misquoted> {
+        self.named.cells[index].err().and_then(|index| self.row.misquoted(index))
     }
 }
 
