@@ -11,7 +11,8 @@ use vesica_tables::{CellColumn, Row, Source};
 /// ```
 /// use std::ops::ControlFlow;
 /// use vesica_core::hash::ItemHash;
-/// use vesica_records::{KeyColumn, KeyItems, KeyLimits, ReadOptions, Source, read_keys};
+/// use vesica_records::{KeyColumn, KeyItems, KeyLimits, read_keys};
+/// use vesica_tables::{ReadOptions, Source};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let file = folder.path().join("customers.csv");
