@@ -2,21 +2,13 @@
 
 mod common;
 mod encoding;
-mod fields;
 mod folders;
-mod formats;
-mod frames;
-mod marks;
-mod matches;
+mod outcomes;
 mod placeholders;
+mod refused;
 mod robustness;
 mod shapes;
 mod spelling;
 mod streaming;
 mod survey;
-mod text_input;
-mod top;
-mod trial;
-mod typed;
-mod unchanged;
 mod values;

@@ -1,7 +1,7 @@
 //! Frames: record batches have the keys of a Parquet file of them, are read once, and are checked
 //! before they are used.
 
-use crate::common::{Scratch, hash, key, keys, open, silent};
+use crate::common::{Scratch, keys, open, silent};
 use arrow_array::types::Int32Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Float64Array, Int32Array, Int64Array, LargeStringArray, RecordBatch,
@@ -12,7 +12,6 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
 use std::fs::File;
 use std::sync::Arc;
-use vesica_records::KeyLimits;
 use vesica_tables::{
     FRAME, Format, InputError, OutputOptions, Place, Source, check_output, write_rows,
 };
@@ -77,7 +76,7 @@ fn places_are_rows_of_the_frame() {
     let batch = one_column(Arc::new(StringArray::from(cells)));
     let source = frame(vec![batch.slice(0, 100), batch.slice(100, 8900)]);
     let found = keys(&source, &[("mail", "email")]).unwrap();
-    assert_eq!(found.counts.refused_by[0].first, [Place::Row(5001)]);
+    assert_eq!(found.refused, [Place::Row(5001)]);
 }
 
 #[test]
@@ -157,17 +156,4 @@ fn damaged_columns_are_an_error() {
         let error = keys(&source, &[("mail", "email")]).unwrap_err();
         assert_eq!(error, InputError::BadBatch { path: FRAME.into() });
     }
-}
-
-#[test]
-fn a_known_number_of_rows_is_checked_before_they_are_read() {
-    let batch = one_column(Arc::new(StringArray::from(vec!["a@a.org", "b@a.org"])));
-    let batches = RecordBatchIterator::new([Ok(batch.clone())], batch.schema());
-    let source = Source::of_batches(Box::new(batches), Some(2));
-    let limits = KeyLimits { max_rows: Some(1), ..KeyLimits::default() };
-    let columns = [("mail", "email")];
-    let error = vesica_records::read_keys(&source, &key(&columns), &hash(), &limits, &mut silent)
-        .unwrap_err();
-    assert_eq!(error, InputError::TooManyRows { path: FRAME.into(), limit: 1 });
-    assert_eq!(keys(&source, &columns).unwrap().items.len(), 2, "nothing was read before");
 }

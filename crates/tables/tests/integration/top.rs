@@ -1,8 +1,7 @@
 //! What stands above the header of a text file and at the ends of its rows, and quotes that CSV
 //! does not know.
 
-use crate::common;
-use common::{Scratch, items, keys, open, open_keys, write};
+use crate::common::{Scratch, items, keys, open, open_keys, write};
 use std::fs;
 use std::path::Path;
 use vesica_tables::{

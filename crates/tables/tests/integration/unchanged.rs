@@ -1,6 +1,6 @@
 //! Files whose attributes change between two passes, and files whose content does.
 
-use crate::common::{self, Scratch, bits_of, items, open, silent};
+use crate::common::{Scratch, bits_of, items, keys, open, silent};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt, PermissionsExt};
@@ -114,7 +114,7 @@ fn a_file_that_is_touched_before_a_pass_has_read_it_is_refused() {
     let source = open(dir.path("a.csv")).unwrap();
     wait_for_the_clock();
     fs::set_permissions(dir.path("a.csv"), Permissions::from_mode(0o640)).unwrap();
-    let read = common::keys(&source, &[("k", "exact")]);
+    let read = keys(&source, &[("k", "exact")]);
     assert_eq!(read.unwrap_err(), InputError::Changed { path: dir.path("a.csv") });
 }
 
