@@ -2,8 +2,8 @@
 
 use vesica_inputs::error::{InFile, InputError, Place};
 
-/// Places kept for each kind.
-const FIRST_PLACES: usize = 5;
+/// Places kept for each kind of fault, and for each column and reason.
+pub(crate) const FIRST_PLACES: usize = 5;
 
 /// Rows with the same fault in the same column.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use crate::doubts::float_texts::{FloatTexts, FloatWatch};
 use crate::doubts::frequent::FrequentKey;
 use crate::doubts::misfit::{Misfit, Samples};
-use crate::faults::Faults;
+use crate::faults::{FIRST_PLACES, Faults};
 use crate::key::{KeyColumn, key_cells};
 use crate::key_items::KeyItems;
 use crate::key_pass::{KeyPass, Outcome};
@@ -21,9 +21,6 @@ use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::format::Format;
 use vesica_profiles::Refusal;
 use vesica_tables::{Meter, Progress, Row, Source, Visit, visit};
-
-/// Places kept for each column and reason.
-pub(crate) const FIRST_PLACES: usize = 5;
 
 /// When repeated items are first dropped before the end of the pass: at 64 MiB of items.
 const FIRST_COMPACTION: usize = 1 << 22;

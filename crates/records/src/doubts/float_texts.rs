@@ -3,8 +3,8 @@
 //! Spreadsheets and data frames make such numbers of whole ones, for example where a column has
 //! gaps. As text they equal no whole number of the other side.
 
+use crate::faults::FIRST_PLACES;
 use crate::key::KeyColumn;
-use crate::keys::FIRST_PLACES;
 use vesica_inputs::error::Place;
 use vesica_tables::Row;
 
