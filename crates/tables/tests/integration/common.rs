@@ -37,10 +37,13 @@ pub(crate) struct Counts {
     pub(crate) distinct: u64,
 }
 
+/// The cells of a row, and its place.
+type Shown = (Vec<Vec<u8>>, Place);
+
 /// Keeps the cells of every row, and its place.
 struct Cells {
     width: usize,
-    rows: Vec<(Vec<Vec<u8>>, Place)>,
+    rows: Vec<Shown>,
 }
 
 impl Visit for Cells {
@@ -58,7 +61,7 @@ fn visited(
     source: &Source,
     columns: &[CellColumn],
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Vec<(Vec<Vec<u8>>, Place)>, InputError> {
+) -> Result<Vec<Shown>, InputError> {
     let mut cells = Cells { width: columns.len(), rows: Vec::new() };
     let rows = visit(source, columns, &mut Meter::new(source.len_bytes(), progress), &mut cells)?;
     assert_eq!(rows, cells.rows.len() as u64);
@@ -68,16 +71,16 @@ fn visited(
 /// The cells of one column.
 pub(crate) fn cells(source: &Source, column: CellColumn) -> Result<Vec<String>, InputError> {
     let rows = visited(source, &[column], &mut silent)?;
-    let only = |(mut cells, _): (Vec<Vec<u8>>, Place)| String::from_utf8(cells.remove(0)).unwrap();
+    let only = |(mut cells, _): Shown| String::from_utf8(cells.remove(0)).unwrap();
     Ok(rows.into_iter().map(only).collect())
 }
 
-/// The items of all rows in their order, each with its place.
+/// The items of all rows in their order, and the places of those with a refused cell.
 fn every(
     source: &Source,
     columns: &[(&str, &str)],
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<(Vec<(Item, Place)>, Vec<Place>), InputError> {
+) -> Result<(Vec<Item>, Vec<Place>), InputError> {
     let profiles: Vec<Profile> =
         columns.iter().map(|(_, profile)| profile.parse().unwrap()).collect();
     let found = columns
@@ -86,18 +89,17 @@ fn every(
         .map(|((column, _), profile)| source.key_column(column, *profile));
     let found = found.collect::<Result<Vec<_>, _>>()?;
     let mut refused = Vec::new();
-    let mut item = |(cells, place): (Vec<Vec<u8>>, Place)| {
+    let mut item = |(cells, place): Shown| {
         let parts: Vec<_> =
             cells.iter().zip(&profiles).map(|(cell, profile)| part(*profile, cell)).collect();
-        let whole = if parts.contains(&Ok(None)) {
+        if parts.contains(&Ok(None)) {
             Item::new()
         } else if parts.iter().any(Result::is_err) {
-            refused.push(place.clone());
+            refused.push(place);
             Item::new()
         } else {
             parts.into_iter().flatten().flatten().flatten().collect()
-        };
-        (whole, place)
+        }
     };
     let rows = visited(source, &found, progress)?.into_iter().map(&mut item).collect();
     Ok((rows, refused))
@@ -125,8 +127,7 @@ pub(crate) fn read(
 ) -> Result<Read, InputError> {
     let (every, refused) = every(source, columns, progress)?;
     let rows = every.len() as u64;
-    let mut items: Vec<Item> =
-        every.into_iter().map(|(item, _)| item).filter(|item| !item.is_empty()).collect();
+    let mut items: Vec<Item> = every.into_iter().filter(|item| !item.is_empty()).collect();
     let empty = rows - (items.len() + refused.len()) as u64;
     items.sort();
     items.dedup();
@@ -151,8 +152,7 @@ pub(crate) fn every_item(
     source: &Source,
     columns: &[(&str, &str)],
 ) -> Result<Vec<Item>, InputError> {
-    let (every, _) = every(source, columns, &mut silent)?;
-    Ok(every.into_iter().map(|(item, _)| item).collect())
+    Ok(every(source, columns, &mut silent)?.0)
 }
 
 /// The items of the text `value` under `profile`.
