@@ -453,7 +453,7 @@ impl Error {
 
     /// The error of `phase` of a run with a helper; `parties` are the names of all parties,
     /// `folder` is where intermediate data goes.
-    pub(crate) fn from_helper(
+    pub fn from_helper(
         error: vesica_core::Error,
         phase: Phase,
         helper: &str,
@@ -482,7 +482,7 @@ impl Error {
     }
 
     /// The error of `phase` with `peer` that a protocol or channel reported.
-    pub(crate) fn from_run(error: vesica_core::Error, phase: Phase, peer: &str) -> Self {
+    pub fn from_run(error: vesica_core::Error, phase: Phase, peer: &str) -> Self {
         let peer = peer.to_owned();
         match error {
             vesica_core::Error::PeerMisbehaved(kind) => Error::PeerMisbehaved { peer, phase, kind },
@@ -517,7 +517,7 @@ impl Error {
     }
 
     /// The error of a session with `peer` that was not established.
-    pub(crate) fn from_link(error: LinkError, peer: &str) -> Self {
+    pub fn from_link(error: LinkError, peer: &str) -> Self {
         match error {
             LinkError::BadAddress
             | LinkError::PortInUse

@@ -7,6 +7,7 @@
 //! * [`look`] — whether a helper would admit a party, and which parties are present.
 //! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a
 //!   helper.
+//! * [`without_agreement`] — a protocol between two parties who have no agreement and no file.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
 //! * [`Report`] — what a run did, for machines.
@@ -39,6 +40,7 @@ mod peer;
 mod reading;
 mod report;
 pub mod terms;
+pub mod without_agreement;
 
 pub use early_refusal::leave_word;
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};

@@ -150,7 +150,10 @@ impl Progress for Steps {
 
 /// Runs `party` under `label` on its own streams, and returns its output and its changes of
 /// direction.
-pub(crate) fn run_alone(
+///
+/// # Errors
+/// Those of the party and of the connection.
+pub fn run_alone(
     party: Box<dyn Party>,
     ctx: &mut Context,
     label: &str,

@@ -32,8 +32,12 @@ impl Participants {
     }
 }
 
-/// The context of the party in `role` over `session`.
-pub(crate) fn context(
+/// The context of the party in `role` over `session`, for `threads` CPU threads. Its bytes and
+/// times count in `meter`; `peer_name` names the other party in errors.
+///
+/// # Errors
+/// The system has no threads or no random numbers, or `role` has no other side.
+pub fn context(
     session: &Arc<dyn Connection>,
     role: Role,
     peer_name: &str,

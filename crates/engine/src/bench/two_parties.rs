@@ -2,8 +2,7 @@
 
 use super::{BenchFigures, PhaseFigures};
 use crate::error::ConfigFault;
-use crate::matching::{Matched, Splitting, run_alone};
-use crate::participants::context;
+use crate::without_agreement::{SplitRun, context, run_alone};
 use crate::{Error, Phase};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -65,7 +64,9 @@ pub(super) fn run(
 ) -> Result<BenchFigures, Error> {
     let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
     let at = |error| match error {
-        vesica_core::Error::Storage(kind) => ConfigFault::scratch(&bench.folder, kind),
+        vesica_core::Error::Storage(kind) => {
+            ConfigFault::Scratch { folder: bench.folder.clone(), kind }.into()
+        }
         error => Error::from_run(error, Phase::Matching, &peer_name),
     };
     // The plan does not depend on the session.
@@ -101,14 +102,18 @@ pub(super) fn run(
             (changes, used, is_right)
         }
         None => {
-            let memory_bytes = bench.memory_bytes;
-            let splitting =
-                Splitting::new(&*session, &context_of_bench, &scratch, memory_bytes, threads);
-            let pieces = splitting.group(&sets.items(), plan.partitions()).map_err(at)?;
-            let of = Matched { row: bench.protocol, role: bench.role, params: &params, plan };
-            let (pieces, found, changes) =
-                splitting.run(&mut ctx, pieces, of, RUN, &[], &|_| {}).map_err(at)?;
-            let rows = found.rows(pieces, params.sender_len() as u64).map_err(at)?;
+            let split = SplitRun {
+                session: &*session,
+                session_context: &context_of_bench,
+                row: bench.protocol,
+                role: bench.role,
+                params: &params,
+                plan,
+                scratch: &scratch,
+                memory_bytes: bench.memory_bytes,
+                threads,
+            };
+            let (rows, changes) = split.run(&mut ctx, &sets.items(), RUN).map_err(at)?;
             (changes, stopwatch.read(), sets.are_right(rows))
         }
     };
