@@ -1,35 +1,26 @@
 //! `vesica bench`: each party and any helper in its own process, on generated items.
 
-mod error;
-mod figures;
 mod options;
 mod party;
-mod processes;
 mod question;
-mod sizes;
-mod subject;
 
-pub(crate) use error::BenchError;
 pub(crate) use options::BenchArgs;
 pub(crate) use party::{PartyArgs, run_party};
 
 use crate::failure::Failure;
-use figures::BenchReport;
+use std::ffi::OsString;
 use std::io::Write;
-use subject::Subject;
+use vesica_bench_runs::{BenchError, measure};
 
 /// Runs the benchmark and prints its figures on `out`.
 pub(crate) fn run(args: &BenchArgs, out: &mut impl Write) -> Result<(), Failure> {
-    let subject = Subject::new(args)?;
-    let runs = (0..args.runs.get())
-        .map(|_| processes::one_run(&subject))
-        .collect::<Result<Vec<_>, _>>()?;
-    let report = BenchReport::new(&subject, runs);
+    // Each party parses the options of this command itself.
+    let words = std::env::args_os().skip_while(|word| word != "bench").skip(1);
+    let report = measure(&args.subject()?, args.runs, &words.collect::<Vec<OsString>>())?;
     if args.json {
-        let json = serde_json::to_string_pretty(&report).map_err(|_| BenchError::Process)?;
-        writeln!(out, "{json}")?;
+        writeln!(out, "{}", report.json()?)?;
     } else {
         report.print(out)?;
     }
-    if report.result_ok { Ok(()) } else { Err(BenchError::WrongResult.into()) }
+    if report.result_ok() { Ok(()) } else { Err(BenchError::WrongResult.into()) }
 }

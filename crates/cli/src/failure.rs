@@ -1,10 +1,10 @@
 //! Why a command failed, and with which exit code.
 
-use crate::bench::BenchError;
 use crate::demo::DemoError;
 use std::io;
 use std::path::PathBuf;
 use vesica_agreement::{Agreement, AgreementError};
+use vesica_bench_runs::BenchError;
 use vesica_diagnostics::arguments::ArgumentFault;
 use vesica_diagnostics::helper::HelperFailure;
 use vesica_diagnostics::with_helper::{Aided, AidedFailure};

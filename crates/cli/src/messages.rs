@@ -4,7 +4,6 @@
 //! end without a full stop. They name files, lines, columns, peers and phases; never a key, an item
 //! or the value of a cell.
 
-use crate::bench::BenchError;
 use crate::demo::DemoError;
 use crate::failure::{Failure, code};
 use crate::settings::LogFormat;
@@ -12,6 +11,7 @@ use serde_json::json;
 use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::{Mutex, OnceLock};
+use vesica_bench_runs::BenchError;
 use vesica_diagnostics::words::list;
 use vesica_diagnostics::{
     Message, NO_MEMORY, Speech, Who, arguments, checked, defect, engine, files, helper, input,

@@ -5,8 +5,6 @@
 //! * [`disk`] — the disk space that a run needs, and whether it is free.
 //! * [`MemoryDefault`] — the default memory limit of a run, from what the system offers.
 //! * [`look`] — whether a helper would admit a party, and which parties are present.
-//! * [`bench`](mod@bench) — one party of a benchmark run on generated items, with or without a
-//!   helper.
 //! * [`without_agreement`] — a protocol between two parties who have no agreement and no file.
 //! * [`shares`] — files of shares, and the values that two of them give.
 //! * [`RunResult`] — what a party has learned, in memory; a result file is written from it.
@@ -21,7 +19,6 @@
 #[cfg(test)]
 extern crate self as vesica_engine;
 mod answer;
-pub mod bench;
 mod clock;
 mod dialer;
 pub mod disk;

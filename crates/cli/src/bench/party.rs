@@ -1,15 +1,13 @@
 //! One party of a benchmark, in its own process.
 
 use super::options::BenchArgs;
-use super::subject::Subject;
 use crate::failure::Failure;
 use clap::Args;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
-use vesica_engine::bench::{BenchParty, run_party as run_bench_party};
-use vesica_engine::{ConfigFault, Error};
-use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, PublicIdentity};
+use vesica_bench_runs::Seat;
+use vesica_engine::Error;
+use vesica_link::{Endpoint, PublicIdentity};
 
 /// One party of a benchmark; started by `vesica bench` with its own options.
 #[derive(Args, Debug)]
@@ -43,31 +41,13 @@ pub(crate) fn run_party(args: &PartyArgs, out: &mut impl Write) -> Result<(), Fa
         (None, Some(address)) => Endpoint::Connect(address.clone()),
         (None, None) => return Err(Error::Bug("a benchmark party has no address").into()),
     };
-    let subject = Subject::new(&args.bench)?;
-    let part = subject.part(args.party, &args.identities, args.helper, args.folder.clone());
-    let bench = BenchParty {
-        part: part.ok_or(Error::Bug("a benchmark party was not told of all others"))?,
-        threads: args.bench.threads,
-        identity: Identity::load(&args.key)
-            .map_err(|error| Error::Config(ConfigFault::Identity(error)))?,
-        link: LinkOptions {
-            endpoint,
-            wait: Duration::from_secs(120),
-            idle: Duration::from_secs(60),
-            total: None,
-            proxy: None,
-        },
+    let seat = Seat {
+        party: args.party,
+        key: args.key.clone(),
+        identities: args.identities.clone(),
+        helper: args.helper,
+        endpoint,
+        folder: args.folder.clone(),
     };
-    let out = std::cell::RefCell::new(out);
-    let on_event = |event: LinkEvent| {
-        if let LinkEvent::Listening { address } = event {
-            let mut out = out.borrow_mut();
-            // If the parent has ended, the run ends by itself.
-            let _ = writeln!(out, "{address}").and_then(|()| out.flush());
-        }
-    };
-    let figures = run_bench_party(bench, &on_event, &CancelToken::new())?;
-    let json = serde_json::to_string(&figures).map_err(|_| Error::Bug("figures have no JSON"))?;
-    let no_output = |_| Error::Bug("the benchmark's figures could not be printed");
-    Ok(writeln!(out.borrow_mut(), "{json}").map_err(no_output)?)
+    Ok(vesica_bench_runs::run_party(&args.bench.subject()?, seat, out)?)
 }

@@ -1,11 +1,10 @@
-//! The question that a benchmark asks about the common items.
+//! The options of the question that a benchmark asks about the common items.
 
-use super::error::BenchError;
-use super::sizes::{Sizes, size};
 use crate::asked::OperationName;
 use clap::Args;
-use vesica_core::{Bounds, EarlyReveal, Learns, Query, Role, TextLen, Values};
-use vesica_protocols::{Operation, Pairwise, Protocol};
+use vesica_bench_runs::{Question, Sizes, size};
+use vesica_core::{EarlyReveal, Learns, Query, Role, TextLen, Values};
+use vesica_protocols::Operation;
 
 /// The question about the common items.
 #[derive(Args, Clone, Debug)]
@@ -13,8 +12,6 @@ pub(super) struct QuestionArgs {
     /// What is computed [default: the first operation that the protocol offers]
     #[arg(long, value_enum)]
     operation: Option<OperationName>,
-    #[arg(skip = Operation::Intersection)]
-    offered: Operation,
     /// Both parties learn the answer, not only the receiver; implied by operations that give each
     /// party its own result
     #[arg(long)]
@@ -58,34 +55,26 @@ pub(super) struct QuestionArgs {
 }
 
 impl QuestionArgs {
-    pub(super) fn operation(&self) -> Operation {
-        self.operation.map_or(self.offered, OperationName::operation)
+    /// The question about sets of these `sizes`; `offered` is the default operation.
+    pub(super) fn question(&self, sizes: Sizes, offered: Operation) -> Question {
+        let operation = self.operation.map_or(offered, OperationName::operation);
+        let both = self.both || operation.is_for_both();
+        let early = !self.no_early_reveal;
+        let common = self.common.unwrap_or(sizes.smaller().div_ceil(2));
+        Question {
+            query: self.query(operation, common),
+            learns: if both { Learns::Both } else { Learns::Receiver },
+            early_reveal: if early { EarlyReveal::Paced } else { EarlyReveal::Never },
+            common,
+            min_matches: self.min_matches,
+            max_matches: self.max_matches,
+        }
     }
 
-    /// These options for `protocol`, whose first operation is the default.
-    pub(super) fn about(self, protocol: &Protocol) -> Self {
-        let offered = protocol.operations.first().copied().unwrap_or(self.offered);
-        Self { offered, ..self }
-    }
-
-    pub(super) fn learns(&self) -> Learns {
-        if self.both || self.operation().is_for_both() { Learns::Both } else { Learns::Receiver }
-    }
-
-    pub(super) fn early_reveal(&self) -> EarlyReveal {
-        if self.no_early_reveal { EarlyReveal::Never } else { EarlyReveal::Paced }
-    }
-
-    pub(super) fn common(&self, sizes: Sizes) -> u64 {
-        self.common.unwrap_or(sizes.sender.min(sizes.receiver).div_ceil(2))
-    }
-
-    pub(super) fn query(&self, sizes: Sizes) -> Query {
-        match self.operation() {
+    fn query(&self, operation: Operation, common: u64) -> Query {
+        match operation {
             Operation::Cardinality => Query::Cardinality,
-            Operation::Threshold => {
-                Query::Threshold { min: self.threshold.unwrap_or(self.common(sizes)) }
-            }
+            Operation::Threshold => Query::Threshold { min: self.threshold.unwrap_or(common) },
             Operation::Sum => Query::Sum(self.values()),
             Operation::InnerProduct => Query::InnerProduct {
                 values: self.values(),
@@ -108,44 +97,5 @@ impl QuestionArgs {
             .and_then(|values| values.with_columns(self.value_columns.unwrap_or(1)))
             .expect("the command line takes 1 to 64 bits and 1 to 64 columns");
         if self.value_signed { values.signed() } else { values }
-    }
-
-    pub(super) fn bounds(&self) -> Result<Bounds, BenchError> {
-        Bounds::new(self.min_matches, self.max_matches).map_err(|_| BenchError::BoundsReversed)
-    }
-
-    /// The given bounds: the minimum and the maximum.
-    pub(super) fn matches(&self) -> (Option<u64>, Option<u64>) {
-        (self.min_matches, self.max_matches)
-    }
-
-    /// Refuses a question that `protocol` does not answer, and one that sets of these sizes cannot
-    /// have.
-    pub(super) fn check(
-        &self,
-        protocol: &'static Protocol,
-        sizes: Sizes,
-    ) -> Result<(), BenchError> {
-        let (id, operation) = (protocol.id, self.operation());
-        if !protocol.operations.contains(&operation) {
-            return Err(BenchError::NotOffered { id, operation });
-        }
-        if self.no_early_reveal && protocol.pairwise != Pairwise::Early {
-            return Err(BenchError::NoEarlyReveal(id));
-        }
-        let bounds = self.bounds()?;
-        if !protocol.bounds.are_kept() && !bounds.are_none() {
-            return Err(BenchError::NoBounds(id));
-        }
-        if let Some(values) = self.query(sizes).values()
-            && !(protocol.wide_values || values.are_plain())
-        {
-            return Err(BenchError::PlainValues(id));
-        }
-        if self.common(sizes) > sizes.sender.min(sizes.receiver) {
-            Err(BenchError::TooManyCommon)
-        } else {
-            Ok(())
-        }
     }
 }

@@ -27,7 +27,7 @@ const CRATE_MAX_LINES: usize = 6000;
 
 /// Crates that are larger still, each with a limit that may only fall.
 const LARGER_CRATES: [(&str, usize); 4] =
-    [("cli", 7200), ("engine", 6500), ("link", 6100), ("simd", 7100)];
+    [("cli", 6400), ("engine", 6150), ("link", 6100), ("simd", 7100)];
 
 /// Crates of one module per protocol.
 const CRATES_OF_PROTOCOLS: [&str; 5] =

@@ -3,11 +3,25 @@
 use std::str::FromStr;
 use vesica_core::params::MAX_SET_LEN;
 
-/// Sizes of the two sets.
+/// Sizes of the two sets, in items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Sizes {
-    pub(crate) sender: u64,
-    pub(crate) receiver: u64,
+pub struct Sizes {
+    /// n_x; with a helper, of all parties but the second.
+    pub sender: u64,
+    /// n_y; with a helper, of the second party.
+    pub receiver: u64,
+}
+
+impl Sizes {
+    /// The size of the smaller set.
+    pub fn smaller(self) -> u64 {
+        self.sender.min(self.receiver)
+    }
+
+    /// The size of the larger set.
+    pub fn larger(self) -> u64 {
+        self.sender.max(self.receiver)
+    }
 }
 
 impl FromStr for Sizes {
@@ -23,14 +37,19 @@ impl FromStr for Sizes {
     }
 }
 
+/// A text is not the size of a set.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "a size is a number below 2^32, for example 5000, or a power of two or ten, for example 2^20 \
      or 10^6"
 )]
-pub(crate) struct SizeError;
+pub struct SizeError;
 
-pub(super) fn size(text: &str) -> Result<u64, SizeError> {
+/// The size of a set that `text` gives: a number, or a power of two or ten.
+///
+/// # Errors
+/// [`SizeError`] for any other text, and from 2^32 on.
+pub fn size(text: &str) -> Result<u64, SizeError> {
     let text = text.trim().replace('_', "");
     let n = match text.split_once('^') {
         Some((base @ ("2" | "10"), power)) => {

@@ -1,11 +1,11 @@
-//! Why a benchmark failed.
+//! Why a measurement failed.
 
 use std::ops::RangeInclusive;
 use vesica_protocols::Operation;
 
 /// Why a benchmark failed.
 #[derive(Debug)]
-pub(crate) enum BenchError {
+pub enum BenchError {
     /// The catalogue has no such protocol.
     UnknownProtocol(String),
     /// The protocol takes items of other lengths.

@@ -1,25 +1,26 @@
-//! The figures of a benchmark: every run, and the medians.
+//! The figures of a measurement: every run, and the medians.
 
-use super::subject::{Row, Subject};
+use crate::error::BenchError;
+use crate::party_figures::{PartyFigures, PhaseFigures};
+use crate::subject::{Row, Subject};
 use serde::Serialize;
 use std::io::{self, Write};
 use vesica_core::{EarlyReveal, Item, PsiParams, Query, Role, SessionId};
-use vesica_engine::bench::{BenchFigures, PhaseFigures};
 use vesica_protocols::Protocol;
 
 /// All parties of one run: if there are two, the sender and the receiver.
 #[derive(Debug, Serialize)]
-pub(super) struct RunFigures {
-    pub(super) parties: Vec<BenchFigures>,
+pub(crate) struct RunFigures {
+    pub(crate) parties: Vec<PartyFigures>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) cpu_s_helper: Option<f64>,
+    pub(crate) cpu_s_helper: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) peak_rss_bytes_helper: Option<u64>,
+    pub(crate) peak_rss_bytes_helper: Option<u64>,
 }
 
 /// All runs and their medians.
 #[derive(Debug, Serialize)]
-pub(super) struct BenchReport {
+pub struct BenchReport {
     schema: &'static str,
     vesica_version: &'static str,
     protocol: &'static str,
@@ -29,7 +30,7 @@ pub(super) struct BenchReport {
     network: &'static str,
     threads: usize,
     kernels: &'static str,
-    pub(super) result_ok: bool,
+    result_ok: bool,
     /// By the catalogue's formula, in both directions: the most of any party, and the upper bound
     /// if the bytes depend on the result.
     formula_bytes: u64,
@@ -119,14 +120,14 @@ struct RolesMedian {
 }
 
 impl Median {
-    fn new(subject: &Subject<'_>, runs: &[RunFigures]) -> Self {
+    fn new(subject: &Subject, runs: &[RunFigures]) -> Self {
         let real = |of: &dyn Fn(&RunFigures) -> f64| median(runs.iter().map(of), f64::total_cmp);
-        let most = |of: &dyn Fn(&BenchFigures) -> u64| {
+        let most = |of: &dyn Fn(&PartyFigures) -> u64| {
             let of_run = |run: &RunFigures| run.parties.iter().map(of).max().unwrap_or(0);
             median(runs.iter().map(of_run), u64::cmp)
         };
         let per_item =
-            |(party, rows): (&BenchFigures, &u64)| 1e6 * party.used.cpu_s / (*rows).max(1) as f64;
+            |(party, rows): (&PartyFigures, &u64)| 1e6 * party.used.cpu_s / (*rows).max(1) as f64;
         let helpers = runs.iter().all(|run| run.cpu_s_helper.is_some());
         let peaks = runs.iter().filter_map(|run| run.peak_rss_bytes_helper);
         Self {
@@ -144,7 +145,7 @@ impl Median {
             peak_scratch_bytes: most(&|party| party.peak_scratch_bytes),
             cpu_s_helper: helpers.then(|| real(&|run| run.cpu_s_helper.unwrap_or(0.0))),
             peak_rss_bytes_helper: peaks.max(),
-            roles: matches!(subject.row, Row::TwoParties(_)).then(|| RolesMedian::new(runs)),
+            roles: matches!(subject.asked.row, Row::TwoParties(_)).then(|| RolesMedian::new(runs)),
         }
     }
 }
@@ -154,7 +155,7 @@ impl RolesMedian {
         let cpu_s = |party: usize| {
             median(runs.iter().map(|run| run.parties[party].used.cpu_s), f64::total_cmp)
         };
-        let whole = |of: &dyn Fn(&BenchFigures) -> u64, party: usize| {
+        let whole = |of: &dyn Fn(&PartyFigures) -> u64, party: usize| {
             median(runs.iter().map(|run| of(&run.parties[party])), u64::cmp)
         };
         let changes = |run: &RunFigures| {
@@ -176,18 +177,17 @@ impl RolesMedian {
 }
 
 impl AskedReport {
-    fn new(subject: &Subject<'_>, protocol: &Protocol) -> Self {
-        let Subject { args, question, rows, .. } = subject;
-        let query = question.query(args.size);
+    fn new(subject: &Subject, protocol: &Protocol) -> Self {
+        let Subject { asked, rows } = subject;
+        let question = &asked.question;
+        let (query, early_reveal) = (question.query, question.early_reveal);
         let session = SessionId::from_bytes([0; 32]);
-        let params = PsiParams::new(session, rows[0], rows[1], question.learns())
-            .and_then(|params| params.with_item_bits(args.item_bits));
+        let params = PsiParams::new(session, rows[0], rows[1], question.learns)
+            .and_then(|params| params.with_item_bits(asked.item_bits));
         let bounds = question.bounds().unwrap_or_default();
-        let early_reveal = question.early_reveal();
         let params = params.map(|params| {
             params.with_query(query).with_bounds(bounds).with_early_reveal(early_reveal)
         });
-        let (min_matches, max_matches) = question.matches();
         Self {
             operation: query.operation().name(),
             threshold: match query {
@@ -196,9 +196,9 @@ impl AskedReport {
             },
             factor_bits: query.factors().map(|factors| factors.bits()),
             value_bits: query.values_of(Role::Sender).map(|values| values.bits()),
-            min_matches,
-            max_matches,
-            item_bits: args.item_bits,
+            min_matches: question.min_matches,
+            max_matches: question.max_matches,
+            item_bits: asked.item_bits,
             bytes_depend_on_result: protocol.bytes_depend_on_result
                 && early_reveal != EarlyReveal::Never,
             flights: params.map_or(0, |params| (protocol.flights)(&params)),
@@ -212,16 +212,17 @@ impl AskedReport {
 }
 
 impl BenchReport {
-    pub(super) fn new(subject: &Subject<'_>, runs: Vec<RunFigures>) -> Self {
-        let args = subject.args;
-        let (protocol, asked, helper) = match &subject.row {
+    pub(crate) fn new(subject: &Subject, runs: Vec<RunFigures>) -> Self {
+        let Subject { asked: of, rows } = subject;
+        let (protocol, asked, helper) = match &of.row {
             Row::TwoParties(row) => (row.id, Some(AskedReport::new(subject, row)), None),
-            Row::WithHelper(row, check) => {
+            Row::WithHelper(row, options) => {
+                let check = options.check(row.variant, of.sizes.larger());
                 let helper = HelperReport {
-                    in_clear: args.helper.in_clear,
+                    in_clear: options.in_clear,
                     copies: check.copies,
                     dummies: check.dummies,
-                    backend: match &args.helper.backend {
+                    backend: match &options.backend {
                         Some(url) => vesica_label_joins::redacted(url),
                         None => "disk:".to_owned(),
                     },
@@ -237,10 +238,10 @@ impl BenchReport {
             schema: "vesica-bench/2",
             vesica_version: env!("CARGO_PKG_VERSION"),
             protocol,
-            rows: subject.rows.clone(),
-            common: subject.common,
-            network: args.network.0,
-            threads: args.threads.get(),
+            rows: rows.clone(),
+            common: of.question.common,
+            network: of.network,
+            threads: of.threads.get(),
             kernels: vesica_simd::Backend::active().name(),
             result_ok: parties().all(|party| party.result_ok),
             formula_bytes: formula.max().unwrap_or(0),
@@ -252,8 +253,24 @@ impl BenchReport {
         }
     }
 
+    /// Whether every run gave every party exactly the expected result.
+    pub fn result_ok(&self) -> bool {
+        self.result_ok
+    }
+
+    /// One JSON object, over several lines, without a line break at its end.
+    ///
+    /// # Errors
+    /// [`BenchError::Process`]; no report gives it.
+    pub fn json(&self) -> Result<String, BenchError> {
+        serde_json::to_string_pretty(self).map_err(|_| BenchError::Process)
+    }
+
     /// The medians as text.
-    pub(super) fn print(&self, out: &mut impl Write) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn print(&self, out: &mut impl Write) -> io::Result<()> {
         let m = &self.median;
         let mb = |bytes: u64| bytes as f64 / 1e6;
         write!(out, "{}: ", self.protocol)?;
@@ -338,7 +355,7 @@ impl BenchReport {
 }
 
 /// The median of each part of one party; the parts are the same in every run.
-fn phases(runs: &[RunFigures], party: impl Fn(&RunFigures) -> &BenchFigures) -> Vec<PhaseFigures> {
+fn phases(runs: &[RunFigures], party: impl Fn(&RunFigures) -> &PartyFigures) -> Vec<PhaseFigures> {
     let Some(first) = runs.first() else { return Vec::new() };
     let of_part = |part: &PhaseFigures| {
         let walls = runs

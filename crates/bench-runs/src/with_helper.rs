@@ -1,15 +1,14 @@
 //! A party that talks to a helper, with items generated on demand.
 
-use super::BenchFigures;
-use crate::{Error, Phase};
+use crate::party_figures::PartyFigures;
 use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use vesica_core::{Block, Item, Items};
+use vesica_engine::{Error, Phase};
 use vesica_helper_client::{Envelopes, FolderError, MeetingError, State, StateError, meet};
 use vesica_helper_client::{Remote, RemoteOptions};
-
 use vesica_link::{CancelToken, Endpoint, Identity, LinkOptions, PublicIdentity};
 use vesica_net::{Meter, Pool, Progress};
 use vesica_protocols::kmrs14::{self, Boards, Means, Spec};
@@ -21,23 +20,23 @@ use vesica_simd::aes::Aes128;
 const BATCH: usize = 1 << 12;
 
 /// The part of a party that talks to a helper.
-pub struct WithHelper {
+pub(crate) struct WithHelper {
     /// The spec that the helper gets.
-    pub spec: Spec,
+    pub(crate) spec: Spec,
     /// Whether labels are the items themselves, to measure the cost of hiding them.
-    pub in_clear: bool,
+    pub(crate) in_clear: bool,
     /// The index of this party.
-    pub party: u8,
+    pub(crate) party: u8,
     /// Its rows, all different.
-    pub rows: u64,
+    pub(crate) rows: u64,
     /// Number of items that all parties have.
-    pub common: u64,
+    pub(crate) common: u64,
     /// The helper's identity.
-    pub helper: PublicIdentity,
+    pub(crate) helper: PublicIdentity,
     /// About how much memory intermediate data may take.
-    pub memory_bytes: u64,
+    pub(crate) memory_bytes: u64,
     /// A folder for more intermediate data.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
 /// Rows that begin with the ones all parties have.
@@ -90,14 +89,17 @@ impl Progress for Quiet {
     fn step(&self, _: &str, _: u64, _: u64) {}
 }
 
-/// See [`super::run_party`].
-pub(super) fn run(
+/// Runs `bench`.
+///
+/// # Errors
+/// Any [`Error`].
+pub(crate) fn run(
     bench: WithHelper,
     threads: NonZeroUsize,
     identity: Identity,
     link: LinkOptions,
     cancel: &CancelToken,
-) -> Result<BenchFigures, Error> {
+) -> Result<PartyFigures, Error> {
     let Endpoint::Connect(address) = link.endpoint.clone() else {
         return Err(Error::Bug("a party waits for its helper"));
     };
@@ -180,7 +182,7 @@ pub(super) fn run(
     let (wire_sent, wire_received) = remote.wire_bytes();
     drop(remote);
     state.remove().map_err(kept)?;
-    Ok(BenchFigures {
+    Ok(PartyFigures {
         used,
         formula_sent,
         formula_received,

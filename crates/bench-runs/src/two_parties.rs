@@ -1,14 +1,13 @@
 //! One of two parties, over a real session.
 
-use super::{BenchFigures, PhaseFigures};
-use crate::error::ConfigFault;
-use crate::without_agreement::{SplitRun, context, run_alone};
-use crate::{Error, Phase};
+use crate::party_figures::{PartyFigures, PhaseFigures};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
 use vesica_agreement::split::{self, Joined};
 use vesica_core::{Bounds, EarlyReveal, Learns, PsiParams, Query, Role, SessionId};
+use vesica_engine::without_agreement::{SplitRun, context, run_alone};
+use vesica_engine::{ConfigFault, Error, Phase};
 use vesica_link::{CancelToken, Identity, LinkEvent, LinkOptions, PublicIdentity, establish};
 use vesica_net::{Connection, Meter};
 use vesica_partitions::Plan;
@@ -23,45 +22,48 @@ const RUN: &str = "run";
 const EXPORT_SESSION: &str = "EXPORTER-vesica-bench";
 
 /// The part of one of two parties.
-pub struct TwoParties {
+pub(crate) struct TwoParties {
     /// The protocol.
-    pub protocol: &'static Protocol,
+    pub(crate) protocol: &'static Protocol,
     /// Which side of it.
-    pub role: Role,
+    pub(crate) role: Role,
     /// n_x, the sender's set size.
-    pub sender_len: u64,
+    pub(crate) sender_len: u64,
     /// n_y, the receiver's set size.
-    pub receiver_len: u64,
+    pub(crate) receiver_len: u64,
     /// Number of common items, at most the size of the smaller set.
-    pub common_len: u64,
+    pub(crate) common_len: u64,
     /// Who learns the answer.
-    pub learns: Learns,
+    pub(crate) learns: Learns,
     /// The question.
-    pub query: Query,
+    pub(crate) query: Query,
     /// The threshold: common items needed for an answer.
-    pub bounds: Bounds,
+    pub(crate) bounds: Bounds,
     /// When both parties learn the matches, if the protocol can reveal them early.
-    pub early_reveal: EarlyReveal,
+    pub(crate) early_reveal: EarlyReveal,
     /// σ: 128 for digests, less for integers of a small domain. The domain must have room for the
     /// items of both sets together, and for zero if the protocol reserves it.
-    pub item_bits: u32,
+    pub(crate) item_bits: u32,
     /// The other side's identity.
-    pub peer: PublicIdentity,
+    pub(crate) peer: PublicIdentity,
     /// About how much memory a run in partitions may take.
-    pub memory_bytes: u64,
+    pub(crate) memory_bytes: u64,
     /// A folder for data that exceeds the memory.
-    pub folder: PathBuf,
+    pub(crate) folder: PathBuf,
 }
 
-/// See [`super::run_party`].
-pub(super) fn run(
+/// Runs `bench`. `on_event` is called with the address where the party listens.
+///
+/// # Errors
+/// Any [`Error`].
+pub(crate) fn run(
     bench: TwoParties,
     threads: NonZeroUsize,
     identity: &Identity,
     link: &LinkOptions,
     on_event: &dyn Fn(LinkEvent),
     cancel: &CancelToken,
-) -> Result<BenchFigures, Error> {
+) -> Result<PartyFigures, Error> {
     let peer_name = bench.role.other().map(|role| role.to_string()).unwrap_or_default();
     let at = |error| match error {
         vesica_core::Error::Storage(kind) => {
@@ -131,7 +133,7 @@ pub(super) fn run(
     };
     let (payload_sent, payload_received) = meter.bytes_under(RUN);
     let (wire_sent, wire_received) = session.wire_bytes();
-    Ok(BenchFigures {
+    Ok(PartyFigures {
         used,
         formula_sent,
         formula_received,

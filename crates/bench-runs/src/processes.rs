@@ -1,13 +1,15 @@
-//! The processes of one run: one for each party, and one for any helper.
+//! The processes of a run: one for each party, and one for any helper.
 
-use super::error::BenchError;
-use super::figures::RunFigures;
-use super::subject::{Row, Subject};
+use crate::error::BenchError;
+use crate::figures::{BenchReport, RunFigures};
+use crate::party_figures::PartyFigures;
+use crate::subject::{Row, Subject};
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use vesica_engine::bench::BenchFigures;
 use vesica_link::{Identity, ShapedRelay};
 
 /// The words that precede the helper's address in what it prints.
@@ -16,10 +18,26 @@ const LISTENING: &str = "listening";
 /// The party that listens in a run without a helper: the receiver.
 const LISTENER: usize = 1;
 
+/// Runs all parties, `runs` times.
+///
+/// Each process is this program: `bench-party` with `options`, the ones of `vesica bench`, from
+/// which it makes the same subject; or `helper`.
+///
+/// # Errors
+/// A process could not be started, or failed.
+pub fn measure(
+    subject: &Subject,
+    runs: NonZeroU32,
+    options: &[OsString],
+) -> Result<BenchReport, BenchError> {
+    let runs = (0..runs.get()).map(|_| one_run(subject, options)).collect::<Result<Vec<_>, _>>()?;
+    Ok(BenchReport::new(subject, runs))
+}
+
 /// Runs all parties once.
-pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
+fn one_run(subject: &Subject, options: &[OsString]) -> Result<RunFigures, BenchError> {
     // Next to the compiled program by default: a temporary directory may be in memory.
-    let place = subject.args.memory.scratch.clone();
+    let place = subject.asked.scratch.clone();
     let folder = tempfile::tempdir_in(place.map_or_else(std::env::current_dir, Ok)?)?;
     let folder = folder.path();
     let make = |name: &str| -> Result<_, BenchError> {
@@ -38,28 +56,28 @@ pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
         command.args(["--identities", &identities.join(",")]).arg("--key").arg(&keys[party].0);
         command.arg("--folder").arg(folder.join(format!("folder-{party}")));
         helper.map(|helper| command.args(["--helper", helper]));
-        // The party parses the options of this command itself.
-        command.args(std::env::args_os().skip_while(|word| word != "bench").skip(1));
+        command.args(options);
         command.stdin(Stdio::null()).stdout(Stdio::piped());
         Process::start(command, subject.name(party))
     };
 
     let (mut listener, mut helper) = (None, None);
-    let address: SocketAddr = match subject.row {
+    let address: SocketAddr = match &subject.asked.row {
         Row::TwoParties(_) => {
             let mut process = party(LISTENER, ["--listen", "127.0.0.1:0"], None)?;
             let address = process.line()?;
             listener = Some(process);
             address.parse().map_err(|_| BenchError::Party(subject.name(LISTENER)))?
         }
-        Row::WithHelper(..) => {
+        Row::WithHelper(_, how) => {
+            let (threads, backend) = (subject.asked.threads, how.backend.as_deref());
             let (key, identity) = make("helper")?;
-            let (process, address) = start_helper(subject, folder, &key, &identities)?;
+            let (process, address) = start_helper(threads, backend, folder, &key, &identities)?;
             helper = Some((process, identity));
             address
         }
     };
-    let shape = subject.args.network.2;
+    let shape = subject.asked.shape;
     let (mut relays, mut running) = (Vec::new(), Vec::new());
     for number in 0..keys.len() - usize::from(listener.is_some()) {
         let mut target = address;
@@ -81,7 +99,8 @@ pub(super) fn one_run(subject: &Subject<'_>) -> Result<RunFigures, BenchError> {
 
 /// Starts `vesica helper`, and waits for its address.
 fn start_helper(
-    subject: &Subject<'_>,
+    threads: NonZeroUsize,
+    backend: Option<&str>,
     folder: &Path,
     key: &Path,
     identities: &[String],
@@ -96,9 +115,9 @@ fn start_helper(
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("helper").arg("--key").arg(key).arg("--config").arg(&config);
     command.args(["--listen", "127.0.0.1:0", "--metrics", "off"]);
-    command.arg("--threads").arg(subject.args.threads.to_string());
+    command.arg("--threads").arg(threads.to_string());
     command.arg("--state").arg(folder.join("state"));
-    if let Some(backend) = &subject.args.helper.backend {
+    if let Some(backend) = backend {
         command.args(["--backend", backend]);
     }
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -130,7 +149,7 @@ impl Process {
         self.lines.next().ok_or(BenchError::Party(self.role))?.map_err(BenchError::from)
     }
 
-    fn figures(mut self) -> Result<BenchFigures, BenchError> {
+    fn figures(mut self) -> Result<PartyFigures, BenchError> {
         let line = self.line()?;
         let figures = serde_json::from_str(&line).map_err(|_| BenchError::Party(self.role))?;
         let status = self.child.wait()?;
