@@ -1,7 +1,7 @@
 //! Streaming passes: the item of every row at its position, and the rows of a bitmap.
 
 use crate::common::support::{bits, write_bits};
-use crate::common::{Scratch, hash, items, key, open, silent};
+use crate::common::{Scratch, hash, items, key, open, silent, stream, stream_with};
 use arrow_array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
@@ -12,28 +12,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_core::Item;
-use vesica_records::{KeyLimits, NO_ITEM, StreamError, Streamed, read_keys, stream_items};
+use vesica_records::{KeyLimits, NO_ITEM, StreamError, read_keys, stream_items};
 use vesica_tables::{InputError, OutputOptions, ReadOptions, Source, write_rows};
-
-type StreamedItems = Result<(Vec<Item>, Streamed), InputError>;
-
-fn stream_with(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) -> StreamedItems {
-    let mut all = Vec::new();
-    let mut sink = |items: &[Item]| {
-        all.extend_from_slice(items);
-        Ok::<_, Infallible>(())
-    };
-    let done = stream_items(source, &key(columns), &hash(), &limits, &mut sink, &mut silent);
-    match done {
-        Ok(streamed) => Ok((all, streamed)),
-        Err(StreamError::Input(error)) => Err(error),
-        Err(StreamError::Sink(never)) => match never {},
-    }
-}
-
-fn stream(source: &Source, columns: &[(&str, &str)]) -> StreamedItems {
-    stream_with(source, columns, KeyLimits::default())
-}
 
 /// Checks that both first passes agree on a file.
 fn assert_same(source: &Source, columns: &[(&str, &str)], limits: KeyLimits) {
