@@ -1,16 +1,76 @@
-//! Keys and values of the rows of a folder: faults have the file's name.
+//! Keys and values of the rows of a folder: those of one file of the same rows; faults have the
+//! file's name.
 
-use crate::common::{Scratch, key, open, silent};
+use crate::common::{Scratch, batch, items, key, keys, open, silent, stream, write_parquet};
+use arrow_array::StringArray;
 use std::fs;
+use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use vesica_records::{
-    Beside, Duplicates, KeyLimits, Survey, ValueColumns, read_keys_with, survey_items,
+    Beside, Duplicates, KeyLimits, NO_ITEM, Survey, ValueColumns, read_keys_with, survey_items,
 };
 use vesica_tables::{InputError, Place, Source};
 
 fn write_text(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
+}
+
+/// Cell `row` of the key, with repetitions, empty cells and more than one width.
+fn mail(row: usize) -> Option<String> {
+    (row % 11 != 3).then(|| format!("user{}@example.org", row % 700))
+}
+
+/// Writes these rows in the format of the name.
+fn write_rows(dir: &Scratch, name: &str, rows: Range<usize>) {
+    fs::create_dir_all(dir.path(name).parent().unwrap()).unwrap();
+    if name.ends_with(".parquet") {
+        let mails: StringArray = rows.map(mail).collect();
+        write_parquet(&dir.path(name), &batch(vec![("mail", Arc::new(mails))]));
+    } else {
+        let rows: String =
+            rows.map(|row| format!("{},x\n", mail(row).unwrap_or_default())).collect();
+        dir.file(name, format!("mail,b\n{rows}"));
+    }
+}
+
+#[test]
+fn parts_give_the_keys_and_counts_of_one_file() {
+    let dir = Scratch::new();
+    for (profile, ends) in
+        [("exact", [".parquet"; 5]), ("email", [".csv", ".csv.gz", ".csv.zst", ".csv", ".csv.gz"])]
+    {
+        let one = format!("one{}", ends[0]);
+        write_rows(&dir, &one, 0..1000);
+        for (part, rows) in [0..1, 1..1, 1..300, 300..301, 301..1000].into_iter().enumerate() {
+            write_rows(&dir, &format!("{profile}/part-{part}{}", ends[part]), rows);
+        }
+        let [one, many] = [&one, profile].map(|name| open(dir.path(name)).unwrap());
+        let columns = [("mail", profile)];
+        assert_eq!(stream(&one, &columns).unwrap().0, stream(&many, &columns).unwrap().0);
+        let [one, many] = [one, many].map(|source| keys(&source, &columns).unwrap());
+        assert_eq!((&one.items, &one.counts), (&many.items, &many.counts), "{profile}");
+        assert_eq!((one.counts.rows, one.counts.empty), (1000, 91), "{profile}");
+    }
+}
+
+#[test]
+fn names_of_folders_give_keys_and_the_default_name_none() {
+    let dir = Scratch::new();
+    let folders = ["country=DE", "country=__HIVE_DEFAULT_PARTITION__", "country=a%2Fb"];
+    for end in ["parquet", "csv"] {
+        for folder in folders {
+            write_rows(&dir, &format!("{end}/{folder}/p.{end}"), 0..1);
+        }
+        let source = open(dir.path(end)).unwrap();
+        let [country, mail] = [("country", "exact"), ("mail", "exact")];
+        let every = stream(&source, &[country]).unwrap().0;
+        assert_eq!(every, [items(&["DE"])[0], NO_ITEM, items(&["a/b"])[0]]);
+        let both = stream(&source, &[mail, country]).unwrap().0;
+        let swapped = stream(&source, &[country, mail]).unwrap().0;
+        assert!(both[0] != swapped[0] && both[0] != every[0]);
+    }
 }
 
 #[test]
