@@ -3,6 +3,7 @@
 mod common;
 mod encoding;
 mod folders;
+mod formats;
 mod outcomes;
 mod placeholders;
 mod refused;
