@@ -2,6 +2,7 @@
 
 mod common;
 mod encoding;
+mod fields;
 mod folders;
 mod formats;
 mod outcomes;
