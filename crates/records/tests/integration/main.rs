@@ -1,6 +1,7 @@
 //! Integration tests in one program: `cargo test --workspace --test integration`.
 
 mod common;
+mod conversions;
 mod encoding;
 mod fields;
 mod folders;
