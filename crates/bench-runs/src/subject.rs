@@ -78,7 +78,7 @@ impl Subject {
     /// The subject that is asked for.
     ///
     /// # Errors
-    /// The row does not offer it, or sets of these sizes cannot have so many items in common.
+    /// The row does not offer it, or sets of these sizes cannot have that many items in common.
     pub fn new(asked: Asked) -> Result<Self, BenchError> {
         let Asked { sizes, question, .. } = &asked;
         let rows = match &asked.row {

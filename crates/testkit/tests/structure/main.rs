@@ -5,4 +5,5 @@ mod circles;
 mod dependencies;
 mod layering;
 mod literals;
+mod register;
 mod source_text;
