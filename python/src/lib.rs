@@ -1,16 +1,13 @@
 //! The native module `vesica._vesica` of the package in `python/vesica`.
 //!
 //! * [`identity`], [`agreement`] — key files and agreements.
-//! * [`input`] — a file, or a frame that is passed through the Arrow C interfaces; [`stream`] — its
-//!   batches. The unsafe code is in both.
-//! * [`running`] — a run on background threads: waiting, cancelling; [`watch`] — its events and
-//!   result.
+//! * [`input`] — a file, or a frame by the Arrow C interfaces; [`stream`] — its batches. Both have
+//!   unsafe code.
+//! * [`running`] — a run on background threads, and its end; [`watch`] — its events and result.
 //! * [`checking`] — checks before a run.
-//! * [`outcome`] — the result of a run; [`tables`], [`export`] — tables and columns for other
-//!   libraries.
+//! * [`outcome`] — the result of a run; [`tables`], [`export`] — tables for other libraries.
 //! * [`service`] — the helper; [`join`] — the work of a cluster for it; [`log`] — log lines.
-//! * [`place`] — who this side is, and whom it reaches; [`store`] — a Python object as the store of
-//!   a run.
+//! * [`place`] — who this side is, and whom it reaches; [`store`] — a Python object as a store.
 //! * [`workers`] — requests to detached workers; [`grouping`], [`tasks`] — the detached work.
 //! * [`away`] — threads without the GIL, and the shutdown of Python; [`failure`] — errors as
 //!   exceptions of the package.
