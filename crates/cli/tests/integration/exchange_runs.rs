@@ -94,7 +94,7 @@ fn status_says_how_far_each_run_is() {
     let status = scene.of_agreement("status", &[]);
     let lines: Vec<&str> = status.assert_code(0).stdout.lines().collect();
     assert_eq!(lines.len(), 4, "{status:#?}");
-    assert_eq!(lines[0].split_whitespace().nth(4), Some("one"), "{status:#?}");
+    assert_eq!(lines[0].split_whitespace().nth(3), Some("one"), "{status:#?}");
     // The run that was written to last comes last.
     assert!(lines[3] == line(&status, 3), "{status:#?}");
     for (number, says) in [
@@ -215,7 +215,7 @@ fn a_run_that_was_cleaned_before_its_end_is_begun_again() {
     // A side notices after both have run.
     let ended: Vec<Ended> = parties().take(6).map(|party| scene.run(party, &["--once"])).collect();
     let refused = ended.iter().find(|ended| ended.code != Some(75));
-    refused.expect("no side has found out").assert_failed(3, "is not in ");
+    refused.expect("no side has found out").assert_failed(3, "is no longer in ");
     scene.run("one", &["--once", "--restart"]).assert_code(75);
     scene.run("two", &["--once", "--restart"]).assert_code(75);
     scene.both_run();
