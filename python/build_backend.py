@@ -111,7 +111,7 @@ def build(
         command += ["--target", target if glibc is None else f"{target}.{glibc}"]
     if like_tests:
         # Cargo enables the features of the tests only if a test is built too: this one is the quickest.
-        command += ["--workspace", "--lib", "--bin", COMMAND, "--test", "layering"]
+        command += ["--workspace", "--lib", "--bin", COMMAND, "--test", "structure"]
     else:
         command += [f"--package={crate}" for crate in CRATES]
     environment = dict(os.environ)
