@@ -10,7 +10,7 @@ use vesica_core::Role;
 use vesica_protocols::{Protocol, catalogue};
 use vesica_simd::Backend;
 use vesica_testkit::wire::{self, Sizes, WireRun, places};
-use vesica_testkit::{Runner, side_by_side};
+use vesica_testkit::{Runner, is_variant, side_by_side};
 
 /// Small enough for every row and each of its operations.
 const SMALL: Sizes = (9, 7, 4);
@@ -159,6 +159,9 @@ fn check(
 #[test]
 fn what_is_sent_so_far_depends_only_on_what_was_received() {
     each_row(&Recorded::read(), |row, runs| {
+        if is_variant(row) {
+            return;
+        }
         let last = runs.last().expect("a row has operations");
         for role in [Role::Sender, Role::Receiver] {
             last.sent_so_far_depends_only_on_received(row, role, &[2]);
@@ -209,7 +212,7 @@ fn parties_that_take_turns_say_what_they_say_in_a_live_run() {
     take_turns(&kernels, |row| {
         let run = WireRun::all(row, TINY)[0];
         match (row.flights)(&run.params(row, 0)) {
-            0..=QUICK_FLIGHTS => vec![run],
+            0..=QUICK_FLIGHTS if !is_variant(row) => vec![run],
             _ => Vec::new(),
         }
     });
