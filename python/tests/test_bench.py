@@ -99,7 +99,6 @@ def measured(cell: str) -> float:
     return float(found[1].replace(",", ""))
 
 
-@pytest.mark.thorough
 def test_tables_1_and_11_of_phasing_are_whole(tmp_path: pathlib.Path) -> None:
     command = [sys.executable, str(PAPERS), "phasing", "--largest", "8", "--runs", "1"]
     done = subprocess.run(
