@@ -324,8 +324,12 @@ fn kills_between_steps_change_nothing() {
 }
 
 #[test]
-fn kills_between_partitions_change_no_count_and_no_sum() {
+fn kills_between_partitions_change_no_count() {
     Scene::new(Asked::Count, true).kill(4);
+}
+
+#[test]
+fn kills_between_partitions_change_no_sum() {
     Scene::new(Asked::Sum, false).kill(4);
 }
 
