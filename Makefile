@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel release test test-thorough test-spark test-slow miri fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel release test test-thorough test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
