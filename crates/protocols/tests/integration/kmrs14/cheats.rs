@@ -116,7 +116,8 @@ fn dropping_and_adding_is_caught_as_often_as_the_check_says_in_many_runs() {
 /// Numbers of copies and of dummies.
 const CHECKS: [(u32, u32); 5] = [(2, 2), (2, 4), (2, 16), (3, 4), (9, 2)];
 
-/// `cases` are checks, each with whether the helper adds an item to the answer or drops one from it.
+/// `cases` are checks, each with whether the helper adds an item to the answer or drops one from
+/// it.
 fn caught_as_often_as_the_check_says(
     cases: impl Iterator<Item = ((u32, u32), bool)>,
     runs: impl Fn(&Check) -> u64,
