@@ -13,7 +13,7 @@ use vesica_engine::{ConfigFault, Error};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, PublicIdentity};
 use vesica_protocols::kmrs14::{PartySpec, Spec};
 
-/// The place of one party, of which its process is told.
+/// What the process of one party needs to know.
 #[derive(Clone, Debug)]
 pub struct Seat {
     /// Its number; 0 is the sender.

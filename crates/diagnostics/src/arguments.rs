@@ -25,7 +25,7 @@ pub enum ArgumentFault {
         /// The helper's name.
         helper: String,
     },
-    /// A run between two parties is told neither to listen nor to connect.
+    /// A run between two parties has neither an address to listen on nor one to connect to.
     NoAddress,
     /// The proxy to connect through cannot be read.
     BadProxy {

@@ -257,9 +257,10 @@ fn damage_in_any_protocol_is_an_error_of_the_network() {
             let (results, _) = damaged(protocol, operation, place);
             errors += u64::from(results.iter().any(Result::is_err));
         }
-        // A side that has all it needs may end before it receives the other's last messages.
-        let least = if places == MANY { MANY / 2 + 1 } else { 0 };
-        assert!(errors >= least, "{protocol}: damage had an effect {errors} times");
+        // A side that has all it needs may end before it receives the other's last messages, so two
+        // places may have no effect; `damaged` checks how both sides ended.
+        let is_seen = places < MANY || errors > MANY / 2;
+        assert!(is_seen, "{protocol}: damage had an effect {errors} times");
     });
 }
 

@@ -320,7 +320,7 @@ fn a_line_that_is_silent_for_the_idle_limit_is_given_up_for_another() {
     let met = meet_with(Vec::new(), SOON, |options| options.idle = idle);
     met.wire.set_half(true);
     met.wire.set_down(true);
-    // The listening side receives nothing that tells it.
+    // The listening side receives no message from which it could know.
     wait_for(|| losses(&met.events[0]) == 1);
     match &met.events[0].lock().unwrap()[..] {
         [.., LinkEvent::Lost { error, wait }] => {

@@ -65,7 +65,7 @@ fn slots_of_many_connections_stay_within_the_helpers_memory() {
             say(&put);
             cancel.on_cancel(move || session.abort(StopReason::Cancelled));
             std::thread::spawn(move || {
-                // Blocks once the helper reads no more, until the connection ends.
+                // Blocks from when the helper stops reading until the connection ends.
                 let _ = writer.write_all(&(SLOT_LEN as u32).to_le_bytes());
                 let piece = [7; 1 << 16];
                 let mut left = SLOT_LEN - 1;
