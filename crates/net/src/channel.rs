@@ -8,10 +8,10 @@ use vesica_core::{Error, Misbehaviour, Result, TransportError};
 /// Bytes of the length that precedes each message on the wire. Not counted as payload.
 pub const MESSAGE_HEADER_LEN: usize = 4;
 
-/// Smaller messages are joined before they go to the writer thread.
+/// Messages are joined to blocks of this size before they go to the channel's writer thread.
 const GATHER_BYTES: usize = 128 << 10;
 
-/// Bytes of one message of an exchange.
+/// Bytes of one message of an exchange, in which both ends send at the same time.
 const EXCHANGED_AT_ONCE: usize = 1 << 20;
 
 /// Messages of an exchange that are sent before the first of the peer's is read.
@@ -107,7 +107,7 @@ impl Channel {
     /// Sends one message.
     ///
     /// # Errors
-    /// [`Error::Transport`]; [`Error::Bug`] above the limits.
+    /// [`Error::Transport`]; [`Error::Bug`] if the message is longer than the channel's limit.
     pub fn send(&mut self, message: &[u8]) -> Result<()> {
         self.guarded(|channel| channel.send_inner(message))
     }
@@ -123,7 +123,8 @@ impl Channel {
     /// Receives one message of exactly `len` bytes.
     ///
     /// # Errors
-    /// [`Error::Transport`]; [`Misbehaviour::WrongMessageLen`]; [`Error::Bug`] above the limits.
+    /// [`Error::Transport`]; [`Misbehaviour::WrongMessageLen`]; [`Error::Bug`] if `len` is above
+    /// the channel's limit.
     pub fn recv(&mut self, len: usize) -> Result<Vec<u8>> {
         self.guarded(|channel| {
             channel.expect_message(len)?;
@@ -156,8 +157,8 @@ impl Channel {
             let mut parts = message.chunks(EXCHANGED_AT_ONCE);
             let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
             channel.note(Run::Exchanged);
-            // Some parts ahead of those read, so that the link is never idle; no more, as the peer
-            // does the same.
+            // Send some messages before the first of the peer's is read, so that the link is never
+            // idle; no more, as the peer does the same.
             for part in parts.by_ref().take(EXCHANGED_AHEAD) {
                 channel.push_message(part)?;
             }
@@ -196,7 +197,7 @@ impl Channel {
         })
     }
 
-    /// Changes of direction so far, including the first message.
+    /// Changes between sending and receiving so far, including the first message.
     pub(crate) fn direction_changes(&self) -> u64 {
         self.flights
     }
@@ -273,7 +274,7 @@ impl Channel {
 
 impl Drop for Channel {
     fn drop(&mut self) {
-        // A party may end with a send; its buffer must still be written.
+        // The party's last message may still be in the buffer.
         if !self.poisoned {
             let _ = self.flush_inner();
         }

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use vesica_core::{Error, Result, Role, StopReason, TransportError};
 
-/// Receives the progress of a long step. Called from any thread, some tens of times a second.
+/// Receives the progress of a long step of a protocol. Called from any thread, some tens of times a
+/// second.
 pub trait Progress: Send + Sync {
     /// `done` of `total` items of the step named `label` are finished.
     fn step(&self, label: &str, done: u64, total: u64);
@@ -36,7 +37,7 @@ impl OpenedStreams {
     }
 }
 
-/// Streams that record which ones are opened.
+/// A transport that records which of its streams are opened.
 struct Watched {
     inner: Arc<dyn Streams>,
     opened: OpenedStreams,
@@ -70,7 +71,8 @@ pub struct Context {
     progress: Option<Arc<dyn Progress>>,
     forks: u64,
     joined_direction_changes: u64,
-    /// If the order of messages is recorded: that of parts that have ended.
+    /// The recorded order of messages in parallel parts that have ended; `None` if it is not
+    /// recorded.
     joined_order: Option<Vec<[MessageOrder; 2]>>,
 }
 
@@ -90,8 +92,8 @@ impl Context {
         Self::at(StreamId::ROOT, peers, seed, pool, meter)
     }
 
-    /// A context whose first stream to each peer is `root`, that of a fork, which then runs without
-    /// its siblings.
+    /// A context for one fork, which runs without its siblings: its first stream to each peer is
+    /// `root`, that of the fork.
     ///
     /// # Errors
     /// As [`Context::new`].
@@ -128,13 +130,13 @@ impl Context {
         self.progress = Some(progress);
     }
 
-    /// Reports no progress from now on. For parts that run in parallel, where the caller counts the
-    /// finished ones.
+    /// Reports no progress from now on. For parts of a protocol that run in parallel, whose caller
+    /// counts the finished ones.
     pub fn without_progress(&mut self) {
         self.progress = None;
     }
 
-    /// The channel to the other party of a two-party protocol.
+    /// The channel to the other party of a two-party protocol, the only peer that is not a helper.
     ///
     /// # Errors
     /// [`Error::Bug`] unless there is exactly one peer besides helpers.
@@ -142,7 +144,7 @@ impl Context {
         let mut others = self.peers.iter_mut().filter(|(role, _)| **role != Role::Helper);
         match (others.next(), others.next()) {
             (Some((_, peer)), None) => Ok(&mut peer.channel),
-            _ => Err(Error::Bug("the protocol asked for its one peer and has not one")),
+            _ => Err(Error::Bug("the protocol asked for its only peer and has none or several")),
         }
     }
 
@@ -234,9 +236,9 @@ impl Context {
         Ok((fork, opened))
     }
 
-    /// A sibling of this context, with the same peers and threads, its own meter, and `root` as its
-    /// first stream to each peer: another fork of the same parent, for a program that runs without
-    /// the parent.
+    /// Another fork of this context's parent, for a program that runs without the parent
+    /// ([`crate::Replay`]). It has the same peers and threads, a meter of its own, and `root` as
+    /// its first stream to each peer.
     ///
     /// `seed` must be 32 fresh random bytes.
     ///
@@ -334,8 +336,8 @@ impl Context {
         self.peers.values().map(|peer| Arc::clone(&peer.streams)).collect()
     }
 
-    /// Ends a parallel part: everything it sent is written to the transport, or everything is
-    /// aborted.
+    /// Ends a parallel part: writes everything that it sent to the transport or, after an error,
+    /// aborts the connections.
     fn settle<R>(&mut self, result: Result<R>, first_error: &Mutex<Option<Error>>) -> Option<R> {
         let settled = result.and_then(|value| self.finish().map(|()| value));
         let settled = match settled {
@@ -352,7 +354,8 @@ impl Context {
                 None
             }
         };
-        // After the abort: otherwise waiting parts would end for lack of bytes, and hide the error.
+        // Count this part as ended only after the abort: otherwise waiting parts could end for lack
+        // of bytes, which would hide the error.
         self.parts(-1);
         settled
     }
@@ -380,8 +383,8 @@ impl Context {
         self.peers.values_mut().for_each(|peer| peer.channel.note_order());
     }
 
-    /// The order recorded so far: empty before [`note_order`](Self::note_order), and with several
-    /// peers.
+    /// The order of messages recorded so far: empty before [`note_order`](Self::note_order), and
+    /// with several peers.
     pub fn message_order(&self) -> MessageOrder {
         let mut peers = self.peers.values();
         match (peers.next(), peers.next()) {
@@ -399,8 +402,8 @@ impl Context {
     }
 }
 
-/// Closes the connections if the part that holds it panics, so that its sibling, which may be
-/// waiting for the peer, ends too and the panic can propagate.
+/// Aborts the connections if the part of the protocol that holds this guard panics, so that the
+/// sibling part, which may be waiting for the peer, ends too and the panic can propagate.
 struct AbortOnPanic(Vec<Arc<dyn Streams>>);
 
 impl Drop for AbortOnPanic {

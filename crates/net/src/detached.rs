@@ -4,19 +4,19 @@ use crate::{Flight, SentDigests, StreamId};
 use std::fmt;
 use vesica_core::TransportError;
 
-/// A message of one part of a run, stored outside the connection. Only those who know its key can
-/// open it.
+/// A message of one part of a run that a program stores outside the connection. Only a program that
+/// knows its key can open it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Parcel {
     /// Its id: random.
     pub id: [u8; 16],
     /// The key that seals it, together with secrets of the run: random too.
     pub key: [u8; 32],
-    /// The digest of what is stored.
+    /// The digest of the stored bytes.
     pub digest: [u8; 32],
     /// How many bytes are stored.
     pub len: u64,
-    /// Which streams it has bytes of, and how many.
+    /// The streams of which it has bytes, each with their number.
     pub streams: Vec<(StreamId, u64)>,
 }
 
@@ -30,21 +30,23 @@ impl fmt::Debug for Parcel {
 /// What a part of a run receives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Received {
-    /// Bytes that came with the connection.
+    /// Bytes that arrived over the connection.
     Bytes(Flight),
     /// Bytes of this stream that are stored outside the connection. The parcel may have bytes of
     /// other streams too; they are received with those streams.
     Parcel(Parcel, StreamId),
 }
 
-/// A connection whose parts can run in other processes, in turns ([`Replay`](crate::Replay)), which
-/// store there what they send. It outlives a process.
+/// A connection of a run whose parts can run in other processes, in turns
+/// ([`Replay`](crate::Replay)). Those processes store the messages that the parts send. The
+/// connection outlives a process.
 pub trait Detached: Send + Sync {
-    /// What a program in another process needs to store and to read parcels: secrets of the run.
+    /// The keys with which a program in another process stores and reads parcels: secrets of the
+    /// run.
     fn desk(&self) -> Vec<u8>;
 
-    /// What `part` has sent in parcels so far, including in earlier processes, and the streams it
-    /// had opened by the last of them.
+    /// What `part` has sent in parcels so far, including in earlier processes, and the streams that
+    /// it had opened when it sent the last parcel.
     fn said(&self, part: u64) -> (SentDigests, Vec<StreamId>);
 
     /// Sends the `parcels`, which are stored already, as the next messages of `part`: all of them
@@ -61,20 +63,21 @@ pub trait Detached: Send + Sync {
         opened: &[StreamId],
     ) -> Result<(), TransportError>;
 
-    /// Fetches again some of what earlier processes received; returns `false` once all of it is
-    /// here. No part may run before that: what it has sent follows from all that it has received.
+    /// Fetches again some of the messages that earlier processes received; returns `false` once all
+    /// of them are here. No part may run before that: what a part has sent follows from all that it
+    /// has received.
     ///
     /// # Errors
-    /// Any [`TransportError`]; [`TransportError::Idle`] if it does not arrive in time.
+    /// Any [`TransportError`]; [`TransportError::Idle`] if they do not arrive in time.
     fn recall(&self) -> Result<bool, TransportError>;
 
-    /// Takes what has arrived for `streams` and has not been taken yet. The bytes of each stream
-    /// are in order, and depend only on what the peer sends on that stream. Their digest is on the
-    /// disk.
+    /// Takes the bytes and parcels that have arrived for `streams` and have not been taken yet. The
+    /// bytes of each stream are in order, and depend only on what the peer sends on that stream.
+    /// The digests of the messages that had these bytes are on the disk.
     fn hear(&self, streams: &[StreamId]) -> Vec<Received>;
 
-    /// Publishes what the parts have sent, and waits until more arrives; if `wait` is false, it
-    /// only looks. Returns whether more has arrived.
+    /// Publishes what the parts have sent, and waits until the peer's next message arrives; if
+    /// `wait` is false, it only checks for one. Returns whether one has arrived.
     ///
     /// # Errors
     /// Any [`TransportError`]; [`TransportError::Idle`] if nothing arrives in time.

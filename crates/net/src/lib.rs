@@ -7,15 +7,15 @@
 //!   its own thread, counts every byte, stays closed after an error.
 //! * [`Giver`], [`Taker`] — hand values from one part of a protocol to another that runs in
 //!   parallel.
-//! * [`Window`] — how many messages may wait for their answers.
+//! * [`Window`] — how many messages a party sends before it waits for an answer.
 //! * [`Meter`] — bytes, flights and time by label.
 //! * [`MessageOrder`] — which message waits for which: the flights of a run.
 //! * [`Pool`] — the CPU threads a party may use.
 //! * [`Streams`], [`StreamReader`], [`StreamWriter`], [`StreamId`] — the interface of a transport.
 //! * [`memory`] — an in-memory pair of parties, plain or with an emulated network.
 //! * [`shape`] — bandwidth and delay of the emulated networks.
-//! * [`Replay`] — a party that does not stay alive between flights: [`Turn`], [`Flight`],
-//!   [`SentDigests`].
+//! * [`Replay`] — a party that does not stay alive between flights: each [`Turn`] runs its program
+//!   again from the start; [`Flight`], [`SentDigests`].
 //!
 //! Two parties over an in-memory pair:
 //!

@@ -11,7 +11,7 @@ use vesica_core::{StopReason, TransportError};
 /// Bytes one direction of one stream holds before its writer waits.
 const PIPE_BYTES: usize = 4 << 20;
 
-/// Idle limit of [`pair`]: a test that waits longer for its peer hangs.
+/// Idle limit of [`pair`]: a party of a test that waits longer for its peer hangs.
 pub const DEFAULT_IDLE: Duration = Duration::from_secs(60);
 
 /// How long both ends of [`pair_in_turns`] wait for each other before they fail.
@@ -69,8 +69,8 @@ pub fn pair_with(shape: Shape, idle: Duration) -> (Arc<MemoryStreams>, Arc<Memor
     ends(shape, idle, None)
 }
 
-/// The two ends of a plain in-memory connection between single-threaded parties. These deadlock
-/// once both wait: then both fail after [`BOTH_WAIT`], however long `idle` is.
+/// The two ends of a plain in-memory connection between single-threaded parties. Such parties are
+/// in a deadlock once both wait: then both fail after [`BOTH_WAIT`], however long `idle` is.
 pub fn pair_in_turns(idle: Duration) -> (Arc<MemoryStreams>, Arc<MemoryStreams>) {
     ends(Shape::LOOPBACK, idle, Some(Turns::default()))
 }
@@ -267,7 +267,7 @@ impl Drop for MemoryWriter {
 }
 
 impl PipeState {
-    /// No data now, but more may come.
+    /// Whether the pipe has no data now, but its writer may still write some.
     fn is_silent(&self) -> bool {
         self.blocks.is_empty() && !self.writer_gone
     }

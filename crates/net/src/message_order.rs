@@ -1,8 +1,8 @@
-//! Which party waits for which in a run of two parties: its flights.
+//! Which message of a run of two parties had to wait for which: the flights of the run.
 //!
-//! A party that answers a stream block by block changes its direction more often than a party
-//! waits. So flights are not counted at one end: each end records its messages in order, and the
-//! two records together show which message had to wait for which.
+//! A party that answers a stream block by block changes between sending and receiving more often
+//! than it waits for the other one. So flights are not counted at one end: each end records its
+//! messages in order, and the two records together show which message had to wait for which.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,8 @@ pub(crate) fn note(order: &mut Vec<Run>, more: Run) {
     }
 }
 
-/// The messages that one of two parties sent and received, stream by stream, in its order.
+/// The messages that one of two parties sent and received, stream by stream, in the order of that
+/// party.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MessageOrder {
     pub(crate) own: Vec<Run>,
@@ -45,18 +46,19 @@ impl MessageOrder {
     }
 }
 
-/// One end of a stream, and how far it has got.
+/// One end of a stream, and how far its record has been followed.
 struct End<'a> {
     left: VecDeque<&'a Run>,
     /// Messages that this end sent and the other has not read yet, each with its flight.
     on_the_way: VecDeque<(u64, u64)>,
     /// The last flight of which this end has received a message.
     heard: u64,
-    /// Messages already read of the current run.
+    /// How many messages of the first run in `left` this end has already read.
     read: u64,
 }
 
-/// An exchange is one flight, which starts when both ends have reached it.
+/// The flights on one stream, from the records of its two ends. An exchange is one flight, which
+/// starts when both ends have reached it.
 fn flights_of_stream(ends: [&[Run]; 2]) -> u64 {
     let mut ends = ends.map(|runs| End {
         left: runs.iter().collect(),
@@ -125,13 +127,13 @@ mod tests {
             (vec![Sent(3)], vec![Received(3)], 1),
             (vec![Sent(1), Received(1)], vec![Received(1), Sent(1)], 2),
             (vec![Sent(1), Received(1)], vec![Sent(1), Received(1)], 1),
-            // Answered block by block, while one end sends all blocks at once.
+            // One end sends all blocks at once, and the other answers block by block.
             (
                 vec![Sent(3), Received(3)],
                 vec![Received(1), Sent(1), Received(1), Sent(1), Received(1), Sent(1)],
                 2,
             ),
-            // One end is a block ahead, and the other waits for it.
+            // One end sends only one block ahead of the answers, so the other waits for the blocks.
             (
                 vec![Sent(2), Received(1), Sent(1), Received(2)],
                 vec![Received(1), Sent(1), Received(1), Sent(1), Received(1), Sent(1)],
@@ -140,7 +142,7 @@ mod tests {
             // An exchange, after which the end that was ahead sends more.
             (vec![Sent(1), Exchanged, Sent(1)], vec![Received(1), Exchanged, Received(1)], 3),
             (vec![Exchanged, Exchanged], vec![Exchanged, Exchanged], 2),
-            // The end of an abandoned run.
+            // A run that was abandoned before the answer.
             (vec![Sent(1), Received(1)], vec![Received(1)], 1),
         ] {
             assert_eq!(flights_of_stream([&one, &other]), expected, "{one:?} {other:?}");

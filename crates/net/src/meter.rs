@@ -25,7 +25,8 @@ impl Span {
         self.messages_received.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Streams of one label run in parallel, so the label has the flights of the longest.
+    /// Streams of one label run in parallel, so the label has the flights of the stream with the
+    /// most.
     pub(crate) fn count_flights(&self, on_one_stream: u64) {
         self.flights.fetch_max(on_one_stream, Ordering::Relaxed);
     }
@@ -48,7 +49,7 @@ pub struct SpanReport {
     pub messages_sent: u64,
     /// Messages received.
     pub messages_received: u64,
-    /// Changes of direction under this label, on its busiest stream.
+    /// Changes between sending and receiving under this label, on the stream with the most.
     pub flights: u64,
     /// Wall time under the label, including labels below it. Labels that run in parallel overlap.
     pub wall: Duration,

@@ -46,7 +46,7 @@ impl Pool {
         chunk_len: NonZeroUsize,
         f: impl Fn(&[T]) -> R + Sync + Send,
     ) -> Vec<R> {
-        // On another thread the results would be in another cache.
+        // Compute on the caller's thread: on another one the results would be in another cache.
         if self.len() == 1 {
             return items.chunks(chunk_len.get()).map(f).collect();
         }

@@ -1,5 +1,5 @@
-//! A party that does not stay alive between flights: it runs from the start on the bytes that have
-//! arrived so far, and stops where it needs more.
+//! A party that does not stay alive between flights. In each turn its program runs from the start
+//! on the bytes that have arrived so far, and stops where it needs more.
 
 use crate::{Context, Meter, Pool, StreamId, StreamPair, StreamReader, StreamWriter, Streams};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use vesica_core::{Error, Result, Role, Secret, StopReason, TransportError};
 
 const LABEL: &str = "vesica net 2026 what a party has said on a stream v1";
 
-/// Bytes of streams, in ascending order of the streams.
+/// Bytes that a party sends or receives, by stream in ascending order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
     streams: BTreeMap<StreamId, Vec<u8>>,
@@ -49,7 +49,7 @@ impl Flight {
         all
     }
 
-    /// The flight in [these bytes](Self::to_bytes); `None` if they hold none.
+    /// The flight in [these bytes](Self::to_bytes); `None` if they are malformed.
     pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let mut flight = Self::default();
         while !bytes.is_empty() {
@@ -89,37 +89,37 @@ pub struct SentDigests {
     pub streams: BTreeMap<StreamId, (u64, [u8; 32])>,
 }
 
-/// How a turn ended.
+/// How a turn of a replayed party ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Turn<T> {
     /// The party needs bytes that have not arrived.
     Waits,
-    /// The program finished with this output.
+    /// The party's program finished with this output.
     Ends(T),
 }
 
-/// One turn of a party.
+/// The outcome of one turn of a replayed party.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnOutcome<T> {
-    /// How it ended.
+    /// How the turn ended.
     pub turn: Turn<T>,
-    /// What the party sends that it had not sent before.
+    /// What the party sends now: the bytes that it had not sent in earlier turns.
     pub next: Flight,
-    /// All that it has sent, including the `next` flight.
+    /// All that the party has sent, including the `next` flight.
     pub said: SentDigests,
-    /// The streams that it has opened, in ascending order.
+    /// The streams that the party has opened, in ascending order.
     pub opened: Vec<StreamId>,
-    /// The streams on which its parts wait, in ascending order, each with the number of bytes of
-    /// the stream that the part needs in all. Another turn is useless until one of the streams has
-    /// that many.
+    /// The streams on which parts of the program wait, in ascending order, each with the number of
+    /// bytes of the stream that the part needs in all. Another turn is useless until one of the
+    /// streams has that many.
     pub needs: Vec<(StreamId, u64)>,
 }
 
-/// One party of a program that can be run again.
+/// A party whose program is run again from the start in each turn.
 pub struct Replay {
     /// The role of the other party.
     pub peer: Role,
-    /// The first stream.
+    /// The first stream of the program.
     pub root: StreamId,
     /// The seed of the party's randomness: fresh for each run, and the same in each of its turns.
     pub seed: Secret<[u8; 32]>,
@@ -141,16 +141,15 @@ impl Replay {
     /// secrets.
     ///
     /// # Errors
-    /// The errors of `program`; [`Error::Bug`] if the program does not send again what it has
-    /// `said`. Nothing from a failed turn may be sent.
+    /// The errors of `program`; [`Error::Bug`] if the program does not send again the bytes that
+    /// `said` describes. Nothing from a failed turn may be sent.
     pub fn turn<T>(
         &self,
         heard: &Flight,
         said: &SentDigests,
         program: impl FnOnce(&mut Context) -> Result<T>,
     ) -> Result<TurnOutcome<T>> {
-        // Each stream is copied once: readers live as long as their streams, not as the caller's
-        // bytes.
+        // Copy the bytes of each stream once: readers may live longer than the caller's bytes.
         let heard = heard.iter().map(|(id, bytes)| (id, Arc::from(bytes))).collect();
         let core = Arc::new(Core {
             heard,
@@ -162,7 +161,7 @@ impl Replay {
         let (seed, pool) = (*self.seed.expose(), self.pool.clone());
         let mut ctx = Context::at(self.root, peers, seed, pool, Meter::new())?;
         let output = program(&mut ctx).and_then(|output| ctx.finish().map(|()| output));
-        // Once it is dropped, its writers have written everything.
+        // Once the context is dropped, its writer threads have written everything.
         drop(ctx);
         let state = std::mem::take(&mut *core.lock());
         let turn = match output {
@@ -175,7 +174,8 @@ impl Replay {
     }
 }
 
-/// What of `written` goes beyond `said`, and all that has been sent then.
+/// Checks that `written` starts with the bytes sent before, of which `said` has the digests.
+/// Returns the bytes that follow, to be sent now, and the digests of all of `written`.
 fn after(
     written: BTreeMap<StreamId, Vec<u8>>,
     said: &SentDigests,
@@ -218,7 +218,8 @@ struct State {
     opened: BTreeSet<StreamId>,
     /// For each stream on which a part waits: the bytes that the part needs in all.
     needs: BTreeMap<StreamId, u64>,
-    /// Parts of the program that do not wait for bytes. Zero while the last ones are joined.
+    /// Parts of the program that do not wait for bytes. Zero also when parallel parts have ended
+    /// and the part that started them has not continued yet.
     working: isize,
     /// Parts that wait for bytes that have not arrived.
     waiting: usize,
@@ -238,8 +239,8 @@ impl Core {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds `more` to the number of working parts. If none is left, the rest wait for bytes that
-    /// will not arrive.
+    /// Adds `more` to the number of working parts. If no part works any more, those that wait would
+    /// wait forever, so the turn ends.
     fn work(&self, state: &mut State, more: isize) {
         state.working += more;
         if state.working <= 0 && state.waiting > 0 && state.end.is_none() {
@@ -304,7 +305,8 @@ struct Writer {
 }
 
 impl StreamWriter for Writer {
-    /// Also after the end: what a part has sent before it waits may still be in its queue.
+    /// Accepts bytes after the turn's end too: what a part sent before it waited may still be in
+    /// its channel's queue.
     fn write_all(&mut self, bytes: &[u8]) -> std::result::Result<(), TransportError> {
         if !bytes.is_empty() {
             self.core.lock().written.entry(self.id).or_default().extend_from_slice(bytes);
@@ -324,7 +326,7 @@ mod tests {
     use std::num::NonZeroUsize;
     use vesica_core::Misbehaviour;
 
-    /// With the seeds of [`crate::run_both`].
+    /// A replayed party with its seed in [`crate::run_both`].
     fn replay(peer: Role, threads: usize) -> Replay {
         let pool = Pool::new(NonZeroUsize::new(threads).unwrap()).unwrap();
         let seed = if peer == Role::Receiver { 1 } else { 2 };
@@ -360,7 +362,7 @@ mod tests {
             let replay = replay([Role::Sender, Role::Receiver][own], 1 + turns % 3);
             let turned = replay.turn(&heard[own], &said[own], program).unwrap();
             assert_eq!(replay.turn(&heard[own], &said[own], program).unwrap(), turned);
-            // It sends nothing new on bytes that it received before.
+            // A turn on the same bytes sends nothing new.
             let again = replay.turn(&heard[own], &turned.said, program).unwrap();
             assert!(again.next.is_empty());
             heard[1 - own].extend(&turned.next);
@@ -370,7 +372,7 @@ mod tests {
             }
             turns += 1;
         }
-        // Both send first, so each turn answers one message and sends the next of six.
+        // Both parties send first, so each turn answers one message and sends the next, of six.
         assert_eq!(turns, 8);
 
         let live = crate::run_both(program, program).unwrap();

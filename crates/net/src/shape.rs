@@ -41,7 +41,7 @@ impl Shape {
         ("wan", "50 Mbit/s, 80 ms round trip", Shape::WAN),
     ];
 
-    /// Whether the shape changes nothing.
+    /// Whether a network of this shape has no limit and no delay.
     pub fn is_unshaped(&self) -> bool {
         self.bits_per_second.is_none() && self.one_way_delay.is_zero()
     }

@@ -1,22 +1,22 @@
-//! How many messages may wait for their answers.
+//! How many messages a party sends to its peer before it waits for an answer.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 use vesica_core::Result;
 
-/// How many messages a party sends before it waits for the answer to the first of them.
+/// The window of a party: how many messages it sends over the network before it waits for the
+/// answer to the first of them.
 ///
 /// A party that waits for each answer leaves the network idle for one round trip per message. One
-/// that never waits learns nothing from the answers. In between is the number of messages that the
-/// network holds: a *measured* window is half as large again. It starts with the given size, and
-/// adapts to how long the answers take:
+/// that never waits learns nothing from the answers. The best size lies in between: a *measured*
+/// window is 1.5 times the number of messages that the network holds. It starts with the given
+/// size, and adapts to how long the answers take:
 ///
 /// * If all answers of a window were there before the party asked for them, the window shrinks by
 ///   one.
 /// * If an answer was not there yet, the window moves to 1.5 · (shortest time to an answer) ·
 ///   (answers a second) + 1: it grows at once, to at most twice its size plus one, and shrinks one
 ///   by one.
-///   twice its size and one, and shrinks one by one.
 #[derive(Debug)]
 pub struct Window {
     ahead: usize,
@@ -29,7 +29,7 @@ struct Measured {
     sent: VecDeque<Instant>,
     /// When the latest answers came.
     came: VecDeque<Instant>,
-    /// How many answers in a row were already there.
+    /// How many answers in a row were already there when the party asked for them.
     were_there: usize,
     /// The shortest time to an answer, of those that the party waited for.
     shortest: Option<Duration>,
@@ -41,15 +41,15 @@ const WAS_THERE: Duration = Duration::from_micros(20);
 const SHARE: u32 = 8;
 
 impl Window {
-    /// Always `ahead` messages.
+    /// A window of always `ahead` messages.
     pub fn fixed(ahead: usize) -> Self {
         Self { ahead, measured: None }
     }
 
-    /// As many messages as the network holds; `first` before anything is known.
+    /// A window that follows what the network holds; `first` messages before anything is known.
     ///
-    /// What the party sends then depends on time. So this is not for a party that runs again
-    /// ([`crate::Replay`]).
+    /// What the party sends then depends on time, so a party that runs again ([`crate::Replay`])
+    /// must not use it.
     pub fn measured(first: usize) -> Self {
         Self { ahead: first.max(1), measured: Some(Measured::default()) }
     }
@@ -194,7 +194,10 @@ mod tests {
             // Twice what the network holds, plus one.
             let bytes = run_of.shape.bits_per_second.unwrap() as f64 / 8.0;
             let holds = bytes * 2.0 * shape.one_way_delay.as_secs_f64() / run_of.message_len as f64;
-            assert!(ahead as f64 <= 2.0 * holds + 4.0, "{shape:?}: {ahead} of {holds}");
+            assert!(
+                ahead as f64 <= 2.0 * holds + 4.0,
+                "{shape:?}: a window of {ahead}, but the network holds {holds}"
+            );
         }
     }
 

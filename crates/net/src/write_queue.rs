@@ -62,7 +62,7 @@ impl WriteQueue {
         Ok(Self { shared, thread: Some(thread), limit_bytes })
     }
 
-    /// Queues `block`; waits while the queue is full and moving.
+    /// Queues `block`. Waits while the queue is full and its thread makes progress.
     pub(crate) fn push(&self, block: Vec<u8>) -> Result<()> {
         let mut state = self.shared.lock();
         loop {

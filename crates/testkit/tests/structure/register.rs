@@ -25,7 +25,7 @@ const PHRASES: [(&str, usize); 33] = [
     ("go on", 0),
     ("goes on", 0),
     ("has heard", 0),
-    ("has said", 2),
+    ("has said", 1),
     ("in vain", 0),
     ("is over", 0),
     ("likewise", 0),
