@@ -16,11 +16,12 @@ const READ_ITEMS: usize = 1 << 16;
 /// has the item [`NO_ITEM`].
 pub struct RowItems {
     kept: Kept,
-    /// What happens to items that exceed the memory; `None` if all stay in memory.
+    /// What happens if the items exceed the memory; `None` if all stay in memory.
     spill: Option<Spill>,
 }
 
-/// How many bytes stay in memory, and where the rest goes.
+/// How many bytes of items stay in memory, and the place for a file with all items if there are
+/// more.
 struct Spill {
     memory_bytes: u64,
     scratch: Arc<dyn Scratch>,
@@ -38,12 +39,12 @@ impl From<Vec<Item>> for RowItems {
 }
 
 impl RowItems {
-    /// No items yet. What exceeds `memory_bytes` goes to `scratch`.
+    /// No items yet. If they exceed `memory_bytes`, they all go to a file in `scratch`.
     pub fn new(memory_bytes: u64, scratch: Arc<dyn Scratch>) -> Self {
         Self { kept: Kept::InMemory(Vec::new()), spill: Some(Spill { memory_bytes, scratch }) }
     }
 
-    /// Whether no item has gone to a file.
+    /// Whether the items are in memory, not in a file.
     pub fn are_in_memory(&self) -> bool {
         matches!(self.kept, Kept::InMemory(_))
     }
@@ -130,20 +131,21 @@ pub fn distinct(rows: &[Item]) -> Option<Vec<Item>> {
     Some(items)
 }
 
-/// Gives each entry the value of its item, such as whether it is common. The time does not depend
-/// on the values.
+/// Gives each row the value of its item, such as whether the item is common. The time does not
+/// depend on the values.
 pub struct Spread<'a, T> {
     items: IndexedItems<'a>,
     values: &'a [T],
 }
 
 impl<'a, T: Copy + Default> Spread<'a, T> {
-    /// Takes the value of each of `items`, which ascend.
+    /// `values` has the value of each of `items`, which ascend.
     pub fn new(items: &'a [Item], values: &'a [T]) -> Self {
         Self { items: IndexedItems::new(items), values }
     }
 
-    /// The value of each of `entries`; the default for an entry that is not an item.
+    /// The value of each of `entries`, the items of rows; the default for an entry that is not in
+    /// `items`.
     pub fn of<'b>(&'b self, entries: &'b [Item]) -> impl Iterator<Item = T> + 'b {
         entries.iter().map(|entry| {
             let range = self.items.range(entry);
@@ -204,7 +206,7 @@ impl<'a> IndexedItems<'a> {
         Self { items, starts, shift }
     }
 
-    /// The items with the same first bits.
+    /// The positions of the items with the same first bits as `item`.
     #[inline]
     fn range(&self, item: &Item) -> Range<usize> {
         let at = prefix(item, self.shift);

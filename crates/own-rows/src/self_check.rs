@@ -1,7 +1,7 @@
 //! A party's set as it enters a protocol: its keys, with self-check items and padding, and the
 //! checks of a result.
 //!
-//! * [`CheckedSet`] — the set; [`Additions`] — what it gets beside its keys; [`TextForm`] — how its
+//! * [`CheckedSet`] — the set; [`Additions`] — what is added to its keys; [`TextForm`] — how its
 //!   texts are made.
 //! * [`shared_items`] — the self-check items that both parties know.
 //! * [`texts`] — the texts of a union, in which self-check items and padding are marked.

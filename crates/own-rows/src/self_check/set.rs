@@ -1,4 +1,4 @@
-//! Items that both parties add to their sets so that a result checks itself.
+//! Self-check items, which both parties add to their sets so that a result checks itself.
 //!
 //! The fastest engines of the field have silently lost rows. So each run carries *shared*
 //! self-check items, known to both parties, which must be in the result. If the agreement permits
@@ -6,21 +6,23 @@
 //! and known to one party only, which must not be in the result. All are random 128-bit items like
 //! any other, so an engine that loses or invents some of the items affects them too: if a share f
 //! of all items is lost, at least one of s shared ones is lost with probability 1 − (1 − f)^s. The
-//! peer knows the shared ones: this is a check of the machinery, not of the peer.
+//! peer knows the shared self-check items: they check the machinery, not the peer.
 //!
 //! A party that deviates could enter guesses instead of self-check items. So a protocol against
-//! such parties makes sure that the peer's set holds the shared ones, and sets have no own ones.
+//! such parties makes sure that the peer's set holds the shared self-check items, and sets have no
+//! own self-check items.
 //!
-//! If items are integers of a small domain, their self-check items follow the domain: it is
-//! enlarged by as many numbers.
+//! If items are integers of a small domain, the domain is enlarged by one number for each item that
+//! is not a key.
 //!
 //! If the answer is a number, the shared self-check items are part of it. A count includes them,
-//! and they are subtracted; a sum counts them in separate bits below the values, or in a separate
-//! column, so that it shows lost and invented ones. In an inner product they work the same way,
-//! since the factor they are multiplied with is 1. A single bit, such as whether there are enough
-//! matches, cannot reveal a loss. In a union, self-check items and padding have marked texts; of an
-//! identifier, the party that added its item knows that it is a self-check item. Shares hold none:
-//! no party could tell them from keys.
+//! and the party subtracts them. A sum counts them in separate bits below the values, or in a
+//! separate column, so that the party notices if some were lost or invented. An inner product
+//! counts them in the same way, since it multiplies them by 1. A single bit, such as whether there
+//! are enough matches, cannot reveal a loss. In a union, self-check items and padding have texts
+//! with a mark. If the result is identifiers, the party that added an item knows whether its
+//! identifier is of a self-check item. Secret shares hold no self-check items: no party could tell
+//! their shares from those of keys.
 
 use super::texts::{self, Mark};
 use rand::Rng;
@@ -34,14 +36,14 @@ use vesica_records::KeyTexts;
 
 const SHARED_LABEL: &str = "vesica v1 shared self-check item";
 
-/// What a set gets beside its keys.
+/// What is added to the keys of a set.
 #[derive(Clone, Copy, Debug)]
 pub struct Additions {
     /// Number of self-check items that both parties know.
     pub shared: usize,
     /// Number of self-check items that this party alone knows.
     pub own: usize,
-    /// Keys and padding together, if there are fewer keys; 0 for no padding.
+    /// The number of keys and padding items together, if there are fewer keys; 0 for no padding.
     pub padded_len: usize,
 }
 
@@ -115,7 +117,7 @@ impl CheckedSet {
     }
 
     /// The input of one partition's run: the items at these `positions`, with their values and
-    /// texts. Those at `shared` among them are shared self-check items.
+    /// texts. The range `shared` of `positions` has the shared self-check items.
     ///
     /// `None` if there is not enough memory.
     pub fn part(&self, positions: &[usize], shared: Range<usize>) -> Option<Input> {
@@ -135,9 +137,9 @@ impl CheckedSet {
         Some(input.with_shared(shared))
     }
 
-    /// A set of integers. Numbers that no key and no other kind of item has replace the random
-    /// items. They are not secret, and need not be: between parties that follow the protocol, each
-    /// can only match an equal item, and where a party may deviate there is no padding among them.
+    /// A set of integers. In place of random items it has numbers that no key and no other kind of
+    /// item has. These numbers need not be secret: between parties that follow the protocol, each
+    /// can only match an equal item, and if a party may deviate, the set has no padding.
     pub fn of_integers(
         mut items: Vec<Item>,
         additions: Additions,
@@ -165,8 +167,8 @@ impl CheckedSet {
         Some(self)
     }
 
-    /// Adds the texts of the `keys`. If all items have `texts`, self-check items and padding
-    /// get marked ones.
+    /// Adds the texts of the `keys`. If all items have `texts`, self-check items and padding get
+    /// texts with a mark.
     ///
     /// `None` if there is not enough memory.
     pub fn with_keys(mut self, keys: KeyTexts, texts: Option<TextForm>) -> Option<Self> {
@@ -207,7 +209,7 @@ impl CheckedSet {
         self.values.as_ref().map(|own| &own.reach[..])
     }
 
-    /// The texts of its keys, if they were requested.
+    /// The texts of this party's keys; `None` if they were not added.
     pub fn keys(&self) -> Option<&KeyTexts> {
         self.keys.as_ref()
     }
@@ -222,12 +224,12 @@ impl CheckedSet {
         self.items.len()
     }
 
-    /// Whether it has no item.
+    /// Whether the set has no item.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// How many keys it has.
+    /// How many of the items are keys.
     pub fn own_len(&self) -> usize {
         self.own_len
     }
@@ -238,8 +240,8 @@ impl CheckedSet {
         [self.own_len..shared, shared..shared + self.own_check_items]
     }
 
-    /// Checks the self-check items among `positions` and counts the others, this party's own
-    /// matches.
+    /// Checks the self-check items among `positions`, which the protocol found common, and counts
+    /// the common keys.
     ///
     /// # Errors
     /// [`Misbehaviour::SelfCheckFailed`] if a shared self-check item is missing from `positions`,

@@ -1,9 +1,10 @@
-//! The texts of a union: those of keys, and the marked ones of items that are not keys.
+//! The texts of the items of a union: those of keys, and those of self-check items and padding,
+//! which have a mark.
 //!
 //! | bytes | content |
 //! |---|---|
-//! | 2 | length of the key's text, little-endian; 0xffff for an item that is not a key |
-//! | the rest | the key's text, then zeros; or a byte that says what the item is, then zeros |
+//! | 2 | length of the key's text, little-endian; 0xffff, the mark, for an item that is not a key |
+//! | the rest | the key's text, then zeros; or a byte for the kind of the item, then zeros |
 
 use vesica_agreement::TEXT_LEN_BYTES;
 use vesica_core::{Misbehaviour, Role};
@@ -12,8 +13,8 @@ use vesica_records::{KeyTexts, Normalised, Profile, key_values};
 const MARKED: [u8; 2] = [0xff; 2];
 const LEN_BYTES: usize = TEXT_LEN_BYTES as usize;
 
-/// The kind of an item that is not a key. The two parties' own items have different texts: a
-/// protocol may use the texts to tell which party an item belongs to.
+/// The kind of an item that is not a key. Own self-check items and padding of the two parties have
+/// different texts: a protocol may use the texts to tell which party an item belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A self-check item of both parties.
@@ -44,7 +45,7 @@ pub fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
     texts.resize(end, 0);
 }
 
-/// Appends a marked text of `len` bytes.
+/// Appends the text of a self-check item or of padding, as `mark` says, in `len` bytes.
 pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     let end = texts.len() + len;
     texts.extend_from_slice(&MARKED);
@@ -52,10 +53,10 @@ pub fn push_mark(texts: &mut Vec<u8>, mark: Mark, len: usize) {
     texts.resize(end, 0);
 }
 
-/// What the peer may have beside keys.
+/// What the peer's set may have in addition to keys.
 #[derive(Clone, Copy, Debug)]
 pub struct Others {
-    /// Number of its own self-check items, exactly.
+    /// Exact number of the peer's own self-check items.
     pub check_items: u64,
     /// Whether there may be padding.
     pub are_padded: bool,
