@@ -1,9 +1,9 @@
-//! What a party has learned, as it is stored before the party tells the helper that it needs
-//! nothing more.
+//! What a party has learned from a run with a helper, in the form that it stores before it tells
+//! the helper that it needs nothing more.
 //!
 //! ```text
-//! kind, 1 byte ‖ scale, 4 bytes, and labels of the list, 8 bytes, of each party ‖ common items, 8 bytes
-//!   ‖ a bit a row, in words of 8 bytes ‖ digest, 32 bytes
+//! kind, 1 byte ‖ for each party its scale, 4 bytes, and the length of its list, 8 bytes
+//!   ‖ number of common items, 8 bytes ‖ a bit a row, in words of 8 bytes ‖ digest, 32 bytes
 //! ```
 //!
 //! All numbers are little-endian. The length depends only on the number of parties and of rows, so
@@ -16,7 +16,7 @@ use vesica_protocols::kmrs14::{CommonRows, Outcome};
 
 const ANSWER_LABEL: &str = "vesica engine 2026 answer of an aided run v1";
 
-/// Why an answer can be refused. Their numbers are stored on disks.
+/// Why a party can refuse the helper's answer. Their positions in this list are stored on disks.
 const REFUSALS: [Misbehaviour; 4] = [
     Misbehaviour::InvalidValue,
     Misbehaviour::CommonMissing,
@@ -31,10 +31,10 @@ const REFUSED: u8 = 2;
 /// Words written and read at once.
 const PIECE: usize = 1 << 13;
 
-/// The outcome of the run, for the report and the result.
+/// What a party keeps of the outcome of a run with a helper, for its report and its result.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The scales of all parties.
+    /// The scales of all parties: a party's list has at most 2^scale labels.
     pub scales: Vec<u32>,
     /// The number of labels in each party's list.
     pub list_lens: Vec<u64>,
@@ -45,11 +45,11 @@ pub struct Answer {
 /// What this party has learned.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Learned {
-    /// It does not receive the result.
+    /// This party does not receive the result.
     Nothing,
     /// Which of its rows are common.
     Rows(CommonRows),
-    /// Why it refuses its answer.
+    /// Why this party refuses the helper's answer.
     Refused(Misbehaviour),
 }
 
@@ -139,7 +139,7 @@ impl<R: Read> Digested<R> {
         Ok(())
     }
 
-    /// Returns `None` for an answer of an unknown kind.
+    /// Reads all but the digest; `None` for an answer of an unknown kind.
     fn answer(&mut self, parties: usize, rows: u64) -> io::Result<Option<Answer>> {
         let [kind] = self.exact()?;
         let (mut scales, mut list_lens) = (Vec::new(), Vec::new());
@@ -185,7 +185,7 @@ mod tests {
         all.into_iter().map(answer).collect()
     }
 
-    /// Also records the lengths of the writes.
+    /// The bytes written, and the length of each write.
     #[derive(Default)]
     struct Calls(Vec<u8>, Vec<usize>);
 

@@ -1,14 +1,13 @@
-//! Reading the folder of an interrupted run.
+//! Reading the folder of an interrupted run with a helper.
 
 use crate::state::State;
 use std::path::Path;
 use vesica_protocols::kmrs14::{Kind, Memory};
 
-/// Opens the folder of the party `owner` and reads all of it twice. Both readings must give the
-/// same.
+/// Opens the folder of the party `owner` and reads all of it twice.
 ///
 /// # Panics
-/// If the second reading gives something else.
+/// If the second reading differs from the first.
 pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
     let read = || {
         let state = State::open(folder, owner).ok()?;
@@ -26,6 +25,6 @@ pub fn reopen_state(folder: &Path, owner: [u8; 32]) {
     let Some(first) = read() else { return };
     let second = read();
     if first.0 && first.1.is_some() {
-        assert!(second == Some(first), "what stands in the folder stays");
+        assert!(second == Some(first), "a second reading of the folder differs");
     }
 }

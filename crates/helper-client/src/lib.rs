@@ -1,13 +1,15 @@
 //! A party's side of a run with a helper: how the parties meet through it, and what a party stores.
 //!
-//! * [`State`] — the folder of an unfinished run, from which an interrupted run can resume.
-//! * [`Remote`] — the board of a run over the network; survives the helper's restarts.
+//! * [`State`] — a party's folder of an unfinished run with a helper, from which the run can
+//!   resume.
+//! * [`Remote`] — the board of a run, which the helper keeps, over the network; survives the
+//!   helper's restarts.
 //! * [`meet`] — the parties say hello through the helper and toss the coins that make their common
 //!   secret.
 //! * [`Waits`] — the parties that a party waits for at the helper.
 //! * [`fuzzing`] — entry points for fuzzers.
-//! * [`Answer`] — what a party has learned, as it is stored before the party tells the helper that
-//!   it needs nothing more.
+//! * [`Answer`] — what a party has learned; it stores this before it tells the helper that it needs
+//!   nothing more.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -1,4 +1,5 @@
-//! The parties meet through the helper, and toss the coins that make their common secret.
+//! The parties meet through the helper, which carries their letters, the messages that they send
+//! each other. Together they toss the coins that make their common secret.
 
 use crate::state::State;
 use vesica_core::{Misbehaviour, Result, Secret};
@@ -11,19 +12,19 @@ const FOUND_LABEL: &str = "vesica engine 2026 relayed answer v1";
 
 /// What all parties know once they have met.
 pub struct Common {
-    /// The scales that they announced.
+    /// The scales that the parties announced: a party's list has at most 2^scale labels.
     pub scales: Vec<u32>,
     /// The secret from their coin toss.
     pub secret: Secret<[u8; 32]>,
 }
 
-/// Why a meeting failed.
+/// Why a meeting through the helper failed.
 pub enum MeetingError {
-    /// The connection failed, or the helper's answers were wrong.
+    /// The connection to the helper failed, or the helper's answers were wrong.
     Run(vesica_core::Error),
-    /// A letter from another party was wrong.
+    /// A letter from another party, which the helper carried, was wrong.
     Letter(LetterError),
-    /// The folder of the run could not be used.
+    /// This party's folder of the run could not be used.
     Storage(std::io::Error),
 }
 
@@ -45,10 +46,11 @@ impl From<std::io::Error> for MeetingError {
     }
 }
 
-/// Says hello with this party's `scale`, waits for all others, and tosses coins with them.
+/// Puts this party's hello, with its `scale`, on the helper's board, waits for the hellos of all
+/// other parties, and tosses coins with them.
 ///
-/// The scale comes before the signed bytes, for the helper, and within them, for the parties: a
-/// helper that changed it would make labels too short.
+/// The hello has the scale before the signed bytes, for the helper, and within them, for the
+/// parties: a helper that changed it could make labels too short.
 pub fn meet(
     board: &mut dyn Board,
     spec: &Spec,
@@ -68,7 +70,7 @@ pub fn meet(
     let (mut scales, mut hellos) = (Vec::new(), Vec::new());
     let others = of_others(board, spec, party, Kind::Hello, len)?;
     for (other, body) in parties.zip(others) {
-        // This party's own.
+        // The helper was not asked for this party's own hello.
         let mut body = if other == party { hello.clone() } else { body };
         if body.len() != len {
             return Err(LetterError::Malformed { party: usize::from(other) }.into());
@@ -88,13 +90,13 @@ pub fn meet(
     let shares = state.shares(|| met.shares())?;
     board.put(Slot::new(Kind::Share, party), &shares)?;
     let most = LETTER_LEN * (spec.parties.len() - 1);
-    // The toss does not look at this party's own.
+    // The toss does not read the entry of this party, which is empty.
     let bodies = of_others(board, spec, party, Kind::Share, most)?;
     Ok(Common { scales, secret: met.toss(&bodies)? })
 }
 
-/// What the other parties put into their slots of a kind, at most the given number of bytes each,
-/// in the order of the parties; nothing for `party` itself.
+/// Gets from the helper what the other parties put into their slots of this `kind`, at most
+/// `max_len` bytes each, in the order of the parties; an empty entry for `party` itself.
 fn of_others(
     board: &mut dyn Board,
     spec: &Spec,
@@ -113,7 +115,7 @@ fn of_others(
     Ok(bodies)
 }
 
-/// Seals the messages between the two parties of a size-hiding run.
+/// Seals the messages that the two parties of a size-hiding run send each other through the helper.
 pub struct Envelopes {
     relayed: Sealer,
     found: Sealer,

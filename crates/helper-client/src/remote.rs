@@ -15,15 +15,15 @@ use vesica_helper_wire::{Instance, NO_INSTANCE, Request};
 use vesica_link::LinkError;
 use vesica_server_aided::kmrs14::{Board, Boards};
 
-/// How many bytes make one more connection worthwhile.
+/// How many bytes make one more connection to the helper worthwhile.
 const LANE_BYTES: u64 = 4 << 20;
 
 /// The board of one run at a helper, over its own connections, which are made on demand.
 ///
 /// A lost connection is made again, with growing pauses, until the helper has been unreachable for
 /// [`LinkOptions::wait`](vesica_link::LinkOptions::wait). So is a connection on which the helper
-/// reports that it is temporarily unable to continue. Unconfirmed puts are sent again. The payload
-/// includes the helper's messages while a party waits.
+/// reports that it is temporarily unable to continue. Puts that the helper has not confirmed are
+/// sent again. The payload includes the helper's messages while a party waits.
 pub struct Remote {
     connections: Arc<Connections>,
     lanes: usize,
@@ -34,7 +34,7 @@ impl Remote {
     /// Access to the helper; connects later.
     pub fn new(options: RemoteOptions) -> Self {
         let lanes = options.lanes.max(1);
-        // A party stores the instance before it puts anything.
+        // A party that has put anything on the helper's board has stored the instance before.
         let is_new = options.instance.is_none();
         Self { connections: Connections::new(options), lanes, is_new }
     }
@@ -68,7 +68,7 @@ impl Remote {
         }
     }
 
-    /// Ends the run for all parties, which are notified.
+    /// Ends the run for all parties, which the helper notifies.
     ///
     /// # Errors
     /// As [`Board::put`].
@@ -82,12 +82,13 @@ impl Remote {
         }
     }
 
-    /// Why the last attempt to connect failed; more detailed than the errors of the board.
+    /// Why the last attempt to connect to the helper failed; more detailed than the errors of the
+    /// board.
     pub fn link_error(&self) -> Option<LinkError> {
         self.connections.link_error()
     }
 
-    /// Bytes sent and received on all connections so far, including TLS.
+    /// Bytes sent to the helper and received from it on all connections so far, including TLS.
     pub fn wire_bytes(&self) -> (u64, u64) {
         self.connections.wire_bytes()
     }
@@ -101,7 +102,8 @@ impl Remote {
 
 impl Boards for Remote {
     fn lanes(&self, bytes: u64) -> usize {
-        // It takes some round trips to make one more connection.
+        // One more connection to the helper takes some round trips, so it must have enough to
+        // carry.
         usize::try_from(bytes / LANE_BYTES + 1).map_or(self.lanes, |useful| useful.min(self.lanes))
     }
 

@@ -1,6 +1,8 @@
-//! What a party stores of an unfinished run, so that the run can be interrupted and resumed.
+//! What a party stores of an unfinished run with a helper, so that the run can be interrupted and
+//! resumed.
 //!
-//! A folder that only its owner may enter. It holds one run, and is removed when the run ends.
+//! The state is a folder that only its owner may enter. It holds one run, and is removed when the
+//! run ends.
 
 use crate::answer::Answer;
 use std::io;
@@ -22,8 +24,8 @@ const FINISHED: &str = "finished";
 const OWNER: &str = "owner";
 const UNFINISHED: &str = "unfinished";
 
-/// The kinds of slots whose contents the party remembers as the helper first showed them, with the
-/// name of the file.
+/// The kinds of slots whose contents must not change after the helper has first shown them, each
+/// with the file in which the party keeps their digest.
 const SEEN: [(Kind, &str); 4] = [
     (Kind::Commitment, "seen-commitments"),
     (Kind::TossCommitment, "seen-toss"),
@@ -38,7 +40,7 @@ const KEPT: [&str; 13] = [
     SEEN[2].1, SEEN[3].1, FINISHED,
 ];
 
-/// The folder of one party of one run.
+/// The folder of one party of one run with a helper.
 pub struct State {
     folder: Folder,
     owner: [u8; 32],
@@ -47,7 +49,7 @@ pub struct State {
 }
 
 impl Drop for State {
-    /// Removes a folder in which no run has started.
+    /// Removes the folder if it holds no run that can continue.
     fn drop(&mut self) {
         if !self.has_begun() {
             self.folder.remove(KEPT);
@@ -61,14 +63,15 @@ impl Memory for State {
             .iter()
             .find(|(known, _)| *known == kind)
             .map(|(_, name)| *name)
-            .ok_or(vesica_core::Error::Bug("nothing is remembered of such slots"))?;
+            .ok_or(vesica_core::Error::Bug("no file keeps the digest of such slots"))?;
         self.folder
             .keep_first(name, digest)
             .map_err(|error| vesica_core::Error::Storage(error.kind()))
     }
 }
 
-/// `None` if the file was cut off, or holds the zeros that a file system leaves where it lost data.
+/// The helper's number of the run, as stored; `None` if the file was cut off, or holds the zeros
+/// that a file system leaves where it lost data.
 fn as_instance(kept: &[u8]) -> Option<Instance> {
     kept.try_into().ok().filter(|_| !is_lost(kept))
 }
@@ -77,12 +80,12 @@ fn is_lost(kept: &[u8]) -> bool {
     kept.iter().all(|byte| *byte == 0)
 }
 
-/// Why a folder cannot be used.
+/// Why a party's folder for a run with a helper cannot be used.
 #[derive(Debug)]
 pub enum StateError {
     /// The folder itself is unusable.
     Folder(FolderError),
-    /// It holds an unfinished run of another agreement, or of another party.
+    /// The folder holds an unfinished run of another agreement, or of another party.
     OfAnother,
 }
 
@@ -99,8 +102,8 @@ impl From<io::Error> for StateError {
 }
 
 impl State {
-    /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. One
-    /// process at a time.
+    /// Opens the folder of `owner`, a party of a run, and creates it if it does not exist. Only one
+    /// process at a time can have it open.
     ///
     /// Removes what is left of a run that was not deleted completely, or that never started.
     pub fn open(folder: &Path, owner: [u8; 32]) -> Result<Self, StateError> {
@@ -111,11 +114,12 @@ impl State {
         };
         if state.has_begun() {
             if is_of_owner(OWNER)? {
-                // Without this file a finished run would look like one that has not started.
+                // Without the helper's number of the run, a finished run would look like one that
+                // has not started.
                 state.is_damaged = state.instance()?.is_none();
                 return Ok(state);
             }
-            // The owner of the run cannot be read: the run can only be abandoned.
+            // If the owner of the run cannot be read, the run can only be abandoned.
             let is_whole = state
                 .folder
                 .read(OWNER)?
@@ -133,8 +137,8 @@ impl State {
         self.folder.has(MEETING)
     }
 
-    /// Whether the unfinished run here, or its owner, cannot be read, so that it can only be
-    /// abandoned.
+    /// Whether the unfinished run in this folder, or its owner, cannot be read, so that the run can
+    /// only be abandoned.
     pub fn is_damaged(&self) -> bool {
         self.is_damaged
     }
@@ -173,8 +177,8 @@ impl State {
         Ok((meeting, secret))
     }
 
-    /// What this party sends the others in the coin toss: what it has sent before, otherwise what
-    /// `make` returns. It is stored before the party sends it.
+    /// What this party sends the other parties in the coin toss: the stored bytes if it has sent
+    /// some before, otherwise what `make` returns, which is stored before the party sends it.
     pub fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> io::Result<Vec<u8>> {
         if let Some(bytes) = self.folder.read(SHARES)? {
             return Ok(bytes.to_vec());
@@ -190,8 +194,8 @@ impl State {
         self.folder.keep_first(ROWS, digest)
     }
 
-    /// The number of this run at the helper. `None` before the helper has it, and if the file [is
-    /// damaged](Self::is_damaged).
+    /// The number of this run at the helper. `None` before the helper has given the run one, and if
+    /// the file [is damaged](Self::is_damaged).
     pub fn instance(&self) -> io::Result<Option<Instance>> {
         Ok(self.folder.read(INSTANCE)?.and_then(|kept| as_instance(&kept)))
     }
@@ -204,13 +208,13 @@ impl State {
         self.folder.write(INSTANCE, instance)
     }
 
-    /// Stores what this party has learned; its file has `rows` rows.
+    /// Stores what this party has learned from the helper's answer; its file has `rows` rows.
     pub fn keep_answer(&self, answer: &Answer, rows: u64) -> io::Result<()> {
         self.folder.write_by(ANSWER, |file| answer.write(&self.owner, rows, file))
     }
 
     /// What this party, one of `parties` and with this many rows, had learned before it was
-    /// interrupted.
+    /// interrupted; `None` if it had learned nothing yet.
     ///
     /// # Errors
     /// The errors of the file system; [`io::ErrorKind::InvalidData`] when it is damaged.
@@ -226,8 +230,8 @@ impl State {
         Ok(self.folder.read(SAID)?.is_some())
     }
 
-    /// Whether a process that had sent its last message was to write the result to `output`, so
-    /// that a file there may be its own.
+    /// Whether a process that had sent the helper its last message was to write the result to
+    /// `output`, so that a file there may be this party's own.
     pub fn may_have_written(&self, output: &Path) -> io::Result<bool> {
         self.folder.is_path(SAID, output)
     }
@@ -243,21 +247,22 @@ impl State {
         self.folder.write(OWNER, &self.owner)
     }
 
-    /// Deletes the run, so that the next run in this folder is a new one.
+    /// Deletes the files of the run, so that the next run in this folder is a new one.
     pub fn forget(&self) -> io::Result<()> {
         self.folder.take_away(KEPT)
     }
 
-    /// Deletes an abandoned run. `finished` is removed first: if this process is killed halfway,
-    /// the rest must not look like a run that ended well.
+    /// Deletes the files of an abandoned run with a helper. `finished` is removed first: if this
+    /// process is killed halfway, the other files must not look like a run that ended well.
     pub fn give_up(&self) -> io::Result<()> {
         self.folder.take_away([FINISHED])?;
         self.forget()
     }
 
-    /// Deletes a run that ended well, and removes the folder.
+    /// Deletes the files of a run that ended well, and removes the folder.
     pub fn remove(self) -> io::Result<()> {
-        // If this process is killed below, the rest must not look like a run that has not started.
+        // If this process is killed below, the other files must not look like a run that has not
+        // started.
         self.folder.write(FINISHED, &self.owner)?;
         // Dropping this removes the last file and the folder.
         self.folder.take_away(KEPT.into_iter().take(KEPT.len() - 1))

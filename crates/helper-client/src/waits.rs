@@ -3,8 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Which parties of a run one of them waits for at the helper. Follows the
-/// [events](crate::RemoteEvent) of its connection.
+/// Which parties of a run one of them waits for at the helper, according to the
+/// [events](crate::RemoteEvent) of its connection to the helper.
 #[derive(Debug)]
 pub struct Waits {
     /// The names of the parties.
@@ -14,14 +14,14 @@ pub struct Waits {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Since when nothing has been received, and which parties the run waits for.
+    /// Since when the helper has sent no data, and which parties it waits for.
     current: Option<(Instant, Vec<u8>)>,
     received_bytes: u64,
 }
 
 impl Waits {
-    /// For a run of parties with these names, in the order of their numbers. It waits for no party
-    /// yet.
+    /// For a run of parties with these names, in the order of their numbers. The helper waits for
+    /// none of them yet.
     pub fn new(parties: Vec<String>) -> Self {
         Self { parties, state: Mutex::default() }
     }
@@ -32,13 +32,13 @@ impl Waits {
         known.cloned().collect()
     }
 
-    /// Notes that these `parties` must act first; if there are none, the helper computes. Returns
-    /// whether that is news.
+    /// Records that the helper waits for these `parties`; if there are none, the helper computes.
+    /// Returns whether that is a change.
     pub fn wait_for(&self, parties: &[u8]) -> bool {
         let current = &mut self.state().current;
         let is_news = current.as_ref().is_none_or(|(_, known)| known != parties);
         match current {
-            // Only some of the parties have connected: keep waiting for the others.
+            // Some of the parties have acted: the wait for the remaining ones continues.
             Some((_, known)) if !known.is_empty() && !parties.is_empty() => {
                 *known = parties.to_vec();
             }
@@ -47,8 +47,9 @@ impl Waits {
         is_news
     }
 
-    /// Notes that `bytes` bytes of slots have been received so far. Returns whether that ends a
-    /// wait: data sent in the meantime would say nothing about the other parties.
+    /// Records that the helper has sent this party `bytes` bytes of slots so far. Returns whether
+    /// that ends a wait. Data that this party sends ends no wait, as it does not show that the
+    /// other parties have acted.
     pub fn received(&self, bytes: u64) -> bool {
         let mut state = self.state();
         let is_more = bytes > state.received_bytes;
@@ -56,8 +57,8 @@ impl Waits {
         is_more && state.current.take().is_some()
     }
 
-    /// How long the party has been waiting for others, and their names; `None` if it waits for no
-    /// party.
+    /// How long this party has been waiting for other parties, and their names; `None` if it waits
+    /// for none.
     pub fn current(&self) -> Option<(Duration, Vec<String>)> {
         let state = self.state();
         let (since, parties) = state.current.as_ref().filter(|(_, parties)| !parties.is_empty())?;
@@ -94,7 +95,8 @@ mod tests {
         std::thread::sleep(pause);
         waits.wait_for(&[2]);
         assert!(waits.current().is_some_and(|(waited, _)| waited >= pause));
-        // The helper computes: a later wait is a new one.
+        // While the helper computes, the party waits for no other party: its next wait starts from
+        // zero.
         waits.wait_for(&[]);
         assert_eq!(names(&waits), None);
         let start = Instant::now();

@@ -16,7 +16,7 @@ use vesica_helper_wire::{
 use vesica_link::{Endpoint, LinkError, LinkOptions, Session, establish_saying};
 use vesica_net::{Channel, Context, Streams, framed};
 
-/// Number of attempts to connect if the other end speaks another protocol.
+/// Number of attempts to connect to the helper if the other end speaks another protocol.
 const TRIES: u32 = 3;
 
 /// The pause between the attempts.
@@ -26,7 +26,7 @@ const OTHER_PROTOCOL_PAUSE: Duration = Duration::from_millis(300);
 struct State {
     /// Open connections that are not in use.
     idle: Vec<Connection>,
-    /// All open sessions, to be ended on cancellation.
+    /// All open sessions with the helper, to be ended on cancellation.
     open: HashMap<u64, Session>,
     next: u64,
     instance: Instance,
@@ -37,7 +37,7 @@ struct State {
     reported_agreement: Option<[u8; 32]>,
 }
 
-/// All connections of one party to one run.
+/// All connections of one party to the helper of one run.
 pub(super) struct Connections {
     pub(super) options: RemoteOptions,
     /// Shared with the cancellation hook.
@@ -103,7 +103,7 @@ impl Connections {
         Ok(Seen { present: parties_of(welcome.present), other_agreement: other })
     }
 
-    /// A connection on which the run is open: an idle one, or a new one.
+    /// A connection on which the helper has let this party into the run: an idle one, or a new one.
     pub(super) fn take(&self) -> Result<Connection> {
         while let Some(connection) = self.idle_connection() {
             if connection.session.ended().is_none() {
@@ -154,7 +154,7 @@ impl Connections {
         }
     }
 
-    /// Keeps a connection for reuse.
+    /// Keeps a connection to the helper for reuse, if there is room for it.
     pub(super) fn put_back(&self, connection: Connection) {
         let has_room = connection.session.ended().is_none() && {
             let state = self.state();
@@ -166,7 +166,8 @@ impl Connections {
     /// Closes a connection.
     pub(super) fn close(&self, connection: Connection) {
         let Connection { context, session, number, .. } = connection;
-        // Pending writes must not delay this: the session ends first.
+        // End the session before the context is dropped, which would wait for queued writes to the
+        // helper.
         self.state().open.remove(&number);
         session.abort(StopReason::Cancelled);
         drop(context);
@@ -176,7 +177,8 @@ impl Connections {
         state.wire_bytes.1 += received;
     }
 
-    /// A connection on which the helper has been asked for its welcome.
+    /// A new connection to the helper, on which the run's opening is sent and the helper's welcome
+    /// is still to be received.
     fn connect(&self, purpose: Purpose, known: Instance) -> Result<Connection> {
         let options = &self.options;
         let spec = options.spec.to_bytes();
@@ -197,8 +199,8 @@ impl Connections {
                 &options.cancel,
             ) {
                 Ok(session) => break session,
-                // No helper of this project sends this, but a byte may have been damaged in
-                // transit.
+                // No helper of this project speaks another protocol, but a byte may have been
+                // damaged in transit.
                 Err(error @ (LinkError::OtherVersion | LinkError::OtherProtocol))
                     if tries < TRIES =>
                 {
@@ -226,7 +228,7 @@ impl Connections {
             state.open.insert(number, session.clone());
             number
         };
-        // Cancelled before the session was registered.
+        // The cancellation may have come before the session was registered.
         if options.cancel.is_cancelled() {
             session.abort(StopReason::Cancelled);
         }
@@ -276,14 +278,15 @@ pub(super) struct Connection {
     context: Context,
     session: Session,
     number: u64,
-    /// Requests that have no reply yet.
+    /// Requests that the helper has not replied to yet.
     pending_replies: usize,
-    /// Whether the helper reported that other parties must act first: its outage has ended.
+    /// Whether the helper reported that it waits for other parties, which shows that its outage has
+    /// ended.
     has_resumed: bool,
 }
 
 impl Connection {
-    /// Receives the answer to the opening.
+    /// Receives the helper's answer to the opening.
     fn welcome(&mut self, connections: &Connections) -> Result<Welcome> {
         self.expecting(connections, |connection| {
             loop {
@@ -297,7 +300,7 @@ impl Connection {
     }
 
     /// Runs `step`, which waits for the helper. It fails if the helper sends nothing for the idle
-    /// limit; a helper that hangs still sends the link's signs of life.
+    /// limit. The link's signs of life do not count: a helper that hangs still sends them.
     fn expecting<R>(
         &mut self,
         connections: &Connections,
@@ -309,7 +312,7 @@ impl Connection {
         result
     }
 
-    /// Whether replies are pending.
+    /// Whether the helper still has to reply on this connection.
     pub(super) fn has_pending_replies(&self) -> bool {
         self.pending_replies > 0
     }
@@ -319,7 +322,7 @@ impl Connection {
         self.has_resumed
     }
 
-    /// Sends a request; a put is followed by its body, and has no reply.
+    /// Sends the helper a request; a put is followed by its body, and has no reply.
     pub(super) fn send(&mut self, request: Request, body: &[u8]) -> Result<()> {
         let channel = self.channel()?;
         channel.send(&request.encode())?;
@@ -330,7 +333,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Receives the reply to the oldest pending request: a body of at most `max_len` bytes.
+    /// Receives the helper's reply to the oldest pending request: a body of at most `max_len`
+    /// bytes.
     pub(super) fn receive(&mut self, connections: &Connections, max_len: usize) -> Result<Vec<u8>> {
         self.expecting(connections, |connection| connection.reply(connections, max_len))
     }
@@ -373,7 +377,7 @@ impl Connection {
     }
 }
 
-/// The link's options for a connection to `address`.
+/// The link's options for a connection to the helper at `address`.
 fn connecting(link: &LinkOptions, address: &str) -> LinkOptions {
     LinkOptions { endpoint: Endpoint::Connect(address.to_owned()), ..link.clone() }
 }

@@ -1,4 +1,4 @@
-//! A board over a sequence of connections.
+//! The board of a run over a sequence of connections to the helper.
 
 use super::connection::{Connection, Connections};
 use super::options::RemoteEvent;
@@ -10,30 +10,31 @@ use vesica_core::{Error, Misbehaviour, Refusal, Result, StopReason, TransportErr
 use vesica_helper_wire::{Request, max_len};
 use vesica_server_aided::kmrs14::{Board, Kind, Slot, Wanted};
 
-/// First and longest pause before a reconnect.
+/// First and longest pause before a reconnect to the helper.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Bytes after which a sync asks whether the helper has stored them: it stores a segment while the
-/// next one arrives.
+/// Bytes of puts after which a sync asks whether the helper has stored them: the helper stores a
+/// segment while the next one arrives.
 const SYNC_EVERY_BYTES: usize = 2 << 20;
 
-/// Bytes kept until the helper confirms them; beyond it a put waits.
+/// Most bytes of puts kept here until the helper confirms them; beyond that a put waits.
 const UNCONFIRMED_BYTES: usize = 16 << 20;
 
-/// Requests, and expected bytes of their replies, sent ahead of the one whose reply is received:
-/// what a distant helper sends in a round trip. However long the replies are, the link's window
-/// bounds what waits in memory here.
+/// Most requests, and expected bytes of their replies, sent before the helper's reply to the first
+/// of them is received: what a distant helper sends in a round trip. However long the replies are,
+/// the link's window bounds what waits in memory here.
 const AHEAD: usize = 64;
 const AHEAD_BYTES: usize = 8 << 20;
 
-/// A board of the run, with the puts that the helper has not confirmed.
+/// A lane: the run's board over one connection at a time, with the puts that the helper has not
+/// confirmed.
 pub(super) struct Lane {
     connections: Arc<Connections>,
     connection: Option<Connection>,
-    /// Puts since the last sync that was sent, and then those of each sync without a reply, oldest
-    /// first.
+    /// Puts since the last sync that was sent.
     unsynced: Batch,
+    /// The puts of each sync that the helper has not replied to, oldest first.
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
 }
@@ -59,17 +60,17 @@ impl Lane {
         Self { connections, connection: None, unsynced, syncing, outage: None }
     }
 
-    /// Ensures that there is a connection.
+    /// Ensures that there is a connection to the helper.
     pub(super) fn connect(&mut self) -> Result<()> {
         self.persist(|_, _| Ok(()))
     }
 
-    /// Sends a request that has an empty reply.
+    /// Sends the helper a request that has an empty reply.
     pub(super) fn command(&mut self, request: Request) -> Result<()> {
         self.request(request, 0).map(drop)
     }
 
-    /// Sends a request and waits for the reply.
+    /// Sends the helper a request and waits for the reply.
     fn request(&mut self, request: Request, max_len: usize) -> Result<Vec<u8>> {
         let mut reply = Vec::new();
         self.request_each(&[(request, max_len, max_len)], &mut |_, body| {
@@ -79,9 +80,9 @@ impl Lane {
         Ok(reply)
     }
 
-    /// Sends requests, several ahead of the replies, and calls `take` with the number and the reply
-    /// of each, in order. Earlier puts are confirmed first, in the same flight: the helper replies
-    /// in order too.
+    /// Sends the helper requests, several ahead of the replies, and calls `take` with the number
+    /// and the reply of each, in order. A sync for earlier puts goes first, in the same flight: the
+    /// helper replies in order too.
     fn request_each(
         &mut self,
         requests: &[Question],
@@ -98,7 +99,8 @@ impl Lane {
             };
             self.end_outage();
             if let Err(error) = take(received, body) {
-                // Otherwise the replies that are still to come would be taken for others.
+                // Close the connection: replies that are still to come on it would be taken for
+                // those to later requests.
                 self.connection.take().into_iter().for_each(|one| self.connections.close(one));
                 return Err(error);
             }
@@ -107,8 +109,8 @@ impl Lane {
         Ok(())
     }
 
-    /// The reply to the request with the number `received`, when `sent` requests have been sent on
-    /// the current connection.
+    /// The helper's reply to the request with the number `received`, when `sent` requests have been
+    /// sent on the current connection.
     fn next_reply(
         &mut self,
         requests: &[Question],
@@ -129,7 +131,8 @@ impl Lane {
         }
         let mut ahead: usize =
             requests[received..*sent].iter().map(|(_, _, expected_len)| expected_len).sum();
-        // Asks again only when half of them are answered, so that requests share packets.
+        // Send more requests only when half of those sent are answered, so that requests share
+        // packets.
         let is_low = *sent - received < AHEAD / 2 && ahead < AHEAD_BYTES / 2;
         while is_low
             && let Some((request, _, expected_len)) = requests.get(*sent)
@@ -157,8 +160,8 @@ impl Lane {
         }
     }
 
-    /// Runs `step` on a connection, and again on another if that one is lost, until the helper has
-    /// been unreachable for too long.
+    /// Runs `step` on a connection to the helper, and again on another one if that is lost, until
+    /// the helper has been unreachable for too long.
     fn persist<R>(
         &mut self,
         mut step: impl FnMut(&mut Connection, &Connections) -> Result<R>,
@@ -173,12 +176,12 @@ impl Lane {
         }
     }
 
-    /// The current connection; on a new one, unconfirmed puts are sent again first.
+    /// The current connection to the helper; on a new one, unconfirmed puts are sent again first.
     fn ready(&mut self) -> Result<&mut Connection> {
         if self.connection.is_none() {
             let mut connection = self.connections.take()?;
-            // All puts, with one sync for all, so that the order holds before anything else is
-            // sent.
+            // Send all unconfirmed puts, which then have one sync, before anything else, so that
+            // their order holds.
             let batches = self.syncing.drain(..).chain([std::mem::take(&mut self.unsynced)]);
             let mut all = Batch::default();
             for mut batch in batches {
@@ -198,7 +201,8 @@ impl Lane {
         self.connection.as_mut().ok_or(Error::Bug("a lane has no connection"))
     }
 
-    /// Closes the connection and waits before the next attempt; fails if there is none.
+    /// Closes the connection and waits before the next attempt to reach the helper; returns `error`
+    /// if there is to be no attempt.
     fn pause(&mut self, error: Error) -> Result<()> {
         if let Some(connection) = self.connection.take() {
             if connection.has_resumed() {
@@ -225,15 +229,15 @@ impl Lane {
         self.syncing.iter().map(|batch| batch.bytes).sum::<usize>() + self.unsynced.bytes
     }
 
-    /// Asks whether everything so far is stored, without waiting for the reply.
+    /// Asks the helper whether it has stored all puts so far, without waiting for the reply.
     fn send_sync(&mut self) -> Result<()> {
         self.persist(|connection, _| connection.send(Request::Sync, &[]))?;
         self.syncing.push_back(std::mem::take(&mut self.unsynced));
         Ok(())
     }
 
-    /// Waits for the reply to the oldest sync. If the connection is lost in the meantime,
-    /// everything is in `unsynced` again.
+    /// Waits for the helper's reply to the oldest sync. If the connection is lost in the meantime,
+    /// all unconfirmed puts are in `unsynced` again.
     fn receive_sync(&mut self) -> Result<()> {
         let connections = Arc::clone(&self.connections);
         let Some(connection) = self.connection.as_mut() else { return self.connect() };
@@ -250,7 +254,7 @@ impl Lane {
         }
     }
 
-    /// Waits until the helper has confirmed everything.
+    /// Waits until the helper has confirmed all puts.
     fn confirm(&mut self) -> Result<()> {
         while !(self.syncing.is_empty() && self.unsynced.puts.is_empty()) {
             if self.syncing.is_empty() || !self.unsynced.puts.is_empty() {
@@ -267,9 +271,10 @@ impl Lane {
 impl Board for Lane {
     fn put(&mut self, slot: Slot, body: &[u8]) -> Result<()> {
         if body.len() > max_len(slot.kind) {
-            return Err(Error::Bug("a slot's bytes are more than its kind has"));
+            return Err(Error::Bug("the bytes for a slot are more than its kind allows"));
         }
-        // Sent first: if the connection is lost now, it is sent again with all the rest.
+        // Send the put before it is recorded as unconfirmed: if the connection is lost meanwhile,
+        // the recorded puts and then this one are sent again.
         self.persist(|connection, _| {
             connection.send(Request::Put { slot, len: body.len() }, body)
         })?;
@@ -327,7 +332,7 @@ impl Board for Lane {
 impl Drop for Lane {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
-        // Puts that were never confirmed need not arrive.
+        // Puts that the helper has not confirmed need not arrive, so the connection is closed.
         let is_confirmed = self.syncing.is_empty() && self.unsynced.puts.is_empty();
         if is_confirmed && !connection.has_pending_replies() {
             self.connections.put_back(connection);
@@ -337,8 +342,9 @@ impl Drop for Lane {
     }
 }
 
-/// Returns the error if it may pass; otherwise it is final. Received bytes may have been damaged in
-/// transit, which closes the connection, unless none could be made at all.
+/// Returns `Ok` with an error after which the party tries to reach the helper again, and `Err` with
+/// a final one. An error of TLS is final if no connection could be made; otherwise received bytes
+/// may have been damaged in transit.
 fn if_temporary(error: Error, is_unreachable: bool) -> Result<Error> {
     match error {
         Error::Transport(TransportError::Tls) if !is_unreachable => Ok(error),

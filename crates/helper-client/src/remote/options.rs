@@ -22,7 +22,7 @@ pub struct RemoteOptions {
     pub link: LinkOptions,
     /// The run, in the description that all its parties share.
     pub spec: Spec,
-    /// Most connections to use at once, at least 1.
+    /// Most connections to the helper to use at once, at least 1.
     pub lanes: usize,
     /// The instance of the run for which this party has stored data; `None` if there is none. If
     /// the helper has forgotten that instance, it refuses
@@ -42,15 +42,15 @@ pub struct RemoteOptions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RemoteEvent {
-    /// An event of connecting.
+    /// An event of connecting to the helper.
     Link(LinkEvent),
-    /// A connection is open; these parties of the run have sent their hellos.
+    /// A connection to the helper is open; these parties of the run have sent their hellos.
     Joined {
         /// By number.
         present: Vec<u8>,
     },
-    /// No reply yet. These parties must act first, and the helper is available; if there are none,
-    /// the helper computes.
+    /// The helper is available but has no reply yet: it waits for these parties or, if there are
+    /// none, computes.
     Waiting {
         /// By number.
         parties: Vec<u8>,
@@ -60,17 +60,17 @@ pub enum RemoteEvent {
         /// Its hash.
         agreement: [u8; 32],
     },
-    /// A connection was lost, or the helper is temporarily unable to continue; the party tries
-    /// again.
+    /// A connection to the helper was lost, or the helper is temporarily unable to continue; the
+    /// party tries again.
     Reconnecting {
         /// The reason.
         error: Error,
         /// Time until the next attempt.
         pause: Duration,
     },
-    /// The run continues.
+    /// The helper replies again, and the run continues.
     Resumed,
-    /// Bytes of slots sent and received on all connections so far.
+    /// Bytes of slots sent to the helper and received from it so far, on all connections.
     Moved {
         /// Sent.
         sent_bytes: u64,
@@ -85,6 +85,6 @@ pub struct Seen {
     /// The parties that have sent their hellos, by number.
     pub present: Vec<u8>,
     /// The hash of the agreement of another run of the same parties, in which another party waits
-    /// now.
+    /// at the helper now.
     pub other_agreement: Option<[u8; 32]>,
 }

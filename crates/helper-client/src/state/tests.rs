@@ -164,7 +164,7 @@ fn a_run_that_was_over_is_known_to_be_until_the_folder_is_gone() {
         std::mem::forget(state);
     };
     killed();
-    // The simulated process holds the lock; another file has none.
+    // The simulated process still locks this file; a new file is not locked.
     fs::remove_file(folder.join(LOCK)).unwrap();
     fs::write(folder.join(LOCK), "").unwrap();
     let state = State::open(&folder, OWN).unwrap();
