@@ -1,4 +1,4 @@
-//! The streams of one run, written as objects and read from the peer's objects.
+//! The streams of one run, written as objects of the store and read from the peer's objects.
 
 mod detached;
 mod ending;
@@ -32,7 +32,8 @@ const STREAM_LABEL: &str = "vesica exchange 2026 bytes of a stream v1";
 /// An object with this many bytes of streams is full.
 const OBJECT_BYTES: usize = 8 << 20;
 
-/// How long a thread waits before it checks again for bytes that another thread is looking for.
+/// How long a thread waits before it checks again for bytes that another thread is fetching from
+/// the store.
 const TICK: Duration = Duration::from_millis(20);
 
 /// The pause in writing after which bytes are published, so that one flight is one object.
@@ -42,7 +43,7 @@ const REST: Duration = Duration::from_millis(1);
 pub(crate) struct Run {
     pub(crate) poller: ObjectPoller,
     pub(crate) own: u8,
-    /// How many runs before it were abandoned.
+    /// How many runs before this one were abandoned.
     pub(crate) repeats: u32,
     /// The secret that both parties share.
     pub(crate) secret: Secret<[u8; 32]>,
@@ -68,7 +69,7 @@ struct Core {
     arrived: Condvar,
     /// How many concurrent parts of this party are not waiting for the peer.
     working: AtomicIsize,
-    /// Held by the thread that looks for the peer's next object.
+    /// Held by the thread that fetches the peer's next object from the store.
     poller: Mutex<()>,
     outbox: Mutex<Outbox>,
     /// Held while an object is published, so that objects are published in order.
@@ -81,7 +82,7 @@ struct Core {
 
 struct Outbox {
     streams: HashMap<StreamId, Written>,
-    /// Pieces that are in no object yet.
+    /// Pieces of streams that are in no object yet.
     pieces: Pieces,
     bytes: usize,
     /// The number of the next object.
@@ -89,11 +90,12 @@ struct Outbox {
     journal: Journal,
     /// Finished parts whose last bytes are in no object yet.
     over: Vec<FinishedPart>,
-    /// What each part has sent in detached objects, and the streams that it had opened then.
+    /// What each part has sent in detached objects, and the streams that it had opened when it sent
+    /// the last one.
     detached: BTreeMap<u64, (SentDigests, Vec<StreamId>)>,
-    /// The ids of those objects.
+    /// The ids of the detached objects.
     ids: Vec<[u8; 16]>,
-    /// Detached objects that no object names yet.
+    /// Detached objects that no numbered object names yet.
     named: Vec<DetachedEntry>,
 }
 
@@ -113,7 +115,8 @@ impl Written {
         Self { len: 0, transcript: Transcript::new(STREAM_LABEL, &[]), points, published }
     }
 
-    /// Adds `bytes`; returns how many of them are in objects already, or `None` if those differ.
+    /// Adds `bytes`; returns how many of them are in objects already, or `None` if those objects
+    /// have other bytes.
     fn add(&mut self, mut bytes: &[u8]) -> Option<usize> {
         let old = self.published.saturating_sub(self.len).min(bytes.len() as u64) as usize;
         while let Some((end, digest)) = self.points.front().copied() {
@@ -147,7 +150,7 @@ impl Conversation {
         let (ours, theirs) = (sealer(run.own), sealer(1 - run.own));
         let next = objects.sent.len() as u32;
         match (state.next()?, objects.sent.last()) {
-            // No other party has seen this object.
+            // The object was kept but never put into the store, so no other party has seen it.
             (Some((number, _)), _) if number == next => {}
             (Some((number, object)), Some(last)) if number + 1 == next => {
                 if digest(&object) != *last {
@@ -213,7 +216,7 @@ impl Conversation {
         self.core.ours.seal(number, body)
     }
 
-    /// What ended the run, if it is more than the error of a stream tells.
+    /// The error that ended the run, which tells more than the error of a stream, if there was one.
     pub fn fault(&self) -> Option<ExchangeError> {
         *lock(&self.core.fault)
     }
@@ -223,7 +226,7 @@ impl Conversation {
 /// `count` objects, and the detached objects with these `ids`.
 fn check_own(run: &Run, count: u32, ids: &[[u8; 16]]) -> Result<(), ExchangeError> {
     let store = &*run.poller.options.store;
-    // If the store cannot list, it is the peer that notices a missing object.
+    // If the store cannot list its objects, it is the peer that notices a missing one.
     let Some(there) = if_supported(store.list(&run.poller.run))? else { return Ok(()) };
     let there: HashSet<&str> = there.iter().map(|object| &*object.name).collect();
     let own = run.own;
@@ -297,10 +300,12 @@ impl Core {
         if is_full { self.publish() } else { Ok(()) }
     }
 
-    /// Publishes the bytes that are in no object yet. After a failure nothing more is published:
-    /// the next object would replace the one that is kept for the next process.
+    /// Puts the bytes that are in no object yet into the store, as the next object. After a failure
+    /// nothing more is published: the next object would replace the one that is kept for the next
+    /// process.
     fn publish(&self) -> Result<(), TransportError> {
-        // The upload may take long, and this party does not only wait for the peer during it.
+        // The upload counts as work: it may take long, and this party does not only wait for the
+        // peer meanwhile.
         self.working.fetch_add(1, Ordering::Relaxed);
         let published = {
             let _in_order = lock(&self.publishing);
@@ -334,8 +339,8 @@ impl Core {
         };
         let object = object::seal(&self.ours, number, &pieces);
         drop(pieces);
-        // Both are on the disk before the peer can see the object, so that this party sends the
-        // same bytes after a restart.
+        // The object and its journal entry are on the disk before the peer can see the object, so
+        // that this party sends the same bytes after a restart.
         self.state.keep_next(number, &object)?;
         {
             let mut outbox = lock(&self.outbox);
@@ -347,7 +352,8 @@ impl Core {
         Ok(())
     }
 
-    /// Keeps the result of a part: at once, or with the next object if that has bytes of the part.
+    /// Keeps the result of a finished part. The journal has the part at once or, if the next object
+    /// has bytes of the part, together with that object.
     fn keep_part(
         &self,
         number: u64,
@@ -383,8 +389,8 @@ impl Core {
         }
     }
 
-    /// Takes the peer's next object into the inbox once it is there; `None` if there is no more
-    /// reason to wait for it. Does not wait if `wait` is false.
+    /// Reads the peer's next object from the store into the inbox. Waits for the object if `wait`
+    /// is true; `None` if it is not there and there is no more reason to wait for it.
     fn fetch(&self, wait: bool) -> Result<Option<()>, ExchangeError> {
         let (number, seen) = {
             let inbox = lock(&self.inbox);
@@ -410,7 +416,7 @@ impl Core {
             lock(&self.outbox).journal.see(&found)?;
         }
         self.received_bytes.fetch_add(len, Ordering::Relaxed);
-        // Only the peer can have sealed this object.
+        // Only the peer can have sealed this object, so a malformed body is the peer's.
         let opened = Opened::of(body).ok_or(Misbehaviour::BrokenFraming);
         let added = opened.and_then(|opened| lock(&self.inbox).add(&opened));
         added.map_err(ExchangeError::PeerMisbehaved)?;
@@ -418,14 +424,14 @@ impl Core {
         Ok(Some(()))
     }
 
-    /// Takes a detached object of the peer's into the inbox. The object that names it has its
-    /// digest and is recorded on the disk.
+    /// Reads a detached object of the peer's from the store into the inbox. The object that names
+    /// it has its digest, and is recorded on the disk.
     fn fetch_detached(&self, named: &Arc<Named>) -> Result<(), ExchangeError> {
         let Named { parcel, number, .. } = &**named;
         let name = self.desk.name_of(parcel);
         let lengths = Lengths::exactly(parcel.len);
-        // An honest peer stores it before it names it. While it is transferred, threads that wait
-        // for other objects do not count the time against the peer.
+        // An honest peer stores the object before it names it. While the object is transferred,
+        // threads that wait for other objects do not count the time against the peer.
         self.working.fetch_add(1, Ordering::Relaxed);
         let there = self.run.poller.options.store.get(&name, lengths);
         self.working.fetch_sub(1, Ordering::Relaxed);
@@ -444,15 +450,15 @@ impl Core {
         Ok(())
     }
 
-    /// Waits for an object of the peer's: the one with this number, or a detached one that it
-    /// names.
+    /// Waits for the object `name` in the store: the peer's object with this number, or a detached
+    /// object that this one names.
     fn look(
         &self,
         name: &str,
         lengths: Lengths,
         number: u32,
     ) -> Result<Option<Vec<u8>>, ExchangeError> {
-        // The peer may be waiting for what another thread writes in the meantime.
+        // End the wait if another thread has written bytes: the peer may be waiting for them.
         let is_over = || self.ended.get().is_some() || lock(&self.outbox).bytes > 0;
         let works = || self.working.load(Ordering::Relaxed) > 0;
         match self.run.poller.get(name, lengths, Waiting::Object(number), &is_over, &works) {
@@ -490,7 +496,7 @@ impl Core {
 
     /// Fetches the object with the next bytes of `stream`: a detached one, at once, even if another
     /// thread is waiting for the next numbered object; otherwise that numbered object. Returns
-    /// `false` if another thread is already doing so.
+    /// `false` if another thread is already fetching it.
     fn fetch_for(&self, stream: StreamId) -> Result<bool, ExchangeError> {
         let next = || lock(&self.inbox).next_detached(stream);
         if let Some(named) = next() {

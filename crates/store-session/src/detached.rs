@@ -1,17 +1,18 @@
 //! Detached objects: bytes of streams that programs other than the party's process write and read.
 //!
-//! A numbered object of the run names each detached one. It has a piece of the stream [`DETACHED`]
-//! with
+//! A numbered object of the run names each detached one. For that it has a piece of the stream
+//! [`DETACHED`] with
 //!
 //! | bytes | |
 //! |---|---|
-//! | 16 | its id |
-//! | 32 | what it is sealed under, along with secrets of the run |
+//! | 16 | the id of the detached object |
+//! | 32 | the key that seals it, along with secrets of the run |
 //! | 32 | its digest |
 //! | 8 | its length |
-//! | 16 each | a stream, and how many bytes of it the object has |
+//! | 16 each | a stream, and how many bytes of the stream it has |
 //!
-//! The object itself consists of pieces as all objects do. No party can open it before it is named.
+//! The detached object itself consists of pieces of streams, as all objects do. The peer cannot
+//! open it before it is named.
 
 use crate::error::ExchangeError;
 use crate::name::what_of;
@@ -27,18 +28,18 @@ const SECRET_LABEL: &str = "vesica exchange 2026 objects apart";
 const KEY_LABEL: &str = "vesica exchange 2026 object apart v1";
 const SEAL_LABEL: &str = "vesica exchange 2026 sealed object apart v1";
 
-/// Maximum bytes of streams in an object. A party splits what is longer.
+/// Maximum bytes of streams in a detached object. A party splits a longer flight.
 pub const DETACHED_MAX_BYTES: u64 = 64 << 20;
 
-/// Maximum number of streams of which an object has bytes. A task writes the streams of one
+/// Maximum number of streams of which a detached object has bytes. A task writes the streams of one
 /// partition, which are five at most. A reader keeps the whole name with each stream, so memory for
 /// a name grows with the square of the number of its streams.
 const STREAMS_MAX: usize = 32;
 
 const BROKEN: ExchangeError = ExchangeError::PeerMisbehaved(Misbehaviour::BrokenFraming);
 
-/// What a party's detached programs need to store its objects and to read the peer's. `Debug` shows
-/// no secret.
+/// The keys with which a party's detached programs store its objects and read the peer's. `Debug`
+/// shows no secret.
 #[derive(Debug)]
 pub struct DetachedKeys {
     run: String,
@@ -52,7 +53,7 @@ impl DetachedKeys {
         Self { run: run.to_owned(), own, secret: Secret::new(derive(SECRET_LABEL, &[secret])) }
     }
 
-    /// Its bytes, which are secret.
+    /// The keys as bytes, which are secret.
     pub fn to_bytes(&self) -> Vec<u8> {
         [&[self.own][..], self.secret.expose(), self.run.as_bytes()].concat()
     }
@@ -86,13 +87,14 @@ impl DetachedKeys {
         Ok(Parcel { id, key, digest: digest(&object), len: object.len() as u64, streams })
     }
 
-    /// What the peer sends in `parcel`.
+    /// Reads from `store` the bytes that the peer sends in `parcel`, which describes a detached
+    /// object.
     ///
     /// # Errors
     /// The store's errors; [`ExchangeError::Gone`] if it has no such object;
-    /// [`ExchangeError::WrongObject`] if it has another one; [`ExchangeError::NotAnObject`] if that
-    /// has another length; [`ExchangeError::PeerMisbehaved`] if the object is the peer's but does
-    /// not match the parcel.
+    /// [`ExchangeError::WrongObject`] if it has another one; [`ExchangeError::NotAnObject`] if the
+    /// object has another length; [`ExchangeError::PeerMisbehaved`] if the object is the peer's but
+    /// does not match the parcel.
     pub fn get(&self, store: &dyn Store, parcel: &Parcel) -> Result<Flight, ExchangeError> {
         let lengths = Lengths::exactly(parcel.len);
         let object = store
@@ -107,8 +109,8 @@ impl DetachedKeys {
         name(&self.run, 1 - self.own, &parcel.id)
     }
 
-    /// The contents of the peer's `parcel`, which is `object` and is named in the object numbered
-    /// `number`.
+    /// Opens `object`, which is the peer's `parcel` if its digest is right. The object numbered
+    /// `number` names it.
     ///
     /// # Errors
     /// [`ExchangeError::WrongObject`] if the peer named another object, and
@@ -125,8 +127,8 @@ impl DetachedKeys {
         }
         let body = self.sealer(1 - self.own, &parcel.id, &parcel.key).open(0, object).ok();
         let opened = body.and_then(Opened::of).ok_or(BROKEN)?;
-        // One piece for each stream, compared first: thousands of others would need memory in the
-        // flight.
+        // There is one piece for each stream. Compare them before the flight is made, in which
+        // thousands of other pieces would take memory.
         let lens = opened.pieces().map(|(stream, bytes)| (stream, bytes.len() as u64));
         if !lens.eq(parcel.streams.iter().copied()) {
             return Err(BROKEN);
@@ -157,8 +159,8 @@ pub(crate) fn to_bytes(parcel: &Parcel) -> Vec<u8> {
     bytes
 }
 
-/// The parcel that a piece names, or `None`. Its streams are in ascending order, it has bytes of
-/// each, and its length is that of an object with these bytes.
+/// The parcel that a piece names; `None` if it is malformed. The parcel's streams are in ascending
+/// order, it has bytes of each, and its length is that of an object with these bytes.
 pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Parcel> {
     let (id, rest) = bytes.split_first_chunk::<16>()?;
     let (key, rest) = rest.split_first_chunk::<32>()?;

@@ -10,7 +10,7 @@ use vesica_state_folder::FolderError;
 /// What a party waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// The other side has not started this run.
+    /// The other side's hello, with which it starts the run.
     Hello,
     /// The other side's coins, sealed for this party.
     Shares,
@@ -40,23 +40,23 @@ pub enum Event {
         /// party knows.
         repeats: Repeats,
     },
-    /// The other side knows of more abandoned runs.
+    /// The other side knows of more abandoned runs than this party.
     Repeats {
         /// The number of the run.
         number: u32,
         /// How many were abandoned.
         repeats: Repeats,
     },
-    /// Nothing has come from the other side. Reported after a second, then less and less often.
+    /// No object has come from the other side. Reported after a second, then less and less often.
     Waiting {
         /// What this party waits for.
         waiting: Waiting,
         /// How long it has waited.
         after: Duration,
     },
-    /// What this party waited for has come.
+    /// The object that this party waited for has come.
     Arrived,
-    /// The connection is lost. The run waits for the next one.
+    /// The connection is lost. The run waits for the next connection.
     Lost(TransportError),
 }
 
@@ -157,7 +157,7 @@ impl From<SetBack> for io::Error {
 #[non_exhaustive]
 pub enum ExchangeError {
     /// The other side's object did not come in time. The same run can resume later.
-    #[error("nothing came within {after:?}")]
+    #[error("no object of the other side came within {after:?}")]
     NotYet {
         /// What is missing.
         waiting: Waiting,
@@ -188,7 +188,7 @@ pub enum ExchangeError {
     /// A message of the meeting is wrong.
     #[error(transparent)]
     Letter(#[from] LetterError),
-    /// The other side's object does not open, or is not the one seen before.
+    /// The other side's object does not open, or is not the one that this party has read before.
     #[error("object {number} of the other side is not the one that belongs there")]
     WrongObject {
         /// Its number.
@@ -199,7 +199,7 @@ pub enum ExchangeError {
     #[error("the other side does not follow the protocol: {0}")]
     PeerMisbehaved(Misbehaviour),
     /// The store has an object of this party that this party did not write.
-    #[error("this party did not write its object {number} that is in the store")]
+    #[error("the store has object {number} of this party, which this party did not write")]
     ForeignObject {
         /// Its number.
         number: u32,
@@ -215,7 +215,7 @@ pub enum ExchangeError {
         name: ObjectName,
     },
     /// An object that this party wrote is no longer in the store.
-    #[error("object {number} of this party is not there any more")]
+    #[error("object {number} of this party is no longer in the store")]
     Gone {
         /// Its number.
         number: u32,
@@ -227,7 +227,7 @@ pub enum ExchangeError {
         reason: StopReason,
     },
     /// The program, run again from the start, produced other bytes than before.
-    #[error("a run from the start gives other bytes")]
+    #[error("the program, run again from the start, sends other bytes")]
     OtherBytes,
     /// A caller asked to stop.
     #[error("cancelled")]

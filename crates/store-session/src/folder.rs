@@ -15,13 +15,13 @@ const UNFINISHED: &str = ".unfinished-";
 const FILE_MODE: u32 = 0o666;
 const FOLDER_MODE: u32 = 0o777;
 
-/// How many hexadecimal digits follow.
+/// How many hexadecimal digits follow [`UNFINISHED`] in the name of an incomplete file.
 const SUFFIX_CHARS: usize = 16;
 
-/// Objects are regular files in folders, and neither may be a link. An object appears as a hard
-/// link to a complete, synced file, so no reader sees a part of one, and of two processes that
-/// write the same name one is refused, also on network file systems. Files and folders get the mode
-/// that the process's mask gives them: the parties decide who may read them.
+/// A folder as a store. Objects are regular files in folders, and neither may be a link. An object
+/// appears as a hard link to a complete, synced file, so no reader sees a part of one, and of two
+/// processes that write the same name one is refused, also on network file systems. Files and
+/// folders get the mode that the process's mask gives them: the parties decide who may read them.
 #[derive(Debug)]
 pub struct FolderStore {
     root: PathBuf,
@@ -45,8 +45,8 @@ impl FolderStore {
         }
     }
 
-    /// The root folder. It is opened again for each request: an open one could not be unmounted,
-    /// and after an unmount there is another folder in its place.
+    /// The root folder. It is opened again for each request: a folder that is open could not be
+    /// unmounted, and after an unmount there is another folder in its place.
     fn root(&self) -> io::Result<Directory> {
         let root = Directory::open(&self.root)?;
         let metadata = root.metadata()?;
@@ -81,7 +81,7 @@ impl FolderStore {
         }
     }
 
-    /// Whether the object is there.
+    /// Whether the store has the object.
     pub(crate) fn has(&self, name: &str) -> bool {
         let found = self.root().and_then(|root| match self.within(root, name)? {
             (Some(folder), name) => folder.found(name),
@@ -104,7 +104,8 @@ impl FolderStore {
         Ok(listed.collect())
     }
 
-    /// The same for the folder of a run; empty if the folder is missing.
+    /// Entries of the folder of a run whose name and type `is_wanted` accepts; none if the folder
+    /// is missing.
     fn entries_of(
         &self,
         folder: &str,
@@ -141,7 +142,8 @@ impl Store for FolderStore {
         let unfinished = format!("{UNFINISHED}{:016x}", u64::from_le_bytes(suffix));
         let written = write_new(&folder, &unfinished, name, bytes);
         let _ = folder.remove(&unfinished);
-        // Sync also if an earlier process has linked the object.
+        // Sync the folder also if an earlier process has linked the object: it may have been killed
+        // before the sync.
         if written.is_ok() {
             folder.sync()?;
         }

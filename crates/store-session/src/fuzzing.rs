@@ -45,8 +45,8 @@ pub fn named(id: u64, stream: StreamId) -> (StreamId, Vec<u8>) {
 /// Reads an opened object, and the names of detached objects in it.
 ///
 /// # Panics
-/// If its pieces do not make the same object, or a name that it has does not have the same form, or
-/// if some of it can never be read.
+/// If its pieces do not make the same object again, if the name of a detached object in it does
+/// not, or if some of its bytes can never be read.
 pub fn read_object(body: &[u8]) {
     let Some(opened) = Opened::of(body.to_vec()) else { return };
     let pieces: object::Pieces =
@@ -66,14 +66,14 @@ pub fn read_object(body: &[u8]) {
 /// If they are written differently than they were read.
 pub fn read_desk(bytes: &[u8]) {
     if let Some(desk) = DetachedKeys::from_bytes(bytes) {
-        assert_eq!(desk.to_bytes(), bytes, "a desk has one form");
+        assert_eq!(desk.to_bytes(), bytes, "a party's keys have one form");
     }
 }
 
 /// Reads a journal.
 ///
 /// # Panics
-/// If the whole entries give something else when they are read again.
+/// If the whole entries, read again, have other objects.
 pub fn read_journal(bytes: &[u8]) {
     if let Some((objects, whole)) = journal::read_objects(bytes) {
         let again = journal::read_objects(&bytes[..whole as usize]);

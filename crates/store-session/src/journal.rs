@@ -23,13 +23,13 @@ pub(crate) struct FinishedPart {
     pub(crate) digest: [u8; DIGEST_LEN],
 }
 
-/// What a part has sent in a detached object.
+/// A detached object, and what its part of the run has sent by then.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DetachedEntry {
     pub(crate) part: u64,
     /// The id of the object.
     pub(crate) id: [u8; 16],
-    /// The point that each of the part's streams had reached then.
+    /// The point that each of the part's streams had reached at the end of the object.
     pub(crate) points: Vec<(StreamId, Point)>,
 }
 
@@ -38,14 +38,14 @@ pub(crate) struct DetachedEntry {
 pub(crate) struct Objects {
     /// The digests of this party's objects.
     pub(crate) sent: Vec<[u8; DIGEST_LEN]>,
-    /// The point that each stream had reached at the end of each of those objects that has bytes of
-    /// it.
+    /// For each stream, the point that it had reached at the end of each of this party's objects
+    /// that has bytes of the stream.
     pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
     /// The digests of the peer's objects.
     pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
     /// The digests of the results of finished parts.
     pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
-    /// What parts have sent in detached objects, in order.
+    /// The detached objects of parts, in order.
     pub(crate) detached: Vec<DetachedEntry>,
     /// The streams of the finished parts.
     pub(crate) closed: HashSet<StreamId>,
@@ -87,7 +87,7 @@ impl Journal {
         self.append(entries)
     }
 
-    /// Appends a part whose result is kept and whose bytes are in objects.
+    /// Appends a finished part, whose result is kept and whose bytes are all in objects.
     pub(crate) fn close(&mut self, part: &FinishedPart) -> Result<(), ExchangeError> {
         let mut entry = entry_of(PART, &part.digest, &[]);
         entry.extend_from_slice(&part.number.to_le_bytes());
@@ -164,7 +164,7 @@ pub(crate) fn read_objects(bytes: &[u8]) -> Option<(Objects, u64)> {
         let (kind, entry) = entry.split_first()?;
         let (digest, points) = entry.split_first_chunk::<DIGEST_LEN>()?;
         let (points, none) = points.as_chunks::<48>();
-        // They are written together with the object that names them.
+        // Detached objects are written together with the object that names them.
         if !detached.is_empty() && ![SENT, DETACHED].contains(kind) {
             return None;
         }

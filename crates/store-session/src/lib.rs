@@ -34,14 +34,14 @@
 //! **One transcript under one seed.** Anyone who makes a party answer two different messages with
 //! the same randomness can learn its secrets. So a party writes the digest of each of the peer's
 //! objects to disk before it uses the object, and a later process must see the same object. It
-//! writes its own object to disk before it puts it in the store, and compares what a later process
-//! writes with it. A party that has lost its state starts a new run, with new keys.
+//! writes its own object to disk before it puts the object in the store, and a later process must
+//! write the same bytes. A party that has lost its state starts a new run, with new keys.
 //!
-//! **Every new run is counted.** Each gives a party that deviates another chance, so the agreement
-//! limits how many may follow each other without a result. A party counts the runs that it started
-//! in its [`State`], where the count outlives them, and the runs that the store shows as abandoned.
-//! It sends the count in its signed hello, and the larger of the two counts applies to both
-//! parties. So a party that has lost its state learns the count from the other one.
+//! **Every new run is counted.** Each new run gives a party that deviates another chance, so the
+//! agreement limits how many runs may follow each other without a result. A party counts the runs
+//! that it started in its [`State`], where the count outlives them, and the runs that the store
+//! shows as abandoned. It sends the count in its signed hello, and the larger of the two counts
+//! applies to both parties. So a party that has lost its state learns the count from the other one.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]

@@ -65,8 +65,8 @@ pub fn meet(
         .map_err(|error| error.unwrap_or(ExchangeError::BegunDetached { number }))?;
     let their_hello = object::name(&run, peer, HELLO);
     let refuse = |repeats| {
-        // In a store that ends with this process, the other side must first learn the count. If it
-        // does not, this party refuses all the same.
+        // In a store that ends with this process, the other side must first learn the count. If the
+        // other side does not, this party refuses all the same.
         let _ = poller.options.store.settle(&their_hello, poller.options.wait);
         Err(ExchangeError::TooManyRepeats(repeats))
     };
@@ -86,8 +86,8 @@ pub fn meet(
         hellos.reverse();
     }
     let met = meeting.meet(own.into(), parties, &context, &hellos, NOTE_LEN)?;
-    // Keep it once it is known to be the peer's, and before anything that depends on it is
-    // published.
+    // Keep the hello's digest once the hello is known to be the peer's, and before anything that
+    // depends on it is published.
     if !state.see_hello(&seen)? {
         return Err(LetterError::BadSignature { party: peer.into() }.into());
     }
@@ -123,8 +123,8 @@ pub fn meet(
 }
 
 /// The number of the next run, after all runs that have ended, and how many of those were abandoned
-/// since the last one that this party finished. Numbers far above the others do not count: parties
-/// increase the number by one.
+/// since the last one that this party finished. Numbers far above the one before do not count:
+/// parties increase the number by one.
 fn next_number(options: &Options, prefix: &str, own: u8) -> Result<(u32, u32), ExchangeError> {
     let store = &*options.store;
     let (mut next, mut given_up) = (1, 0_u32);
@@ -167,7 +167,7 @@ fn numbers(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     Ok(runs.filter(|run| run.prefix() == prefix).map(|run| run.number()).collect())
 }
 
-/// The same in a store that cannot list: the runs from the first up to a number that no party has
+/// The numbers of runs in a store that cannot list: from the first up to a number that no party has
 /// used.
 fn numbers_without_a_list(store: &dyn Store, prefix: &str) -> Result<Vec<u32>, ExchangeError> {
     let mut numbers = Vec::new();

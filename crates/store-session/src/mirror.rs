@@ -1,6 +1,6 @@
 //! A store with no shared place: each side keeps all objects in a folder of its own, and sends over
-//! a connection what the other side lacks. A lost connection is replaced, and the new one brings
-//! the rest.
+//! a connection what the other side lacks. A lost connection is replaced, and the objects that are
+//! still missing are sent over the new one.
 //!
 //! ```text
 //!   folder of this side ──▶ connection ──▶ folder of the other side
@@ -45,13 +45,13 @@ use vesica_net::{Connection, StreamId, StreamWriter};
 /// The stream of the messages above.
 const LINE: StreamId = StreamId::from_u64(0x6d69_7272_6f72);
 
-/// More objects than a run has.
+/// Maximum number of names in a *have*: more objects than a run has.
 const HAVE_MAX: u32 = 1 << 20;
 
 /// Maximum bytes of objects received from the other side before the run has asked for them.
 const UNASKED_MAX_BYTES: u64 = 4 << 30;
 
-/// What an object costs in addition to its bytes.
+/// What an object that the run has not asked for counts in addition to its bytes.
 const OBJECT_COST_BYTES: u64 = 4096;
 
 /// Maximum number of unnumbered objects that connections bring: enough for more runs than any party
@@ -67,8 +67,7 @@ const TICK: Duration = Duration::from_millis(50);
 /// How long to pause before the next connection.
 const REDIAL: Duration = Duration::from_millis(200);
 
-/// How long a connected side may take to send the unnumbered objects that it has, while nothing
-/// moves.
+/// How long a connected side that still has to send unnumbered objects may send nothing.
 const MEET_LIMIT: Duration = Duration::from_secs(60);
 
 /// While a party waits for an object, for at most a second, this many bytes on the connection are
@@ -79,7 +78,7 @@ const MOVED_BYTES: u64 = 1 << 10;
 /// connected.
 const LEAVE_LIMIT: Duration = Duration::from_secs(10);
 
-/// The same while they are not connected.
+/// How long such a side waits while the two are not connected.
 const REDIAL_LIMIT: Duration = Duration::from_secs(2);
 
 /// The outcome of an attempt to connect.
@@ -95,8 +94,8 @@ pub enum Dialled {
 /// Connects to the other side; blocks until it is there or will not come. The token ends the wait.
 pub type Dial = Box<dyn Fn(&CancelToken) -> Dialled + Send>;
 
-/// A store with no shared place: each side keeps all objects, and connections bring what the other
-/// one lacks.
+/// A store with no shared place: each side keeps a copy of all objects, and sends the other side
+/// those that it lacks.
 pub struct Mirror {
     core: Arc<Core>,
     worker: Mutex<Option<JoinHandle<()>>>,
@@ -120,9 +119,10 @@ struct Line {
     knows: bool,
     /// Unnumbered objects that the other side has and this side does not.
     awaited: HashSet<String>,
-    /// Whether this side has received all those, over any connection.
+    /// Whether this side has received all unnumbered objects of the other side, over any
+    /// connection.
     has_met: bool,
-    /// What the other side has, or has been sent over this connection.
+    /// The objects that the other side has, or that this side has sent it over this connection.
     theirs: HashSet<String>,
     /// Objects to send unless the other side has them.
     fresh: VecDeque<String>,
@@ -131,9 +131,9 @@ struct Line {
     /// Objects of the other side that the run has not asked for, with their bytes.
     unasked: HashMap<String, u64>,
     unasked_bytes: u64,
-    /// How many unnumbered objects have come.
+    /// How many unnumbered objects the other side has sent.
     small: u32,
-    /// When something last came from the other side.
+    /// When the other side last sent something.
     moved: Option<Instant>,
     /// Why nothing more will come.
     failed: Option<io::ErrorKind>,
@@ -141,11 +141,12 @@ struct Line {
     /// after it had lost them.
     begun: HashSet<String>,
     /// Objects of this side that the other side may have: those here before this process started,
-    /// and those that it has sent.
+    /// and those that this process has sent.
     sent: HashSet<String>,
     /// Objects of this side that the other side has and that are not in `sent`.
     unknown: Vec<String>,
-    /// One of the unknown objects, of a run that this side has started.
+    /// An object in `unknown` of a run that this side has started, so this side's state was
+    /// restored from an older copy.
     set_back: Option<SetBack>,
     /// Why this side stops before the run has finished.
     stop: Option<StopReason>,
@@ -199,14 +200,14 @@ impl Mirror {
         Ok(Self { core, worker: Mutex::new(Some(worker)) })
     }
 
-    /// Ends everything, and waits until nothing more happens on the connection or in the folder.
+    /// Stops the mirror, and waits until it uses neither the connection nor the folder any more.
     fn end(&self, reason: StopReason) {
         self.core.end(reason);
         let worker = self.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
         let _ = worker.map(JoinHandle::join);
     }
 
-    /// Waits until `last` is here and the other side has everything that it needs.
+    /// Waits until this side has the object `last` and the other side has everything that it needs.
     fn wait_for_the_end(&self, last: &str, limit: Duration) -> Result<(), TransportError> {
         let mut line = self.core.line();
         let start = Instant::now();
@@ -278,7 +279,7 @@ impl Store for Mirror {
         self.core.local.list(folder)
     }
 
-    /// The folders of both sides: waits until all unnumbered objects have come.
+    /// The folders of both sides: waits until the other side has sent all its unnumbered objects.
     fn folders(&self) -> io::Result<Vec<String>> {
         let mut line = self.core.line();
         let mut there = Instant::now();
@@ -373,8 +374,8 @@ impl Core {
         self.changed.notify_all();
     }
 
-    /// Ends everything, and gives the other side the reason if it does not have everything that it
-    /// needs.
+    /// Stops the mirror, and gives the other side the reason unless both sides have everything that
+    /// they need.
     fn end(&self, reason: StopReason) {
         let (connection, is_over) = {
             let mut line = self.line();
@@ -389,10 +390,10 @@ impl Core {
         }
     }
 
-    /// The runs that this side has started and that have not ended, according to the folder. At
-    /// this point it holds nothing that came back from the other side of a run that this side had
-    /// lost: a process that does not resume a run starts with an empty folder, and one that
-    /// abandons a run publishes that.
+    /// The runs that this side has started and that have not ended, according to the folder. When a
+    /// process starts, the folder holds no objects that the other side sent back of a run that this
+    /// side had lost: a process that does not resume a run starts with an empty folder, and one
+    /// that abandons a run publishes that.
     fn begun(&self) -> io::Result<HashSet<String>> {
         let has = |run: &str, what: &str| self.local.has(&object::name(run, self.own, what));
         let mut runs = self.local.folders()?;
@@ -475,7 +476,8 @@ impl Core {
         self.changed.notify_all();
     }
 
-    /// All objects of this agreement here, grouped by run, in the order in which they are written.
+    /// The names of all objects of this agreement that this side has, grouped by run, in the order
+    /// in which they are written.
     fn names(&self) -> io::Result<Vec<String>> {
         let mut runs = self.local.folders()?;
         runs.retain(|run| run.starts_with(&self.prefix));
@@ -500,8 +502,8 @@ impl Core {
         let names = self.names().map_err(Fault::here)?;
         writer.write_all(&have_of(&names))?;
         writer.flush()?;
-        // A side that has lost its state must learn that there was a run. It cannot use its old
-        // messages.
+        // Leave out the numbered objects of the other side: if it has lost its state, it must learn
+        // that there was a run, but cannot use its old messages.
         let names = names
             .into_iter()
             .filter(|name| Kind::of(name, &self.prefix, self.own) != Some(Kind::Numbered));
@@ -509,7 +511,7 @@ impl Core {
         loop {
             match self.next(&mut names, has_said_leave)? {
                 Next::Object(name) => {
-                    // It was removed in between, as it is of an earlier run.
+                    // An object that was removed in between is of an earlier run.
                     let bytes = self.local.get(&name, Lengths::ANY).map_err(Fault::here)?;
                     let Some(bytes) = bytes else { continue };
                     writer.write_all(&object_of(&name, bytes.len()))?;
@@ -525,7 +527,8 @@ impl Core {
         }
     }
 
-    /// What to send next, once there is something. `old` is sent before anything new.
+    /// What this side sends next; waits until there is something. It sends `old` objects before new
+    /// ones.
     fn next(
         &self,
         old: &mut Option<impl Iterator<Item = String>>,
@@ -561,7 +564,7 @@ impl Core {
     }
 }
 
-/// Records that nothing more will come from a thread that has panicked.
+/// Records that nothing more will come if the thread that holds this guard panics.
 struct FailOnPanic<'a>(&'a Core);
 
 impl Drop for FailOnPanic<'_> {

@@ -95,7 +95,8 @@ impl Kind {
         }
     }
 
-    /// Whether it only marks that a party has ended the run, and so that the run's number is used.
+    /// Whether such an object only marks that a party has ended the run, and so that the run's
+    /// number is used.
     pub(crate) fn is_mark(self) -> bool {
         matches!(self, Kind::End | Kind::GivenUp)
     }

@@ -9,12 +9,12 @@
 use vesica_link::letters::{SEAL_LEN, Sealer};
 use vesica_net::StreamId;
 
-/// Takes the place of a stream's name in a piece that names a detached object.
+/// Takes the place of a stream's id in a piece that names a detached object.
 pub(crate) const DETACHED: StreamId = StreamId::from_u64(0);
 
 const HEAD_LEN: usize = 12;
 
-/// The kinds of objects of a meeting, as names give them.
+/// The kinds of unnumbered objects, as their names have them.
 pub(crate) const HELLO: &str = "hello";
 pub(crate) const SHARES: &str = "shares";
 /// The party has sent and received everything.
@@ -86,7 +86,7 @@ impl Opened {
     }
 }
 
-/// The first piece, and what follows it.
+/// The first piece of an object's body, and the bytes after it; `None` if the piece was cut.
 fn first_piece(body: &[u8]) -> Option<(Piece<'_>, &[u8])> {
     let (stream, rest) = body.split_first_chunk::<8>()?;
     let (len, rest) = rest.split_first_chunk::<4>()?;

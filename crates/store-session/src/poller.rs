@@ -1,4 +1,4 @@
-//! Looking for objects of the other side, and storing this party's own.
+//! Looking in the store for objects of the other side, and storing this party's own.
 
 use crate::error::{ActualKind, Event, ExchangeError, NotAnObject, Waiting};
 use crate::name::lengths_of;
@@ -13,12 +13,12 @@ use vesica_link::CancelToken;
 
 const DIGEST_LABEL: &str = "vesica exchange 2026 object v1";
 
-/// The first and the longest pause between two looks for an object. The pause doubles up to the
-/// longest.
+/// The first and the longest pause before the store is asked for an object again. The pause doubles
+/// up to the longest.
 const LOOKS: [Duration; 2] = [Duration::from_millis(2), Duration::from_secs(1)];
 
-/// A party that has waited this long reports it, and again after eight times the last reported
-/// time.
+/// A party that has waited this long for an object reports it, and again after eight times the last
+/// reported time.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How often a waiting party checks whether the other one has abandoned the run.
@@ -97,7 +97,8 @@ impl ObjectPoller {
                 tell = begin.elapsed() * 8;
                 on_event(Event::Waiting { waiting, after: begin.elapsed() });
             }
-            // Another thread of this party may be about to write what the other side waits for.
+            // The time starts again if this party works: another of its threads may be about to
+            // write what the other side waits for.
             if store.wait(name, pause.min(*wait - after), cancel) || works() {
                 start = Instant::now();
             }
@@ -135,7 +136,7 @@ pub(crate) fn put(
     match store.get(name, lengths) {
         Ok(Some(there)) if there == object => Ok(()),
         Ok(_) => Err(None),
-        // It is an object, but another one.
+        // The name belongs to another object, as the length differs.
         Err(error) => match NotAnObject::of(&error) {
             Some(NotAnObject { is: ActualKind::Length { .. }, .. }) => Err(None),
             _ => Err(failed(error)),

@@ -11,10 +11,10 @@ use vesica_link::CancelToken;
 const PAUSES: [Duration; 3] =
     [Duration::from_millis(50), Duration::from_millis(200), Duration::from_millis(800)];
 
-/// A store over one that sometimes fails and then works again. A request that fails in a way that
-/// may pass, as when a connection was cut or the store is busy, is retried three times within about
-/// a second. What is missing, forbidden or malformed is an error at once, and so is a place that
-/// cannot be reached.
+/// A store that passes requests on to another store, which sometimes fails and then works again. A
+/// request that fails in a way that may pass, as when a connection was cut or the store is busy, is
+/// retried three times within about a second. A request for something missing, forbidden or
+/// malformed is not retried, nor one to a store that cannot be reached.
 pub struct RetryingStore(Arc<dyn Store>);
 
 impl RetryingStore {

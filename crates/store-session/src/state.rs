@@ -1,4 +1,4 @@
-//! What a party keeps of an unfinished run.
+//! What a party keeps of an unfinished run through a store.
 
 use crate::error::ExchangeError;
 use crate::journal::{DIGEST_LEN, Journal, Objects, read_objects};
@@ -22,7 +22,7 @@ const OBJECTS: &str = "objects";
 /// The object that goes to the store next.
 const NEXT: &str = "next";
 
-/// The folder of a mirror.
+/// The folder of a mirror's copy of the objects.
 const MIRROR: &str = "mirror";
 
 /// Where the result goes; written after this party has sent everything.
@@ -33,8 +33,8 @@ const FINISHED: &str = "finished";
 /// How many runs before this one were abandoned, as this party's hello says.
 const REPEATS: &str = "repeats";
 
-/// All that is kept of a run. Without the first file the run cannot resume. The last one says that
-/// it need not.
+/// All files that are kept of a run. Without the first one the run cannot resume. The last one says
+/// that the run has finished.
 const KEPT: [&str; 12] = [
     MEETING,
     NEXT,
@@ -51,24 +51,24 @@ const KEPT: [&str; 12] = [
 ];
 
 /// How many runs were started since the last one that finished, and of which agreement and party.
-/// It outlives abandoned runs.
+/// The count outlives abandoned runs.
 const BEGUN: &str = "begun";
 
 /// The folder of the results of parts.
 const PARTS: &str = "parts";
 const PART_LABEL: &str = "vesica exchange 2026 result of a part v1";
 
-/// The folder of one party of one run.
+/// The folder of one party of one run through a store.
 pub struct State {
     folder: Folder,
     owner: [u8; 32],
     was_finished: bool,
-    /// Another process may own the folder by now.
+    /// Whether the run was deleted: another process may own the folder by now.
     is_forgotten: AtomicBool,
 }
 
 impl Drop for State {
-    /// Removes a folder in which no run has started.
+    /// Removes the folder if it holds no run that can resume.
     fn drop(&mut self) {
         if !self.is_forgotten.load(Ordering::Relaxed) && !self.has_begun() {
             let _ = self.remove_folders();
@@ -191,7 +191,7 @@ impl State {
     /// File system errors.
     pub fn forget(&self) -> io::Result<()> {
         self.is_forgotten.store(true, Ordering::Relaxed);
-        // While the record that it finished is still there.
+        // Remove the count while the record that the run finished is still there.
         if self.is_finished()? {
             self.folder.take_away([BEGUN])?;
         }
@@ -210,7 +210,7 @@ impl State {
         }
     }
 
-    /// Records that at least `count` were started.
+    /// Records that at least `count` runs were started.
     pub(crate) fn keep_begun(&self, of: &[u8; 32], count: u32) -> Result<(), ExchangeError> {
         if self.begun(of)? < count {
             self.write(BEGUN, &[&count.to_le_bytes()[..], of].concat())
@@ -266,8 +266,8 @@ impl State {
         Ok((meeting, secret))
     }
 
-    /// What this party sends in the coin toss: what it has sent before, or else what `make`
-    /// returns.
+    /// What this party sends in the coin toss: the stored bytes if it has sent some before, or else
+    /// what `make` returns.
     pub(crate) fn shares(&self, make: impl FnOnce() -> Vec<u8>) -> Result<Vec<u8>, ExchangeError> {
         if let Some(bytes) = self.read(SHARES)? {
             return Ok(bytes.to_vec());
@@ -287,7 +287,7 @@ impl State {
         self.folder.keep_first(SEEN_HELLO, digest).map_err(ExchangeError::kept)
     }
 
-    /// Stores the digest of the peer's coins; `false` if others were seen before.
+    /// Stores the digest of the peer's coins; `false` if other coins were seen before.
     pub(crate) fn see_shares(&self, digest: &[u8; 32]) -> Result<bool, ExchangeError> {
         self.folder.keep_first(SEEN_SHARES, digest).map_err(ExchangeError::kept)
     }
@@ -303,7 +303,8 @@ impl State {
         read.read_to_end(&mut bytes).map_err(ExchangeError::kept)?;
         let file = self.folder.directory().append(OBJECTS).map_err(ExchangeError::kept)?;
         let (objects, whole) = read_objects(&bytes).ok_or(ExchangeError::Damaged)?;
-        // A process killed while it wrote the last entry has not used that object.
+        // Cut off a last entry that is incomplete: the process that was killed while it wrote the
+        // entry has not used that object.
         file.set_len(whole).map_err(ExchangeError::kept)?;
         Ok((objects, Journal { file, has_failed: false }))
     }

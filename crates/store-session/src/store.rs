@@ -9,7 +9,7 @@ use vesica_link::CancelToken;
 /// Maximum bytes of an object. Most have about 8 MiB, or what a few threads write at once.
 pub const OBJECT_MAX_BYTES: u64 = 1 << 30;
 
-/// The lengths that an object of some kind may have. A reader refuses anything else in its place
+/// The lengths that an object of some kind may have. A reader refuses an object of another length
 /// before it reads it: a party that can write to a store must not choose how much memory a reader
 /// takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Parts of a run whose work is detached: what they send and receive is in detached objects.
+//! Parts of a run that run in other processes: what they send and receive is in detached objects of
+//! the store.
 
 use super::{Conversation, DetachedEntry, OBJECT_BYTES, lock};
 use crate::detached;
@@ -58,7 +59,7 @@ impl Detached for Conversation {
     fn hear(&self, streams: &[StreamId]) -> Vec<Received> {
         let heard = lock(&self.core.inbox).hear(streams);
         for one in &heard {
-            // It counts once, with the first of its streams.
+            // A parcel, which is a detached object, counts once, with the first of its streams.
             if let Received::Parcel(parcel, stream) = one
                 && parcel.streams.first().is_some_and(|(first, _)| first == stream)
             {

@@ -1,4 +1,4 @@
-//! How a party ends a run.
+//! How a party ends a run through a store.
 
 use super::{Conversation, Run, check_own, lock};
 use crate::error::ExchangeError;
@@ -29,12 +29,14 @@ impl Conversation {
     /// read it.
     ///
     /// # Errors
-    /// [`ExchangeError::Store`]. If the other side is away, it may not learn of it.
+    /// [`ExchangeError::Store`]. If the other side is away, it may not learn that the run was
+    /// abandoned.
     pub fn give_up(&self, reason: StopReason) -> Result<(), ExchangeError> {
         let Run { poller, own, .. } = &self.core.run;
         let ObjectPoller { options, run, peer } = poller;
         give_up(&*options.store, run, *own, reason)?;
-        // The other side's hello is there.
+        // The other side's hello is here already, so this waits only until the other side has the
+        // objects of this one.
         let _ = options.store.settle(&object::name(run, *peer, HELLO), options.wait);
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! What has arrived and has not been read yet.
+//! The peer's bytes that have arrived through the store and that this party has not read yet.
 
 use crate::detached;
 use crate::object::DETACHED;
@@ -12,13 +12,13 @@ use vesica_net::{Flight, Parcel, Received, StreamId};
 /// honest peer sends a few thousand.
 const UNREAD_LEAST_BYTES: usize = 256 << 20;
 
-/// About what a stream takes with its two queues.
+/// About the memory that a stream takes with its two queues.
 const STREAM_BYTES: usize = 256;
 
-/// About what bytes that follow a detached object take in addition to their own length.
+/// About the memory that bytes after a detached object take in addition to their length.
 const PIECE_BYTES: usize = 96;
 
-/// About what the name of a detached object takes with each of its streams.
+/// About the memory that the name of a detached object takes with each of its streams.
 const NAME_BYTES: usize = 320;
 
 /// Maximum number of streams with bytes that this party has not opened. An honest peer may be ahead
@@ -39,7 +39,7 @@ pub(super) struct Inbox {
     /// The sum of the sizes of all streams, and its maximum.
     unread: usize,
     unread_max: usize,
-    /// How many of the streams this party has not opened.
+    /// How many of the streams with bytes this party has not opened.
     unopened: usize,
     opened: HashSet<StreamId>,
     /// The ids of the detached objects that the peer has named since the start of the run: a
@@ -49,7 +49,7 @@ pub(super) struct Inbox {
     pub(super) seen: Vec<[u8; 32]>,
     /// Streams of finished parts, which are no longer read.
     closed: HashSet<StreamId>,
-    /// The number of the next object.
+    /// The number of the peer's next object.
     pub(super) next: u32,
 }
 
@@ -57,7 +57,7 @@ pub(super) struct Inbox {
 #[derive(Default)]
 struct Queue {
     ready: VecDeque<u8>,
-    /// What follows, starting with a detached object.
+    /// What follows the ready bytes, starting with a detached object that is not fetched yet.
     later: VecDeque<Segment>,
 }
 
@@ -66,17 +66,17 @@ enum Segment {
     Detached(Arc<Named>),
 }
 
-/// A detached object, as an object has named it.
+/// A detached object, as a numbered object has named it.
 pub(super) struct Named {
     pub(super) parcel: Parcel,
-    /// The number of that object.
+    /// The number of the object that named it.
     pub(super) number: u32,
-    /// Held by the thread that fetches it.
+    /// Held by the thread that fetches the detached object.
     pub(super) fetching: Mutex<()>,
 }
 
 impl Segment {
-    /// How much it counts against the limit.
+    /// How much the segment counts against the limit of unread bytes.
     fn size(&self) -> usize {
         match self {
             Segment::Bytes(bytes) => PIECE_BYTES + bytes.len(),
@@ -120,7 +120,7 @@ impl Queue {
         self.ready.is_empty() && self.later.is_empty()
     }
 
-    /// How much the stream counts against the limit.
+    /// How much the stream counts against the limit of unread bytes.
     fn size(&self) -> usize {
         STREAM_BYTES + self.ready.len() + self.later.iter().map(Segment::size).sum::<usize>()
     }
@@ -134,7 +134,7 @@ impl Inbox {
         Self { seen, closed, unread_max, ..Self::default() }
     }
 
-    /// Raises the limit to at least `bytes` unread and the space for their streams.
+    /// Raises the limit to at least `bytes` unread bytes and the memory for their streams.
     pub(super) fn expect(&mut self, bytes: u64) {
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         self.unread_max = self.unread_max.max(bytes.saturating_add(UNREAD_LEAST_BYTES));
@@ -147,10 +147,10 @@ impl Inbox {
         }
     }
 
-    /// Adds the pieces of the next object.
+    /// Adds the pieces of the peer's next object.
     ///
     /// # Errors
-    /// Misbehaviour of the peer: [`Misbehaviour::Flood`] if too much is unread.
+    /// Misbehaviour of the peer: [`Misbehaviour::Flood`] if there are too many unread bytes.
     pub(super) fn add(&mut self, object: &Opened) -> Result<(), Misbehaviour> {
         let number = self.next;
         self.next += 1;
@@ -177,7 +177,8 @@ impl Inbox {
         Ok(())
     }
 
-    /// Adds to a stream; `push` returns how much its size grows.
+    /// Adds bytes or a detached object to a stream; `push` returns how much the stream's size
+    /// grows.
     fn push(
         &mut self,
         stream: StreamId,
@@ -204,7 +205,7 @@ impl Inbox {
         }
     }
 
-    /// Takes the queue of `stream`.
+    /// Removes the queue of `stream`.
     fn remove(&mut self, stream: StreamId) -> Option<Queue> {
         let queue = self.streams.remove(&stream)?;
         self.unread -= queue.size();
@@ -240,10 +241,10 @@ impl Inbox {
         }
     }
 
-    /// Replaces `named` with its bytes in the streams.
+    /// Replaces the detached object `named`, in the queues of its streams, with its bytes.
     ///
     /// # Errors
-    /// [`Misbehaviour::Flood`] if too much is unread.
+    /// [`Misbehaviour::Flood`] if there are too many unread bytes.
     pub(super) fn fill(&mut self, named: &Arc<Named>, flight: &Flight) -> Result<(), Misbehaviour> {
         for (stream, bytes) in flight.iter() {
             let Some(queue) = self.streams.get_mut(&stream) else { continue };
@@ -261,8 +262,8 @@ impl Inbox {
         self.check()
     }
 
-    /// Takes everything of `streams`, which this party reads from now on. What it takes of a stream
-    /// does not depend on what the peer sends on others.
+    /// Takes all unread bytes and detached objects of `streams`, which this party reads from now
+    /// on. What it takes of a stream does not depend on what the peer sends on other streams.
     pub(super) fn hear(&mut self, streams: &[StreamId]) -> Vec<Received> {
         let mut heard = Vec::new();
         for stream in streams {
@@ -282,21 +283,21 @@ impl Inbox {
     }
 }
 
-/// Takes everything that an object brings.
+/// Adds an object to an empty inbox, and takes everything out of it.
 ///
 /// # Panics
-/// If anything remains, or if it counts for less than it takes.
+/// If anything remains in the inbox, or was not counted.
 pub(crate) fn hear_all(object: &Opened) {
     let mut inbox = Inbox::new(Vec::new(), HashSet::new(), 0);
     let added = inbox.add(object);
     let counted: usize = inbox.streams.values().map(Queue::size).sum();
-    assert!(counted == inbox.unread, "something does not count");
-    assert!(inbox.unopened == inbox.streams.len(), "an unopened stream does not count");
+    assert!(counted == inbox.unread, "some unread bytes are not counted");
+    assert!(inbox.unopened == inbox.streams.len(), "an unopened stream is not counted");
     let mut streams: Vec<StreamId> = inbox.streams.keys().copied().collect();
     streams.sort_unstable();
     let heard = inbox.hear(&streams);
-    assert!(inbox.unread == 0 && inbox.unopened == 0, "something stays");
-    assert!(heard.is_empty() == streams.is_empty(), "a stream gives nothing");
+    assert!(inbox.unread == 0 && inbox.unopened == 0, "something remains in the inbox");
+    assert!(heard.is_empty() == streams.is_empty(), "a stream has nothing to take");
     if added.is_ok() {
         // The same object again names the same ids.
         let names = object.pieces().any(|(stream, _)| stream == DETACHED);

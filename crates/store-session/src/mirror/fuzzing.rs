@@ -44,8 +44,8 @@ pub fn lines() -> [Vec<u8>; 2] {
 /// that has started a run.
 ///
 /// # Panics
-/// If this side keeps anything that is not an object of a run, or more than was sent; if the fault
-/// is one of this side.
+/// If this side keeps anything that is not an object of a run, or more bytes than were sent; if the
+/// error blames this side's folder.
 pub fn receive(folder: &Path, said: &[u8]) {
     let local = FolderStore::open(folder).expect("the folder is there");
     local.put_if_absent(&name("1-hello"), b"").expect("the folder can be written");
@@ -60,9 +60,9 @@ pub fn receive(folder: &Path, said: &[u8]) {
     match core.receive(&mut Said(said)) {
         Err(Fault::Line | Fault::There | Fault::SetBack) => {}
         Err(Fault::Here(kind)) => {
-            panic!("what the other side says is no fault of the folder: {kind}")
+            panic!("bytes of the other side are no fault of this side's folder: {kind}")
         }
-        Ok(()) => panic!("the line has no more messages, and its reader did not stop"),
+        Ok(()) => panic!("the other side's bytes have ended, and the reader did not stop"),
     }
     let mut bytes = 0;
     for run in folders(folder).expect("the folder can be listed") {
@@ -79,7 +79,7 @@ pub fn receive(folder: &Path, said: &[u8]) {
     assert!(line.runs.iter().all(|run| line.theirs.iter().any(|name| name.starts_with(run))));
 }
 
-/// Everything in `folder`, under any name.
+/// The names of everything in `folder`.
 fn folders(folder: &Path) -> io::Result<Vec<String>> {
     std::fs::read_dir(folder)?
         .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))

@@ -1,4 +1,4 @@
-//! Receiving from the other side.
+//! Receiving the messages of the other side of a mirror.
 
 use super::wire::{Fault, HAVE, Kind, LEAVE, OBJECT, read, read_name};
 use super::{Core, HAVE_MAX, OBJECT_COST_BYTES, READ_BYTES, SMALL_MAX, UNASKED_MAX_BYTES, run_of};
@@ -10,7 +10,7 @@ use std::time::Instant;
 use vesica_net::StreamReader;
 
 impl Core {
-    /// Receives until the connection ends or something received is wrong.
+    /// Receives messages and stores their objects, until the connection ends or a message is wrong.
     pub(super) fn receive(&self, reader: &mut dyn StreamReader) -> Result<(), Fault> {
         let hello_of = |party: u8, name: &str| object::name(run_of(name), party, HELLO);
         loop {
@@ -41,7 +41,7 @@ impl Core {
                             awaited.insert(name.clone());
                         }
                     }
-                    // The one that this side sent first comes first.
+                    // The object that this side sent first comes first.
                     unknown.sort_unstable();
                     let unknown = unknown.into_iter().map(|(_, name)| name).collect();
                     let mut line = self.line();
@@ -79,7 +79,7 @@ impl Core {
                         reader.read_exact(&mut bytes[begin..])?;
                         self.line().moved = Some(Instant::now());
                     }
-                    // Count it before the run can ask for it.
+                    // Count the object as not asked for before the run can ask for it.
                     if kind == Kind::Numbered && !self.local.has(&name) {
                         let mut line = self.line();
                         line.unasked.insert(name.clone(), len + OBJECT_COST_BYTES);

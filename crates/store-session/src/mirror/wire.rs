@@ -1,4 +1,4 @@
-//! The names of objects, and the messages that carry them.
+//! The messages of a mirror, and the names of objects in them.
 
 use crate::name::{self, RunName, parse_object};
 use std::io;
@@ -17,7 +17,7 @@ pub(super) enum Fault {
     Here(io::ErrorKind),
     /// The other side has sent what no party sends.
     There,
-    /// The other side has what this side does not know that it sent.
+    /// The other side has an object of this side that this side's state does not have.
     SetBack,
 }
 
@@ -58,7 +58,7 @@ impl Kind {
             name::Kind::Shares => Kind::Shares,
             name::Kind::Numbered if party == own => Kind::Own,
             name::Kind::Numbered => Kind::Numbered,
-            // No party writes one to a mirror.
+            // No party writes a detached object to a mirror.
             name::Kind::Detached => return None,
             name::Kind::End | name::Kind::GivenUp => Kind::Last,
         })
@@ -75,12 +75,12 @@ impl Kind {
 }
 
 fn push_name(bytes: &mut Vec<u8>, name: &str) {
-    // The names of this crate are short.
+    // A name has at most 64 bytes.
     bytes.push(name.len() as u8);
     bytes.extend_from_slice(name.as_bytes());
 }
 
-/// The message that lists the objects here.
+/// The message that lists the objects of this side.
 pub(super) fn have_of(names: &[String]) -> Vec<u8> {
     let mut bytes = vec![HAVE];
     bytes.extend_from_slice(&(names.len() as u32).to_le_bytes());

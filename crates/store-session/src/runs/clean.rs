@@ -65,7 +65,7 @@ pub struct Cleaned {
     /// them was removed.
     pub kept: Vec<StoredRun>,
     /// Old leftovers of objects whose writers never finished, in folders of runs. Their names do
-    /// not tell whose they are, so those of one party alone cannot be removed.
+    /// not tell which party wrote them, so those of one party alone cannot be removed.
     pub unfinished: FileTotals,
     /// Such leftovers that the store did not let this party remove.
     pub unfinished_denied: FileTotals,

@@ -357,7 +357,8 @@ impl Scene {
     /// Returns what it reads.
     ///
     /// # Panics
-    /// If it reads other bytes than the peer's, or ends with an error of its own state.
+    /// If party 0 reads bytes that the honest peer did not send, or ends with an error of its own
+    /// state.
     pub fn run(
         &self,
         stage: Stage,

@@ -126,7 +126,8 @@ fn a_party_without_its_folder_learns_that_there_was_a_run() {
     for object in ["0-hello", "0-shares", "1-hello"] {
         assert_eq!(got(&one, object), object.as_bytes());
     }
-    // What comes afterwards is for the next run: no party reads the messages of this one.
+    // An object put now, such as the mark of an abandoned run, is still sent, as the next run needs
+    // it. Numbered objects are not: no party reads the messages of this run.
     two.put_if_absent(&name("1-given-up"), b"x").unwrap();
     assert_eq!(got(&one, "1-given-up"), b"x");
     for object in ["0-000000", "1-000000"] {

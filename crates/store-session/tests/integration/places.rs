@@ -31,10 +31,10 @@ fn turn(scene: &Scene, shared: &Path, party: usize) -> Result<(), ExchangeError>
     ended
 }
 
-/// Its name, what the error says of it, and how to make it.
+/// The name of a kind of file, how the store's error describes such a file, and how to make one.
 type Thing = (&'static str, ActualKind, Box<dyn Fn()>);
 
-/// Things that can be made at `path` and are not objects. A link leads to `original`.
+/// What the tests put at `path` in place of an object. The link leads to `original`.
 fn things(path: &Path, original: &Path) -> Vec<Thing> {
     let at = || path.to_path_buf();
     let (pipe, link, folder, socket, device, sparse) = (at(), at(), at(), at(), at(), at());

@@ -10,8 +10,8 @@ use vesica_link::CancelToken;
 use vesica_net::{Connection, Context};
 use vesica_store_session::{Conversation, ExchangeError};
 
-/// A conversation with questions and answers on the first stream, and on two forks at once. What a
-/// party sends depends on its randomness and on everything that it has received.
+/// A program that sends and receives on the first stream, and on two forks at once. What it sends
+/// depends on its randomness and on everything that it has received.
 pub(crate) fn program(ctx: &mut Context) -> Result<Vec<u8>> {
     let mut heard = vec![1];
     let mut turn = |ctx: &mut Context, len: usize| -> Result<()> {

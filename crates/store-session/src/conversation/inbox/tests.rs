@@ -35,7 +35,7 @@ fn joined(pieces: Pieces) -> Pieces {
     all
 }
 
-/// Some stream of the peer's.
+/// A stream of the peer's, by its number in the test.
 fn stream(number: u64) -> StreamId {
     StreamId::from_u64(number.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1 << 63)
 }
@@ -76,8 +76,8 @@ fn more_objects_stored_detached_than_a_run_has_are_refused() {
     assert_eq!(one(&mut inbox), Err(Misbehaviour::Flood));
 }
 
-/// One byte each of streams that this party has not opened: the peer is stopped when there are more
-/// of them than an honest peer has.
+/// The peer sends one byte on each of many streams that this party never opens. The inbox refuses
+/// them once there are more such streams than an honest peer has.
 #[test]
 fn streams_that_nobody_opens_are_bounded() {
     let mut inbox = inbox();
@@ -92,7 +92,7 @@ fn streams_that_nobody_opens_are_bounded() {
     assert!(inbox.unread <= (UNOPENED_MAX + 1) * (STREAM_BYTES + 1), "{}", inbox.unread);
 }
 
-/// All partitions of a run, five streams each, none of which is open here.
+/// The peer sends on five streams of each partition of a run, none of which is open here.
 #[test]
 fn an_honest_peer_may_be_ahead_in_all_partitions() {
     let mut inbox = inbox();
