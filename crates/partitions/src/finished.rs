@@ -1,5 +1,5 @@
-//! A partition's result in the form stored until the run ends, so that a later process need not run
-//! it again.
+//! The result of one partition in the form that is stored until the run ends, so that a later
+//! process need not run the partition again.
 //!
 //! All forms start with the [`Cost`] of the partition: payload bytes sent and received, and changes
 //! of direction, 8 bytes each. The length of the rest depends only on public figures.
@@ -16,11 +16,12 @@ pub use step::FinishedStep;
 
 use vesica_core::Misbehaviour;
 
-/// Reasons by their codes, from 1 on. Any other reason is stored as the first.
+/// Reasons why the result of a partition is refused, by their codes, from 1 on. Any other reason is
+/// stored as the first.
 const REASONS: [Misbehaviour; 3] =
     [Misbehaviour::SelfCheckFailed, Misbehaviour::InvalidValue, Misbehaviour::CommitmentBroken];
 
-/// What running a partition cost.
+/// What the protocol on one partition sent and received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cost {
     /// Payload bytes sent and received.
@@ -58,14 +59,14 @@ impl Cost {
     }
 }
 
-/// 0, or the code of the reason.
+/// The stored code of the reason why a partition's result is refused; 0 if it is not.
 pub fn code_of(refused: Option<Misbehaviour>) -> u8 {
     let code = |why| 1 + REASONS.iter().position(|reason| *reason == why).unwrap_or(0) as u8;
     refused.map_or(0, code)
 }
 
-/// The reason with this code: `Some(None)` for 0, which is no refusal, and `None` for an unknown
-/// code.
+/// The reason why a partition's result is refused, from its stored code: `Some(None)` for 0, which
+/// is no refusal, and `None` for an unknown code.
 pub fn reason(code: u8) -> Option<Option<Misbehaviour>> {
     match code {
         0 => Some(None),

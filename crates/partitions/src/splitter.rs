@@ -20,14 +20,16 @@ const BATCH: usize = 1 << 10;
 /// look beforehand for items that share a partition. If the key came from the agreement alone, an
 /// attacker could search offline without a time limit, and then fill one partition of an honest
 /// party whose items come from another source. A peer that deviates knows the secret once the
-/// parties have met. It can then choose which of its own items go where, which changes nothing: in
-/// each partition, a protocol takes at most the padded length plus what its slack leaves.
+/// parties have met. It can then choose which of its own items go into which partition, but gains
+/// nothing: in each partition, a protocol takes at most as many items as the padded length, plus
+/// what its slack leaves.
 pub struct Splitter {
     aes: Aes128,
 }
 
 impl Splitter {
-    /// The function under `secret`, which only the two parties of a session hold.
+    /// The function that assigns items to partitions, under `secret`, which only the two parties of
+    /// a session hold.
     pub fn new(secret: &[u8; 32]) -> Self {
         let mut key = [0; Block::LEN];
         key.copy_from_slice(&derive(KEY_LABEL, &[secret])[..Block::LEN]);

@@ -49,7 +49,7 @@ pub enum Opened {
     Nothing,
     /// A regular file.
     File(File),
-    /// Something that is not a regular file. It was not opened.
+    /// Something that is not a regular file, and was left unopened.
     NotAFile,
 }
 

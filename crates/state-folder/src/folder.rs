@@ -135,7 +135,8 @@ impl Folder {
         }
     }
 
-    /// Writes a file whole or not at all, and durably: a party must be able to send the same again.
+    /// Writes a file of the state folder whole or not at all, and durably: after a crash a party
+    /// must be able to send the same bytes again.
     ///
     /// # Errors
     /// File system errors.
@@ -143,7 +144,7 @@ impl Folder {
         self.write_by(name, |file| file.write_all(bytes))
     }
 
-    /// The same, with the contents that `write` writes.
+    /// As [`write`](Self::write), with the contents that the function `write` writes.
     ///
     /// # Errors
     /// The errors of `write`, and file system errors.
@@ -153,8 +154,8 @@ impl Folder {
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<()> {
         let _alone = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        // The name is fixed, so this overwrites what a process killed here has left, and it is
-        // removed with the rest.
+        // The name is fixed, so this overwrites the file that a process killed here has left, and
+        // [`remove`](Self::remove) finds it.
         let mut file = self.directory.overwrite(UNFINISHED, 0o600)?;
         write(&mut file)?;
         file.sync_all()?;
@@ -219,8 +220,8 @@ impl Folder {
     }
 }
 
-/// Refuses a folder that other users can replace. If it does not exist yet, its parent will be
-/// created by this user or is checked here.
+/// Refuses a folder that other users can replace. If the folder does not exist yet, its parent
+/// exists and is checked here, or this user will create both.
 fn check_parent(path: &Path) -> Result<(), FolderError> {
     // A link is the user's own, so its target is what counts.
     let path = match fs::canonicalize(path) {

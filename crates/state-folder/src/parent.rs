@@ -16,10 +16,10 @@ const SUPERUSER: u32 = 0;
 
 /// Whether users other than this process's and the superuser can replace what is in the folder that
 /// `parent` describes: either it is another user's, or they can write there and it is not sticky. A
-/// group whose only member is the folder's owner counts as that user, and in a folder of the
-/// superuser so does the group of this process's user, as the volumes of containers are like that.
-/// A superuser works in folders of other users, in containers above all, so their owner does not
-/// matter to it.
+/// group whose only member is the folder's owner counts as the owner. In a folder of the superuser,
+/// a group whose only member is this process's user counts too, because volumes of containers are
+/// set up like that. A superuser works in folders of other users, in containers above all, so their
+/// owner does not matter to it.
 pub(crate) fn others_can_replace(parent: &Metadata) -> bool {
     let (owner, mode, user) = (parent.uid(), parent.permissions().mode(), geteuid().as_raw());
     can_replace(owner, mode, user, || is_trusted_group(parent.gid(), owner, user))

@@ -25,7 +25,8 @@ pub enum UrlFault {
     Secret,
     /// It has a part that its scheme does not have: a user, a port, a query.
     Extra,
-    /// A name in it has a character, or a form, that names of its kind do not have.
+    /// The name of a host, user, bucket or folder in it has a character, or a form, that such names
+    /// do not have.
     Name,
     /// The port is not a number from 1 to 65535.
     Port,
@@ -49,7 +50,8 @@ pub enum SshFault {
     Settings,
 }
 
-/// Why a place cannot be used. The error never holds the URL, which may contain a password.
+/// Why the store at a URL, or in a folder, cannot be used. The error never holds the URL, which may
+/// contain a password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoresError {

@@ -278,7 +278,8 @@ impl Store for Sftp {
                 Looked::ActualKind(is) => return Err(NotAnObject::new(name, is).into()),
                 Looked::File(file, bytes) => (file, bytes),
             };
-            // The opened file may differ from the one that was checked.
+            // Check the length again: the server may have opened another file than the one whose
+            // length was checked.
             lengths.check(name, bytes)?;
             let read = self
                 .runtime
