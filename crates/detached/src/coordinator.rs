@@ -1,4 +1,4 @@
-//! The coordinator of a run whose partitions are matched in other processes, in turns.
+//! The coordinator of a run whose partitions are matched by workers in other processes, in turns.
 //!
 //! ```text
 //!  peer ──▶ messages for each partition ──▶ a task for each partition that has enough ──▶ workers
@@ -17,19 +17,20 @@ use vesica_net::{
 };
 use vesica_partitions::Cost;
 
-/// The pause in which more messages may arrive before the coordinator handles those it has, and the
-/// most such pauses: a batch of tasks takes about a second, however many it has.
+/// How long the coordinator waits for messages to more partitions before it hands out tasks, and
+/// how many times at most: a batch of tasks takes about a second, however many tasks it has.
 const GATHER: (Duration, u32) = (Duration::from_millis(150), 20);
 
-/// Most objects fetched in a row before tasks are handed out: a peer cannot delay the run by
-/// sending more.
+/// The coordinator fetches at most this many objects of the peer in a row before it hands out
+/// tasks: a peer cannot delay the run by sending more.
 const MOST_AT_ONCE: u32 = 4096;
 
-/// Bytes of messages that this process holds in memory before it has `workers` keep them.
+/// Bytes of the peer's messages that the coordinator holds in memory before it has the workers
+/// store them.
 const GATHERED_BYTES: u64 = 256 << 20;
 
-/// Most of the peer's objects that a task reads. A partition has about ten messages, each in parts
-/// of 64 MiB; every task carries the list of all of them.
+/// Most objects of the peer that a task reads. A partition receives about ten messages, each in
+/// objects of up to 64 MiB; each of its tasks carries the list of all of them.
 const MOST_OBJECTS: usize = 1024;
 
 const DETACHED: Error = Error::Bug("this connection has no detached parts");
@@ -47,7 +48,7 @@ pub struct DetachedMatches {
     pub rows: u64,
     /// Why the result is refused, if it is.
     pub refused: Option<Misbehaviour>,
-    /// The most changes of direction in any one partition.
+    /// The most changes between sending and receiving in any one partition.
     pub direction_changes: u64,
 }
 
@@ -68,18 +69,20 @@ impl DetachedMatches {
 /// An unfinished partition.
 struct Part {
     index: u64,
-    /// The first stream of each step of the protocol, or of its whole run.
+    /// The first stream of each step of the protocol; of the whole run if it has no steps.
     roots: Vec<StreamId>,
     heard: Vec<ReceivedAt>,
-    /// Bytes that arrived in objects of the run and that `workers` does not have yet.
+    /// Bytes of the peer that arrived for the partition and that the workers have not stored yet.
     fresh: Flight,
     /// How many bytes of each stream have arrived, and of all streams together.
     arrived: BTreeMap<StreamId, u64>,
     all: u64,
     opened: Vec<StreamId>,
-    /// On which streams it waits, and for how many bytes; `None` if it has not run in this process.
+    /// On which streams the partition waits, and for how many bytes; `None` if this process has not
+    /// handed out a task for it.
     needs: Option<Vec<(StreamId, u64)>>,
-    /// The result of a turn that reveals something, until every partition has reached that step.
+    /// The result of a task that reveals something to the peer, held until every partition has
+    /// reached that step.
     held: Option<TaskResult>,
 }
 
@@ -102,7 +105,7 @@ impl Part {
         }
     }
 
-    /// Its next task.
+    /// The partition's next task.
     fn task(&mut self, detached: &dyn Detached, kept: &mut Vec<(String, Vec<u8>)>) -> Task {
         self.keep(kept);
         Task {
@@ -115,7 +118,8 @@ impl Part {
         }
     }
 
-    /// Takes a message of the peer; `most` bounds the bytes of all messages together.
+    /// Takes a message of the peer to this partition; `most` bounds the bytes of all its messages
+    /// together.
     fn hear(
         &mut self,
         heard: Received,
@@ -149,7 +153,8 @@ impl Part {
         if self.all > most { Err(Misbehaviour::BrokenFraming.into()) } else { Ok(()) }
     }
 
-    /// Names the bytes that `workers` does not have yet; `workers` will keep them under that name.
+    /// Names the bytes that the workers have not stored yet, and adds them to `kept`, which the
+    /// workers will store under these names.
     fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
         if self.fresh.is_empty() {
             return;
@@ -196,8 +201,8 @@ pub fn run_detached(
         found: DetachedMatches::default(),
     };
     let mut roots: Vec<Vec<StreamId>> = vec![Vec::new(); run_spec.partitions as usize];
-    // The same order as in a process that has the rows: the first streams of one step in all
-    // partitions, then those of the next step.
+    // Open streams in the same order as a process that has the rows: the first streams of one step
+    // in all partitions, then those of the next step.
     for _ in 0..known.steps() {
         for roots in &mut roots {
             let (_, opened) = ctx.fork_detached()?;
@@ -208,7 +213,8 @@ pub fn run_detached(
         match session.kept_part(index)? {
             Some(kept) => {
                 coordinator.end(&PartitionResult::from_bytes(&kept).ok_or(DAMAGED)?);
-                // It finished after all partitions had reached the step that reveals.
+                // A partition finishes only after all partitions have reached the step that
+                // reveals.
                 coordinator.may_reveal = true;
             }
             None => coordinator.parts.push(Part::new(detached, index, roots)),
@@ -236,13 +242,13 @@ struct Coordinator<'a> {
     workers: &'a dyn Workers,
     run_spec: &'a RunSpec,
     meter: Meter,
-    /// The unfinished ones.
+    /// The unfinished partitions.
     parts: Vec<Part>,
     /// Whether all partitions have reached the step in which this party reveals something.
     may_reveal: bool,
     /// An honest peer sends fewer bytes than this to a partition.
     most_heard: u64,
-    /// What `workers` must keep before the next tasks.
+    /// Bytes of the peer, by name, that the workers must store before the next tasks.
     kept: Vec<(String, Vec<u8>)>,
     found: DetachedMatches,
 }
@@ -270,7 +276,8 @@ impl Coordinator<'_> {
         Ok(())
     }
 
-    /// Fetches more messages while some are there at once and there is room for them.
+    /// Fetches messages of the peer that have arrived, while there is room for them. Returns
+    /// whether there were any.
     fn gather(&mut self) -> Result<bool> {
         let mut has_more = false;
         for _ in 0..MOST_AT_ONCE {
@@ -283,7 +290,7 @@ impl Coordinator<'_> {
         Ok(has_more)
     }
 
-    /// Hands the messages in memory to `workers` if there are many.
+    /// Has the workers store the messages in memory if there are many.
     fn make_room(&mut self) -> Result<()> {
         if self.gathered() < GATHERED_BYTES {
             return Ok(());
@@ -295,7 +302,7 @@ impl Coordinator<'_> {
         kept.map(drop).map_err(|WorkersFault| TransportError::CancelledHere.into())
     }
 
-    /// Bytes of messages in memory.
+    /// Bytes of the peer's messages in memory.
     fn gathered(&self) -> u64 {
         let fresh: u64 = self.parts.iter().map(|part| part.fresh.len()).sum();
         fresh + self.kept.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>()
@@ -354,8 +361,8 @@ impl Coordinator<'_> {
             part.opened = one.opened();
             let needs = one.needs.iter().map(|(id, len)| (StreamId::from_u64(*id), *len));
             part.needs = Some(needs.collect());
-            // It would be ready again at once: the peer has announced more bytes than its objects
-            // hold.
+            // The partition would be ready again at once: the peer has announced more bytes than
+            // its objects hold.
             if one.ended.is_none() && part.is_ready() {
                 return Err(Misbehaviour::BrokenFraming.into());
             }

@@ -7,7 +7,7 @@ use vesica_core::Misbehaviour;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault(u8, [u64; 3]);
 
-/// Those without figures, numbered from 3. Any other is encoded as the first.
+/// Misbehaviour without figures, numbered from 3. One that is not listed is encoded as the first.
 const PLAIN: [Misbehaviour; 13] = [
     Misbehaviour::InvalidValue,
     Misbehaviour::InvalidPublicKey,

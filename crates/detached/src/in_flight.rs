@@ -1,4 +1,4 @@
-//! Several partitions at a time, each in a fork of the run's context.
+//! Runs several partitions at a time, each in a fork of the run's context.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
@@ -7,12 +7,13 @@ use vesica_agreement::split;
 use vesica_core::{Error, Result, StopReason};
 use vesica_net::{Connection, Context, OpenedStreams};
 
-/// Calls `work` with each number below `count`, a fork of `ctx`, and the streams the fork opens, in
-/// ascending order and at most `at_once` at a time. Each fork is connected to the peer's fork with
-/// the same number, however many the peer runs at once.
+/// Calls `work` for each of `count` partitions, in ascending order and at most `at_once` at a time,
+/// with the partition's number, a fork of `ctx`, and the streams that the fork opens. Each fork is
+/// connected to the peer's fork for the same partition, however many the peer runs at once.
 ///
-/// Number i starts when all up to i − [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD) have finished:
-/// in a step in which only this side sends, the peer has at most that many unread partitions.
+/// Partition i starts when all partitions up to i − [`PARTITIONS_AHEAD`](split::PARTITIONS_AHEAD)
+/// have finished: in a step in which only this side sends, the peer has at most that many unread
+/// partitions.
 ///
 /// # Errors
 /// The first error of `work`, which stops the session.
@@ -41,7 +42,8 @@ pub fn in_flight(
     let fail = |error: Error| {
         let mut first = failure();
         if first.is_none() {
-            // The other threads end. The caller knows the reason and tells the peer.
+            // Aborting the session ends the other threads, which may be waiting for the peer. The
+            // caller gets the error and tells the peer the reason.
             session.abort(error.stop_reason());
             *first = Some(error);
         }
@@ -53,8 +55,8 @@ pub fn in_flight(
             match fork() {
                 Ok(Some((index, mut ctx, opened))) => {
                     if let Err(error) = work(index, &mut ctx, &opened) {
-                        // Before the fork ends: the peer would notice that, and stop this side for
-                        // another reason.
+                        // Report the error before `ctx`, the fork, is dropped: the peer would
+                        // notice that the fork ends, and stop this side for another reason.
                         return fail(error);
                     }
                     drop(ctx);
@@ -67,7 +69,7 @@ pub fn in_flight(
     };
     let most = count.min(split::PARTITIONS_AHEAD);
     let threads = at_once.get().min(usize::try_from(most).unwrap_or(usize::MAX));
-    // This thread waits for them.
+    // While the threads below work on partitions, this one waits.
     session.parts(threads as isize - 1);
     std::thread::scope(|scope| {
         for _ in 0..threads {
@@ -107,7 +109,7 @@ struct Window {
 
 #[derive(Default)]
 struct Done {
-    /// All below this number have finished.
+    /// All partitions below this number have finished.
     first: u64,
     later: BTreeSet<u64>,
     /// No further partition may start.
@@ -119,7 +121,7 @@ impl Window {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `index` may start; returns whether it may.
+    /// Waits until partition `index` may start; returns whether it may.
     fn wait_for(&self, index: u64, has_failed: &dyn Fn() -> bool) -> bool {
         let mut done = self.lock();
         while index >= done.first + split::PARTITIONS_AHEAD && !done.closed && !has_failed() {

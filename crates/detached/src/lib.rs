@@ -4,7 +4,8 @@
 //! * [`in_flight`] runs several partitions at a time; [`InSteps`] runs a protocol that finishes
 //!   each step in all partitions before the next, over the party's [`PartRows`].
 //! * [`RunSpec`]: what detached tasks need to know of the run; [`Task`] and [`TaskResult`]: one
-//!   turn of a partition, and its result.
+//!   turn of a partition, which is its protocol run on all bytes received so far, and the turn's
+//!   result.
 //! * [`Workers`]: programs in other processes, to which [`run_detached`] hands the tasks of a run.
 //!
 //! A task is a pure function of its run spec, of its partition's items and of the peer's bytes. It

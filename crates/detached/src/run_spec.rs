@@ -39,7 +39,7 @@ pub struct RunSpec {
     pub check_secret: [u8; 32],
     /// The seed of this party's randomness.
     pub seed: [u8; 32],
-    /// The keys with which this party stores its messages and reads the peer's.
+    /// The keys with which a task stores this party's messages and reads the peer's.
     pub desk: Vec<u8>,
     /// The label under which bytes are counted.
     pub label: String,
@@ -55,7 +55,7 @@ impl RunSpec {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The spec in this JSON; `None` if there is none.
+    /// The spec in this JSON; `None` if it is malformed.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
@@ -75,7 +75,7 @@ pub(crate) struct CheckedSpec {
 }
 
 /// The spec is not of this version.
-const OTHER: Error = Error::Bug("a task has orders that it does not understand");
+const OTHER: Error = Error::Bug("a task does not understand its run spec");
 
 impl CheckedSpec {
     /// # Errors
@@ -105,8 +105,8 @@ impl CheckedSpec {
         })
     }
 
-    /// More bytes than an honest peer sends to a partition: twice the formula's, plus room for
-    /// overhead.
+    /// More bytes than an honest peer sends to a partition: twice those of the protocol's byte
+    /// formula, plus room for overhead.
     pub(crate) fn most_heard(&self) -> u64 {
         let all = split::traffic(self.row, &self.params).total();
         2 * all.div_ceil(self.plan.partitions()) + (1 << 20)

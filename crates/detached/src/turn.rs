@@ -1,4 +1,5 @@
-//! One turn of a partition.
+//! One turn of a partition, which is a task for a worker: the protocol runs from the start on all
+//! bytes received so far, until it ends or needs more.
 
 use crate::run_spec::{CheckedSpec, RunSpec};
 use crate::{Fault, PartComparison};
@@ -23,7 +24,8 @@ const ID_LABEL: &str = "vesica tasks 2026 id of an object v1";
 /// Most bytes of streams in one object.
 const OBJECT_BYTES: usize = DETACHED_MAX_BYTES as usize;
 
-/// How long after its name an object may appear: this many pauses, each this long.
+/// How long a task waits for an object that the peer has named and that the store does not show
+/// yet: this many pauses, each this long.
 const LATE: (u32, Duration) = (20, Duration::from_millis(250));
 
 /// What a party has sent on a stream so far.
@@ -31,24 +33,25 @@ const LATE: (u32, Duration) = (20, Duration::from_millis(250));
 pub struct Point {
     /// The stream.
     pub stream: u64,
-    /// How many bytes.
+    /// How many bytes the party has sent on it.
     pub len: u64,
-    /// Their digest.
+    /// The digest of those bytes.
     pub digest: [u8; 32],
 }
 
-/// A [`Parcel`], in a form that travels between processes.
+/// A [`Parcel`], an object of the store with bytes that a partition sends, in a form that travels
+/// between processes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ParcelRecord {
-    /// Its id.
+    /// The id of the object.
     pub id: [u8; 16],
     /// The key that seals it.
     pub key: [u8; 32],
-    /// The digest of what is stored.
+    /// The digest of the stored object.
     pub digest: [u8; 32],
-    /// How many bytes are stored.
+    /// The length of the stored object in bytes.
     pub len: u64,
-    /// Which streams it has bytes of, and how many.
+    /// The streams of which it has bytes, each with their number.
     pub streams: Vec<(u64, u64)>,
 }
 
@@ -69,28 +72,29 @@ impl From<&ParcelRecord> for Parcel {
     }
 }
 
-/// Where a task finds what its partition has received.
+/// Where a task finds bytes that its partition has received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReceivedAt {
-    /// In the store, for this stream.
+    /// The bytes of this stream in an object of the store.
     Parcel(ParcelRecord, u64),
-    /// In a file of this name that the coordinator has written; the file's [digest](digest_of).
+    /// Bytes that [`Workers::take`](crate::Workers::take) stored under this name; their
+    /// [digest](digest_of).
     Kept(String, [u8; 32]),
 }
 
-/// One turn of a partition.
+/// A task: one turn of a partition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Task {
     /// The number of the partition.
     pub part: u64,
-    /// The first stream of each step of the protocol, or of its whole run.
+    /// The first stream of each step of the protocol; of the whole run if it has no steps.
     pub roots: Vec<u64>,
-    /// What the ids of the stored objects derive from: random, and the same however often the task
-    /// runs.
+    /// The ids of the objects that the task stores derive from this: random, and the same however
+    /// often the task runs.
     pub id: [u8; 16],
     /// The key that seals those objects: random, and the same however often the task runs.
     pub key: [u8; 32],
-    /// What the partition has sent before.
+    /// What the partition has sent in earlier turns.
     pub said: Vec<Point>,
     /// All that the partition has received, in order.
     pub heard: Vec<ReceivedAt>,
@@ -101,16 +105,17 @@ pub struct Task {
 pub struct TaskResult {
     /// The number of the partition.
     pub part: u64,
-    /// What the partition sends next, in order.
+    /// The objects that the task has stored, with the bytes that the partition sends next, in
+    /// order.
     pub parcels: Vec<ParcelRecord>,
-    /// All that it has sent, including the parcels.
+    /// All that the partition has sent, including the parcels.
     pub said: Vec<Point>,
-    /// The streams that it has opened.
+    /// The streams that the partition has opened.
     pub opened: Vec<u64>,
-    /// On which streams it waits, and for how many bytes of each in all.
+    /// On which streams the partition waits, and for how many bytes of each in all.
     pub needs: Vec<(u64, u64)>,
-    /// Whether the step in which this party reveals something has started. The parcels may not be
-    /// announced before all partitions have reached it.
+    /// Whether the step in which this party reveals something has started. The coordinator must not
+    /// announce the parcels to the peer before all partitions have reached that step.
     pub reveals: bool,
     /// The partition's result, if it has finished.
     pub ended: Option<PartitionResult>,
@@ -123,8 +128,7 @@ pub struct TaskResult {
 pub struct PartitionResult {
     /// How many own items are common; `None` if this party learns nothing.
     pub matched: Option<u64>,
-    /// How many entries are common, where several may be of the same item; 0 if this party learns
-    /// nothing.
+    /// How many rows have a common item; 0 if this party learns nothing.
     pub rows: u64,
     /// 0, or the code of the reason why the result is refused.
     refused: u8,
@@ -139,7 +143,8 @@ impl PartitionResult {
         reason(self.refused).unwrap_or(Some(Misbehaviour::SelfCheckFailed))
     }
 
-    /// The bytes in which it is stored: their number does not depend on the result.
+    /// The bytes in which the partition's result is stored: their number does not depend on the
+    /// result.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.matched.is_some()), self.refused];
         let (sent, received) = self.payload;
@@ -149,7 +154,7 @@ impl PartitionResult {
         bytes
     }
 
-    /// The result in [these bytes](Self::to_bytes); `None` if they hold something else.
+    /// The result in [these bytes](Self::to_bytes); `None` if they are malformed.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let ([learns, refused], rest) = bytes.split_first_chunk::<2>()?;
         let (numbers, []) = rest.as_chunks::<8>() else { return None };
@@ -177,18 +182,20 @@ impl Task {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The task in this JSON; `None` if there is none.
+    /// The task in this JSON; `None` if it is malformed.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    /// Runs the turn with the partition's `entries`, the items of its rows, and stores what it
-    /// sends in `store`. `kept` returns what was kept under a name. Returns the result of the task
-    /// and, if the partition has finished and this party learns it, which entries are common.
+    /// Runs the turn with the partition's `entries`, the items of its rows, and stores in `store`
+    /// the bytes that the partition sends. `kept` returns the bytes that
+    /// [`Workers::take`](crate::Workers::take) stored under a name. Returns the result of the task
+    /// and, if the partition has finished and this party learns its result, which entries are
+    /// common.
     ///
     /// # Errors
-    /// The errors of this side, such as [`Error::Storage`] if the store fails or `kept` has
-    /// nothing. The same task may then run again.
+    /// The errors of this side, such as [`Error::Storage`] if the store fails or `kept` returns
+    /// `None`. The same task may then run again.
     pub fn take(
         &self,
         run_spec: &RunSpec,
@@ -240,8 +247,7 @@ impl Task {
         kept: &dyn Fn(&str) -> Option<Vec<u8>>,
     ) -> Result<TurnOutcome<(PartitionOutput, Cost)>> {
         let mut heard = Flight::default();
-        // Keyed by all that names it: under the same id, another length or digest is another
-        // object.
+        // Keyed by the whole record: under the same id, another length or digest is another object.
         let mut fetched: BTreeMap<&ParcelRecord, Flight> = BTreeMap::new();
         for at in &self.heard {
             match at {
@@ -312,7 +318,7 @@ impl Task {
     /// The first stream of a step.
     fn root(&self, step: Step) -> Result<StreamId> {
         let root = self.roots.get(step as usize);
-        root.map(|root| StreamId::from_u64(*root)).ok_or(Error::Bug("a task misses a stream"))
+        root.map(|root| StreamId::from_u64(*root)).ok_or(Error::Bug("a task lacks a stream"))
     }
 
     fn keep(
@@ -346,7 +352,7 @@ impl Task {
 }
 
 impl Point {
-    /// All that a party has sent.
+    /// What a party has sent, with a point for each stream.
     pub fn all_of(said: &SentDigests) -> Vec<Self> {
         let point = |(stream, (len, digest)): (&StreamId, &(u64, [u8; 32]))| Self {
             stream: stream.as_u64(),
@@ -368,7 +374,7 @@ impl TaskResult {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The result in this JSON; `None` if there is none.
+    /// The task's result in this JSON; `None` if it is malformed.
     pub fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
@@ -384,7 +390,7 @@ impl TaskResult {
     }
 }
 
-/// The digest of the bytes kept under a name.
+/// The digest of bytes that workers store under a name.
 pub fn digest_of(kept: &[u8]) -> [u8; 32] {
     derive(KEPT_LABEL, &[kept])
 }
@@ -397,7 +403,7 @@ fn id_of(task: &[u8; 16], number: u64) -> [u8; 16] {
     id
 }
 
-/// Cuts the flight into pieces that fit into an object.
+/// Cuts the flight of a partition into pieces that fit into an object of the store.
 fn cut(flight: &Flight) -> Vec<Flight> {
     let (mut flights, mut room) = (Vec::new(), 0);
     for (stream, mut bytes) in flight.iter() {
@@ -417,8 +423,8 @@ fn cut(flight: &Flight) -> Vec<Flight> {
     flights
 }
 
-/// What the peer sends in `parcel`. A store may show it some moments later than the object that
-/// names it.
+/// Reads from `store` the bytes that the peer sends in `parcel`. A store may show its object some
+/// moments later than the object that names it.
 fn fetch(desk: &DetachedKeys, store: &dyn Store, parcel: &Parcel) -> Result<Flight> {
     let (tries, pause) = LATE;
     for _ in 0..tries {
@@ -440,10 +446,10 @@ fn failed(error: ExchangeError) -> Error {
             Error::Storage(ErrorKind::InvalidData)
         }
         ExchangeError::ForeignObject { .. } => {
-            Error::Bug("a task that runs again says something else")
+            Error::Bug("a task that runs again stores other bytes")
         }
         ExchangeError::PeerMisbehaved(kind) => kind.into(),
-        _ => Error::Bug("an object of a task fails as no object does"),
+        _ => Error::Bug("a task met an error that its objects cannot have"),
     }
 }
 

@@ -15,9 +15,9 @@ pub trait Workers: Send + Sync {
     /// [`WorkersFault`].
     fn group(&self, secret: &[u8; 32], buckets: u64) -> Result<BucketCounts, WorkersFault>;
 
-    /// Keeps each entry of `kept` under its name, then has all `tasks` run, each at least once;
-    /// there may be no tasks. Of B buckets, those from p·B/P up to (p + 1)·B/P belong to partition
-    /// p of P. Returns the results of the tasks, in their order.
+    /// Stores the bytes of each entry of `kept` under its name, then has all `tasks` run, each at
+    /// least once; there may be no tasks. Of B buckets, those from p·B/P up to (p + 1)·B/P belong
+    /// to partition p of P. Returns the results of the tasks, in their order.
     ///
     /// # Errors
     /// [`WorkersFault`].
@@ -29,7 +29,7 @@ pub trait Workers: Send + Sync {
     ) -> Result<Vec<TaskResult>, WorkersFault>;
 }
 
-/// Rows that were grouped.
+/// Counts of the rows that workers have grouped into buckets.
 #[derive(Clone, Debug, Default)]
 pub struct BucketCounts {
     /// All rows.

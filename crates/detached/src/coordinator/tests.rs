@@ -35,7 +35,7 @@ impl Detached for Silent {
     }
 }
 
-/// Tasks that wait for this many bytes of the first stream, whichever bytes they read.
+/// Workers whose tasks wait for this many bytes of the first stream, whichever bytes they read.
 struct Waiting(u64);
 
 impl Workers for Waiting {
@@ -87,7 +87,8 @@ fn parcel(id: u128, len: u64) -> Received {
     Received::Parcel(parcel, StreamId::ROOT)
 }
 
-/// The peer's names announce 40 bytes, but the objects hold 39: no further task is handed out.
+/// The peer announces 40 bytes. If a task still waits for 40 bytes, the peer's objects hold fewer:
+/// no further task is handed out.
 #[test]
 fn a_task_that_needs_bytes_that_have_arrived_ends_the_run() {
     let run_spec = run_spec();
