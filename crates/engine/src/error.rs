@@ -364,13 +364,13 @@ pub enum Incompatible {
     /// One side runs the match, the other only checks the connection.
     #[error("one side runs the match, the other only checks the connection")]
     Purpose {
-        /// Whether it is this side that only checks.
+        /// Whether this side is the one that only checks the connection.
         only_checking_here: bool,
     },
     /// Only one side keeps a state of the run. Both must, or neither.
     #[error("one side keeps a state of the run, the other does not")]
     State {
-        /// Whether it is this side that keeps one.
+        /// Whether this side is the one that keeps a state.
         only_here: bool,
     },
     /// The agreement leaves the protocol open, and the two sides' software would choose from

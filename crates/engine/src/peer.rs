@@ -280,8 +280,8 @@ impl<'a> Peer<'a> {
         let cannot_succeed = matches!(error, Error::Config(ConfigFault::HashingFailed));
         let is_abandoned = cannot_succeed && self.link.abandon(reason);
         session.stop(reason);
-        // After the session, which writes to the state. If the peer was not told, the next process
-        // fails here again.
+        // Forget the run only after the session has stopped, which writes to the state. If the peer
+        // was not told, keep it: the next process resumes the run and fails here again.
         if is_abandoned {
             self.link.forget();
         }

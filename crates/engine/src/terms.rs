@@ -29,8 +29,8 @@ pub(crate) fn own_position(agreement: &Agreement, identity: &Identity) -> Result
 /// The key columns of `agreement` as the file of `party` names them, if that is known.
 ///
 /// # Errors
-/// [`ConfigFault::UnknownKey`] if `columns` names neither a key of the agreement nor a column of
-/// values that may be this party's.
+/// [`ConfigFault::UnknownKey`] if a name in `columns` is neither a key of the agreement nor a
+/// column of values that this party's file may have.
 pub fn key_columns(
     agreement: &Agreement,
     party: Option<&str>,

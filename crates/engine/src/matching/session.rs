@@ -88,7 +88,7 @@ pub(crate) struct OfSession {
     pub(crate) choice: Choice,
     pub(crate) sizes: Sizes,
     pub(crate) direction_changes: u64,
-    /// Payload bytes sent and received.
+    /// Bytes that the session sent and received, including what the connection adds to the streams.
     pub(crate) wire_bytes: (u64, u64),
 }
 

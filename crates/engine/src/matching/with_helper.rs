@@ -57,7 +57,7 @@ pub(crate) struct OfBoard {
     pub(crate) scales: Vec<u32>,
     /// Labels of each party's list.
     pub(crate) list_lens: Vec<u64>,
-    /// Payload bytes sent and received.
+    /// Bytes sent to the helper and received from it, including TLS.
     pub(crate) wire_bytes: (u64, u64),
 }
 

@@ -65,12 +65,12 @@ impl RunResult {
     /// Writes this output to a file, whole or not at all. Returns the counts of what was written if
     /// it is rows of `source`, the file that the job read.
     ///
-    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns. A
-    /// change of the file since it was opened is detected; an earlier one only by the number of
-    /// rows. Totals are a table of one row, a union and ids a table, shares a JSON document
-    /// ([`SharesFile`](crate::shares::SharesFile)). For [`RunResult::Nothing`],
-    /// [`RunResult::OutsideBounds`] and [`RunResult::Detached`] no file is written. `progress` is
-    /// called at most some tens of times a second while `source` is read;
+    /// [`RunResult::Rows`] reads `source` again and writes the rows in the set, with all columns.
+    /// It is an error if the file has changed since it was opened. An earlier change is detected
+    /// only if it changed the number of rows. Totals are a table of one row, a union and ids a
+    /// table, shares a JSON document ([`SharesFile`](crate::shares::SharesFile)). For
+    /// [`RunResult::Nothing`], [`RunResult::OutsideBounds`] and [`RunResult::Detached`] no file is
+    /// written. `progress` is called at most some tens of times a second while `source` is read;
     /// [`Break`](ControlFlow::Break) ends the writing.
     ///
     /// # Errors

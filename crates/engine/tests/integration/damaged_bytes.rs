@@ -20,7 +20,7 @@ use vesica_tables::{OutputOptions, ReadOptions, Source};
 struct Wire {
     /// Number of sides that have met.
     met: AtomicU64,
-    /// Which direction, and the position of the byte.
+    /// The direction, 0 or 1, and the position of the byte that this wire changes.
     place: (usize, u64),
     passed: [AtomicU64; 2],
     damaged: AtomicBool,
@@ -236,8 +236,8 @@ fn passed(protocol: &str, operation: Operation) -> [u64; 2] {
     passed
 }
 
-/// One protocol of each class of messages: of one round, of streams, of layers of a circuit, with a
-/// check of the other party, of several components, and with integers of a small domain.
+/// One protocol of each class of messages, in this order: a single round, long streams, layers of a
+/// circuit, a check of the other party, several protocols in one, and integers of a small domain.
 const OF_EACH_CLASS: [&str; 6] =
     ["naive_hash", "dh", "circuit_phasing", "rr22_malicious", "gmrss21_union", "bwa"];
 

@@ -234,7 +234,8 @@ fn is_told(ended: &Result<Finished, Error>, reason: StopReason) -> bool {
     *kind == TransportError::PeerStopped(reason)
 }
 
-/// Fills the disk of party `bad` from each call on, in turn.
+/// For each kind of call of party `bad` to its disk, makes runs in which the disk is full from the
+/// first, a middle or the last call on.
 fn full_disk(bad: usize, protocol: &str) {
     let place = pair(protocol);
     let good = || Disk::new(None);

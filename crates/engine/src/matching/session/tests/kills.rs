@@ -205,7 +205,8 @@ impl Scene {
                 fs::write(place.path(&format!("{name}.csv")), asked.text(party)).unwrap();
             }
         }
-        // Grouped into as many buckets as files of that size may need.
+        // With this `max_rows`, items are grouped into as many buckets as files of that size may
+        // need.
         let terms = agreement.canonical().replace("6000000", "96000000");
         assert!(terms.contains("96000000"));
         fs::write(place.path("agreement.toml"), terms).unwrap();
