@@ -378,7 +378,7 @@ def frame(
 
 
 def library_of(data: object, *names: str) -> Any:
-    """The imported library of the first of `names` that the class of `data` comes from."""
+    """The module `names[0]` if the class of `data` is from a package in `names`; None if not, or not imported."""
     root = type(data).__module__.split(".")[0]
     return sys.modules.get(names[0]) if root in names else None
 

@@ -27,13 +27,13 @@ log = logging.getLogger("vesica")
 TASK_LABELS = 1 << 23
 #: Columns returned by a task: its ranges, and the digest of their bits or the index of a malformed list.
 COMPARED = "first int, past int, digest binary, malformed int"
-#: Pause between two looks for requests, in seconds.
+#: Pause before the folder is listed for requests again, in seconds.
 LOOK_EVERY = 1.0
 #: Pause after the first failed try to answer a request, and the longest pause, in seconds. It doubles each time.
 TRY_AFTER, TRY_WITHIN = 30.0, 3600.0
 #: The longest that the comparison of a request may take by default, in seconds.
 LIMIT = 6 * 3600.0
-#: Most requests that are tried between two looks, the oldest ones.
+#: Most new requests, and most that failed before, that are tried before the folder is listed again; the oldest first.
 MOST_REQUESTS = 1000
 #: Most bytes of a request: 36 for each segment of a list.
 REQUEST_BYTES = 64 << 20
@@ -212,7 +212,7 @@ def answer(spark: Any, work: Work, name: str, limit: float = LIMIT) -> bool:
                 [(first, past, bytes(digest)) for first, past, digest, _ in found]
             )
         unwritten = (
-            f"the answer to a helper cannot be written below {work.url}",
+            f"the driver cannot write the answer for the helper below {work.url}",
             "the driver must have the right to write there; call it again: the helper still waits",
         )
         file = _vesica.JoinRequest.ANSWER_FILE

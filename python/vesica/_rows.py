@@ -394,7 +394,7 @@ class Rows(Frame):
             raise DataError("the rows in common were not written", "see `mask` and `positions`")
         rows = self.read("rows")
         columns = [quoted(name) for name in rows.columns if name != ROW]
-        # With a schema, since there is no file if no row has a key.
+        # Give Spark the schema: if no row has a key, there is no file to infer it from.
         files = self.spark.read.schema(f"{PIECE} long, {WORDS} array<long>")
         bits = files.parquet(self.url("common"))
         pieces = sum(-(-count // PIECE_ROWS) for _, count in self.parts)

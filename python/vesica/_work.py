@@ -62,7 +62,7 @@ class Work:
                 f"{name} has no // after its scheme: {self.url}", "write scheme://place/folder"
             )
         self.name, self.is_shared = name, is_shared
-        #: The folder of this machine, if it is one.
+        #: The folder of this machine that the URL names; None if it names another place.
         self.local: LocalFolder | None = None
         if files is not None:
             self.files, self.path = files, path_in(scheme, rest)
@@ -279,7 +279,7 @@ def write_whole(files: Any, folder: str, name: str, write: Callable[[Any], None]
     written = path if appears_whole else f"{folder}/_{uuid.uuid4().hex}"
     whole = io.BytesIO()
     write(whole)
-    # In one write: a file that is closed after an error would appear too.
+    # Write all bytes in one call: a file that is closed after a failed write would appear with the bytes so far.
     with files.open_output_stream(written) as file:
         file.write(whole.getbuffer())
     if files.type_name == "local":

@@ -220,7 +220,7 @@ def run_rows(
             # The same call resumes with the same rows.
             raise
         if rows.unreadable is None:
-            # After the rows are corrected, the next call must use the new ones, unless the run is pinned to these.
+            # Delete the written rows: the next call must use the corrected ones, unless the run is pinned to these.
             if not (folder and os.path.isfile(os.path.join(folder, PINNED))):
                 rows.remove()
             raise
