@@ -10,18 +10,13 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod row;
 mod window;
 
+pub use row::{Row, WIDTH};
+
 use crate::{Backend, Block};
-
-/// Number of slots of a band.
-pub const WIDTH: usize = 512;
-
-/// One bit for each slot of a band.
-pub type Row = [u64; WIDTH / 64];
-
-/// Number of rows summed together.
-const BATCH: usize = 64;
+use row::BATCH;
 
 /// Batches of fewer rows are summed one by one.
 const SMALL_BATCH: usize = 6;
@@ -154,11 +149,4 @@ pub fn substitute_back(rows: &[Row], solved: &[u64], slots: &mut [Block]) {
             slots[i] = sum;
         }
     }
-}
-
-/// Ones from bit `start` modulo 64 on: the part of a band's first word that belongs to its start.
-/// The rest of the word belongs to the band's end.
-#[inline(always)]
-fn from_start(start: usize) -> u64 {
-    u64::MAX << (start % 64)
 }

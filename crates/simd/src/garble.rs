@@ -44,69 +44,16 @@
 //!
 //! Depends only on the number of gates, not on a label, Δ or a known bit.
 
-use crate::{Backend, Block};
-
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod keys;
+mod known_bits;
 mod portable;
 
-/// The hash of a session's gates.
-///
-/// No gate number may be used twice with the same start.
-#[derive(Clone, Copy, Debug)]
-pub struct GateHash {
-    start: Block,
-}
+pub use keys::GateHash;
+pub use known_bits::KnownBits;
 
-impl GateHash {
-    /// The hash with start `start`, which must be uniformly random and known to both parties.
-    pub const fn new(start: Block) -> Self {
-        Self { start }
-    }
-
-    fn keys(self, first: u64) -> Keys {
-        Keys { hash: self, first }
-    }
-}
-
-/// The keys of the gates from number `first` on.
-#[derive(Clone, Copy)]
-struct Keys {
-    hash: GateHash,
-    first: u64,
-}
-
-impl Keys {
-    /// The keys from the `i`-th on.
-    #[inline]
-    fn from(self, i: usize) -> Self {
-        self.hash.keys(self.first.wrapping_add(i as u64))
-    }
-
-    /// The `i`-th key.
-    #[inline]
-    fn key(self, i: usize) -> Block {
-        self.hash.start ^ Block::new(self.from(i).first.into())
-    }
-}
-
-/// Bits that the garbler knows, 128 to a block, least significant first.
-#[derive(Clone, Copy)]
-pub struct KnownBits<'a> {
-    /// The bits.
-    pub blocks: &'a [Block],
-    /// The index of the first bit to use.
-    pub first: usize,
-}
-
-impl KnownBits<'_> {
-    /// Bit `i`, counted from `first`.
-    #[inline]
-    fn get(&self, i: usize) -> bool {
-        let i = self.first + i;
-        self.blocks[i / 128].bit((i % 128) as u32)
-    }
-}
+use crate::{Backend, Block};
 
 /// Garbles a ∧ b: gate `first_gate` + i has the zero labels `a[i]` and `b[i]`. Writes the zero
 /// labels of the results to `out` and the ciphertexts to `table`: those of all generator halves,

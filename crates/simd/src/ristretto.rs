@@ -38,68 +38,20 @@
 //! The scalar and the values derived from it are wiped on drop, and so are the vector backend's
 //! tables. Intermediate points in registers and on the stack are not.
 
-use core::fmt;
-
-use curve25519_dalek::scalar::Scalar as FullScalar;
-use zeroize::{Zeroize, ZeroizeOnDrop};
-
-use crate::Backend;
-
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod digits;
+mod error;
 mod oblivious;
 mod portable;
+mod scalar;
 
+pub use error::InvalidPoint;
 pub use oblivious::{base_mul, base_mul_sub_hash, decode_add_hash_mul, point_mul};
+pub use scalar::Scalar;
 
-/// A secret, nonzero scalar modulo the group order ℓ =
-/// 2^252 + 27742317777372353535851937790883648493.
-///
-/// Wiped on drop; its `Debug` output does not show it.
-#[derive(Zeroize, ZeroizeOnDrop)]
-pub struct Scalar {
-    /// k/2 mod ℓ: the encoders take a point P and encode 2P, which is far cheaper for a batch.
-    half: FullScalar,
-    /// The same in the form that the vector backend uses.
-    #[cfg(target_arch = "x86_64")]
-    half_digits: digits::Digits,
-}
-
-impl Scalar {
-    /// The scalar `bytes` mod ℓ, where the bytes are a little-endian number (RFC 9496, 4.4).
-    ///
-    /// Uniform bytes yield a scalar within 2^-252 of uniform. `None` if the scalar is zero, which
-    /// does not happen with a working generator.
-    pub fn from_uniform_bytes(bytes: &[u8; 64]) -> Option<Scalar> {
-        let mut k = FullScalar::from_bytes_mod_order_wide(bytes);
-        if k == FullScalar::ZERO {
-            return None;
-        }
-        let half = k.div_by_2();
-        k.zeroize();
-        Some(Scalar {
-            half,
-            #[cfg(target_arch = "x86_64")]
-            half_digits: digits::recode(&half),
-        })
-    }
-}
-
-impl fmt::Debug for Scalar {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Scalar(..)")
-    }
-}
-
-/// An element given to [`decode_mul`] is not the encoding of a group element, or is the identity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("element {index} is not an encoded group element other than the identity")]
-pub struct InvalidPoint {
-    /// Position of the first invalid element, from 0.
-    pub index: usize,
-}
+use crate::Backend;
 
 /// `out[i]` = encoding of k · MAP(`uniform[i]`), MAP being the one-way map of RFC 9496, 4.3.4.
 ///

@@ -7,21 +7,14 @@
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod portable;
+mod row;
+
+pub use row::{Row, slots_of};
 
 use crate::{Backend, Block};
 
-/// Three different slots of 16 bits each, the first in the least significant bits; the upper 16
-/// bits are zero.
-pub type Row = u64;
-
 /// Maximum number of slots.
 pub const MAX_SLOTS: usize = 1 << 16;
-
-/// The slots of a row.
-#[inline(always)]
-pub fn slots_of(row: Row) -> [usize; 3] {
-    [row as usize & 0xffff, (row >> 16) as usize & 0xffff, (row >> 32) as usize & 0xffff]
-}
 
 /// Sets `rows[i]` to the row of `keys[i]` among `slots` slots.
 ///

@@ -3,8 +3,8 @@
 //! Eight slots form sixteen 8 × 8 matrices, one for each byte of a block. Byte i of a vector holds
 //! row i's bits for those eight slots, or byte b of its sum.
 
+use super::row::{BATCH, Row};
 use super::window::{WORDS, Window};
-use super::{BATCH, Row};
 use crate::Block;
 use crate::lanes::store_4;
 use crate::matrices::{Bytes, matrices_of_8, transpose_bytes};

@@ -1,7 +1,7 @@
 //! Tables of all sums of four slots.
 
+use super::row::{Row, from_start};
 use super::window::{WORDS, Window};
-use super::{Row, from_start};
 use crate::Block;
 
 /// For each group of four slots of a word: their sixteen sums.

@@ -2,7 +2,8 @@
 //!
 //! The round keys of four gates are computed in a vector, used at once, and never stored.
 
-use super::{Keys, KnownBits};
+use super::keys::Keys;
+use super::known_bits::KnownBits;
 use crate::Block;
 use crate::aes::RCON;
 use crate::aes::avx512::{next_key, sigma};

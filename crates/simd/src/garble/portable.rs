@@ -1,6 +1,7 @@
 //! Garbled gates with batches of re-keyed AES, piece by piece.
 
-use super::{Keys, KnownBits};
+use super::keys::Keys;
+use super::known_bits::KnownBits;
 use crate::Block;
 use crate::aes::encrypt_rekeyed;
 use zeroize::Zeroize;

@@ -1,8 +1,8 @@
 //! Samples, sixteen at a time: the stream of the next sixteen is encrypted while the rows of the
 //! current ones are loading.
 
-use super::Word;
-use super::samples::{Coefficients, GROUP, HALF, TILE, lookup, tile_blocks};
+use super::tile::{Coefficients, GROUP, HALF, TILE, lookup, tile_blocks};
+use super::word::Word;
 use crate::Block;
 use crate::aes::Aes128;
 use crate::aes::avx512::{permute, round_keys};

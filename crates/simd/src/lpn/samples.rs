@@ -1,41 +1,8 @@
-use super::{Word, accumulate};
+use super::accumulate;
+use super::tile::{Coefficients, GROUP, HALF, SAMPLE_WEIGHT, TILE, lookup, tile_blocks};
+use super::word::Word;
 use crate::aes::Aes128;
 use crate::{Backend, Block, gf128, xor};
-
-/// The number of samples must be a multiple of this.
-pub const TILE: usize = 128;
-
-/// Rows per sample.
-pub const SAMPLE_WEIGHT: usize = 10;
-
-/// Rows that are multiplied by the sample's coefficient.
-pub(super) const HALF: usize = SAMPLE_WEIGHT / 2;
-
-/// Samples whose words are consecutive in the stream.
-pub(super) const GROUP: usize = 16;
-
-/// The factor of one half of a sample's rows.
-#[derive(Clone, Copy)]
-pub enum Coefficients<'a> {
-    /// One.
-    One,
-    /// An element of a field of 2^16 elements: the sum of the entries that its low byte selects
-    /// from the first table and its high byte from the second.
-    Subfield(&'a [[Block; 256]; 2]),
-    /// An element of GF(2^128).
-    Field,
-}
-
-impl Coefficients<'_> {
-    /// Blocks of the stream per tile, for coefficients.
-    pub(super) const fn blocks(self) -> usize {
-        match self {
-            Coefficients::One => 0,
-            Coefficients::Subfield(_) => TILE * 2 / Block::LEN,
-            Coefficients::Field => TILE,
-        }
-    }
-}
 
 /// Adds samples of a sparse code to `out`: to each, the sum of five pseudorandomly chosen rows of
 /// the table, and g times the sum of five others, where g is the sample's coefficient.
@@ -63,11 +30,6 @@ pub fn samples<const C: usize>(
     } else {
         by_words::<C, u32>(stream, first, coefficients, table, out);
     }
-}
-
-/// Blocks of the stream per tile of `samples`.
-pub(super) const fn tile_blocks<W: Word>(coefficients: Coefficients<'_>) -> usize {
-    TILE * SAMPLE_WEIGHT * size_of::<W>() / Block::LEN + coefficients.blocks()
 }
 
 fn by_words<const C: usize, W: Word>(
@@ -115,11 +77,4 @@ fn by_words<const C: usize, W: Word>(
             gf128::add_products(column, sums, elements);
         }
     }
-}
-
-/// The element of the subfield that a public word represents.
-#[inline(always)]
-pub(super) fn lookup(tables: &[[Block; 256]; 2], word: u16) -> Block {
-    let [low, high] = word.to_le_bytes();
-    tables[0][usize::from(low)] ^ tables[1][usize::from(high)]
 }

@@ -1,6 +1,7 @@
 //! Sums of rows with vectors of one row.
 
-use super::{Block, CHUNK, Word, select};
+use super::word::{CHUNK, Word, select};
+use crate::Block;
 use std::arch::x86_64::*;
 
 /// A separate function for each instruction set: closures and inlined functions would lose the

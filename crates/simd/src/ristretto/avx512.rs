@@ -18,14 +18,12 @@ mod field;
 #[cfg(test)]
 mod tests;
 
-use super::{InvalidPoint, Scalar};
+use super::error::InvalidPoint;
+use super::scalar::Scalar;
 use crate::Backend;
 use edwards::{CompletedPoint, Multiplier, Point, Table};
 use encoding::{decode, encode_doubles, map};
-use field::{Mask, Words};
-
-/// Elements per vector.
-const LANES: usize = 8;
+use field::{LANES, Mask, Words};
 
 /// Vectors per inversion. The inversion costs a tenth of a vector's multiplication.
 const BATCH: usize = 32;

@@ -5,7 +5,9 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::avx512;
-use super::{InvalidPoint, Scalar, portable};
+use super::error::InvalidPoint;
+use super::portable;
+use super::scalar::Scalar;
 use crate::Backend;
 
 macro_rules! vector_or_portable {

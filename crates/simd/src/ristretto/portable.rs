@@ -2,7 +2,8 @@
 
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoBasepointTable, RistrettoPoint};
 
-use super::{InvalidPoint, Scalar};
+use super::error::InvalidPoint;
+use super::scalar::Scalar;
 
 /// Elements per inversion: large enough to make it free, small enough to stay in the L1 cache.
 const BATCH: usize = 64;

@@ -1,6 +1,7 @@
 //! Eight keys at a time.
 
-use super::{Row, portable, slots_of};
+use super::portable;
+use super::row::{Row, slots_of};
 use crate::Block;
 use crate::lanes::load_4;
 use core::arch::x86_64::*;

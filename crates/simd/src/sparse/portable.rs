@@ -1,4 +1,4 @@
-use super::{Row, slots_of};
+use super::row::{Row, slots_of};
 use crate::Block;
 
 #[inline(always)]

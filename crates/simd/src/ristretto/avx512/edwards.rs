@@ -15,9 +15,8 @@ use core::hint::black_box;
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
-use super::LANES;
 use super::constants::{D, D2};
-use super::field::{Fe, Limbs, Mask, ONE, TWO, ZERO};
+use super::field::{Fe, LANES, Limbs, Mask, ONE, TWO, ZERO};
 use crate::ristretto::digits::{DIGITS, Digits, LARGEST_DIGIT};
 
 /// Points (X : Y : Z : T), x = X/Z, y = Y/Z, xy = T/Z.

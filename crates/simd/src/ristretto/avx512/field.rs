@@ -38,6 +38,9 @@ use core::arch::x86_64::*;
 
 pub(super) use canonical::Words;
 
+/// Elements per vector.
+pub(super) const LANES: usize = 8;
+
 const MASK51: u64 = (1 << 51) - 1;
 
 /// Eight field elements, limbs below 2^51 + 2^18.
