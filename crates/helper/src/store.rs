@@ -21,6 +21,7 @@
 //! empty. Corrupted bytes on the disk are detected in the same way;
 //! [`vesica_server_aided::kmrs14::helper::left`] finds what is lost with them.
 
+mod directory;
 mod disk;
 mod ended;
 mod file;
@@ -30,40 +31,27 @@ pub(crate) mod power;
 mod record;
 mod run;
 
+pub use directory::Keeping;
+pub(crate) use directory::Store;
 pub(crate) use disk::Disk;
 pub(crate) use ended::EndedRecord;
-pub(crate) use record::{BESIDE_SLOT, Record, charge};
+pub(crate) use record::{BESIDE_SLOT, Record, RunId, charge};
 pub(crate) use run::{Damage, Kept, Mark, RunStore};
 
-use crate::locks::uses_disk;
+use file::is_damage;
+use record::id_of;
 use std::ffi::OsStr;
-use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::fs::{self, OpenOptions, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use vesica_link::{Access, access_of_others};
 use vesica_scratch::FolderScratch;
 
-/// Names a run: the hash of its description.
-pub(crate) type RunId = [u8; 32];
-
 /// A run of an earlier process.
 pub(crate) type Found = (RunId, Record, RunStore);
-
-/// Where slots are stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
-    /// In files. Runs survive a restart of the service.
-    Files,
-    /// In memory up to a limit for all runs together, and the rest in files. Runs do not survive a
-    /// restart.
-    Memory {
-        /// The limit.
-        limit_bytes: u64,
-    },
-}
 
 /// Permission bits with which the group or others may write.
 const WRITABLE: u32 = 0o022;
@@ -105,22 +93,6 @@ pub enum StoreError {
 /// The contents of the file `name` of a run: its body, and a digest of both.
 pub(crate) fn stored_file(name: &str, body: &[u8]) -> Vec<u8> {
     [body, &file::digest(name, body)].concat()
-}
-
-/// A directory with the data of all runs.
-#[derive(Debug)]
-pub(crate) struct Store {
-    root: PathBuf,
-    disk: Disk,
-    keeping: Keeping,
-    scratch: FolderScratch,
-    next: AtomicU64,
-    /// Stored bytes and labels, and the part of the bytes in memory.
-    bytes: AtomicU64,
-    labels: AtomicU64,
-    memory_bytes: AtomicU64,
-    /// The system unlocks it when the process ends.
-    lock: File,
 }
 
 impl Store {
@@ -197,52 +169,6 @@ impl Store {
         RunStore::new(Arc::clone(self), id)
     }
 
-    /// The store of intermediate data.
-    pub(crate) fn scratch(&self) -> &FolderScratch {
-        &self.scratch
-    }
-
-    /// Stored bytes of all runs.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
-    /// Stored bytes and intermediate data on the disk.
-    pub(crate) fn disk_bytes(&self) -> u64 {
-        let in_memory = self.memory_bytes.load(Ordering::Relaxed);
-        self.bytes().saturating_sub(in_memory) + self.scratch.bytes()
-    }
-
-    /// Free bytes on the disk for this user, and the size of the disk.
-    ///
-    /// # Errors
-    /// Errors of the file system.
-    pub(crate) fn disk_space(&self) -> io::Result<(u64, u64)> {
-        uses_disk();
-        let stat = nix::sys::statvfs::statvfs(&self.root)?;
-        let bytes = |blocks: u64| blocks.saturating_mul(stat.fragment_size());
-        Ok((bytes(stat.blocks_available()), bytes(stat.blocks())))
-    }
-
-    /// Stored labels of all runs.
-    pub(crate) fn labels(&self) -> u64 {
-        self.labels.load(Ordering::Relaxed)
-    }
-
-    /// Whether the directory can be written now.
-    ///
-    /// # Errors
-    /// The error that prevents it.
-    pub(crate) fn check(&self) -> io::Result<()> {
-        let path = self.root.join(self.fresh_name());
-        self.disk.create(&path, &[0; 4096], &[0; file::DIGEST_LEN])?;
-        self.disk.remove_file(&path)
-    }
-
-    fn fresh_name(&self) -> String {
-        format!(".new-{}", self.next.fetch_add(1, Ordering::Relaxed))
-    }
-
     fn find(self: &Arc<Self>) -> io::Result<Vec<Found>> {
         let mut found = Vec::new();
         for entry in fs::read_dir(self.root.join("runs"))? {
@@ -270,68 +196,4 @@ impl Store {
         }
         Ok(found)
     }
-
-    /// Moves the directory of a run out of the way durably; returns its new place.
-    fn discard(&self, dir: &Path) -> Option<PathBuf> {
-        let [runs, gone] = ["runs", "gone"].map(|name| self.root.join(name));
-        let place = gone.join(self.fresh_name());
-        let moved = self.disk.rename(dir, &place);
-        // It must not return with half of its contents.
-        match moved.and_then(|()| self.disk.sync(&gone)).and_then(|()| self.disk.sync(&runs)) {
-            Ok(()) => Some(place),
-            Err(error) => {
-                warn_unless_missing(&error);
-                None
-            }
-        }
-    }
-
-    /// Removes the files of a removed run. May take a while for a large one.
-    pub(crate) fn sweep(&self, gone: Option<PathBuf>) {
-        if let Some(Err(error)) = gone.map(|gone| self.disk.remove_dir_all(&gone)) {
-            warn_unless_missing(&error);
-        }
-    }
-
-    /// Lets another service use the directory; this one must not use it afterwards.
-    pub(crate) fn unlock(&self) {
-        let _ = self.lock.unlock();
-    }
-
-    fn empty(&self, dir: &Path) {
-        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// Whether a file is missing, or not what was written.
-fn is_damage(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory
-    )
-}
-
-fn warn_unless_missing(error: &io::Error) {
-    if error.kind() != io::ErrorKind::NotFound {
-        tracing::warn!(error = %error.kind(), "the data of a run could not be removed");
-    }
-}
-
-fn name_of(id: &RunId) -> String {
-    id.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn id_of(name: &str) -> Option<RunId> {
-    let mut id = [0; 32];
-    let digits = name.as_bytes();
-    let is_hex = digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-    if digits.len() != 64 || !is_hex {
-        return None;
-    }
-    for (at, byte) in id.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&name[2 * at..2 * at + 2], 16).ok()?;
-    }
-    Some(id)
 }

@@ -1,7 +1,8 @@
 //! Records of how runs ended, for parties that have not been notified.
 
-use super::file::{digest, read};
-use super::{Keeping, RunId, Store, id_of, is_damage, name_of};
+use super::directory::{Keeping, Store};
+use super::file::{digest, is_damage, read};
+use super::record::{RunId, id_of, name_of};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;

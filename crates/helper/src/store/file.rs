@@ -49,3 +49,11 @@ pub(super) fn read_head(path: &Path, len: usize, body_len: u64) -> io::Result<Ve
     File::open(path)?.read_exact(&mut head)?;
     Ok(head)
 }
+
+/// Whether a file is missing, or not what was written.
+pub(super) fn is_damage(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::InvalidData | io::ErrorKind::NotADirectory
+    )
+}

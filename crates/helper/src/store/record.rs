@@ -5,6 +5,9 @@ use std::time::{Duration, SystemTime};
 use vesica_helper_wire::Instance;
 use vesica_server_aided::kmrs14::{Kind, Slot, Spec};
 
+/// Names a run: the hash of its description.
+pub(crate) type RunId = [u8; 32];
+
 /// Bytes of a block in most file systems.
 const BLOCK_LEN: u64 = 4096;
 
@@ -69,4 +72,21 @@ pub(super) fn done_of(name: &str) -> Option<u32> {
 pub(super) fn labels_of(slot: Slot, body: &[u8]) -> u64 {
     let count = body.first_chunk().map_or(0, |count| u64::from(u32::from_le_bytes(*count)));
     if slot.kind == Kind::Labels { count } else { 0 }
+}
+
+pub(super) fn name_of(id: &RunId) -> String {
+    id.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+pub(super) fn id_of(name: &str) -> Option<RunId> {
+    let mut id = [0; 32];
+    let digits = name.as_bytes();
+    let is_hex = digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    if digits.len() != 64 || !is_hex {
+        return None;
+    }
+    for (at, byte) in id.iter_mut().enumerate() {
+        *byte = u8::from_str_radix(&name[2 * at..2 * at + 2], 16).ok()?;
+    }
+    Some(id)
 }

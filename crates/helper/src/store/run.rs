@@ -4,9 +4,9 @@ mod left;
 
 pub(crate) use left::Damage;
 
+use super::directory::{Keeping, Store};
 use super::file::{self, Digest};
-use super::record::{Record, charge, file_name, labels_of};
-use super::{Keeping, RunId, Store, name_of};
+use super::record::{Record, RunId, charge, file_name, labels_of, name_of};
 use crate::locks::{Guard, Lock, Rank};
 use rand::TryRng;
 use std::collections::BTreeMap;

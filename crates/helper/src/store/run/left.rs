@@ -1,9 +1,9 @@
 //! The data of a run from an earlier process.
 
 use super::{Held, Place, RUN_FILE, RunStore, SECRET_FILE, Slots};
-use crate::store::file::{self, DIGEST_LEN};
-use crate::store::record::{Record, done_of, file_name, labels_of, slot_of};
-use crate::store::{RunId, Store, is_damage};
+use crate::store::directory::Store;
+use crate::store::file::{self, DIGEST_LEN, is_damage};
+use crate::store::record::{Record, RunId, done_of, file_name, labels_of, slot_of};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
