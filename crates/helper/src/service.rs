@@ -13,18 +13,25 @@
 mod connection;
 mod connections;
 mod core;
+mod ending;
+mod error;
 mod gate;
+mod holding;
 mod http;
+mod log_names;
 mod members;
 mod memory;
 mod metrics;
 mod options;
 mod queue;
+mod recovery;
 mod room;
 mod run;
 mod run_slots;
 mod runs;
+mod workers;
 
+pub use error::StartError;
 pub use members::Changed;
 pub use options::{MetricsOptions, PartyLimits, ServiceOptions};
 
@@ -41,7 +48,6 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use vesica_core::{Refusal, StopReason};
-use vesica_label_joins::BackendError;
 use vesica_link::{
     CancelToken, LinkError, LinkEvent, ListenOptions, Listener, PublicIdentity, Session,
 };
@@ -49,42 +55,6 @@ use vesica_net::Streams;
 
 /// Longest interval between checks for runs that are too old.
 const EXPIRE_EVERY: Duration = Duration::from_secs(60);
-
-/// Why a service could not be started.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StartError {
-    /// The port cannot be opened.
-    #[error(transparent)]
-    Link(#[from] LinkError),
-    /// The directory cannot be used.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The backend is not reachable.
-    #[error(transparent)]
-    Backend(#[from] BackendError),
-    /// The address for health and metrics cannot be used.
-    #[error("health and metrics cannot be served at their address ({0})")]
-    Metrics(std::io::ErrorKind),
-    /// The address for health and metrics is reachable from other machines.
-    #[error("the address for health and metrics is not on the loopback interface")]
-    MetricsNotLoopback,
-    /// Two parties have the same identity or the same name.
-    #[error("the party {name:?} is listed twice, by name or identity")]
-    SameParty {
-        /// The name.
-        name: String,
-    },
-    /// A party has the helper's identity.
-    #[error("the party {name:?} has the helper's own identity")]
-    OwnIdentity {
-        /// Its name.
-        name: String,
-    },
-    /// The machine has no thread left.
-    #[error("the machine has no thread for the service ({0})")]
-    NoThread(std::io::ErrorKind),
-}
 
 /// A helper that serves its parties on its own threads until it is shut down.
 ///
@@ -155,7 +125,7 @@ impl Service {
         let threads = Vec::new();
         let mut service = Self { core, gate, own, cancel, addresses, pages, threads };
         for _ in 0..workers {
-            service.spawn("vesica-steps", |core, _| run_slots::work(&core))?;
+            service.spawn("vesica-steps", |core, _| workers::work(&core))?;
         }
         let every = (options.keep / 10).clamp(Duration::from_millis(20), EXPIRE_EVERY);
         service.spawn("vesica-sweep", move |core, _| core.sweep(&remains, every))?;

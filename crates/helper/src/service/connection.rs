@@ -2,9 +2,10 @@
 
 mod requests;
 
-use super::core::{Core, hex, short, short_name};
+use super::core::Core;
+use super::log_names::{hex, short, short_name};
 use super::memory::Lease;
-use super::metrics::{Counted, reason};
+use super::metrics::{Counted, Traffic, reason};
 use super::options::PartyLimits;
 use super::run::{Over, Run};
 use super::runs::{Entered, Entering};
@@ -27,13 +28,6 @@ const SHORT_AGREEMENT_BYTES: usize = 8;
 
 /// Time limit for the last reply.
 const LAST_REPLY_LIMIT: Duration = Duration::from_secs(2);
-
-/// Payload bytes of one connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Traffic {
-    pub(super) received: u64,
-    pub(super) sent: u64,
-}
 
 /// Serves a connection to its end.
 pub(super) fn serve(

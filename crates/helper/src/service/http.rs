@@ -6,8 +6,8 @@
 //! | `/readyz` | 200 while the service accepts connections |
 //! | `/metrics` | the counters, in Prometheus's format |
 
-use super::StartError;
 use super::core::Core;
+use super::error::StartError;
 use super::options::MetricsOptions;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};

@@ -1,7 +1,6 @@
 //! Metrics of the service, for Prometheus. The only names in them are the parties' names from the
 //! settings.
 
-use super::connection::Traffic;
 use crate::locks::{Lock, Rank};
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
@@ -69,6 +68,13 @@ impl Counted {
             Counted::Failed => "failed",
         }
     }
+}
+
+/// Payload bytes of one connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Traffic {
+    pub(super) received: u64,
+    pub(super) sent: u64,
 }
 
 /// Figures that are read on request.

@@ -3,6 +3,7 @@
 //! The parties' hellos determine how much that is. Until all have arrived, a run may store nothing
 //! else.
 
+use super::holding::Reserved;
 use super::members::Members;
 use super::run::Run;
 use crate::locks::{Guard, Lock, Rank};
@@ -28,82 +29,6 @@ impl DiskLimits {
         let share = u128::from(disk_bytes) * u128::from(self.max_stored_percent) / 100;
         let share = u64::try_from(share).unwrap_or(u64::MAX);
         self.max_stored_bytes.unwrap_or_else(|| share.saturating_add(memory_bytes))
-    }
-}
-
-/// Space reserved for one run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Reserved {
-    /// For each party.
-    parties: Vec<u64>,
-    /// For no party: intermediate data.
-    scratch: u64,
-    /// The most that each party may put, after all hellos.
-    most: Option<Vec<u64>>,
-}
-
-impl Reserved {
-    fn of(room: Room) -> Self {
-        let parties = room.put.iter().zip(&room.written).map(|(put, written)| put + written);
-        Self { parties: parties.collect(), scratch: room.scratch, most: Some(room.put) }
-    }
-
-    fn total(&self) -> u64 {
-        self.parties.iter().sum::<u64>() + self.scratch
-    }
-
-    fn of_party(&self, party: usize) -> u64 {
-        self.parties.get(party).copied().unwrap_or(0)
-    }
-}
-
-/// One run's space on the disk: what is reserved, and what its parties have put.
-#[derive(Default)]
-pub(super) struct Holding {
-    reserved: Reserved,
-    used: Vec<u64>,
-    is_over: bool,
-}
-
-impl Holding {
-    /// Of a run in which the parties have put these many bytes each.
-    pub(super) fn new(used: Vec<u64>) -> Self {
-        Self { used, ..Self::default() }
-    }
-
-    /// The reserved space.
-    pub(super) fn reserved(&self) -> Reserved {
-        self.reserved.clone()
-    }
-
-    /// Counts `bytes` that `party` is about to put; returns whether it may, and `None` before its
-    /// limit is known.
-    pub(super) fn put(&mut self, party: usize, bytes: u64) -> Option<bool> {
-        let most = self.reserved.most.as_ref()?.get(party)?;
-        let used = self.used.get_mut(party)?;
-        let fits = *used + bytes <= *most;
-        *used += if fits { bytes } else { 0 };
-        Some(fits)
-    }
-
-    /// Counts a hello, for which there is always space.
-    pub(super) fn put_hello(&mut self, party: usize, bytes: u64) {
-        if let Some(used) = self.used.get_mut(party) {
-            *used += bytes;
-        }
-    }
-
-    /// Reverts the count of a failed put; returns the bytes to subtract from the party's sum.
-    pub(super) fn take_back(&mut self, party: usize, bytes: u64) -> u64 {
-        let Some(used) = self.used.get_mut(party) else { return 0 };
-        let back = bytes.min(*used);
-        *used -= back;
-        back
-    }
-
-    /// Replaces the counts of the parties; returns the earlier ones.
-    pub(super) fn recount(&mut self, used: Vec<u64>) -> Vec<u64> {
-        std::mem::replace(&mut self.used, used)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One open run.
 
-use super::room::Holding;
+use super::holding::Holding;
 use crate::locks::{self, Guard, Lock, Rank};
 use crate::store::{Record, RunId, RunStore};
 use std::sync::Condvar;

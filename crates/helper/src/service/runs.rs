@@ -1,14 +1,16 @@
 //! All open runs, and the ended ones of which some party has not been notified.
 
-use super::core::{Remains, short};
+use super::log_names::short;
 use super::run::{Over, Run, Standing};
 use crate::locks::{Guard, Lock, Rank};
 use crate::store::{EndedRecord, Record, RunId, Store};
 use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 use vesica_core::{Excess, Limit, Refusal};
 use vesica_helper_wire::{Instance, NO_INSTANCE, Purpose, Welcome};
+use vesica_label_joins::RunName;
 
 /// Most ended runs that are remembered.
 const MAX_ENDED: usize = 10_000;
@@ -93,6 +95,20 @@ pub(super) struct Entered {
     pub(super) welcome: Welcome,
     /// An empty run that makes room, to be [forgotten](Runs::forget).
     pub(super) gives_way: Option<Arc<Run>>,
+}
+
+/// What remains of an ended run.
+pub(super) struct Remains {
+    pub(super) run: String,
+    pub(super) name: RunName,
+    pub(super) gone: Option<PathBuf>,
+}
+
+impl Remains {
+    /// What remains of `run`, and where its files are now.
+    fn of(run: &Run, gone: Option<PathBuf>) -> Self {
+        Self { run: short(run), name: RunName(run.record.instance), gone }
+    }
 }
 
 impl Runs {

@@ -1,7 +1,7 @@
 //! The requests of a party in a run, and the replies.
 
 use super::{Connection, Participant, Reading};
-use crate::service::core::short;
+use crate::service::log_names::short;
 use crate::service::metrics::Counted;
 use crate::service::run::{Over, Run};
 use crate::service::run_slots::RunSlots;
