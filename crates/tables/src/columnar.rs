@@ -23,6 +23,7 @@ mod table;
 mod trial;
 
 pub(crate) use batches::{CellBatch, CellBatches, RowBatches, check_texts, no_text};
+pub use fields::CellColumn;
 pub(crate) use fields::CellPath;
 pub use frame::Batches;
 pub(crate) use frame::Frame;

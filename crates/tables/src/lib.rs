@@ -31,7 +31,7 @@ mod sink;
 mod source;
 
 pub use column_names::distinct_columns;
-pub use columnar::{Batches, panic_is_caught};
+pub use columnar::{Batches, CellColumn, panic_is_caught};
 pub use figures::{TableWriter, write_figures};
 pub use output::{
     Origin, OutputOptions, check_columns, check_document_output, check_mark, check_marked_output,
@@ -41,7 +41,7 @@ pub use progress::{Meter, Progress};
 pub use row::Row;
 pub use rows::{Visit, visit};
 pub use second_pass::{Written, mark_rows, write_rows};
-pub use source::{CellColumn, FRAME, ReadOptions, Source};
+pub use source::{FRAME, ReadOptions, Source};
 pub use vesica_inputs::{
     Codec, Columns, Content, EncodingGuess, FileKind, Foreign, Format, InputError, Misquoted,
     OutputError, Place, Stray, StrayKind, Unlike, ValueFault, Workbook, WriteError, shown,

@@ -1,10 +1,10 @@
 //! A pass over some columns of a file of any format.
 
-use crate::columnar::{self, CellBatch};
+use crate::columnar::{self, CellBatch, CellColumn};
 use crate::folder::File;
 use crate::progress::Meter;
 use crate::row::Row;
-use crate::source::{CellColumn, Layout, Source};
+use crate::source::{Layout, Source};
 use std::ops::ControlFlow;
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::text::reader::Record;

@@ -2,10 +2,11 @@
 
 mod columns;
 mod missing;
+mod options;
 
-pub use columns::CellColumn;
+pub use options::ReadOptions;
 
-use crate::columnar::{self, Batches, Frame, Table};
+use crate::columnar::{self, Batches, CellColumn, Frame, Table};
 use crate::folder::{self, File as Part, Folder, Held};
 use arrow_schema::SchemaRef;
 use std::fs::{File, FileType, Metadata};
@@ -27,30 +28,6 @@ pub const FRAME: &str = "the frame";
 
 /// Mode of results that are written from a frame.
 const OWNERS_MODE: u32 = 0o600;
-
-/// The options for reading a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ReadOptions {
-    /// The delimiter of a text file; `None` takes the one from a first line `sep=;`, or else
-    /// detects one of `,` `;` tab `|` (a tab for TSV).
-    pub delimiter: Option<u8>,
-    /// Lines to skip at the top of a text file, before its header or its first row.
-    pub skip_rows: u64,
-    /// If given, lines of a text file that begin with this ASCII character are skipped too, up to
-    /// the first one that does not. Later ones are rows.
-    pub comment: Option<u8>,
-    /// Whether the first record of a text file holds the column names. Without it the columns
-    /// are named `1`, `2`, … Parquet always has names.
-    pub header: bool,
-    /// The format; `None` takes it from the name's extension.
-    pub format: Option<Format>,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self { delimiter: None, skip_rows: 0, comment: None, header: true, format: None }
-    }
-}
 
 /// The format of a text file.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,13 +1,13 @@
 //! The cells of some columns, and whole rows, a batch at a time.
 
 use super::cells::{CellForm, NoText, TextColumn, may_lack_text, type_name};
-use super::fields::CellPath;
-use super::file::TableFile;
+use super::fields::{CellColumn, CellPath};
+use super::file::{TableFile, parquet_error};
 use super::guard::guarded;
-use super::table::{Table, parquet_error};
+use super::table::Table;
 use crate::folder::File;
 use crate::row::Row;
-use crate::source::{CellColumn, Source};
+use crate::source::Source;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Fields;
 use parquet::arrow::ProjectionMask;

@@ -5,6 +5,7 @@ use arrow_array::{Array, ArrayRef, BooleanArray};
 use arrow_schema::{DataType, Field, FieldRef, Fields};
 use arrow_select::nullif::nullif;
 use parquet::schema::types::SchemaDescriptor;
+use vesica_profiles::TypedForm;
 
 /// Where a cell of a row is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +14,14 @@ pub(crate) struct CellPath {
     pub(crate) column: usize,
     /// Names of the fields below it, from outside in; none for the column itself.
     pub(crate) fields: Vec<String>,
+}
+
+/// A column whose cells are read, or a field of one: where they are, and how they become text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CellColumn {
+    pub(crate) path: CellPath,
+    /// The text form of its cells, if it is typed.
+    pub(crate) form: TypedForm,
 }
 
 impl CellPath {

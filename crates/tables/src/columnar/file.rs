@@ -1,9 +1,11 @@
 //! A file for the Parquet decoder: reading past its end is an error, not silence.
 
-use parquet::errors::Result;
+use crate::source::Source;
+use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
+use vesica_inputs::error::InputError;
 
 /// A file whose end is an error to a reader that expects more.
 ///
@@ -42,4 +44,16 @@ impl Read for ToTheEnd {
             n => Ok(n),
         }
     }
+}
+
+/// The error for an error of the Parquet decoder: a system error, or damage of the file.
+pub(super) fn parquet_error(source: &Source, error: &ParquetError) -> InputError {
+    let path = source.path().to_path_buf();
+    if let ParquetError::External(inner) = error
+        && let Some(io) = inner.downcast_ref::<io::Error>()
+        && io.kind() != io::ErrorKind::UnexpectedEof
+    {
+        return InputError::io(&path, io);
+    }
+    InputError::DamagedParquet { path }
 }

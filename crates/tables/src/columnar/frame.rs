@@ -2,8 +2,8 @@
 
 use super::batches::{BATCH_ROWS, CellBatch, ColumnCells, no_text};
 use super::cells::{NoText, TextColumn};
+use super::fields::CellColumn;
 use super::guard::unless_it_panics;
-use crate::source::CellColumn;
 use arrow_array::{Array, ArrayRef, RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,7 @@
 //! nanoseconds these reach from 1677 to 2262, and the decoder wraps around beyond. So each column
 //! is read in a unit that holds all of its values unchanged.
 
-use super::file::TableFile;
-use super::table::parquet_error;
+use super::file::{TableFile, parquet_error};
 use crate::source::Source;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ARROW_SCHEMA_META_KEY;

@@ -1,14 +1,13 @@
 //! The columns and types of a Parquet file.
 
 use super::cells::{has_text_form, type_name};
+use super::file::parquet_error;
 use super::guard::guarded;
 use super::int96;
 use crate::source::Source;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
-use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
-use std::io;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 use vesica_inputs::error::InputError;
@@ -169,16 +168,4 @@ fn with_views(schema: &Schema) -> SchemaRef {
         })
         .collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
-}
-
-/// The error for an error of the Parquet decoder: a system error, or damage of the file.
-pub(crate) fn parquet_error(source: &Source, error: &ParquetError) -> InputError {
-    let path = source.path().to_path_buf();
-    if let ParquetError::External(inner) = error
-        && let Some(io) = inner.downcast_ref::<io::Error>()
-        && io.kind() != io::ErrorKind::UnexpectedEof
-    {
-        return InputError::io(&path, io);
-    }
-    InputError::DamagedParquet { path }
 }

@@ -1,9 +1,9 @@
 //! Tries what the second pass needs of a Parquet file, before the parties meet.
 
 use super::batches::BATCH_ROWS;
-use super::file::TableFile;
+use super::file::{TableFile, parquet_error};
 use super::guard::guarded;
-use super::table::{Table, parquet_error};
+use super::table::Table;
 use crate::source::Source;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;

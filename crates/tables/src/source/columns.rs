@@ -2,18 +2,10 @@
 
 use super::{Layout, Source};
 use crate::columnar::cells::{can_be_key, type_name};
-use crate::columnar::{CellPath, check_key};
+use crate::columnar::{CellColumn, CellPath, check_key};
 use arrow_schema::{Field, SchemaRef};
 use vesica_inputs::error::InputError;
 use vesica_profiles::{Profile, TypedForm};
-
-/// A column whose cells are read, or a field of one: where they are, and how they become text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CellColumn {
-    pub(crate) path: CellPath,
-    /// The text form of its cells, if it is typed.
-    pub(crate) form: TypedForm,
-}
 
 impl Source {
     /// Position of a column, from 0.
