@@ -22,6 +22,7 @@ mod columnar;
 mod figures;
 mod folder;
 pub mod fuzzing;
+mod known_file;
 mod output;
 mod progress;
 mod row;

@@ -40,11 +40,11 @@ pub fn check_output(source: &Source, options: &OutputOptions) -> Result<(), Writ
     for index in 0..source.files() {
         let file = source.file(index)?;
         let Layout::Parquet(table) = file.layout() else { return Ok(()) };
-        columnar::try_columns(&file, table)?;
+        columnar::try_columns(file.known(), table)?;
         if output.format.format == Format::Parquet {
             check_units(source, &file, table)?;
         } else {
-            columnar::check_texts(&file, table)?;
+            columnar::check_texts(file.known(), &file.at, table)?;
         }
     }
     Ok(())
@@ -77,10 +77,11 @@ pub fn check_mark(source: &Source, mark: &str) -> Result<(), OutputError> {
 
 /// Checks that a unit holds each timestamp of a file, for the files of a folder the same one.
 fn check_units(source: &Source, file: &Source, table: &Table) -> Result<(), InputError> {
-    let own = table.whole(file)?.schema();
+    let own = table.whole(file.known())?.schema();
     let first = source.first_file();
     let Layout::Parquet(first_table) = first.layout() else { return Ok(()) };
-    for (known, own) in first_table.whole(first)?.schema().fields().iter().zip(own.fields()) {
+    for (known, own) in first_table.whole(first.known())?.schema().fields().iter().zip(own.fields())
+    {
         if known.data_type() != own.data_type() {
             let types = [known, own].map(|field| type_name(field.data_type()));
             return Err(InputError::UnlikeParts {
@@ -103,7 +104,7 @@ pub fn check_columns(source: &Source) -> Result<(), InputError> {
     for index in 0..source.files() {
         let file = source.file(index)?;
         let Layout::Parquet(table) = file.layout() else { return Ok(()) };
-        columnar::try_columns(&file, table)?;
+        columnar::try_columns(file.known(), table)?;
     }
     Ok(())
 }

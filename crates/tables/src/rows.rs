@@ -147,7 +147,7 @@ fn visit_file(
         }
         Layout::Parquet(table) => {
             source.keep_digest(table, columns)?;
-            let mut batches = columnar::CellBatches::open(source, table, columns, None)?;
+            let mut batches = columnar::CellBatches::open(source.known(), table, columns, None)?;
             let first_row = *rows;
             let bytes_at = |row| file.bytes_before + source.bytes_at_row(row - first_row, table);
             visit_batches(|| batches.next(), bytes_at, rows, meter, visitor)

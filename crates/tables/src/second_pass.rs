@@ -141,7 +141,7 @@ fn written_schema(
 }
 
 fn rows_schema(source: &Source, table: &Table) -> Result<SchemaRef, InputError> {
-    let exact = table.whole(source.first_file())?.schema();
+    let exact = table.whole(source.first_file().known())?.schema();
     let Some(schema) = source.schema() else { return Ok(Arc::clone(exact)) };
     let own = schema.fields().iter().zip(exact.fields()).map(|(field, exact)| {
         let data_type = exact.data_type().clone();
@@ -351,7 +351,7 @@ impl Pass<'_, '_> {
             self.written.rows += written as u64;
             self.written.wanted += wanted as u64;
             let selection = RowSelection::from_boolean_buffer(selected);
-            let mut batches = RowBatches::open(file, table, group, selection)?;
+            let mut batches = RowBatches::open(file.known(), table, group, selection)?;
             let mut done = 0;
             while let Some(batch) = batches.next()? {
                 let len = batch.num_rows();

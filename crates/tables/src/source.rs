@@ -8,6 +8,7 @@ pub use options::ReadOptions;
 
 use crate::columnar::{self, Batches, CellColumn, Frame, Table};
 use crate::folder::{self, File as Part, Folder, Held};
+use crate::known_file::KnownFile;
 use arrow_schema::SchemaRef;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -59,11 +60,9 @@ pub(crate) enum Layout {
 /// frame, which is read once.
 #[derive(Debug)]
 pub struct Source {
-    path: PathBuf,
+    known: KnownFile,
     format: FileFormat,
     columns: Vec<String>,
-    /// Of a file.
-    snapshot: Option<Arc<Snapshot>>,
     layout: Layout,
     /// The delimiter, where it was found by looking at the file.
     guessed: Option<u8>,
@@ -137,14 +136,14 @@ impl Source {
         if metadata.len() == 0 {
             return Err(InputError::Empty { path });
         }
-        let snapshot = Some(snapshot);
+        let known = KnownFile { path, snapshot: Some(snapshot) };
         let layout = Layout::Text(TextLayout::new(b',', options.header, Top::default()));
         let mode = metadata.permissions().mode();
         let columns = Vec::new();
-        let mut source = Self { path, format, columns, snapshot, layout, guessed: None, mode };
+        let mut source = Self { known, format, columns, layout, guessed: None, mode };
         source.check_content()?;
         if format.format == Format::Parquet {
-            let table = Table::open(&source)?;
+            let table = Table::open(&source.known)?;
             source.columns = table.names();
             source.layout = Layout::Parquet(table);
         } else {
@@ -160,7 +159,8 @@ impl Source {
         let columns = first.columns.iter().chain(folder.named()).cloned().collect();
         let (format, guessed) = (first.format, first.guessed);
         let layout = Layout::Folder(folder);
-        Self { path, format, columns, snapshot: None, layout, guessed, mode }
+        let known = KnownFile { path, snapshot: None };
+        Self { known, format, columns, layout, guessed, mode }
     }
 
     /// The rows of record batches, with their column names. `rows` is their number, if it is known
@@ -172,10 +172,9 @@ impl Source {
     pub fn of_batches(batches: Batches, rows: Option<u64>) -> Self {
         let frame = Frame::new(batches, rows);
         Self {
-            path: FRAME.into(),
+            known: KnownFile { path: FRAME.into(), snapshot: None },
             format: FileFormat { format: Format::Arrow, codec: Codec::Plain },
             columns: frame.names(),
-            snapshot: None,
             layout: Layout::Frame(frame),
             guessed: None,
             mode: OWNERS_MODE,
@@ -184,7 +183,7 @@ impl Source {
 
     /// The path as given, or [`FRAME`].
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.known.path
     }
 
     /// The names of the columns, in the file's order.
@@ -214,7 +213,7 @@ impl Source {
     pub fn len_bytes(&self) -> u64 {
         match &self.layout {
             Layout::Folder(folder) => folder.len_bytes(),
-            _ => self.snapshot.as_ref().map_or(0, |snapshot| snapshot.len_bytes()),
+            _ => self.known.snapshot.as_ref().map_or(0, |snapshot| snapshot.len_bytes()),
         }
     }
 
@@ -234,6 +233,11 @@ impl Source {
             Layout::Frame(frame) => frame.rows(),
             Layout::Folder(folder) => folder.rows(),
         }
+    }
+
+    /// The file, to be opened again.
+    pub(crate) fn known(&self) -> &KnownFile {
+        &self.known
     }
 
     pub(crate) fn layout(&self) -> &Layout {
@@ -261,10 +265,10 @@ impl Source {
     /// File number `index`: the source itself, unless it is a folder.
     pub(crate) fn file(&self, index: usize) -> Result<Part<'_>, InputError> {
         match &self.layout {
-            Layout::Folder(folder) => folder.file(&self.path, index),
+            Layout::Folder(folder) => folder.file(&self.known.path, index),
             _ => Ok(Part {
                 source: Held::Whole(self),
-                at: InFile { path: self.path.as_path().into(), part: None },
+                at: InFile { path: self.known.path.as_path().into(), part: None },
                 named: Vec::new(),
                 bytes_before: 0,
             }),
@@ -291,7 +295,7 @@ impl Source {
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
         match &self.layout {
             Layout::Folder(folder) => folder.has_file(metadata),
-            _ => self.snapshot.as_ref().is_some_and(|snapshot| snapshot.is_file_of(metadata)),
+            _ => self.known.snapshot.as_ref().is_some_and(|snapshot| snapshot.is_file_of(metadata)),
         }
     }
 
@@ -300,22 +304,9 @@ impl Source {
         self.mode
     }
 
-    /// Opens the file again, if it is still the same.
-    pub(crate) fn reopen(&self) -> Result<File, InputError> {
-        let failed = |error: std::io::Error| match error.kind() {
-            // It was there when it was opened first.
-            std::io::ErrorKind::NotFound => InputError::Changed { path: self.path.clone() },
-            _ => InputError::io(&self.path, &error),
-        };
-        let file = File::open(&self.path).map_err(failed)?;
-        let changed = || InputError::Changed { path: self.path.clone() };
-        self.snapshot.as_ref().ok_or_else(changed)?.check(&file, &self.path)?;
-        Ok(file)
-    }
-
     /// The error for rows that no second pass can read.
     pub(crate) fn already_read(&self) -> InputError {
-        InputError::AlreadyRead { path: self.path.clone() }
+        InputError::AlreadyRead { path: self.known.path.clone() }
     }
 
     /// Keeps a digest of what a pass over these cells of a Parquet file reads, before it does.
@@ -324,13 +315,13 @@ impl Source {
         table: &Table,
         cells: &[CellColumn],
     ) -> Result<(), InputError> {
-        match &self.snapshot {
+        match &self.known.snapshot {
             Some(snapshot) if !snapshot.has_digest() => {
                 let columns: Vec<usize> = cells.iter().map(|cell| cell.path.column).collect();
-                let ranges = columnar::guarded(&self.path, || Ok(table.bytes_of(&columns)))?;
+                let ranges = columnar::guarded(&self.known.path, || Ok(table.bytes_of(&columns)))?;
                 snapshot
-                    .keep_of(&self.reopen()?, ranges)
-                    .map_err(|error| InputError::io(&self.path, &error))
+                    .keep_of(&self.known.reopen()?, ranges)
+                    .map_err(|error| InputError::io(&self.known.path, &error))
             }
             _ => Ok(()),
         }
@@ -338,7 +329,7 @@ impl Source {
 
     /// Keeps the digest of the text file that `reader` has read to its end.
     pub(crate) fn keep_digest_of(&self, reader: &RecordReader) {
-        if let (Some(snapshot), Some(value)) = (&self.snapshot, reader.digest()) {
+        if let (Some(snapshot), Some(value)) = (&self.known.snapshot, reader.digest()) {
             snapshot.keep(reader.bytes_done(), value);
         }
     }
@@ -347,8 +338,8 @@ impl Source {
     pub(crate) fn check_unchanged(&self) -> Result<(), InputError> {
         match &self.layout {
             Layout::Frame(_) => Ok(()),
-            Layout::Folder(folder) => folder.check_unchanged(&self.path),
-            _ => self.reopen().map(drop),
+            Layout::Folder(folder) => folder.check_unchanged(&self.known.path),
+            _ => self.known.reopen().map(drop),
         }
     }
 
@@ -375,9 +366,10 @@ impl Source {
 
     /// The records from the header on.
     fn reader(&self, layout: &TextLayout) -> Result<RecordReader, InputError> {
-        let needs_digest = self.snapshot.as_ref().is_some_and(|snapshot| !snapshot.has_digest());
+        let needs_digest =
+            self.known.snapshot.as_ref().is_some_and(|snapshot| !snapshot.has_digest());
         let open = if needs_digest { ByteStream::digesting } else { ByteStream::new };
-        let mut stream = open(self.reopen()?, self.format.codec, &self.path)?;
+        let mut stream = open(self.known.reopen()?, self.format.codec, &self.known.path)?;
         stream.skip(layout.top.bytes)?;
         let mut reader = RecordReader::new(stream, layout.delimiter)?;
         reader.count_lines_before(layout.top.lines);
@@ -393,7 +385,7 @@ impl Source {
     /// Compares the first bytes with the name.
     fn check_content(&self) -> Result<(), InputError> {
         let mut head = [0; foreign::HEAD_BYTES];
-        let mut plain = ByteStream::new(self.reopen()?, Codec::Plain, &self.path)?;
+        let mut plain = ByteStream::new(self.known.reopen()?, Codec::Plain, &self.known.path)?;
         let len = plain.fill(&mut head)?;
         let found = sniff(&head[..len]);
         let expected = match (self.format.format, self.format.codec) {
@@ -411,15 +403,15 @@ impl Source {
         if found == expected || (found == Content::Unknown && unknown_is_right) {
             return Ok(());
         }
-        Err(InputError::WrongContent { path: self.path.clone(), expected, found })
+        Err(InputError::WrongContent { path: self.known.path.clone(), expected, found })
     }
 
     fn open_text(&mut self, options: &ReadOptions) -> Result<(), InputError> {
-        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let stream = ByteStream::new(self.known.reopen()?, self.format.codec, &self.known.path)?;
         let mut lines = Lines::new(stream);
         if looks_like_utf16(lines.head()?.0) {
             return Err(InputError::InvalidUtf8 {
-                path: self.path.clone(),
+                path: self.known.path.clone(),
                 place: Place::Line(1),
                 byte: 1,
                 column: None,
@@ -443,7 +435,7 @@ impl Source {
         let mut layout = TextLayout::new(delimiter, options.header, top);
         let mut reader = self.reader(&layout)?;
         let Some(record) = reader.next_record()? else {
-            return Err(InputError::Empty { path: self.path.clone() });
+            return Err(InputError::Empty { path: self.known.path.clone() });
         };
         let mut scratch = Vec::new();
         self.columns = (0..record.len())

@@ -5,9 +5,8 @@ use super::fields::{CellColumn, CellPath};
 use super::file::{TableFile, parquet_error};
 use super::guard::guarded;
 use super::table::Table;
-use crate::folder::File;
+use crate::known_file::KnownFile;
 use crate::row::Row;
-use crate::source::Source;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::Fields;
 use parquet::arrow::ProjectionMask;
@@ -15,7 +14,7 @@ use parquet::arrow::arrow_reader::{
     ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder, RowSelection,
 };
 use std::path::PathBuf;
-use vesica_inputs::error::{EncodingGuess, InputError, OutputError, Place, WriteError};
+use vesica_inputs::error::{EncodingGuess, InFile, InputError, OutputError, Place, WriteError};
 
 pub(super) const BATCH_ROWS: usize = 4096;
 
@@ -67,15 +66,15 @@ pub(crate) struct CellRow<'a> {
 impl CellBatches {
     /// The rows of one row group with the number of its first row, or of all row groups.
     pub(crate) fn open(
-        source: &Source,
+        known: &KnownFile,
         table: &Table,
         columns: &[CellColumn],
         group: Option<(usize, u64)>,
     ) -> Result<Self, InputError> {
         let indices: Vec<usize> = columns.iter().map(|column| column.path.column).collect();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
-            TableFile(source.reopen()?),
-            table.keys(source, &indices)?.clone(),
+            TableFile(known.reopen()?),
+            table.keys(known, &indices)?.clone(),
         );
         let schema = builder.parquet_schema();
         let leaves = columns.iter().flat_map(|column| column.path.leaves(schema));
@@ -96,14 +95,14 @@ impl CellBatches {
                 ColumnCells::new(column, at, table.schema().fields())
             })
             .collect();
-        let reader = guarded(source.path(), || {
-            builder.build().map_err(|error| parquet_error(source, &error))
+        let reader = guarded(known.path(), || {
+            builder.build().map_err(|error| parquet_error(known, &error))
         })?;
         Ok(Self {
             reader,
             columns,
             next_row: group.map_or(0, |(_, first_row)| first_row) + 1,
-            path: source.path().to_path_buf(),
+            path: known.path().to_path_buf(),
         })
     }
 
@@ -147,29 +146,29 @@ pub(crate) fn no_text(
 }
 
 /// Reads the columns that may have cells without a text form, and reports the first such cell.
-pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteError> {
+pub(crate) fn check_texts(known: &KnownFile, at: &InFile, table: &Table) -> Result<(), WriteError> {
     let fields = table.schema().fields();
     let doubtful: Vec<usize> =
         (0..fields.len()).filter(|at| may_lack_text(fields[*at].data_type())).collect();
     if doubtful.is_empty() {
         return Ok(());
     }
-    let file = TableFile(source.reopen()?);
-    let mut reader = guarded(source.path(), || {
-        let whole = table.whole(source)?.clone();
+    let file = TableFile(known.reopen()?);
+    let mut reader = guarded(known.path(), || {
+        let whole = table.whole(known)?.clone();
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole);
         let mask = ProjectionMask::roots(builder.parquet_schema(), doubtful.iter().copied());
         builder
             .with_projection(mask)
             .with_batch_size(BATCH_ROWS)
             .build()
-            .map_err(|error| parquet_error(source, &error))
+            .map_err(|error| parquet_error(known, &error))
     })?;
     let mut first_row = 1;
     loop {
-        let found = guarded(source.path(), || {
+        let found = guarded(known.path(), || {
             let Some(batch) = reader.next() else { return Ok(None) };
-            let damaged = |_| InputError::DamagedParquet { path: source.path().to_path_buf() };
+            let damaged = |_| InputError::DamagedParquet { path: known.path().to_path_buf() };
             let batch = batch.map_err(damaged)?;
             let bad = batch
                 .columns()
@@ -182,7 +181,7 @@ pub(crate) fn check_texts(source: &File<'_>, table: &Table) -> Result<(), WriteE
         if let Some((row, column)) = bad {
             let field = &fields[column];
             let (column, type_name) = (field.name().clone(), type_name(field.data_type()));
-            let place = source.at.place(Place::Row(first_row + row as u64));
+            let place = at.place(Place::Row(first_row + row as u64));
             return Err(OutputError::UnwritableCell { place, column, type_name }.into());
         }
         first_row += rows as u64;
@@ -234,21 +233,21 @@ pub(crate) struct RowBatches {
 impl RowBatches {
     /// The selected rows of a row group, with all columns.
     pub(crate) fn open(
-        source: &Source,
+        known: &KnownFile,
         table: &Table,
         group: usize,
         selection: RowSelection,
     ) -> Result<Self, InputError> {
-        let file = TableFile(source.reopen()?);
-        let reader = guarded(source.path(), || {
-            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole(source)?.clone())
+        let file = TableFile(known.reopen()?);
+        let reader = guarded(known.path(), || {
+            ParquetRecordBatchReaderBuilder::new_with_metadata(file, table.whole(known)?.clone())
                 .with_row_groups(vec![group])
                 .with_row_selection(selection)
                 .with_batch_size(BATCH_ROWS)
                 .build()
-                .map_err(|error| parquet_error(source, &error))
+                .map_err(|error| parquet_error(known, &error))
         })?;
-        Ok(Self { reader, path: source.path().to_path_buf() })
+        Ok(Self { reader, path: known.path().to_path_buf() })
     }
 
     pub(crate) fn next(&mut self) -> Result<Option<RecordBatch>, InputError> {

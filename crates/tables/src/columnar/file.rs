@@ -1,6 +1,6 @@
 //! A file for the Parquet decoder: reading past its end is an error, not silence.
 
-use crate::source::Source;
+use crate::known_file::KnownFile;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 use std::fs::File;
@@ -47,8 +47,8 @@ impl Read for ToTheEnd {
 }
 
 /// The error for an error of the Parquet decoder: a system error, or damage of the file.
-pub(super) fn parquet_error(source: &Source, error: &ParquetError) -> InputError {
-    let path = source.path().to_path_buf();
+pub(super) fn parquet_error(known: &KnownFile, error: &ParquetError) -> InputError {
+    let path = known.path().to_path_buf();
     if let ParquetError::External(inner) = error
         && let Some(io) = inner.downcast_ref::<io::Error>()
         && io.kind() != io::ErrorKind::UnexpectedEof

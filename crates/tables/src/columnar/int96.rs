@@ -5,7 +5,7 @@
 //! is read in a unit that holds all of its values unchanged.
 
 use super::file::{TableFile, parquet_error};
-use crate::source::Source;
+use crate::known_file::KnownFile;
 use arrow_schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use parquet::arrow::ARROW_SCHEMA_META_KEY;
 use parquet::basic::Type;
@@ -39,13 +39,13 @@ pub(super) fn is_in(file: &ParquetMetaData, root: usize) -> bool {
     })
 }
 
-/// The schema of `source` with such a unit for every column of timestamps in 96 bits; `None` if
+/// The schema of the file with such a unit for every column of timestamps in 96 bits; `None` if
 /// there are none. Reads all their values.
 ///
 /// # Errors
 /// [`InputError::TimestampRange`] if no unit holds all values of a column; damage of the file.
 pub(super) fn schema(
-    source: &Source,
+    known: &KnownFile,
     file: &ParquetMetaData,
     declared: &SchemaRef,
 ) -> Result<Option<SchemaRef>, InputError> {
@@ -62,17 +62,17 @@ pub(super) fn schema(
     });
     let mut held = Vec::new();
     for leaf in leaves {
-        held.push((leaf, Held::read(source, leaf)?));
+        held.push((leaf, Held::read(known, leaf)?));
     }
     let mut units = Units { held: held.into_iter().collect(), names_units, next_leaf: 0 };
     let fields: Option<Fields> = declared.fields().iter().map(|field| units.field(field)).collect();
     let Some(fields) = fields else {
         let root = columns.get_column_root_idx(units.next_leaf - 1);
         let column = declared.field(root).name().clone();
-        return Err(InputError::TimestampRange { path: source.path().to_path_buf(), column });
+        return Err(InputError::TimestampRange { path: known.path().to_path_buf(), column });
     };
     if units.next_leaf != columns.num_columns() {
-        return Err(InputError::DamagedParquet { path: source.path().to_path_buf() });
+        return Err(InputError::DamagedParquet { path: known.path().to_path_buf() });
     }
     Ok(Some(Arc::new(Schema::new_with_metadata(fields, declared.metadata().clone()))))
 }
@@ -81,10 +81,10 @@ pub(super) fn schema(
 struct Held([bool; UNITS.len()]);
 
 impl Held {
-    fn read(source: &Source, leaf: usize) -> Result<Self, InputError> {
-        let failed = |error| parquet_error(source, &error);
-        let damaged = || InputError::DamagedParquet { path: source.path().to_path_buf() };
-        let reader = SerializedFileReader::new(TableFile(source.reopen()?)).map_err(failed)?;
+    fn read(known: &KnownFile, leaf: usize) -> Result<Self, InputError> {
+        let failed = |error| parquet_error(known, &error);
+        let damaged = || InputError::DamagedParquet { path: known.path().to_path_buf() };
+        let reader = SerializedFileReader::new(TableFile(known.reopen()?)).map_err(failed)?;
         let mut held = Self([true; UNITS.len()]);
         let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for group in 0..reader.num_row_groups() {

@@ -4,7 +4,7 @@ use super::cells::{has_text_form, type_name};
 use super::file::parquet_error;
 use super::guard::guarded;
 use super::int96;
-use crate::source::Source;
+use crate::known_file::KnownFile;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use parquet::file::metadata::ParquetMetaData;
@@ -45,13 +45,13 @@ impl std::fmt::Debug for Table {
 }
 
 impl Table {
-    pub(crate) fn open(source: &Source) -> Result<Self, InputError> {
-        guarded(source.path(), || Self::load(source))
+    pub(crate) fn open(known: &KnownFile) -> Result<Self, InputError> {
+        guarded(known.path(), || Self::load(known))
     }
 
-    fn load(source: &Source) -> Result<Self, InputError> {
-        let file = source.reopen()?;
-        let failed = |error| parquet_error(source, &error);
+    fn load(known: &KnownFile) -> Result<Self, InputError> {
+        let file = known.reopen()?;
+        let failed = |error| parquet_error(known, &error);
         let whole =
             ArrowReaderMetadata::load(&file, ArrowReaderOptions::default()).map_err(failed)?;
         Ok(Self { declared: Readers::new(whole), exact: OnceLock::new() })
@@ -59,17 +59,17 @@ impl Table {
 
     /// The readers that give every timestamp unchanged. The first call reads all timestamps in 96
     /// bits.
-    fn exact(&self, source: &Source) -> Result<&Readers, InputError> {
-        if let Some(known) = self.exact.get() {
-            return Ok(known);
+    fn exact(&self, known: &KnownFile) -> Result<&Readers, InputError> {
+        if let Some(readers) = self.exact.get() {
+            return Ok(readers);
         }
-        let found = guarded(source.path(), || {
-            let Some(schema) = int96::schema(source, self.file(), self.schema())? else {
+        let found = guarded(known.path(), || {
+            let Some(schema) = int96::schema(known, self.file(), self.schema())? else {
                 return Ok(self.declared.clone());
             };
             let options = ArrowReaderOptions::default().with_schema(schema);
             let whole = ArrowReaderMetadata::try_new(Arc::clone(self.file()), options);
-            Ok(Readers::new(whole.map_err(|error| parquet_error(source, &error))?))
+            Ok(Readers::new(whole.map_err(|error| parquet_error(known, &error))?))
         })?;
         Ok(self.exact.get_or_init(|| found))
     }
@@ -100,8 +100,8 @@ impl Table {
     ///
     /// # Errors
     /// [`InputError::TimestampRange`], or damage of the file.
-    pub(crate) fn whole(&self, source: &Source) -> Result<&ArrowReaderMetadata, InputError> {
-        Ok(&self.exact(source)?.whole)
+    pub(crate) fn whole(&self, known: &KnownFile) -> Result<&ArrowReaderMetadata, InputError> {
+        Ok(&self.exact(known)?.whole)
     }
 
     /// The positions of the bytes of these columns in the file, and of the metadata at its end.
@@ -129,11 +129,11 @@ impl Table {
     /// Errors of [`Table::whole`], if one of the columns holds timestamps in 96 bits.
     pub(crate) fn keys(
         &self,
-        source: &Source,
+        known: &KnownFile,
         indices: &[usize],
     ) -> Result<&ArrowReaderMetadata, InputError> {
         let readers = if indices.iter().any(|index| int96::is_in(self.file(), *index)) {
-            self.exact(source)?
+            self.exact(known)?
         } else {
             &self.declared
         };

@@ -4,7 +4,7 @@ use super::batches::BATCH_ROWS;
 use super::file::{TableFile, parquet_error};
 use super::guard::guarded;
 use super::table::Table;
-use crate::source::Source;
+use crate::known_file::KnownFile;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
@@ -18,9 +18,9 @@ const ROWS_TRIED: usize = 20_000;
 ///
 /// # Errors
 /// [`InputError::DamagedColumn`], and errors of reading.
-pub(crate) fn try_columns(source: &Source, table: &Table) -> Result<(), InputError> {
+pub(crate) fn try_columns(known: &KnownFile, table: &Table) -> Result<(), InputError> {
     let damaged = |column: usize| InputError::DamagedColumn {
-        path: source.path().to_path_buf(),
+        path: known.path().to_path_buf(),
         column: table.schema().field(column).name().clone(),
     };
     let file = table.file();
@@ -34,13 +34,13 @@ pub(crate) fn try_columns(source: &Source, table: &Table) -> Result<(), InputErr
     let Some(group) = file.row_groups().iter().position(|group| group.num_rows() > 0) else {
         return Ok(());
     };
-    let Err(error) = first_rows(source, table, group, ProjectionMask::all()) else { return Ok(()) };
+    let Err(error) = first_rows(known, table, group, ProjectionMask::all()) else { return Ok(()) };
     if !matches!(error, InputError::DamagedParquet { .. }) {
         return Err(error);
     }
     for column in 0..table.schema().fields().len() {
         let alone = ProjectionMask::roots(schema, [column]);
-        if let Err(InputError::DamagedParquet { .. }) = first_rows(source, table, group, alone) {
+        if let Err(InputError::DamagedParquet { .. }) = first_rows(known, table, group, alone) {
             return Err(damaged(column));
         }
     }
@@ -49,13 +49,13 @@ pub(crate) fn try_columns(source: &Source, table: &Table) -> Result<(), InputErr
 
 /// Decodes the first rows of a row group.
 fn first_rows(
-    source: &Source,
+    known: &KnownFile,
     table: &Table,
     group: usize,
     columns: ProjectionMask,
 ) -> Result<(), InputError> {
-    let file = TableFile(source.reopen()?);
-    guarded(source.path(), || {
+    let file = TableFile(known.reopen()?);
+    guarded(known.path(), || {
         let whole = table.declared().clone();
         let reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, whole)
             .with_projection(columns)
@@ -63,8 +63,8 @@ fn first_rows(
             .with_limit(ROWS_TRIED)
             .with_batch_size(BATCH_ROWS)
             .build()
-            .map_err(|error| parquet_error(source, &error))?;
-        let damaged = || InputError::DamagedParquet { path: source.path().to_path_buf() };
+            .map_err(|error| parquet_error(known, &error))?;
+        let damaged = || InputError::DamagedParquet { path: known.path().to_path_buf() };
         let mut rows = 0;
         for batch in reader {
             rows += batch.map_err(|_| damaged())?.num_rows();

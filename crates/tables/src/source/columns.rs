@@ -21,7 +21,7 @@ impl Source {
         match self.columns[index + 1..].iter().position(is_named) {
             None => Ok(index),
             Some(after) => Err(InputError::DuplicateColumn {
-                path: self.path.clone(),
+                path: self.path().to_path_buf(),
                 column: name.to_owned(),
                 first: index + 1,
                 second: index + after + 2,
@@ -37,7 +37,7 @@ impl Source {
     pub fn key_column(&self, column: &str, profile: Profile) -> Result<CellColumn, InputError> {
         let path = self.cell_path(column)?;
         let typed = self.field(&path).map_or(Ok(()), |field| check_key(field, profile));
-        typed.map_err(|fault| fault.into_error(&self.path, column))?;
+        typed.map_err(|fault| fault.into_error(self.path(), column))?;
         Ok(CellColumn { path, form: profile.typed_form() })
     }
 
@@ -60,7 +60,7 @@ impl Source {
         if let Some(field) = self.field(&path)
             && !can_be_key(field.data_type())
         {
-            let (path, column) = (self.path.clone(), column.to_owned());
+            let (path, column) = (self.path().to_path_buf(), column.to_owned());
             let type_name = type_name(field.data_type());
             return Err(InputError::UnsupportedValueType { path, column, type_name });
         }

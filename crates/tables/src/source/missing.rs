@@ -32,7 +32,7 @@ impl Source {
             }
         }
         InputError::ColumnMissing {
-            path: self.path.clone(),
+            path: self.path().to_path_buf(),
             column: name.to_owned(),
             nearest: nearest(name, &self.columns),
             guessed: self.guessed,
@@ -59,7 +59,7 @@ impl Source {
 
     /// The physical line, among the first ones, that has a field `name`, and is not the header.
     fn line_with(&self, name: &str) -> Result<Option<u64>, InputError> {
-        let stream = ByteStream::new(self.reopen()?, self.format.codec, &self.path)?;
+        let stream = ByteStream::new(self.known.reopen()?, self.format.codec, self.path())?;
         let mut lines = Lines::new(stream);
         let (head, _) = lines.head()?;
         let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
