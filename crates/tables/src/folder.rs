@@ -5,19 +5,16 @@
 //! file of rows, `country=DE/part-0.parquet` one whose rows all have `DE` in the column `country`,
 //! and what begins with `_` or `.` is theirs.
 
-use crate::columnar::cells::type_name;
-use crate::source::{Layout, ReadOptions, Source};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use crate::source::ReadOptions;
+use arrow_schema::SchemaRef;
 use std::borrow::Cow;
 use std::fs::Metadata;
 use std::io;
-use std::ops::Deref;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_inputs::error::{InFile, InputError, StrayKind, Unlike};
-use vesica_inputs::format::FileFormat;
+use vesica_inputs::error::{InputError, StrayKind};
 use vesica_inputs::snapshot::Snapshot;
 
 /// The value in the name of a folder that represents an empty cell.
@@ -26,72 +23,31 @@ const EMPTY: &[u8] = b"__HIVE_DEFAULT_PARTITION__";
 /// Logs of tables: they say which of the files of a folder count.
 const TABLE_LOGS: [&[u8]; 3] = [b"_delta_log", b".hoodie", b"_spark_metadata"];
 
-/// A file of a source: the source itself, or a part of a folder, which is open as long as this
-/// lives.
-pub(crate) struct File<'a> {
-    pub(crate) source: Held<'a>,
-    pub(crate) at: InFile,
-    /// The cells of all its rows in the columns that names of folders give; `None` for an empty
-    /// one.
-    pub(crate) named: Vec<Option<String>>,
-    /// The length of all files before it.
-    pub(crate) bytes_before: u64,
-}
-
-/// A source that is lent or one that was opened for this.
-pub(crate) enum Held<'a> {
-    Whole(&'a Source),
-    Part(Box<Source>),
-}
-
-impl File<'_> {
-    /// The cells of all its rows in the columns that names of folders give.
-    pub(crate) fn named_cells(&self) -> impl Iterator<Item = &[u8]> {
-        self.named.iter().map(|cell| cell.as_deref().unwrap_or_default().as_bytes())
-    }
-}
-
-impl Deref for File<'_> {
-    type Target = Source;
-
-    fn deref(&self) -> &Source {
-        match &self.source {
-            Held::Whole(source) => source,
-            Held::Part(source) => source,
-        }
-    }
-}
-
 /// A file of a folder as it was found.
 #[derive(Debug)]
-struct Part {
+pub(crate) struct Part {
     /// Within the folder.
-    name: PathBuf,
-    snapshot: Arc<Snapshot>,
+    pub(crate) name: PathBuf,
+    pub(crate) snapshot: Arc<Snapshot>,
 }
 
-/// The files of a folder. None but the first stays open or known in detail: there may be a hundred
+/// The files of a folder. None of them stays open or known in detail: there may be a hundred
 /// thousand.
 #[derive(Debug)]
 pub(crate) struct Folder {
-    parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// The length of all files before each.
-    before: Vec<u64>,
-    first: Box<Source>,
+    pub(crate) before: Vec<u64>,
     /// The columns that names of folders give.
-    named: Vec<String>,
+    pub(crate) named: Vec<String>,
     /// As they are given, with the delimiter of the first file.
-    options: ReadOptions,
-    rows: Option<u64>,
+    pub(crate) options: ReadOptions,
+    pub(crate) rows: Option<u64>,
     /// The types of all columns, of Parquet files.
-    schema: Option<SchemaRef>,
+    pub(crate) schema: Option<SchemaRef>,
 }
 
 impl Folder {
-    pub(crate) fn first(&self) -> &Source {
-        &self.first
-    }
-
     pub(crate) fn named(&self) -> &[String] {
         &self.named
     }
@@ -118,32 +74,6 @@ impl Folder {
         self.parts.iter().any(|part| part.snapshot.is_file_of(metadata))
     }
 
-    /// Opens file number `index` of the folder at `root`, if it is still the same.
-    pub(crate) fn file(&self, root: &Path, index: usize) -> Result<File<'_>, InputError> {
-        let part = &self.parts[index];
-        let path = root.join(&part.name);
-        let changed = || InputError::Changed { path: path.clone() };
-        let failed = |error: io::Error| match error.kind() {
-            io::ErrorKind::NotFound => changed(),
-            _ => InputError::io(&path, &error),
-        };
-        let opened = std::fs::File::open(&path).map_err(failed)?;
-        part.snapshot.check(&opened, &path)?;
-        let metadata = opened.metadata().map_err(failed)?;
-        let snapshot = Arc::clone(&part.snapshot);
-        let source = Source::open_known(path.clone(), &metadata, snapshot, &self.options)?;
-        let named = named_cells(&part.name).into_iter().map(|(_, cell)| cell).collect();
-        Ok(File {
-            source: Held::Part(Box::new(source)),
-            at: InFile {
-                path: path.as_path().into(),
-                part: Some(part.name.to_string_lossy().into()),
-            },
-            named,
-            bytes_before: self.before[index],
-        })
-    }
-
     /// Checks that the folder at `root` has the same files, unchanged.
     pub(crate) fn check_unchanged(&self, root: &Path) -> Result<(), InputError> {
         let now = list(root)?.parts;
@@ -163,110 +93,16 @@ impl Folder {
     }
 }
 
-/// Opens the folder `root` with this metadata.
-pub(crate) fn open(
-    root: PathBuf,
-    metadata: &Metadata,
-    options: &ReadOptions,
-) -> Result<Source, InputError> {
-    let Listing { parts, mode } = list(&root)?;
-    let path_of = |part: &Part| root.join(&part.name);
-    let Some(first_part) = parts.first() else { return Err(InputError::NoParts { path: root }) };
-    let unlike = |part: &Part, unlike| InputError::UnlikeParts {
-        first: path_of(first_part),
-        second: path_of(part),
-        unlike,
-    };
-    let format_of = |part: &Part| {
-        FileFormat::of(&part.name, options.format).map(|format| format.format).ok_or_else(|| {
-            let (folder, path) = (root.clone(), path_of(part));
-            InputError::StrayEntry { folder, path, kind: StrayKind::OtherFile }
-        })
-    };
-    let (format, keys) = (format_of(first_part)?, keys_of(&first_part.name));
-    for part in &parts {
-        if format_of(part)? != format {
-            return Err(unlike(part, Unlike::Formats));
-        }
-        if keys_of(&part.name) != keys {
-            return Err(unlike(part, Unlike::Folders));
-        }
-    }
-    let open_part = |part: &Part, options: &ReadOptions| {
-        let path = path_of(part);
-        let metadata = std::fs::metadata(&path).map_err(|error| InputError::io(&path, &error))?;
-        Source::open_file(path, &metadata, options)
-    };
-    let first = open_part(first_part, options)?;
-    // A file of few rows tells less about its delimiter than another one.
-    let options = ReadOptions { delimiter: first.delimiter().or(options.delimiter), ..*options };
-    let mut rows = first.rows();
-    let mut fields = fields_of(&first);
-    for part in &parts[1..] {
-        let source = open_part(part, &options)?;
-        if source.columns() != first.columns() {
-            return Err(unlike(part, Unlike::Columns));
-        }
-        for (known, new) in fields.iter_mut().zip(fields_of(&source)) {
-            if known.data_type() != new.data_type() {
-                let types = [&*known, &new].map(|field| type_name(field.data_type()));
-                let column = known.name().clone();
-                return Err(unlike(part, Unlike::Types { column, types }));
-            }
-            // Whether a column may have empty cells is a matter of each file.
-            known.set_nullable(known.is_nullable() || new.is_nullable());
-        }
-        rows = rows.zip(source.rows()).map(|(before, own)| before + own);
-    }
-    let named: Vec<String> = keys.iter().map(|key| key.clone().into_owned()).collect();
-    if let Some(column) = named.iter().find(|name| first.columns().contains(name)) {
-        let path = path_of(first_part);
-        return Err(InputError::ColumnOfFolders { path, column: column.clone() });
-    }
-    if let Some(at) = (1..named.len()).find(|at| named[..*at].contains(&named[*at])) {
-        let path = path_of(first_part);
-        return Err(InputError::ColumnOfFolders { path, column: named[at].clone() });
-    }
-    let schema = match first.layout() {
-        Layout::Parquet(table) => {
-            fields.extend(named.iter().map(|name| Field::new(name, DataType::Utf8, true)));
-            let metadata = table.schema().metadata().clone();
-            Some(Arc::new(Schema::new_with_metadata(fields, metadata)))
-        }
-        _ => None,
-    };
-    let mut bytes = 0;
-    let before = parts.iter().map(|part| {
-        bytes += part.snapshot.len_bytes();
-        bytes - part.snapshot.len_bytes()
-    });
-    let before = before.collect();
-    // A user who may not list the folder could not read its files.
-    let mode = mode & metadata.permissions().mode();
-    let folder = Folder { before, first: Box::new(first), named, options, rows, schema, parts };
-    Ok(Source::of_folder(root, folder, mode))
-}
-
-/// The columns of a Parquet file.
-fn fields_of(source: &Source) -> Vec<Field> {
-    match source.layout() {
-        Layout::Parquet(table) => {
-            table.schema().fields().iter().map(|field| field.as_ref().clone()).collect()
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// The entries of a folder.
-struct Listing {
+pub(crate) struct Listing {
     /// In the order of the bytes of their names.
-    parts: Vec<Part>,
+    pub(crate) parts: Vec<Part>,
     /// The permissions that all files and folders give.
-    mode: u32,
+    pub(crate) mode: u32,
 }
 
 /// The files of the folder `root`, and of those in it.
-fn list(root: &Path) -> Result<Listing, InputError> {
+pub(crate) fn list(root: &Path) -> Result<Listing, InputError> {
     let mut listing = Listing { parts: Vec::new(), mode: !0 };
     // Links to folders are refused, so that there is an end.
     let mut folders = vec![PathBuf::new()];
@@ -324,12 +160,12 @@ fn look(root: &Path, name: &Path) -> Result<Option<Metadata>, InputError> {
 }
 
 /// The columns in the names of the folders of a file.
-fn keys_of(name: &Path) -> Vec<Cow<'_, str>> {
+pub(crate) fn keys_of(name: &Path) -> Vec<Cow<'_, str>> {
     folders_of(name).map(|(key, _)| key).collect()
 }
 
 /// The columns in the names of the folders of a file, and their cells; `None` for an empty one.
-fn named_cells(name: &Path) -> Vec<(String, Option<String>)> {
+pub(crate) fn named_cells(name: &Path) -> Vec<(String, Option<String>)> {
     let owned = |(key, cell): (Cow<'_, str>, Option<Cow<'_, str>>)| {
         (key.into_owned(), cell.map(Cow::into_owned))
     };

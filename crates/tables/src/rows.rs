@@ -1,10 +1,9 @@
 //! A pass over some columns of a file of any format.
 
 use crate::columnar::{self, CellBatch, CellColumn};
-use crate::folder::File;
 use crate::progress::Meter;
 use crate::row::Row;
-use crate::source::{Layout, Source};
+use crate::source::{Layout, Source, SourceFile};
 use std::ops::ControlFlow;
 use vesica_inputs::error::{InFile, InputError, Misquoted, Place};
 use vesica_inputs::text::reader::Record;
@@ -107,7 +106,7 @@ enum End {
 
 /// Shows the rows of one file to `visitor`, and adds their number to `rows`.
 fn visit_file(
-    file: &File<'_>,
+    file: &SourceFile<'_>,
     columns: &[CellColumn],
     rows: &mut u64,
     meter: &mut Meter<'_>,
@@ -157,7 +156,7 @@ fn visit_file(
             visit_batches(|| batches.next(), |_| 0, rows, meter, visitor)
         }
         // A file of a folder is none.
-        Layout::Folder(_) => Err(InputError::Changed { path: source.path().to_path_buf() }),
+        Layout::Folder(..) => Err(InputError::Changed { path: source.path().to_path_buf() }),
     }
 }
 
@@ -201,7 +200,7 @@ struct Named<'a> {
 
 impl<'a> Named<'a> {
     /// The cells that names give, and the columns that the file has; `None` if it has all.
-    fn of(file: &'a File<'_>, columns: &[CellColumn]) -> Option<(Self, Vec<CellColumn>)> {
+    fn of(file: &'a SourceFile<'_>, columns: &[CellColumn]) -> Option<(Self, Vec<CellColumn>)> {
         let own = file.columns().len();
         if columns.iter().all(|cell| cell.path.column < own) {
             return None;

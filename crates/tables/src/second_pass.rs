@@ -3,13 +3,12 @@
 
 use crate::columnar::cells::{CellForm, TextColumn};
 use crate::columnar::{RowBatches, Table, no_text};
-use crate::folder::File as InputFile;
 use crate::output::{OutputOptions, TempOutput, check_mark};
 use crate::progress::{Meter, Progress};
 use crate::rows::ROWS_PER_TICK;
 use crate::sink::parquet::{ParquetSink, TextTable};
 use crate::sink::text::{RecordWriter, TextSink, push_quoted, usual_delimiter};
-use crate::source::{Layout, Source, TextLayout};
+use crate::source::{Layout, Source, SourceFile, TextLayout};
 use arrow_array::{ArrayRef, BooleanArray, RecordBatch, StringArray};
 use arrow_buffer::BooleanBuffer;
 use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
@@ -115,7 +114,7 @@ fn write(
         }
         (Layout::Parquet(_), format) => pass.table_to_text(format, out, &output)?,
         // The files of a folder are no folders.
-        (Layout::Frame(_) | Layout::Folder(_), _) => return Err(source.already_read().into()),
+        (Layout::Frame(_) | Layout::Folder(..), _) => return Err(source.already_read().into()),
     }
     let Pass { wanted, written, .. } = pass;
     source.check_unchanged()?;
@@ -209,7 +208,7 @@ impl Pass<'_, '_> {
     /// all are written.
     fn text(
         &mut self,
-        mut write: impl FnMut(Record<'_>, &InputFile<'_>, Option<bool>) -> Result<(), WriteError>,
+        mut write: impl FnMut(Record<'_>, &SourceFile<'_>, Option<bool>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
@@ -310,7 +309,7 @@ impl Pass<'_, '_> {
     /// Gives every batch of rows to be written to `write`, with its file.
     fn table(
         &mut self,
-        mut write: impl FnMut(Rows<'_>, &InputFile<'_>) -> Result<(), WriteError>,
+        mut write: impl FnMut(Rows<'_>, &SourceFile<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         for index in 0..self.source.files() {
             let file = self.source.file(index)?;
@@ -323,9 +322,9 @@ impl Pass<'_, '_> {
     /// The same for one file.
     fn table_of(
         &mut self,
-        file: &InputFile<'_>,
+        file: &SourceFile<'_>,
         table: &Table,
-        write: &mut impl FnMut(Rows<'_>, &InputFile<'_>) -> Result<(), WriteError>,
+        write: &mut impl FnMut(Rows<'_>, &SourceFile<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
         let rows_before = self.wanted.rows;
         for group in 0..table.file().num_row_groups() {
@@ -412,7 +411,7 @@ impl Pass<'_, '_> {
 fn push_text(
     table: &mut TextTable<File>,
     record: Record<'_>,
-    file: &InputFile<'_>,
+    file: &SourceFile<'_>,
     scratch: &mut Vec<u8>,
 ) -> Result<(), WriteError> {
     for index in 0..record.len() {
@@ -435,7 +434,7 @@ fn end_of_record<'a>(named: impl Iterator<Item = Option<&'a str>>, delimiter: u8
 }
 
 /// Whether each row of a text file has a delimiter after its last cell.
-fn ends_with_delimiter(file: &InputFile<'_>) -> bool {
+fn ends_with_delimiter(file: &SourceFile<'_>) -> bool {
     matches!(file.layout(), Layout::Text(layout) if layout.ends_with_delimiter)
 }
 
@@ -448,7 +447,7 @@ fn digit(mark: bool) -> &'static str {
 /// and the mark.
 fn whole_rows(
     Rows { batch, marks, .. }: Rows<'_>,
-    file: &InputFile<'_>,
+    file: &SourceFile<'_>,
     schema: &SchemaRef,
 ) -> Result<RecordBatch, InputError> {
     let mut columns = batch.columns().to_vec();

@@ -1,20 +1,22 @@
 //! A file of rows: opened and checked once, read as often as needed.
 
 mod columns;
+mod files;
 mod missing;
 mod options;
 
+pub(crate) use files::SourceFile;
 pub use options::ReadOptions;
 
 use crate::columnar::{self, Batches, CellColumn, Frame, Table};
-use crate::folder::{self, File as Part, Folder, Held};
+use crate::folder::Folder;
 use crate::known_file::KnownFile;
 use arrow_schema::SchemaRef;
 use std::fs::{File, FileType, Metadata};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use vesica_inputs::error::{EncodingGuess, FileKind, InFile, InputError, Place};
+use vesica_inputs::error::{EncodingGuess, FileKind, InputError, Place};
 use vesica_inputs::foreign;
 use vesica_inputs::format::{Codec, Content, FileFormat, Format, sniff};
 use vesica_inputs::snapshot::Snapshot;
@@ -53,7 +55,8 @@ pub(crate) enum Layout {
     Text(TextLayout),
     Parquet(Table),
     Frame(Frame),
-    Folder(Folder),
+    /// A folder, and its first file.
+    Folder(Folder, Box<Source>),
 }
 
 /// Rows with named columns: a regular file or a folder of such files, which can be read again, or a
@@ -104,7 +107,7 @@ impl Source {
             return match Workbook::of_name(&path) {
                 // Numbers may write a folder.
                 Some(workbook) => Err(InputError::Workbook { path, workbook }),
-                None => folder::open(path, &metadata, options),
+                None => Self::open_folder(path, &metadata, options),
             };
         }
         Self::open_file(path, &metadata, options)
@@ -150,17 +153,6 @@ impl Source {
             source.open_text(options)?;
         }
         Ok(source)
-    }
-
-    /// The rows of a folder, like its first file, with the columns that names give and the
-    /// permissions `mode`.
-    pub(crate) fn of_folder(path: PathBuf, folder: Folder, mode: u32) -> Self {
-        let first = folder.first();
-        let columns = first.columns.iter().chain(folder.named()).cloned().collect();
-        let (format, guessed) = (first.format, first.guessed);
-        let layout = Layout::Folder(folder);
-        let known = KnownFile { path, snapshot: None };
-        Self { known, format, columns, layout, guessed, mode }
     }
 
     /// The rows of record batches, with their column names. `rows` is their number, if it is known
@@ -212,7 +204,7 @@ impl Source {
     /// Length of the file in bytes, as it lies on disk; of all files of a folder; 0 for a frame.
     pub fn len_bytes(&self) -> u64 {
         match &self.layout {
-            Layout::Folder(folder) => folder.len_bytes(),
+            Layout::Folder(folder, _) => folder.len_bytes(),
             _ => self.known.snapshot.as_ref().map_or(0, |snapshot| snapshot.len_bytes()),
         }
     }
@@ -220,7 +212,7 @@ impl Source {
     /// Number of files of a folder; `None` for anything else.
     pub fn parts(&self) -> Option<usize> {
         match &self.layout {
-            Layout::Folder(folder) => Some(folder.len()),
+            Layout::Folder(folder, _) => Some(folder.len()),
             _ => None,
         }
     }
@@ -231,7 +223,7 @@ impl Source {
             Layout::Text(_) => None,
             Layout::Parquet(table) => Some(table.rows()),
             Layout::Frame(frame) => frame.rows(),
-            Layout::Folder(folder) => folder.rows(),
+            Layout::Folder(folder, _) => folder.rows(),
         }
     }
 
@@ -247,7 +239,7 @@ impl Source {
     /// The source itself, or the first file of a folder.
     pub(crate) fn first_file(&self) -> &Source {
         match &self.layout {
-            Layout::Folder(folder) => folder.first(),
+            Layout::Folder(_, first) => first,
             _ => self,
         }
     }
@@ -257,28 +249,10 @@ impl Source {
         &self.first_file().layout
     }
 
-    /// Number of files that are read one after another.
-    pub(crate) fn files(&self) -> usize {
-        self.parts().unwrap_or(1)
-    }
-
-    /// File number `index`: the source itself, unless it is a folder.
-    pub(crate) fn file(&self, index: usize) -> Result<Part<'_>, InputError> {
-        match &self.layout {
-            Layout::Folder(folder) => folder.file(&self.known.path, index),
-            _ => Ok(Part {
-                source: Held::Whole(self),
-                at: InFile { path: self.known.path.as_path().into(), part: None },
-                named: Vec::new(),
-                bytes_before: 0,
-            }),
-        }
-    }
-
     /// The columns that names of folders give: the last ones.
     pub(crate) fn named(&self) -> &[String] {
         match &self.layout {
-            Layout::Folder(folder) => folder.named(),
+            Layout::Folder(folder, _) => folder.named(),
             _ => &[],
         }
     }
@@ -286,7 +260,7 @@ impl Source {
     /// The types of all columns of a folder of Parquet files.
     pub(crate) fn schema(&self) -> Option<&SchemaRef> {
         match &self.layout {
-            Layout::Folder(folder) => folder.schema(),
+            Layout::Folder(folder, _) => folder.schema(),
             _ => None,
         }
     }
@@ -294,7 +268,7 @@ impl Source {
     /// Whether `metadata` belongs to this file, or to one of the folder, by device and inode.
     pub(crate) fn is_same_file(&self, metadata: &Metadata) -> bool {
         match &self.layout {
-            Layout::Folder(folder) => folder.has_file(metadata),
+            Layout::Folder(folder, _) => folder.has_file(metadata),
             _ => self.known.snapshot.as_ref().is_some_and(|snapshot| snapshot.is_file_of(metadata)),
         }
     }
@@ -338,7 +312,7 @@ impl Source {
     pub(crate) fn check_unchanged(&self) -> Result<(), InputError> {
         match &self.layout {
             Layout::Frame(_) => Ok(()),
-            Layout::Folder(folder) => folder.check_unchanged(&self.known.path),
+            Layout::Folder(folder, _) => folder.check_unchanged(&self.known.path),
             _ => self.known.reopen().map(drop),
         }
     }

@@ -84,7 +84,7 @@ impl Source {
         match self.file_layout() {
             Layout::Parquet(table) => Some(table.schema()),
             Layout::Frame(frame) => Some(frame.schema()),
-            Layout::Text(_) | Layout::Folder(_) => None,
+            Layout::Text(_) | Layout::Folder(..) => None,
         }
     }
 
