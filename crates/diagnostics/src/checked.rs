@@ -61,14 +61,19 @@ pub fn data(error: &InputError, say: Speech) -> Message {
     message
 }
 
-/// The results for programs: the fields of [`Checked`], `warnings` in words, and `why` a run
-/// would refuse the rows with a `hint`, both null if it would take them.
-pub fn document(checked: &Checked, say: Speech) -> Value {
-    let message = checked.refused.as_ref().map(|refused| match (refused, refused.error()) {
+/// Why a run would refuse the rows; `None` if it would take them.
+pub fn why(checked: &Checked, say: Speech) -> Option<Message> {
+    checked.refused.as_ref().map(|refused| match (refused, refused.error()) {
         (Refused::Data(error), _) => data(error, say),
         (_, Some(error)) => engine::error(&error, None, say),
         (_, None) => faults(&checked.faults, say),
-    });
+    })
+}
+
+/// The results for programs: the fields of [`Checked`], `warnings` in words, and `why` a run
+/// would refuse the rows with a `hint`, both null if it would take them.
+pub fn document(checked: &Checked, say: Speech) -> Value {
+    let message = why(checked, say);
     let counts = checked.read.as_ref().map(|read| &read.counts);
     let mut document = json!(checked);
     document["warnings"] = json!(counts.map_or(Vec::new(), warnings));
