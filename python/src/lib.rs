@@ -66,9 +66,9 @@ mod _vesica {
     #[pymodule_export]
     use super::shares::combine;
     #[pymodule_export]
-    use super::tasks::{Place, digest, seal, take, unseal};
+    use super::tasks::{Place, RunSpec, Task, digest, seal, take, unseal};
     #[pymodule_export]
-    use super::workers::Workers;
+    use super::workers::{GroupRequest, TakeRequest, Workers};
     use pyo3::prelude::*;
 
     #[pymodule_init]

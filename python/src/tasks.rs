@@ -14,7 +14,7 @@ use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use vesica_core::{Error, Item};
-use vesica_detached::{RunSpec, Task};
+use vesica_detached::ReceivedAt;
 use vesica_diagnostics::{Speech, stores};
 use vesica_link::letters::Sealer;
 use vesica_store_session::{Lengths, RetryingStore, Store};
@@ -106,26 +106,86 @@ impl Place {
     }
 }
 
+/// What tasks need to know of a run; secret.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct RunSpec(pub(crate) vesica_detached::RunSpec);
+
+#[pymethods]
+impl RunSpec {
+    /// The spec with this [text](Self::text).
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let spec = vesica_detached::RunSpec::from_json(text);
+        spec.map(Self).ok_or_else(|| Failed::panic().raise(py))
+    }
+
+    /// For another process of this version.
+    #[getter]
+    fn text(&self) -> String {
+        self.0.to_json()
+    }
+
+    #[getter]
+    fn partitions(&self) -> u64 {
+        self.0.partitions
+    }
+}
+
+/// A turn of a partition; secret.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Task(pub(crate) vesica_detached::Task);
+
+#[pymethods]
+impl Task {
+    /// The task with this [text](Self::text).
+    #[staticmethod]
+    fn parse(py: Python<'_>, text: &str) -> PyResult<Self> {
+        let task = vesica_detached::Task::from_json(text);
+        task.map(Self).ok_or_else(|| Failed::panic().raise(py))
+    }
+
+    /// For another process of this version.
+    #[getter]
+    fn text(&self) -> String {
+        self.0.to_json()
+    }
+
+    /// The number of the partition.
+    #[getter]
+    fn part(&self) -> u64 {
+        self.0.part
+    }
+
+    /// The names under which the messages are kept that it reads.
+    #[getter]
+    fn kept(&self) -> Vec<&str> {
+        let heard = self.0.heard.iter();
+        heard
+            .filter_map(|received| match received {
+                ReceivedAt::Kept(name, _) => Some(&**name),
+                ReceivedAt::Parcel(..) => None,
+            })
+            .collect()
+    }
+}
+
 /// Runs a task with the items of its partition, whose rows have numbers, and the messages kept
 /// under names. Returns the result and, if the partition has finished and this party learns it, for
 /// each entry whether it is common.
 #[pyfunction]
 pub(crate) fn take(
     py: Python<'_>,
-    orders: &str,
-    task: &str,
+    spec: &RunSpec,
+    task: &Task,
     capsule: &Bound<'_, PyCapsule>,
     place: &Place,
     kept: HashMap<String, Vec<u8>>,
 ) -> PyResult<(String, Option<Column>)> {
-    let bug = || Failed::panic().raise(py);
-    let orders = RunSpec::from_json(orders).ok_or_else(bug)?;
-    let task = Task::from_json(task).ok_or_else(bug)?;
     let items = entries(py, capsule)?;
     let store = &*place.0;
     let taken = away(py, || {
         let kept = |name: &str| kept.get(name).cloned();
-        task.take(&orders, &items, store, NonZeroUsize::MIN, &kept)
+        task.0.take(&spec.0, &items, store, NonZeroUsize::MIN, &kept)
     });
     let (taken, common) = taken.map_err(|error| failed(&error, store).raise(py))?;
     let common = common.map(|common| Column(Arc::new(BooleanArray::from(common))));

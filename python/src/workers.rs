@@ -1,17 +1,18 @@
 //! The requests of a run to detached workers. Python takes them and has Spark executors serve them.
 
 use crate::away::away;
+use crate::tasks::{RunSpec, Task};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyTuple};
+use pyo3::types::PyBytes;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use vesica_detached::{BucketCounts, RunSpec, Task, TaskResult, WorkersFault};
+use vesica_detached::{BucketCounts, TaskResult, WorkersFault};
 
 /// A request of the run.
 enum Request {
     Group { secret: [u8; 32], buckets: u64 },
-    Take { orders: String, tasks: Vec<String>, kept: Vec<(String, Vec<u8>)> },
+    Take { spec: Box<RunSpec>, tasks: Vec<Task>, kept: Vec<(String, Vec<u8>)> },
 }
 
 enum Answer {
@@ -70,15 +71,63 @@ impl vesica_detached::Workers for RequestQueue {
 
     fn take(
         &self,
-        orders: &RunSpec,
-        tasks: &[Task],
+        spec: &vesica_detached::RunSpec,
+        tasks: &[vesica_detached::Task],
         kept: Vec<(String, Vec<u8>)>,
     ) -> Result<Vec<TaskResult>, WorkersFault> {
-        let tasks = tasks.iter().map(Task::to_json).collect();
-        match self.ask(Request::Take { orders: orders.to_json(), tasks, kept })? {
+        let spec = Box::new(RunSpec(spec.clone()));
+        let tasks = tasks.iter().cloned().map(Task).collect();
+        match self.ask(Request::Take { spec, tasks, kept })? {
             Answer::TaskResult(taken) => Ok(taken),
             Answer::Grouped(_) => Err(WorkersFault),
         }
+    }
+}
+
+/// A request to turn all rows into items, under the secret, and to group them into buckets.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct GroupRequest {
+    secret: Py<PyBytes>,
+    buckets: u64,
+}
+
+#[pymethods]
+impl GroupRequest {
+    #[getter]
+    fn secret(&self, py: Python<'_>) -> Py<PyBytes> {
+        self.secret.clone_ref(py)
+    }
+
+    #[getter]
+    fn buckets(&self) -> u64 {
+        self.buckets
+    }
+}
+
+/// A request to run tasks.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct TakeRequest {
+    spec: Py<RunSpec>,
+    tasks: Vec<Py<Task>>,
+    kept: Vec<(String, Py<PyBytes>)>,
+}
+
+#[pymethods]
+impl TakeRequest {
+    #[getter]
+    fn spec(&self, py: Python<'_>) -> Py<RunSpec> {
+        self.spec.clone_ref(py)
+    }
+
+    #[getter]
+    fn tasks(&self, py: Python<'_>) -> Vec<Py<Task>> {
+        self.tasks.iter().map(|task| task.clone_ref(py)).collect()
+    }
+
+    /// The messages to be kept for the tasks, with their names.
+    #[getter]
+    fn kept(&self, py: Python<'_>) -> Vec<(&str, Py<PyBytes>)> {
+        self.kept.iter().map(|(name, bytes)| (&**name, bytes.clone_ref(py))).collect()
     }
 }
 
@@ -93,9 +142,8 @@ impl Workers {
         Self(Arc::default())
     }
 
-    /// The next request, if one comes within `seconds`: `("group", secret, buckets)` or
-    /// `("take", orders, tasks, kept)`.
-    fn request<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyTuple>>> {
+    /// The next request, if one comes within `seconds`: a [`GroupRequest`] or a [`TakeRequest`].
+    fn request<'py>(&self, py: Python<'py>, seconds: f64) -> PyResult<Option<Bound<'py, PyAny>>> {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         let request = away(py, || {
             let waits = |state: &mut State| state.request.is_none() && !state.has_ended;
@@ -103,19 +151,25 @@ impl Workers {
             waited.unwrap_or_else(PoisonError::into_inner).0.request.take()
         });
         let Some(request) = request else { return Ok(None) };
-        let tuple = match request {
+        let request = match request {
             Request::Group { secret, buckets } => {
-                ("group", PyBytes::new(py, &secret), buckets).into_pyobject(py)?
+                let secret = PyBytes::new(py, &secret).unbind();
+                Bound::new(py, GroupRequest { secret, buckets })?.into_any()
             }
-            Request::Take { orders, tasks, kept } => {
-                let kept: Vec<(String, Bound<'_, PyBytes>)> = kept
-                    .into_iter()
-                    .map(|(name, bytes)| (name, PyBytes::new(py, &bytes)))
-                    .collect();
-                ("take", orders, tasks, kept).into_pyobject(py)?
+            Request::Take { spec, tasks, kept } => {
+                let tasks = tasks.into_iter().map(|task| Py::new(py, task));
+                let kept = kept.into_iter();
+                let request = TakeRequest {
+                    spec: Py::new(py, *spec)?,
+                    tasks: tasks.collect::<PyResult<_>>()?,
+                    kept: kept
+                        .map(|(name, bytes)| (name, PyBytes::new(py, &bytes).unbind()))
+                        .collect(),
+                };
+                Bound::new(py, request)?.into_any()
             }
         };
-        Ok(Some(tuple))
+        Ok(Some(request))
     }
 
     /// Answers "group": the counts of all rows and of the rows in buckets, the number of distinct

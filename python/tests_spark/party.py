@@ -192,9 +192,9 @@ def keep_secrets(file: str) -> None:
         write({"secret": list(secret)})
         group(self, secret, buckets)
 
-    def noted_take(self: Executors, orders: str, tasks: list[str], kept: Any) -> None:
-        write(json.loads(orders), *map(json.loads, tasks))
-        take(self, orders, tasks, kept)
+    def noted_take(self: Executors, spec: Any, tasks: list[Any], kept: Any) -> None:
+        write(json.loads(spec.text), *(json.loads(task.text) for task in tasks))
+        take(self, spec, tasks, kept)
 
     Executors.group, Executors.take = noted_group, noted_take  # type: ignore[method-assign]
 

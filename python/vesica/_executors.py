@@ -22,7 +22,7 @@ from typing import Any
 from vesica import _vesica
 from vesica._errors import DataError, InternalError, SettingsError
 from vesica._frames import quietly
-from vesica._orders import Bucket, Task, partitions_of
+from vesica._orders import Bucket
 from vesica._sealed import FOLDER, Sealed, sealed_in
 from vesica._work import write_whole
 
@@ -285,9 +285,10 @@ def turns_of(
             for number in batch.column(0).to_pylist():
                 parts, taken, over = [], [], []
                 orders, tasks = sealed.order(number)
+                spec = _vesica.RunSpec.parse(orders)
                 for text, given in tasks:
-                    task, buckets = Task(text), map(Bucket.of_order, given)
-                    came, rows = turn(files, folder, store, orders, task, list(buckets))
+                    task, buckets = _vesica.Task.parse(text), map(Bucket.of_order, given)
+                    came, rows = turn(files, folder, store, spec, task, list(buckets))
                     parts.append(task.part)
                     taken.append(sealed.seal(task.part, came))
                     if rows is not None:
@@ -304,7 +305,12 @@ def turns_of(
 
 
 def turn(
-    files: Any, folder: str, store: Any, orders: str, task: Task, buckets: list[Bucket]
+    files: Any,
+    folder: str,
+    store: _vesica.Place,
+    spec: _vesica.RunSpec,
+    task: _vesica.Task,
+    buckets: list[Bucket],
 ) -> tuple[str, Any]:
     """Advance one partition by a turn: returns the outcome and, if the partition has finished, the numbers of all its
     rows, each with whether it is common.
@@ -318,7 +324,7 @@ def turn(
     tables = [read(files, folder, bucket) for bucket in buckets]
     schema = pyarrow.schema([("item", pyarrow.binary(16)), ("row", "int64")])
     entries = pyarrow.concat_tables(tables) if tables else schema.empty_table()
-    taken, common = _vesica.take(orders, task.text, entries.__arrow_c_stream__(), store, kept)
+    taken, common = _vesica.take(spec, task, entries.__arrow_c_stream__(), store, kept)
     if common is None:
         return taken, None
     return taken, pyarrow.table({"row": entries["row"], "common": pyarrow.array(common)})
@@ -390,14 +396,10 @@ class Executors:
     def serve(self) -> None:
         """Serve the request of the run, if there is one."""
         request = self.workers.request(0)
-        if request is None:
-            return
-        if request[0] == "group":
-            _, secret, buckets = request
-            self.group(secret, buckets)
-        else:
-            _, orders, tasks, kept = request
-            self.take(orders, tasks, kept)
+        if isinstance(request, _vesica.GroupRequest):
+            self.group(request.secret, request.buckets)
+        elif request is not None:
+            self.take(request.spec, request.tasks, request.kept)
 
     def job(self, what: str, work: Callable[[], Any]) -> Any:
         """Returns what `work` returns. If it fails, the same call resumes with the same rows."""
@@ -424,7 +426,7 @@ class Executors:
         write = grouped_into(rows.work.files, f"{folder}/items")
 
         def grouped() -> Any:
-            with sealed_in(rows.work, rows.folder, [bytes(secret).hex()]) as sealed:
+            with sealed_in(rows.work, rows.folder, [secret.hex()]) as sealed:
                 make = items_of(
                     self.agreement.text, self.party, self.columns, ROW, sealed, buckets, tasks
                 )
@@ -456,7 +458,9 @@ class Executors:
         keyed = sum(one.entries for one in self.buckets if one is not None)
         self.workers.grouped(total, *self.counts, keyed, distinct, digest.digest())
 
-    def take(self, orders: str, texts: list[str], kept: list[tuple[str, bytes]]) -> None:
+    def take(
+        self, spec: _vesica.RunSpec, tasks: list[_vesica.Task], kept: list[tuple[str, bytes]]
+    ) -> None:
         """Have the executors advance the partitions of these tasks."""
         rows = self.rows
         folder = f"{rows.work.path}/{rows.folder}"
@@ -464,8 +468,7 @@ class Executors:
         for name, data in kept:
             put = functools.partial(rows.work.put, f"{rows.folder}/heard/{name}", data)
             self.job("store incoming messages", put)
-        tasks = [Task(text) for text in texts]
-        each, rest = divmod(len(self.buckets), partitions_of(orders))
+        each, rest = divmod(len(self.buckets), spec.partitions)
         if rest or not each:
             raise InternalError("there are more partitions than buckets", "report this")
         with_items = []
@@ -478,6 +481,7 @@ class Executors:
         # Only from public figures: the other side sees how long this takes.
         items = len(tasks) * self.agreement.partition_rows
         most = max(1, min(len(tasks), max(slots(self.rows.spark), -(-items // TASK_ITEMS))))
+        orders = spec.text
         each_order = [(orders, with_items[number::most]) for number in range(most)]
         log.info("executors advance %d partitions in %d tasks", len(tasks), most)
 

@@ -1,31 +1,8 @@
-"""What an order of a run to executors consists of: the tasks of its partitions, and where their items are."""
+"""What an order of a run to executors has in addition to its tasks: where the items of their partitions are."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
-
-
-class Task:
-    """A task that the run gives to executors, with what Python needs to know of it."""
-
-    text: str
-    """The task, as the native module writes and reads it."""
-    part: int
-    """The partition that it advances."""
-    kept: list[str]
-    """The files with the messages that it reads."""
-
-    def __init__(self, text: str) -> None:
-        task = json.loads(text)
-        self.text, self.part = text, task["part"]
-        self.kept = [heard["Kept"][0] for heard in task["heard"] if "Kept" in heard]
-
-
-def partitions_of(orders: str) -> int:
-    """How many partitions the run has, by what the native module says to all tasks."""
-    partitions: int = json.loads(orders)["partitions"]
-    return partitions
 
 
 class Bucket:
