@@ -1,12 +1,11 @@
 //! Checks before a run: the rows, and whether the other parties are connected.
 
+use crate::checked::Checked;
 use crate::failure::{Circumstances, Failed};
 use crate::watch::{Done, Watch};
-use serde_json::json;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::Agreement;
-use vesica_diagnostics::{Speech, checked};
 use vesica_engine::look;
 use vesica_engine::{Error, Observer, Phase};
 use vesica_link::{CancelToken, Identity, LinkOptions};
@@ -35,12 +34,15 @@ pub(crate) fn check(
             Err(Failed::here(&Error::Interrupted { phase: Phase::Reading }))
         }
         Some(Refused::Data(error)) if found.read.is_none() => Err(Failed::input(error)),
-        _ => Ok(Done::Document(checked::document(&found, Speech::Python).to_string())),
+        _ => {
+            let checked = Checked::new(found).ok_or_else(Failed::panic)?;
+            Ok(Done::Checked(Box::new(checked)))
+        }
     }
 }
 
 /// Connects to the other side and compares the agreements; or asks the helper whether it would
-/// accept this party.
+/// accept this party. Returns the other parties that were connected.
 pub(crate) fn reach(
     agreement: Agreement,
     identity: Identity,
@@ -51,18 +53,15 @@ pub(crate) fn reach(
     let observer = Arc::clone(watch) as Arc<dyn Observer>;
     let run = Circumstances { agreement, link: link.clone(), folder: None };
     let failed = |error| Failed::run(error, None, &run);
-    let document = match run.agreement.with_helper() {
-        Some(aided) => {
-            let seen = look(aided, identity, link, observer, cancel).map_err(failed)?;
-            json!({ "present": seen.present, "other_agreement": seen.other_agreement.is_some() })
-        }
+    let present = match run.agreement.with_helper() {
+        Some(aided) => look(aided, identity, link, observer, cancel).map_err(failed)?.present,
         None => {
             vesica_engine::reach(&run.agreement, &identity, &link, &*observer, cancel)
                 .map_err(failed)?;
             let own = run.agreement.party_of(&identity.public());
-            let peer = own.map(|own| &*run.agreement.peer_of(own).name);
-            json!({ "present": peer.into_iter().collect::<Vec<_>>(), "other_agreement": false })
+            let peer = own.map(|own| run.agreement.peer_of(own).name.clone());
+            peer.into_iter().collect()
         }
     };
-    Ok(Done::Document(document.to_string()))
+    Ok(Done::Present(present))
 }

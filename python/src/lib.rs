@@ -4,18 +4,18 @@
 //! * [`input`] — a file, or a frame by the Arrow C interfaces; [`stream`] — its batches. Both have
 //!   unsafe code.
 //! * [`running`] — a run on background threads, and its end; [`watch`] — its events and result.
-//! * [`checking`] — checks before a run.
+//! * [`checking`] — checks before a run; [`checked`] — the result of one, and counts of rows.
 //! * [`outcome`] — the result of a run; [`tables`], [`export`] — tables for other libraries.
 //! * [`service`] — the helper; [`join`] — the work of a cluster for it; [`log`] — log lines.
 //! * [`place`] — who this side is, and whom it reaches; [`store`] — a Python object as a store.
 //! * [`workers`] — requests to detached workers; [`grouping`], [`tasks`] — the detached work.
-//! * [`away`] — threads without the GIL, and the shutdown of Python; [`failure`] — errors as
-//!   exceptions of the package.
+//! * [`away`] — threads without the GIL, and the shutdown of Python; [`failure`] — exceptions.
 
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
 
 mod agreement;
 mod away;
+mod checked;
 mod checking;
 mod export;
 mod failure;
@@ -36,13 +36,13 @@ mod tasks;
 mod watch;
 mod workers;
 
-use pyo3::prelude::*;
-
 /// The native module of the package `vesica`; not for direct use.
-#[pymodule(gil_used = false)]
+#[pyo3::pymodule(gil_used = false)]
 mod _vesica {
     #[pymodule_export]
     use super::agreement::{Agreement, is_for_both, strongest};
+    #[pymodule_export]
+    use super::checked::{Checked, Needs, RowCounts};
     #[pymodule_export]
     use super::export::{Column, Table};
     #[pymodule_export]

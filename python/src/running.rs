@@ -2,6 +2,7 @@
 
 use crate::agreement::Agreement;
 use crate::away::{away, end, ends, wait_for_all};
+use crate::checked::Checked;
 use crate::checking;
 use crate::failure::{Circumstances, Failed, Kind};
 use crate::identity::Identity;
@@ -204,7 +205,7 @@ impl Running {
         Ok(running)
     }
 
-    /// Starts a check of rows, whose result is a JSON document.
+    /// Starts a check of rows.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, input, columns, *, party, strict, shape_rows, memory,
         scratch, refused=None))]
@@ -248,7 +249,7 @@ impl Running {
         Self::spawn(py, watch, CancelToken::new(), None, work)
     }
 
-    /// Starts connecting to the other side, or the helper; the result is a JSON document.
+    /// Starts connecting to the other side, or the helper.
     #[staticmethod]
     #[pyo3(signature = (agreement, identity, *, listen, connect, proxy, wait, idle))]
     #[expect(
@@ -332,20 +333,32 @@ impl Running {
         Ok(())
     }
 
-    /// The JSON document of a check that has ended; only once.
-    fn finish_document(&self, py: Python<'_>) -> PyResult<Option<String>> {
-        self.check_process(py)?;
-        let result = self.watch.take_result();
-        away(py, || self.watch.release());
-        match result {
-            Some(Ok(Done::Document(document))) => Ok(Some(document)),
-            Some(Err(failed)) => Err(failed.raise(py)),
-            _ => Ok(None),
+    /// The result of a check of rows that has ended; only once.
+    fn finish_check(&self, py: Python<'_>) -> PyResult<Checked> {
+        match self.finish_other(py)? {
+            Some(Done::Checked(checked)) => Ok(*checked),
+            _ => Err(Failed::panic().raise(py)),
+        }
+    }
+
+    /// The parties that were connected, once this has ended; only once.
+    fn finish_reach(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        match self.finish_other(py)? {
+            Some(Done::Present(parties)) => Ok(parties),
+            _ => Err(Failed::panic().raise(py)),
         }
     }
 }
 
 impl Running {
+    /// The result of work that cannot be asked to produce it again.
+    fn finish_other(&self, py: Python<'_>) -> PyResult<Option<Done>> {
+        self.check_process(py)?;
+        let result = self.watch.take_result();
+        away(py, || self.watch.release());
+        result.transpose().map_err(|failed| failed.raise(py))
+    }
+
     /// Starts `work` on a background thread.
     fn spawn(
         py: Python<'_>,

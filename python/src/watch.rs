@@ -1,5 +1,6 @@
 //! The state that the threads of a run and Python share: events, and the result.
 
+use crate::checked::Checked;
 use crate::failure::Failed;
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -24,8 +25,10 @@ pub(crate) type Note = (&'static str, String, u64, u64);
 pub(crate) enum Done {
     /// The result of a run.
     Run(Box<Finished>),
-    /// The result of anything else, as JSON.
-    Document(String),
+    /// The result of a check of rows.
+    Checked(Box<Checked>),
+    /// The parties that were connected.
+    Present(Vec<String>),
 }
 
 /// What has happened in a run, and its result.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -37,86 +36,61 @@ SHAPE_ROWS = 100_000
 class Checked:
     """The results of a check: counts, names, places and shapes, never a value."""
 
-    __slots__ = ("data", "present")
+    __slots__ = (
+        "data",
+        "distinct",
+        "fates",
+        "hint",
+        "needs",
+        "ok",
+        "present",
+        "rows",
+        "shapes",
+        "warnings",
+        "why",
+    )
 
     data: dict[str, Any]
     """All results."""
     present: list[str] | None
     """The parties that were connected, if the check was asked to connect."""
+    ok: bool
+    """Whether a run would take these rows now."""
+    why: str | None
+    """Why a run would refuse these rows."""
+    hint: str | None
+    """What to do about it."""
+    warnings: list[str]
+    """What may cost matches or cause wrong ones: placeholders, a profile that refuses many values, ..."""
+    rows: int
+    """Rows of the input."""
+    distinct: int | None
+    """Different keys; None if there are too many to count them here (above 16 million)."""
+    needs: dict[str, int | None] | None
+    """What a run takes of the machine, in bytes: disk at most, free disk, least memory.
 
-    def __init__(self, data: dict[str, Any], present: list[str] | None) -> None:
-        self.data = data
+    None if it cannot be known before the run: for operations other than intersections, with a
+    helper, and if the party is not known.
+    """
+    shapes: dict[str, dict[str, int]]
+    """For each key column the shapes of its values, with the number of rows.
+
+    ``Aa+@a+.a+`` means a letter, more letters, an @, letters, a point, letters.
+    """
+    fates: dict[str, int]
+    """The fates of the rows: how many have a key, and how many were left out and why."""
+
+    def __init__(self, found: _vesica.Checked, present: list[str] | None) -> None:
+        self.data = found.data()
         self.present = present
-
-    @property
-    def ok(self) -> bool:
-        """Whether a run would take these rows now."""
-        return self.data["refusal"] is None
-
-    @property
-    def why(self) -> str | None:
-        """Why a run would refuse these rows."""
-        why: str | None = self.data.get("why")
-        return why
-
-    @property
-    def hint(self) -> str | None:
-        """What to do about it."""
-        hint: str | None = self.data.get("hint")
-        return hint
-
-    @property
-    def warnings(self) -> list[str]:
-        """What may cost matches or cause wrong ones: placeholders, a profile that refuses many values, ..."""
-        warnings: list[str] = self.data["warnings"]
-        return warnings
-
-    @property
-    def rows(self) -> int:
-        """Rows of the input."""
-        rows: int = self.data["rows"]
-        return rows
-
-    @property
-    def distinct(self) -> int | None:
-        """Different keys; None if there are too many to count them here (above 16 million)."""
-        distinct: int | None = self.data["distinct"]
-        return distinct
-
-    @property
-    def needs(self) -> dict[str, int | None] | None:
-        """What a run takes of the machine, in bytes: disk at most, free disk, least memory.
-
-        None if it cannot be known before the run: for operations other than intersections, with a
-        helper, and if the party is not known.
-        """
-        needs: dict[str, int | None] | None = self.data["needs"]
-        return needs
-
-    @property
-    def shapes(self) -> dict[str, dict[str, int]]:
-        """For each key column the shapes of its values, with the number of rows.
-
-        ``Aa+@a+.a+`` means a letter, more letters, an @, letters, a point, letters.
-        """
-        return {
-            key["column"]: {shape["pattern"]: shape["count"] for shape in key["shapes"]}
-            for key in self.data["key"]
-        }
-
-    @property
-    def fates(self) -> dict[str, int]:
-        """The fates of the rows: how many have a key, and how many were left out and why."""
-        parts = {}
-        if self.distinct is not None:
-            parts["different keys"] = self.distinct
-            parts["with a key seen before"] = self.data["duplicates"]
-        else:
-            parts["with a key"] = self.rows - self.data["empty"] - self.data["refused"]
-        parts["without a key"] = self.data["empty"]
-        for one in self.data["refused_by"]:
-            parts[f"{one['column']}: {one['reason']}"] = one["count"]
-        return {name: count for at, (name, count) in enumerate(parts.items()) if count or at == 0}
+        self.ok = found.refusal is None
+        self.why, self.hint = found.refusal or (None, None)
+        self.warnings = found.warnings
+        self.rows = found.counts.rows
+        self.distinct = found.distinct
+        self.needs = needs_of(found.needs)
+        self.shapes = {column: dict(shapes) for column, shapes in found.shapes}
+        self.fates = fates_of(found)
 
     @property
     def lost(self) -> Figure:
@@ -144,6 +118,29 @@ class Checked:
 
     def _repr_html_(self) -> str:
         return table("Check", self._figures())
+
+
+def needs_of(needs: _vesica.Needs | None) -> dict[str, int | None] | None:
+    if needs is None:
+        return None
+    return {
+        "disk": needs.disk,
+        "free_disk": needs.free_disk,
+        "least_memory": needs.least_memory,
+    }
+
+
+def fates_of(found: _vesica.Checked) -> dict[str, int]:
+    counts, parts = found.counts, {}
+    if found.distinct is not None:
+        parts["different keys"] = found.distinct
+        parts["with a key seen before"] = found.duplicates
+    else:
+        parts["with a key"] = counts.rows - counts.empty - counts.refused
+    parts["without a key"] = counts.empty
+    for column, reason, count in counts.refused_by:
+        parts[f"{column}: {reason}"] = count
+    return {name: count for at, (name, count) in enumerate(parts.items()) if count or at == 0}
 
 
 @dataclass(frozen=True, repr=False, eq=False, kw_only=True)
@@ -192,7 +189,8 @@ def check(options: CheckOptions) -> Checked:
         scratch=path_of(options.scratch),
         refused=path_of(options.refused),
     )
-    found = document(running, options.progress)
+    follow(running, options.progress)
+    found = running.finish_check()
     if options.connect is None and options.listen is None:
         return Checked(found, None)
     if identity is None:
@@ -206,11 +204,12 @@ def check(options: CheckOptions) -> Checked:
         wait=seconds("wait", options.wait) or LONGEST,
         idle=idle_seconds(options.idle),
     )
-    return Checked(found, document(reaching, options.progress)["present"])
+    follow(reaching, options.progress)
+    return Checked(found, reaching.finish_reach())
 
 
-def document(running: _vesica.Running, progress: bool | Callback) -> dict[str, Any]:
-    """Wait for the end of `running`, and return its document."""
+def follow(running: _vesica.Running, progress: bool | Callback) -> None:
+    """Wait for the end of `running`, and show its progress."""
     follower = Follower(display(progress), "the other side")
     try:
         while not running.wait(TICK):
@@ -221,5 +220,3 @@ def document(running: _vesica.Running, progress: bool | Callback) -> dict[str, A
         raise
     finally:
         follower.close()
-    found: dict[str, Any] = json.loads(running.finish_document() or "{}")
-    return found
