@@ -3,6 +3,7 @@
 use crate::away::away;
 use crate::failure::Failed;
 use pyo3::prelude::*;
+use pythonize::pythonize;
 use std::path::PathBuf;
 use vesica_link::PublicIdentity;
 use vesica_protocols::kmrs14::find_aided;
@@ -171,10 +172,51 @@ impl Agreement {
         self.0.party_of(&identity)
     }
 
-    /// The explanation as one screen, with all parts, and as JSON.
-    fn explain(&self) -> (String, String, String) {
-        let explanation = vesica_explain::explain(&self.0);
-        let json = serde_json::to_string(&explanation).unwrap_or_default();
-        (explanation.screen(), explanation.to_string(), json)
+    fn explain(&self) -> Explanation {
+        Explanation(vesica_explain::explain(&self.0))
+    }
+}
+
+/// What an agreement means.
+#[pyclass(frozen, module = "vesica._vesica")]
+pub(crate) struct Explanation(vesica_explain::Explanation);
+
+/// The title of a section, and its points.
+type Section<'a> = (&'static str, &'a [String]);
+
+fn sections(sections: &[vesica_explain::Section]) -> Vec<Section<'_>> {
+    sections.iter().map(|section| (section.title, &*section.points)).collect()
+}
+
+#[pymethods]
+impl Explanation {
+    /// The summary as text, on one screen.
+    fn screen(&self) -> String {
+        self.0.screen()
+    }
+
+    /// All sections as text.
+    fn full(&self) -> String {
+        self.0.to_string()
+    }
+
+    /// All parts, as `vesica explain --json` prints them.
+    fn data<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.0)?)
+    }
+
+    #[getter]
+    fn title(&self) -> &str {
+        &self.0.title
+    }
+
+    #[getter]
+    fn summary(&self) -> Vec<Section<'_>> {
+        sections(&self.0.summary)
+    }
+
+    #[getter]
+    fn sections(&self) -> Vec<Section<'_>> {
+        sections(&self.0.sections)
     }
 }

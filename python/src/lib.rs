@@ -40,7 +40,7 @@ mod workers;
 #[pyo3::pymodule(gil_used = false)]
 mod _vesica {
     #[pymodule_export]
-    use super::agreement::{Agreement, is_for_both, strongest};
+    use super::agreement::{Agreement, Explanation, is_for_both, strongest};
     #[pymodule_export]
     use super::checked::{Checked, Needs, RowCounts};
     #[pymodule_export]

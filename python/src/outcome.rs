@@ -1,6 +1,7 @@
 //! The result of a run.
 
 use crate::away::away;
+use crate::checked::RowCounts;
 use crate::export::{Column, Table};
 use crate::failure::Failed;
 use crate::tables;
@@ -9,17 +10,18 @@ use arrow_array::{BooleanArray, Int64Array, RecordBatch, RecordBatchIterator};
 use arrow_buffer::{BooleanBuffer, Buffer};
 use arrow_schema::Schema;
 use pyo3::prelude::*;
+use pythonize::pythonize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::Arc;
-use vesica_engine::{Finished, RowSet, RunResult};
+use vesica_engine::{Finished, Report, RowSet, RunResult};
 use vesica_tables::{OutputOptions, Source};
 
 /// The result of a run, and its report.
 #[pyclass(frozen, module = "vesica._vesica")]
 pub(crate) struct Outcome {
     result: RunResult,
-    report: String,
+    report: Report,
     /// The file of the rows, opened before the run.
     file: Option<Source>,
     /// The column for marks, if the result is to have all rows.
@@ -29,7 +31,6 @@ pub(crate) struct Outcome {
 impl Outcome {
     pub(crate) fn new(finished: Finished, file: Option<Source>, mark: Option<String>) -> Self {
         let Finished { report, output } = finished;
-        let report = serde_json::to_string(&report).unwrap_or_default();
         Self { result: output, report, file, mark }
     }
 
@@ -57,10 +58,45 @@ impl Outcome {
         }
     }
 
-    /// The report, as JSON.
+    /// The report, as the command writes it.
+    fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.report)?)
+    }
+
+    /// The name of this party.
     #[getter]
-    fn report(&self) -> &str {
-        &self.report
+    fn party(&self) -> &str {
+        &self.report.party
+    }
+
+    /// The name of each party, and its different keys as announced.
+    #[getter]
+    fn parties(&self) -> Vec<(&str, u64)> {
+        self.report.parties.iter().map(|party| (&*party.name, party.keys)).collect()
+    }
+
+    /// Whether both sets were padded to the largest size.
+    #[getter]
+    fn hides_sizes(&self) -> bool {
+        self.report.sizes.hidden
+    }
+
+    /// The rows of the input.
+    #[getter]
+    fn input(&self) -> RowCounts {
+        RowCounts::from(&self.report)
+    }
+
+    /// Keys of either party in a union, or identifiers.
+    #[getter]
+    fn union_keys(&self) -> Option<u64> {
+        self.report.result.union_keys
+    }
+
+    /// Entries in the shares.
+    #[getter]
+    fn shared_entries(&self) -> Option<u64> {
+        self.report.result.shared_entries
     }
 
     /// Different keys in common, if this party learns it.

@@ -7,6 +7,7 @@ import pathlib
 import socket
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 import vesica as v
@@ -72,6 +73,38 @@ def test_both_find_the_same_rows(tmp_path: pathlib.Path, receives: str) -> None:
     if output:
         lines = (tmp_path / "club.out.csv").read_text().splitlines()
         assert lines[1:] == [f"{THEIRS[at]},{at}" for at in range(50)]
+
+
+def fields(document: object) -> object:
+    """The names in a document, in their order, without the values."""
+    if isinstance(document, dict):
+        return [(name, fields(value)) for name, value in document.items()]
+    # All elements of a list have the same.
+    return [fields(one) for one in document[:1]] if isinstance(document, list) else None
+
+
+def test_what_the_command_prints_as_json_is_a_dict_here(tmp_path: pathlib.Path) -> None:
+    agreement = scene(tmp_path, "all")
+    agreed, data = tmp_path / "agreement.toml", tmp_path / "shop.csv"
+    key, address = tmp_path / "shop.key", free_address()
+    there = command(tmp_path, "club", "--connect", address, "--output", "club.out.csv")
+    report = v.run(agreed, data, key=key, listen=address).report
+    end(there)
+    assert fields(report) == fields(json.loads((tmp_path / "club.json").read_text()))
+
+    def printed(*parts: str) -> dict[str, Any]:
+        whole = [COMMAND, *parts, "--json"]
+        return json.loads(subprocess.run(whole, cwd=tmp_path, capture_output=True).stdout)
+
+    explained = agreement.explain().data
+    assert explained == printed("explain", "agreement.toml")
+    checked = v.check(agreement, data, key=key).data
+    theirs = printed("check", "agreement.toml", "--key", "shop.key", "--input", "shop.csv")
+    # The free disk space changes.
+    assert {**theirs, **checked, "needs": None} == {**theirs, "needs": None}
+    assert fields(checked["needs"]) == fields(theirs["needs"])
+    for document in (report, explained, checked):
+        assert json.loads(json.dumps(document)) == document
 
 
 def test_the_command_checks_the_connection_of_a_check_here(tmp_path: pathlib.Path) -> None:

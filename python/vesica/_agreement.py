@@ -300,8 +300,7 @@ class Agreement:
 
         On one screen, for the people who sign; `full` leaves nothing out, for a security review.
         """
-        screen, everything, data = self._inner.explain()
-        return Explanation(everything if full else screen, data, full=full)
+        return Explanation(self._inner.explain(), full=full)
 
     def check(self) -> None:
         """Raise `SettingsError` if it cannot run any more: every agreement is valid, but may expire."""
@@ -352,21 +351,27 @@ class Explanation(str):
     full: bool
     """Whether the text has all sections, not only the summary."""
 
-    def __new__(cls, text: str, data: str, *, full: bool) -> Explanation:
-        explanation = super().__new__(cls, text)
-        explanation.data = json.loads(data)
+    _title: str
+    #: The sections of the text: the title and the points of each.
+    _parts: list[tuple[str, list[str]]]
+
+    def __new__(cls, told: _vesica.Explanation, *, full: bool) -> Explanation:
+        explanation = super().__new__(cls, told.full() if full else told.screen())
+        explanation.data = told.data()
         explanation.full = full
+        explanation._title = told.title
+        explanation._parts = told.sections if full else told.summary
         return explanation
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        parts = [f"<h3>{escape(self.data['title'])}</h3>"]
-        for part in self.data["sections" if self.full else "summary"]:
-            points = "".join(f"<li>{escape(point)}</li>" for point in part["points"])
-            if points:
-                parts.append(f"<h4>{escape(part['title'])}</h4><ul>{points}</ul>")
+        parts = [f"<h3>{escape(self._title)}</h3>"]
+        for title, points in self._parts:
+            listed = "".join(f"<li>{escape(point)}</li>" for point in points)
+            if listed:
+                parts.append(f"<h4>{escape(title)}</h4><ul>{listed}</ul>")
         return "".join(parts)
 
 

@@ -27,6 +27,7 @@ class Report(dict[str, Any]):
             raise unwritable(SettingsError, path, error) from None
 
     def _repr_html_(self) -> str:
+        # A pickled report keeps only the dict, whose layout has a version.
         network, used = self["network"], self["resources"]
         rows: list[tuple[str, object]] = [
             ("agreement", f"{self['agreement']['title']} ({self['agreement']['hash'][:16]})"),
@@ -80,14 +81,13 @@ class Result:
     def report(self) -> Report:
         """The report of the run."""
         if self._report is None:
-            self._report = Report(json.loads(self._outcome.report))
+            self._report = Report(self._outcome.report())
         return self._report
 
     @property
     def party(self) -> str:
         """The name of this party in the agreement."""
-        name: str = self.report["party"]
-        return name
+        return self._outcome.party
 
     @property
     def count(self) -> int | None:
@@ -242,13 +242,12 @@ class Result:
     @property
     def overlap(self) -> Figure | None:
         """The two lists as circles to scale, if the sizes and the number of common keys are known."""
-        parties = self.report["parties"]
-        if len(parties) != 2 or self.count is None or self.report["sizes"]["hidden"]:
+        parties = self._outcome.parties
+        if len(parties) != 2 or self.count is None or self._outcome.hides_sizes:
             return None
-        own = [party for party in parties if party["name"] == self.party][0]
-        other = [party for party in parties if party["name"] != self.party][0]
-        names = (f"{own['name']} (here)", own["keys"]), (other["name"], other["keys"])
-        return overlap(*names, self.count)
+        own = [keys for name, keys in parties if name == self.party][0]
+        other = [(name, keys) for name, keys in parties if name != self.party][0]
+        return overlap((f"{self.party} (here)", own), other, self.count)
 
     @property
     def lost(self) -> Figure:
@@ -257,11 +256,11 @@ class Result:
 
     def fates(self) -> dict[str, int]:
         """How many rows of the input are in common, not in common, or left out, and why."""
-        given = self.report["input"]
-        left_out = {"without a key": given["empty"]}
-        for one in given["refused_by"]:
-            left_out[f"{one['column']}: {one['reason']}"] = one["count"]
-        usable = given["rows"] - given["empty"] - given["refused"]
+        given = self._outcome.input
+        left_out = {"without a key": given.empty}
+        for column, reason, count in given.refused_by:
+            left_out[f"{column}: {reason}"] = count
+        usable = given.rows - given.empty - given.refused
         matched = self._outcome.rows
         if matched is None:
             return {"with a key": usable, **{name: n for name, n in left_out.items() if n}}
@@ -313,11 +312,10 @@ class Result:
         values = self.agreement.values
         what = "rows" if values is not None and not values.columns else "sum"
         figures.extend((f"{what} of {name}", total) for name, total in (self.sums or {}).items())
-        learned = self.report["result"]
-        if self.kind in ("union", "ids"):
-            figures.append(("keys of either side", f"{learned['union_keys']:,}"))
-        if self.kind == "shares":
-            figures.append(("shared entries", f"{learned['shared_entries']:,}"))
+        if self._outcome.union_keys is not None:
+            figures.append(("keys of either side", f"{self._outcome.union_keys:,}"))
+        if self._outcome.shared_entries is not None:
+            figures.append(("shared entries", f"{self._outcome.shared_entries:,}"))
         if self.kind == "nothing":
             figures.append(("result", "not received by this party"))
         if self.is_outside_bounds:
