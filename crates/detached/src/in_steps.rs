@@ -4,7 +4,7 @@
 //! reads its input as the first one reads items.
 
 use crate::in_flight::in_flight;
-use crate::part::{PartComparison, PartRun, Rest, Stepped};
+use crate::part::{PartRun, Rest, StepOutcome, Stepped};
 use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -130,7 +130,7 @@ impl<'a> InSteps<'a> {
         let compared = self.run.compare(self.steps, ctx, index, stepped)?;
         let cost = self.count(ctx);
         match compared {
-            PartComparison::PartitionOutput(given) => {
+            StepOutcome::Output(given) => {
                 self.finish(
                     Step::Compare,
                     index,
@@ -139,7 +139,7 @@ impl<'a> InSteps<'a> {
                     FinishedPartition { given, cost },
                 )?;
             }
-            PartComparison::Answers(stepped) => {
+            StepOutcome::Values(stepped) => {
                 self.keep(Step::Compare, index, opened, || stepped.to_over(cost).to_bytes())?;
                 self.replace(index, &values, stepped)?;
             }

@@ -27,7 +27,7 @@ pub use coordinator::{DetachedMatches, run_detached};
 pub use fault::Fault;
 pub use in_flight::in_flight;
 pub use in_steps::{InSteps, PartRows, counted};
-pub use part::{PartComparison, PartRun, Rest, Stepped};
+pub use part::{PartRun, Rest, StepOutcome, Stepped};
 pub use run_spec::RunSpec;
 pub use turn::{ParcelRecord, PartitionResult, Point, ReceivedAt, Task, TaskResult, digest_of};
 pub use workers::{BucketCounts, Workers, WorkersFault, buckets_of};

@@ -51,12 +51,12 @@ impl Stepped {
     }
 }
 
-/// The result of comparing a partition.
-pub enum PartComparison {
+/// What a step of a partition gives.
+pub enum StepOutcome {
+    /// What the next step needs.
+    Values(Stepped),
     /// The partition's output: the protocol has no further step.
-    PartitionOutput(PartitionOutput),
-    /// What the answer needs.
-    Answers(Stepped),
+    Output(PartitionOutput),
 }
 
 /// The run of a protocol on one partition.
@@ -163,7 +163,7 @@ impl PartRun<'_> {
         ctx: &mut Context,
         index: u64,
         Stepped { own, rest }: Stepped,
-    ) -> Result<PartComparison> {
+    ) -> Result<StepOutcome> {
         let Rest { shared, coins, .. } = rest;
         let params = partition(self.plan, self.params, index, shared.len() as u64)?;
         let [len, _] = lens(self.role, &params);
@@ -179,13 +179,13 @@ impl PartRun<'_> {
         })?;
         let given = part.given(output);
         if params.learns() == Learns::Receiver {
-            return Ok(PartComparison::PartitionOutput(given));
+            return Ok(StepOutcome::Output(given));
         }
         let shared = claims.split_off(part.own_len);
         // Only the comparison needed them.
         let coins = Secret::new([0; COINS_LEN]);
         let rest = Rest { shared, coins, refused: given.refused };
-        Ok(PartComparison::Answers(Stepped { own: claims, rest }))
+        Ok(StepOutcome::Values(Stepped { own: claims, rest }))
     }
 
     /// Runs the answer step of partition `index`: `own` has the comparison's result for distinct

@@ -2,7 +2,7 @@
 //! bytes received so far, until it ends or needs more.
 
 use crate::run_spec::{CheckedSpec, RunSpec};
-use crate::{Fault, PartComparison};
+use crate::{Fault, StepOutcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -306,8 +306,8 @@ impl Task {
         let compared = run.compare(steps, &mut second, self.part, committed)?;
         let cost = run.cost(ctx).and(run.cost(&second));
         match compared {
-            PartComparison::PartitionOutput(given) => Ok((given, cost)),
-            PartComparison::Answers(stepped) => {
+            StepOutcome::Output(given) => Ok((given, cost)),
+            StepOutcome::Values(stepped) => {
                 let mut third = next(ctx, Step::Answer)?;
                 let given = run.answer(steps, &mut third, self.part, stepped)?;
                 Ok((given, cost.and(run.cost(&third))))

@@ -7,7 +7,7 @@ use super::*;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 use vesica_core::{SessionId, StopReason, TransportError};
-use vesica_detached::{PartComparison, PartRun};
+use vesica_detached::{PartRun, StepOutcome};
 use vesica_own_rows::self_check::shared_items;
 use vesica_protocols::rr22_malicious;
 
@@ -94,8 +94,8 @@ impl Deviating<'_> {
         let (told, result) = channel();
         let (zeroth, others) = comparing.split_at_mut(1);
         let given = |compared| match compared {
-            PartComparison::PartitionOutput(given) => given.own.unwrap(),
-            PartComparison::Answers(_) => panic!("the receiver alone learns"),
+            StepOutcome::Output(given) => given.own.unwrap(),
+            StepOutcome::Values(_) => panic!("the receiver alone learns"),
         };
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -142,8 +142,8 @@ impl Deviating<'_> {
             return self.leave(Found::default());
         }
         let answers = |compared| match compared {
-            PartComparison::Answers(stepped) => stepped,
-            PartComparison::PartitionOutput(_) => panic!("both learn"),
+            StepOutcome::Values(stepped) => stepped,
+            StepOutcome::Output(_) => panic!("both learn"),
         };
         let mut committed = committed.into_iter();
         let stepped = committed.next().unwrap();
