@@ -5,17 +5,15 @@
 //!  peer ◀── the partition's next messages ◀──────────── stored already, under their ids ◀──
 //! ```
 
+use crate::metered::counted;
 use crate::run_spec::CheckedSpec;
+use crate::walk::DAMAGED;
 use crate::workers::{Workers, WorkersFault};
 use crate::{PartitionResult, Point, ReceivedAt, RunSpec, Task, TaskResult, digest_of};
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::time::Duration;
 use vesica_core::{Error, Misbehaviour, Result, TransportError};
-use vesica_net::{
-    Connection, Context, Detached, Flight, Meter, Parcel, Received, SpanReport, StreamId,
-};
-use vesica_partitions::Cost;
+use vesica_net::{Connection, Context, Detached, Flight, Meter, Parcel, Received, StreamId};
 
 /// How long the coordinator waits for messages to more partitions before it hands out tasks, and
 /// how many times at most: a batch of tasks takes about a second, however many tasks it has.
@@ -34,9 +32,6 @@ const GATHERED_BYTES: u64 = 256 << 20;
 const MOST_OBJECTS: usize = 1024;
 
 const DETACHED: Error = Error::Bug("this connection has no detached parts");
-
-/// The stored data of a partition does not belong to it.
-const DAMAGED: Error = Error::Storage(ErrorKind::InvalidData);
 
 /// The combined result of the partitions, unchecked. The rows are with the workers that matched
 /// them.
@@ -260,11 +255,9 @@ impl Coordinator<'_> {
         }
         self.found.rows += ended.rows;
         self.found.refused = self.found.refused.or(ended.refused());
-        let Cost { payload: (bytes_sent, bytes_received), direction_changes } = ended.cost();
-        self.found.direction_changes = self.found.direction_changes.max(direction_changes);
-        let label = self.run_spec.label.clone();
-        let span = SpanReport { label, bytes_sent, bytes_received, ..SpanReport::default() };
-        self.meter.add(&[span]);
+        let cost = ended.cost();
+        self.found.direction_changes = self.found.direction_changes.max(cost.direction_changes);
+        self.meter.add(&[counted(&cost, &self.run_spec.label)]);
     }
 
     fn hear(&mut self) -> Result<()> {

@@ -17,7 +17,7 @@ use vesica_net::{Connection, Context, OpenedStreams};
 ///
 /// # Errors
 /// The first error of `work`, which stops the session.
-pub fn in_flight(
+pub(crate) fn in_flight(
     ctx: &mut Context,
     session: &dyn Connection,
     count: u64,

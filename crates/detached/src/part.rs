@@ -1,5 +1,6 @@
 //! What a partition enters into its protocol, and what its output contains.
 
+use crate::metered::{cost_under, run_under};
 use vesica_agreement::split::{lens, partition};
 use vesica_core::{
     Block, Error, Item, Learns, Misbehaviour, ParameterError, PsiParams, Result, Role, Secret,
@@ -85,7 +86,7 @@ struct Part {
 
 impl PartRun<'_> {
     /// Runs the protocol on partition `index`, with distinct own `items` and the partition's
-    /// `shared` self-check items. Returns its output and what it entered: own items first.
+    /// `shared` self-check items. Returns its output, and the own items again.
     ///
     /// # Errors
     /// The errors of the protocol.
@@ -95,7 +96,7 @@ impl PartRun<'_> {
         index: u64,
         items: Vec<Item>,
         shared: &[Item],
-    ) -> Result<(PartitionOutput, CheckedSet)> {
+    ) -> Result<(PartitionOutput, Vec<Item>)> {
         let Self { row, role, params, plan, label } = *self;
         let params = partition(plan, params, index, shared.len() as u64)?;
         let [len, _] = lens(role, &params);
@@ -106,12 +107,8 @@ impl PartRun<'_> {
         let set = CheckedSet::of_partition(items, shared, len, ctx.rng())
             .ok_or(ParameterError::OutOfMemory)?;
         let party = row.party(role, params, set.input())?;
-        let output = ctx.child(label, |ctx| {
-            let output = party.run(ctx)?;
-            ctx.finish()?;
-            Ok::<_, Error>(output)
-        })?;
-        Ok((part.given(output), set))
+        let output = run_under(ctx, label, |ctx| party.run(ctx))?;
+        Ok((part.given(output), set.into_keys()))
     }
 
     /// The steps that the protocol runs in all partitions together, if it has such steps.
@@ -120,8 +117,7 @@ impl PartRun<'_> {
     }
 
     /// Runs the first step of partition `index`, with distinct own `items` and the partition's
-    /// `shared` self-check items. Returns the step's result and what the partition entered: own
-    /// items first.
+    /// `shared` self-check items. Returns the step's result, and the own items again.
     ///
     /// # Errors
     /// The errors of the protocol.
@@ -131,7 +127,7 @@ impl PartRun<'_> {
         index: u64,
         items: Vec<Item>,
         shared: &[Item],
-    ) -> Result<(Stepped, CheckedSet)> {
+    ) -> Result<(Stepped, Vec<Item>)> {
         let own_len = items.len();
         let params = partition(self.plan, self.params, index, shared.len() as u64)?;
         let [len, _] = lens(self.role, &params);
@@ -141,15 +137,13 @@ impl PartRun<'_> {
         let set = CheckedSet::of_partition(items, shared, len, ctx.rng())
             .ok_or(ParameterError::OutOfMemory)?;
         let input = set.input();
-        let Committed { mut masks, coins, .. } = ctx.child(self.label, |ctx| {
-            let committed = self.row.commit(self.role, &params, input, ctx)?;
-            ctx.finish()?;
-            Ok::<_, Error>(committed)
-        })?;
+        let Committed { mut masks, coins, .. } =
+            run_under(ctx, self.label, |ctx| self.row.commit(self.role, &params, input, ctx))?;
         // No party has an item of the padding, so other values can take its place.
         masks.truncate(own_len + shared.len());
         let shared = masks.split_off(own_len);
-        Ok((Stepped { own: masks, rest: Rest { shared, coins, refused: None } }, set))
+        let rest = Rest { shared, coins, refused: None };
+        Ok((Stepped { own: masks, rest }, set.into_keys()))
     }
 
     /// Compares partition `index`: `own` has the first step's result for distinct own items, in any
@@ -172,11 +166,8 @@ impl PartRun<'_> {
         masks.extend(shared);
         let shared = part.own_len..part.own_len + part.shared_len;
         let committed = Committed { masks, shared, coins };
-        let Comparison { output, mut claims } = ctx.child(self.label, |ctx| {
-            let compared = (steps.compare)(self.role, &params, committed, ctx)?;
-            ctx.finish()?;
-            Ok::<_, Error>(compared)
-        })?;
+        let Comparison { output, mut claims } =
+            run_under(ctx, self.label, |ctx| (steps.compare)(self.role, &params, committed, ctx))?;
         let given = part.given(output);
         if params.learns() == Learns::Receiver {
             return Ok(StepOutcome::Output(given));
@@ -206,19 +197,15 @@ impl PartRun<'_> {
         let part = Part { own_len, shared_len, len: own_len + shared_len };
         let mut claims = own;
         claims.extend(shared);
-        let output = ctx.child(self.label, |ctx| {
-            let output = (steps.answer)(self.role, &params, &claims, ctx)?;
-            ctx.finish()?;
-            Ok::<_, Error>(output)
-        })?;
+        let output =
+            run_under(ctx, self.label, |ctx| (steps.answer)(self.role, &params, &claims, ctx))?;
         let given = part.given(output);
         Ok(PartitionOutput { refused: refused.or(given.refused), ..given })
     }
 
     /// What running a partition in `ctx` cost.
     pub fn cost(&self, ctx: &Context) -> Cost {
-        let payload = ctx.meter().bytes_under(self.label);
-        Cost { payload, direction_changes: ctx.direction_changes() }
+        cost_under(ctx, self.label)
     }
 }
 

@@ -18,6 +18,7 @@ use crate::{Error, Event, Job, Observer, Report};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use vesica_agreement::PartyTerms;
+use vesica_detached::run_under;
 use vesica_link::CancelToken;
 use vesica_net::{Context, Meter, Progress};
 use vesica_protocols::{Output, Party};
@@ -160,10 +161,6 @@ pub fn run_alone(
 ) -> vesica_core::Result<(Output, u64)> {
     let mut forks = ctx.fork(1)?;
     let own = forks.first_mut().ok_or(vesica_core::Error::Bug("a fork made no context"))?;
-    let output = own.child(label, |ctx| {
-        let output = party.run(ctx)?;
-        ctx.finish()?;
-        Ok::<_, vesica_core::Error>(output)
-    })?;
+    let output = run_under(own, label, |ctx| party.run(ctx))?;
     Ok((output, own.direction_changes()))
 }

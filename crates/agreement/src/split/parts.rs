@@ -5,7 +5,7 @@ use vesica_partitions::{Cost, FinishedAddends, FinishedLists, Listed};
 use vesica_protocols::{Addends, Ids, Input, Output, Party, Protocol};
 
 /// What the partitions of a run are, and what becomes of what they give.
-pub trait Parts {
+pub trait Parts: Send {
     /// The party of one partition.
     ///
     /// # Errors

@@ -21,19 +21,17 @@ mod in_memory;
 use crate::answer::Told;
 use std::io;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use vesica_agreement::split;
 use vesica_core::sort::sort_distinct;
 use vesica_core::{
     Block, Error, Item, Items, Learns, Misbehaviour, PsiParams, Result, Role, Secret,
 };
-use vesica_detached::{InSteps, PartRows, PartRun, counted, in_flight};
-use vesica_net::{Connection, Context, OpenedStreams};
+use vesica_detached::{InSteps, PartRows, PartRun};
+use vesica_net::{Connection, Context};
 use vesica_own_rows::{RowItems, RowSet, Spread};
 use vesica_partitions::{
-    Buckets, Cost, FinishedPartition, Grouped, NO_PREFIX, PartitionBits, PartitionOutput, Plan,
-    Splitter,
+    Buckets, Grouped, NO_PREFIX, PartitionBits, PartitionOutput, Plan, Splitter,
 };
 use vesica_protocols::Protocol;
 use vesica_records::{NO_ITEM, Streamed};
@@ -200,7 +198,7 @@ fn add(
     read.map_err(storage)
 }
 
-/// The rows of a run in steps, and the outcome so far.
+/// The rows of a run, and the outcome so far.
 struct Rows<'a> {
     pieces: &'a Pieces,
     found: &'a Mutex<Found>,
@@ -310,46 +308,11 @@ impl<'a> Splitting<'a> {
         let bits = PartitionBits::new(&pieces.grouped);
         let found = Mutex::new(Found { bits, matched: None, refused: None });
         progress(0);
-        let meter = ctx.meter().clone();
-        let run = matched.part_run(label);
-        if let Some(steps) = run.steps() {
-            let rows = Rows { pieces: &pieces, found: &found };
-            let in_steps = InSteps::new(self.session, &rows, run, steps, &shared, meter);
-            let changes = in_steps.run(ctx, self.runs_in_flight(matched), progress)?;
-            let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-            return Ok((pieces, found, changes));
-        }
-        let (changes, done) = (AtomicU64::new(0), AtomicU64::new(0));
-        let work = |index: u64, ctx: &mut Context, opened: &OpenedStreams| {
-            let over = match self.session.kept_part(index)? {
-                Some(kept) => {
-                    let items = pieces.distinct(index)?;
-                    let over = FinishedPartition::from_bytes(&kept, items.len()).ok_or(DAMAGED)?;
-                    add(&found, &pieces, index, Some(&items), &over.given)?;
-                    meter.add(&[counted(&over.cost, label)]);
-                    over
-                }
-                None => {
-                    let run = matched.part_run(label);
-                    let items = pieces.entered(index)?;
-                    let own_len = items.len();
-                    let (given, set) = run.run(ctx, index, items, &shared[index as usize])?;
-                    let over = FinishedPartition { given, cost: run.cost(ctx) };
-                    let repeated = pieces.has_repeats.then(|| &set.items()[..own_len]);
-                    add(&found, &pieces, index, repeated, &over.given)?;
-                    meter.add(&ctx.meter().report());
-                    let kept = over.to_bytes(own_len);
-                    self.session.keep_part(index, &opened.ids(), &kept)?;
-                    over
-                }
-            };
-            changes.fetch_max(over.cost.direction_changes, Ordering::Relaxed);
-            progress(done.fetch_add(1, Ordering::Relaxed) + 1);
-            Ok(())
-        };
-        in_flight(ctx, self.session, partitions, self.runs_in_flight(matched), work)?;
+        let rows = Rows { pieces: &pieces, found: &found };
+        let run = InSteps::new(self.session, &rows, matched.part_run(label), &shared);
+        let changes = run.run(ctx, self.runs_in_flight(matched), progress)?;
         let found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok((pieces, found, changes.into_inner()))
+        Ok((pieces, found, changes))
     }
 
     /// The `shared` items of each partition.
@@ -374,15 +337,6 @@ impl<'a> Splitting<'a> {
         NonZeroUsize::new(runs).unwrap_or(NonZeroUsize::MIN)
     }
 }
-
-/// The bytes and times of a partition's run, counted under `label`.
-fn cost(ctx: &Context, label: &str) -> Cost {
-    let (payload, direction_changes) = (ctx.meter().bytes_under(label), ctx.direction_changes());
-    Cost { payload, direction_changes }
-}
-
-/// The stored outcome belongs to another partition.
-const DAMAGED: Error = Error::Storage(io::ErrorKind::InvalidData);
 
 fn storage(error: io::Error) -> Error {
     Error::Storage(error.kind())

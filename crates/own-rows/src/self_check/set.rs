@@ -219,6 +219,13 @@ impl CheckedSet {
         &self.items
     }
 
+    /// The keys alone.
+    pub fn into_keys(self) -> Vec<Item> {
+        let mut items = Arc::unwrap_or_clone(self.items);
+        items.truncate(self.own_len);
+        items
+    }
+
     /// How many items it has, including self-check items and padding.
     pub fn len(&self) -> usize {
         self.items.len()

@@ -29,21 +29,28 @@ pub struct FinishedPartition {
     pub cost: Cost,
 }
 
-impl FinishedPartition {
-    /// The bytes that are stored of a partition with `own_len` own items. Their number does not
-    /// depend on the result.
-    pub fn to_bytes(&self, own_len: usize) -> Vec<u8> {
+impl PartitionOutput {
+    /// The bytes that are stored of a partition with `own_len` own items, this output and this
+    /// `cost`. Their number does not depend on the result.
+    pub fn to_bytes(&self, own_len: usize, cost: Cost) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_LEN + own_len.div_ceil(8));
-        self.cost.write(&mut bytes);
-        bytes.push(code_of(self.given.refused));
-        bytes.push(self.given.own.is_some().into());
+        cost.write(&mut bytes);
+        bytes.push(code_of(self.refused));
+        bytes.push(self.own.is_some().into());
         bytes.extend_from_slice(&(own_len as u64).to_le_bytes());
         bytes.resize(HEAD_LEN + own_len.div_ceil(8), 0);
         let bits = &mut bytes[HEAD_LEN..];
-        for (index, common) in self.given.own.iter().flatten().enumerate() {
+        for (index, common) in self.own.iter().flatten().enumerate() {
             bits[index / 8] |= u8::from(*common) << (index % 8);
         }
         bytes
+    }
+}
+
+impl FinishedPartition {
+    /// The bytes that are stored of the partition; see [`PartitionOutput::to_bytes`].
+    pub fn to_bytes(&self, own_len: usize) -> Vec<u8> {
+        self.given.to_bytes(own_len, self.cost)
     }
 
     /// The partition in stored bytes, if it has `own_len` own items; otherwise `None`.

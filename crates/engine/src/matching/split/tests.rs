@@ -3,8 +3,11 @@ mod adaptive;
 use super::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use vesica_detached::{Pace, PartitionWork, Walk};
 use vesica_link::{CancelToken, Endpoint, Identity, LinkEvent, LinkOptions, establish};
 use vesica_net::Meter;
+use vesica_partitions::Cost;
 use vesica_scratch::MemoryScratch;
 
 /// Rows in two partitions, and an empty outcome.
@@ -82,8 +85,49 @@ fn both(
     sides([Role::Sender, Role::Receiver], |own, session, ctx| {
         let number = usize::from(own == Role::Receiver);
         let at_once = NonZeroUsize::new(at_once[number]).unwrap();
-        in_flight(ctx, session, 20, at_once, |i, ctx, _| work(number, i, ctx))
+        walk(ctx, session, 20, at_once, |index, ctx| work(number, index, ctx))
     })
+}
+
+/// A program in each partition that enters and gives nothing.
+struct Each<F>(F);
+
+impl<F: Fn(u64, &mut Context) -> Result<()> + Sync> PartitionWork for Each<F> {
+    type Entered = ();
+    type Outcome = ();
+
+    fn entered(&self, _: u64) -> Result<()> {
+        Ok(())
+    }
+
+    fn run(&self, ctx: &mut Context, index: u64, (): ()) -> Result<()> {
+        (self.0)(index, ctx)
+    }
+
+    fn keep(&self, (): &(), _: Cost) -> Result<Vec<u8>> {
+        Ok(Vec::new())
+    }
+
+    fn recall(&self, _: u64, (): (), _: &[u8]) -> Option<((), Cost)> {
+        None
+    }
+
+    fn add(&self, _: u64, (): ()) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Runs `program` in each of the `partitions`, this many at a time.
+fn walk(
+    ctx: &mut Context,
+    session: &dyn Connection,
+    partitions: u64,
+    at_once: NonZeroUsize,
+    program: impl Fn(u64, &mut Context) -> Result<()> + Sync,
+) -> Result<()> {
+    let pace = Pace::InFlight(at_once);
+    let walk = Walk { session, partitions, pace, first_kept: 0, label: "", progress: &|_| {} };
+    walk.run(ctx, &Each(program)).map(drop)
 }
 
 /// Both ends of a session, in these roles, run `program`.
@@ -156,7 +200,7 @@ fn no_partition_is_begun_far_ahead_of_those_that_are_not_done() {
     let [sending, reading] = sides([Role::Sender, Role::Receiver], |own, session, ctx| {
         let done = Mutex::new(BTreeSet::new());
         let at_once = NonZeroUsize::new(if own == Role::Sender { 100 } else { 1 }).unwrap();
-        in_flight(ctx, session, COUNT, at_once, |index, ctx, _| {
+        walk(ctx, session, COUNT, at_once, |index, ctx| {
             if own == Role::Receiver {
                 ctx.peer()?.recv(1)?;
                 return Ok(());
