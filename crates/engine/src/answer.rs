@@ -1,12 +1,13 @@
 //! From the output of a protocol to the [`RunResult`], checked and without self-check items.
 
+mod asked;
 mod check;
 mod ids;
 mod union;
 
-pub(crate) use check::Asked;
+pub(crate) use asked::{Asked, OwnRows};
 
-use crate::output::{KeyRows, RunResult};
+use crate::output::RunResult;
 use vesica_agreement::{Agreement, Question};
 use vesica_core::{Item, Learns, Misbehaviour, Result, hash};
 use vesica_net::Context;
@@ -14,14 +15,6 @@ use vesica_own_rows::self_check::CheckedSet;
 use vesica_protocols::Output;
 
 const TOLD_LABEL: &str = "vesica v1 answers compared";
-
-/// Turns an answer about keys into one about this party's rows.
-pub(crate) struct OwnRows {
-    /// The items of all rows, if the result is rows.
-    pub(crate) items: Vec<Item>,
-    /// The rows of each key, if the result names keys.
-    pub(crate) keys: Option<KeyRows>,
-}
 
 /// The unchecked output of a protocol.
 ///

@@ -1,51 +1,14 @@
 //! Checks that an output is possible, and removes its self-check items, after the last message.
 
-use super::{OwnRows, ids, union};
+use super::asked::{Asked, OwnRows, require};
+use super::{ids, union};
 use crate::output::{ColumnSum, KeyRows, RowSet, RunResult, SharesOrder};
-use vesica_agreement::{Agreement, Question};
-use vesica_core::{Error, Item, Misbehaviour, Result, Role, SessionId};
+use vesica_agreement::Question;
+use vesica_core::{Error, Item, Misbehaviour, Result, Role};
 use vesica_own_rows::self_check::{CheckedSet, texts};
 use vesica_protocols::{Order, Output, Shares};
 use vesica_records::KeyTexts;
 use vesica_share_files::SharesFile;
-
-/// The question of a run, and the side that asks it.
-pub(crate) struct Asked<'a> {
-    /// What was agreed.
-    pub(crate) agreement: &'a Agreement,
-    /// Whether this side learns the answer.
-    pub(crate) learns: bool,
-    /// Items of this side's set as announced.
-    pub(crate) here: u64,
-    /// Items of the peer's set as announced.
-    pub(crate) there: u64,
-    /// Items that this side and the peer enter, self-check items and padding included.
-    pub(crate) entered: [u64; 2],
-    /// This side's role.
-    pub(crate) role: Role,
-    /// The session, which names a computation of shares.
-    pub(crate) session: SessionId,
-}
-
-impl Asked<'_> {
-    /// Upper bound on the peer's real keys. A peer that deviates can replace its own self-check
-    /// items by keys.
-    fn most_theirs(&self) -> u64 {
-        self.there.saturating_add(self.agreement.self_check.into())
-    }
-
-    /// How many of the items that the peer enters must be self-check items of its own; in
-    /// partitions this includes its padding.
-    pub(super) fn their_check_items(&self) -> u64 {
-        self.entered[1].saturating_sub(self.there.saturating_add(self.agreement.self_check.into()))
-    }
-
-    /// Upper bound on the common keys. No peer can exceed it, so no peer can make this party fail
-    /// by its choice of common keys.
-    pub(crate) fn most(&self) -> u64 {
-        self.here.min(self.most_theirs())
-    }
-}
 
 /// The output of the job, from the `output` of the protocol.
 ///
@@ -156,10 +119,6 @@ fn only_theirs(given: &[u8], asked: &Asked<'_>) -> Result<KeyTexts> {
     Ok(keys)
 }
 
-pub(super) fn require(possible: bool) -> Result<()> {
-    if possible { Ok(()) } else { Err(Misbehaviour::SelfCheckFailed.into()) }
-}
-
 /// The keys' part of the sums `given`, of at most `most` keys.
 fn sums(given: &[i128], set: &CheckedSet, asked: &Asked<'_>, most: u64) -> Result<Vec<ColumnSum>> {
     let agreement = asked.agreement;
@@ -197,7 +156,7 @@ mod tests {
     use rand::SeedableRng;
     use rand::rngs::StdRng;
     use vesica_agreement::Agreement;
-    use vesica_core::Item;
+    use vesica_core::SessionId;
     use vesica_link::PublicIdentity;
     use vesica_own_rows::self_check::Additions;
 

@@ -1,7 +1,7 @@
 //! Identifiers of the union: checks on them, and removal of self-check items that only their owner
 //! knows.
 
-use super::check::{Asked, require};
+use super::asked::{Asked, require};
 use crate::output::{self, KeyRows};
 use vesica_core::{Error, Item, Misbehaviour, Result};
 use vesica_net::Context;
