@@ -1,16 +1,17 @@
 //! Computes which items are common: over a session with the peer, or over a helper's board.
 
+mod checked;
 mod exchange;
 mod session;
 mod split;
 mod with_helper;
 
-pub(crate) use session::{OfSession, SessionRun};
+pub(crate) use checked::{Checked, OfBoard, OfSession, Sizes};
+pub(crate) use session::SessionRun;
 pub(crate) use split::{Matched, Splitting};
-pub(crate) use with_helper::{HelperRun, OfBoard};
+pub(crate) use with_helper::HelperRun;
 
 use crate::clock::PhaseClock;
-use crate::output::RunResult;
 use crate::reading::Reader;
 use crate::report::Parts;
 use crate::terms::own_position;
@@ -22,7 +23,6 @@ use vesica_detached::run_under;
 use vesica_link::CancelToken;
 use vesica_net::{Context, Meter, Progress};
 use vesica_protocols::{Output, Party};
-use vesica_records::KeyCounts;
 use vesica_report::Stopwatch;
 
 /// State that the steps of one run share.
@@ -128,14 +128,6 @@ pub(crate) trait Match: Sync {
 
     /// Deletes the state of the run. Called when the caller has the result.
     fn end(self) -> Result<(), Error>;
-}
-
-/// The outcome of a run, its result checked.
-pub(crate) struct Checked<Of> {
-    pub(crate) output: RunResult,
-    /// Of this party's rows.
-    pub(crate) counts: KeyCounts,
-    pub(crate) of: Of,
 }
 
 /// Reports the progress of the protocol to an observer.

@@ -27,7 +27,7 @@ pub(crate) struct OfSession {
     pub(crate) choice: Choice,
     pub(crate) sizes: Sizes,
     pub(crate) direction_changes: u64,
-    /// Payload bytes sent and received.
+    /// Bytes that the session sent and received, including what the connection adds to the streams.
     pub(crate) wire_bytes: (u64, u64),
 }
 
@@ -39,6 +39,6 @@ pub(crate) struct OfBoard {
     pub(crate) scales: Vec<u32>,
     /// Labels of each party's list.
     pub(crate) list_lens: Vec<u64>,
-    /// Payload bytes sent and received.
+    /// Bytes sent to the helper and received from it, including TLS.
     pub(crate) wire_bytes: (u64, u64),
 }

@@ -4,7 +4,7 @@ mod detached;
 mod sets;
 
 use super::split::{Found, Large, Matched, Pieces, Splitting};
-use super::{Checked, Match, Run, run_alone};
+use super::{Checked, Match, OfSession, Run, Sizes, run_alone};
 use crate::answer::{Asked, OwnRows, Told, Unchecked};
 use crate::error::{ConfigFault, InputFault};
 use crate::matching::exchange::{self, ROWS_LABEL};
@@ -72,24 +72,6 @@ pub(crate) struct Whole {
     keys: KeySet,
     rows: OwnRows,
     counts: KeyCounts,
-}
-
-/// The announced sizes.
-#[derive(Clone, Copy)]
-pub(crate) struct Sizes {
-    pub(crate) here: u64,
-    pub(crate) there: u64,
-}
-
-/// Facts of a finished run over its session.
-pub(crate) struct OfSession {
-    /// This side's role.
-    pub(crate) role: Role,
-    pub(crate) choice: Choice,
-    pub(crate) sizes: Sizes,
-    pub(crate) direction_changes: u64,
-    /// Bytes that the session sent and received, including what the connection adds to the streams.
-    pub(crate) wire_bytes: (u64, u64),
 }
 
 /// The outcome of the matching, after both sides have sent the message that they finished. Nothing

@@ -1,6 +1,6 @@
 //! Matching over a helper's board.
 
-use super::{Checked, Match, Run};
+use super::{Checked, Match, OfBoard, Run};
 use crate::error::{ConfigFault, InputFault};
 use crate::output::{RowSet, RunResult};
 use crate::reading::Reader;
@@ -47,18 +47,6 @@ pub(crate) struct OwnRows {
     items: RowItems,
     streamed: Streamed,
     digest: [u8; 32],
-}
-
-/// Facts of a finished run over its board.
-pub(crate) struct OfBoard {
-    /// Rows of this party with a key.
-    pub(crate) keyed: u64,
-    /// The scales of all parties.
-    pub(crate) scales: Vec<u32>,
-    /// Labels of each party's list.
-    pub(crate) list_lens: Vec<u64>,
-    /// Bytes sent to the helper and received from it, including TLS.
-    pub(crate) wire_bytes: (u64, u64),
 }
 
 /// The answer, from the helper or from the state of an earlier process.
