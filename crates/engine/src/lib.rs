@@ -1,6 +1,6 @@
 //! A job from table to result.
 //!
-//! * [`job`] — one run: read, meet, match, check, write.
+//! * [`run`] — one run: read, meet, match, check, write; [`Job`] — its inputs.
 //! * [`terms`] — what follows from an agreement for a party's file.
 //! * [`disk`] — the disk space that a run needs, and whether it is free.
 //! * [`MemoryDefault`] — the default memory limit of a run, from what the system offers.
@@ -25,10 +25,11 @@ pub mod disk;
 mod early_refusal;
 mod error;
 mod event;
+mod follow;
 #[doc(hidden)]
 pub mod fuzzing;
 mod inspect;
-pub mod job;
+mod job;
 mod matching;
 mod meeting;
 mod output;
@@ -42,8 +43,9 @@ pub mod without_agreement;
 pub use early_refusal::leave_word;
 pub use error::{ConfigFault, Error, Incompatible, InputFault, Phase, TransportFault};
 pub use event::{Event, Observer, Silent};
+pub use follow::{reach, run, run_and};
 pub use inspect::{HelperSeen, look};
-pub use job::{Job, StateOptions, reach, run, run_and};
+pub use job::{Job, StateOptions};
 pub use meeting::WIRE_VERSION;
 pub use output::{
     ColumnSum, Finished, IdEntry, Ids, OrderLine, RowSet, RunResult, SharesOrder, Union, UnionEntry,

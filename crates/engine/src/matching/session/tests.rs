@@ -2,7 +2,7 @@
 //! leave the memory, long before the sets of a real run.
 
 use super::*;
-use crate::job::follow;
+use crate::follow::follow;
 use crate::peer::MendedLink;
 use crate::{Finished, Job, Observer, RowSet, TransportFault};
 use std::fmt::Write as _;

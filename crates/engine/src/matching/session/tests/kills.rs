@@ -1,7 +1,7 @@
 //! Processes killed in the middle of a run in partitions, through a folder and over connections.
 
 use super::{KEYS, ROWS, key, pair, text};
-use crate::job::follow;
+use crate::follow::follow;
 use crate::matching::session::{Run, SessionRun, Spilling};
 use crate::{Error, Job, MEMORY_BYTES_DEFAULT, Observer, Silent, StateOptions};
 use std::collections::BTreeMap;
