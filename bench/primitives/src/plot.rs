@@ -179,8 +179,8 @@ impl Figure {
             .y_label_formatter(&|value| short(*value))
             .draw()
             .ok()?;
-        let ours = self.ours.iter().map(|line| (true, line));
-        let theirs = self.theirs.iter().map(|line| (false, line));
+        let ours = in_order(&self.ours).into_iter().map(|line| (true, line));
+        let theirs = in_order(&self.theirs).into_iter().map(|line| (false, line));
         for (i, (ours, (name, line))) in ours.chain(theirs).enumerate() {
             let colour = COLOURS[i % COLOURS.len()];
             let points: Vec<_> =
@@ -206,6 +206,31 @@ impl Figure {
     }
 }
 
+/// The lines by their names, in which numbers sort as such.
+fn in_order(lines: &BTreeMap<String, Line>) -> Vec<(&String, &Line)> {
+    let mut lines: Vec<_> = lines.iter().collect();
+    lines.sort_by_key(|(name, _)| by_number(name));
+    lines
+}
+
+/// The text before each number of a name, and the number. Commas within numbers separate thousands.
+fn by_number(name: &str) -> Vec<(String, u64)> {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let mut parts = Vec::new();
+    let mut rest = name;
+    while let Some(start) = rest.find(is_digit) {
+        let (text, from_number) = rest.split_at(start);
+        let end = from_number.find(|c: char| !is_digit(c) && c != ',').unwrap_or(from_number.len());
+        let (digits, after) = from_number.split_at(end);
+        let number = digits.chars().filter_map(|c| c.to_digit(10));
+        let number = number.fold(0u64, |sum, digit| sum.saturating_mul(10) + u64::from(digit));
+        parts.push((text.to_owned(), number));
+        rest = after;
+    }
+    parts.push((rest.to_owned(), 0));
+    parts
+}
+
 /// The range of `values` with a margin; `None` if no value has a logarithm.
 fn around(values: impl Iterator<Item = f64>) -> Option<Range<f64>> {
     let positive = values.filter(|value| value.is_finite() && *value > 0.0);
@@ -228,8 +253,9 @@ fn short(value: f64) -> String {
         value if value >= 1e6 => format!("{:.0} M", value / 1e6),
         value if value >= 1e4 => format!("{:.0} k", value / 1e3),
         value if value >= 10.0 => format!("{value:.0}"),
-        value if value < 1e-3 => format!("{value:e}"),
-        value => format!("{value}"),
+        value if value > 0.0 && value < 1e-3 => format!("{value:.0e}"),
+        // Powers of ten are not exact in binary, and all their digits would not fit.
+        value => format!("{:.3}", value).trim_end_matches('0').trim_end_matches('.').to_owned(),
     }
 }
 
@@ -265,6 +291,17 @@ mod tests {
     fn labels_are_short() {
         assert_eq!([3.0, 3.5, 20.0, -0.001].map(power), ["8", "", "2^20", "1"]);
         assert_eq!([1e-12, 0.01, 250.0, 3e4].map(short), ["1e-12", "0.01", "250", "30 k"]);
+        let inexact = [1.000_000_000_000_000_2e-14, 0.1 + 0.2, 2.0];
+        assert_eq!(inexact.map(short), ["1e-14", "0.3", "2"]);
+    }
+
+    #[test]
+    fn names_sort_by_their_numbers() {
+        let mut names =
+            ["n = 2,048", "n = 512", "n = 32", "BWA", "n = 128", "s = 10, n = 2", "s = 9"];
+        names.sort_by_key(|name| by_number(name));
+        let sorted = ["BWA", "n = 32", "n = 128", "n = 512", "n = 2,048", "s = 9", "s = 10, n = 2"];
+        assert_eq!(names, sorted);
     }
 
     #[test]
