@@ -1,4 +1,4 @@
-"""Remembers what measuring commands printed."""
+"""Remembers what measuring commands printed, on which machine, and how busy others kept it."""
 
 import contextlib
 import hashlib
@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from tables import machine
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
 # Tests measure a build that is there anyway.
@@ -20,40 +22,70 @@ PRIMITIVES = pathlib.Path(os.environ.get("VESICA_BENCH", TARGET / "dist" / "vesi
 
 NAMES = {VESICA: "vesica", PRIMITIVES: "vesica-bench"}
 
+# What the programs are built from.
+SOURCES = ["Cargo.toml", "Cargo.lock", "crates", "bench/primitives"]
+
 
 class Store:
     """Runs commands, and remembers their output in a file if it has one, so that an interrupted measurement can
-    continue. Another build of the programs measures everything again."""
+    continue. Another build of the programs measures everything again, unless another machine built it of the same source
+    text: then its measurements stay, with that machine's name."""
 
-    def __init__(self, path=None, until=None):
-        """After `until`, of `time.monotonic`, commands that are not remembered do not start, and those that run end."""
+    def __init__(self, path=None, until=None, wait_s=0, only_quiet=False):
+        """After `until`, of `time.monotonic`, commands that are not remembered do not start, and those that run end. A
+        command waits up to `wait_s` for a quiet machine. With `only_quiet`, what a busy one measured is measured
+        again."""
         self.path = path
         self.until = until
+        self.wait_s = wait_s
+        self.only_quiet = only_quiet
         self.left_out = 0
         self.builds = {name: digest(program) for program, name in NAMES.items()}
         self.names = dict(NAMES)
+        self.machine = self.last_machine = machine.name()
+        self.code = code()
+        # Servers of ours, whose work is not that of others.
+        self.servers = set()
+        # The measurements that were asked for.
+        self.used = {}
         self.known = {}
         if path and path.exists():
             for line in path.read_text().splitlines():
                 # An interrupted measurement may have left half a line.
                 with contextlib.suppress(ValueError):
-                    one = json.loads(line)
-                    if one["build"] == self.builds[one["command"][0]]:
-                        self.known[key(one["command"], one["turn"])] = one
+                    self.recall(json.loads(line))
+
+    def recall(self, one):
+        """Takes a line of the file, if it belongs to this build or to the same source text on another machine."""
+        is_here = one.get("machine", self.machine) == self.machine
+        is_same = one["build"] == self.builds[one["command"][0]] or (
+            not is_here and self.code and one.get("code") == self.code
+        )
+        before = self.known.get(key(one["command"], one["turn"]))
+        # What this machine measured takes precedence.
+        if is_same and (is_here or not before or before["machine"] != self.machine):
+            self.known[key(one["command"], one["turn"])] = {"machine": self.machine, **one}
 
     def run(self, command, limit_s=None, turn=0):
         """The exit status and the standard output of a command; errors go to the terminal. The status is None if the
         command took longer than `limit_s` or the time was up. `turn` distinguishes runs of one command."""
         named = [self.names.get(part, str(part)) for part in command]
         one = self.known.get(key(named, turn), {"status": -1})
+        if self.only_quiet and not is_quiet(one):
+            one = {"status": -1}
         if one["status"] == 0 or (one["status"] is None and one["limit_s"] >= (limit_s or math.inf)):
+            self.used[key(named, turn)] = one
+            self.last_machine = one["machine"]
             return one["status"], one["output"]
         left_s = self.until - time.monotonic() if self.until else math.inf
         if left_s <= 0:
             self.left_out += 1
             return None, ""
         print(f"  … {' '.join(named)}", file=sys.stderr, flush=True)
-        started = time.time()
+        before = machine.wait_until_quiet(min(self.wait_s, left_s), self.servers)
+        left_s = max(1, self.until - time.monotonic()) if self.until else math.inf
+        self.last_machine = self.machine
+        started, watch = time.time(), machine.Watch(self.servers)
         status, output = run_whole([str(part) for part in command], min(limit_s or math.inf, left_s))
         if status is None and left_s < (limit_s or math.inf):
             self.left_out += 1
@@ -63,14 +95,16 @@ class Store:
             seconds = round(time.time() - started, 3)
             one = {"command": named, "turn": turn, "build": self.builds[named[0]]}
             one |= {"limit_s": limit_s, "status": status, "output": output}
-            one |= {"started": started, "seconds": seconds}
-            self.known[key(named, turn)] = one
+            one |= {"started": started, "seconds": seconds, "machine": self.machine, "code": self.code}
+            one |= {"others_before": before, "others_during": watch.cores()}
+            self.known[key(named, turn)] = self.used[key(named, turn)] = one
             self.write(one)
         return status, output
 
     def forget(self, command, turn=0):
         """Another measurement runs this command again."""
         named = [self.names.get(part, str(part)) for part in command]
+        self.used.pop(key(named, turn), None)
         if one := self.known.pop(key(named, turn), None):
             self.write({**one, "status": -1})
 
@@ -81,6 +115,14 @@ class Store:
         is_cut = self.path.exists() and not self.path.read_bytes().endswith(b"\n")
         with self.path.open("a") as file:
             file.write("\n" * is_cut + json.dumps(one) + "\n")
+
+
+def is_quiet(one):
+    """Whether others left the machine alone while this was measured. What counts or fills tables may be measured at any
+    time, as its output does not depend on it."""
+    if one.get("command", [""])[0] == "vesica-bench" and one["command"][1] in ["circuits", "loads", "stashes"]:
+        return True
+    return machine.Load(one.get("others_before"), one.get("others_during")).is_quiet()
 
 
 def run_whole(command, limit_s):
@@ -107,3 +149,12 @@ def key(named, turn):
 
 def digest(program):
     return hashlib.sha256(program.read_bytes()).hexdigest() if program.exists() else None
+
+
+def code(root=ROOT):
+    """A digest of the committed source text of the programs; None if it was changed since, or there is no repository."""
+    git = lambda *words: subprocess.run(["git", "-C", root, *words], capture_output=True, text=True)
+    changed, listed = git("status", "--porcelain", "--", *SOURCES), git("ls-tree", "HEAD", "--", *SOURCES)
+    if changed.returncode or listed.returncode or changed.stdout or not listed.stdout:
+        return None
+    return hashlib.sha256(listed.stdout.encode()).hexdigest()
