@@ -16,19 +16,30 @@ class Failed:
         return False
 
 
+# What a figure of the paper is compared with: its own protocol, built here; a protocol that the paper measures for
+# comparison; another protocol than the figure's, as a rule a newer one; and what is no like for like: another network,
+# another level of security, an estimate.
+OWN, OTHERS, NEWER, UNLIKE = "own", "others", "newer", "unlike"
+
+
 @dataclasses.dataclass(frozen=True)
 class Pair:
     """A cell: the paper's figure and ours. Less is better. Either may be unknown. Summaries leave out whole numbers, which
-    are counts, and what does not `count`: another network, another level of security, an estimate."""
+    are counts."""
 
     paper: float | None
     ours: float | Failed | None
     whole: bool = False
-    counts: bool = True
+    kind: str = OWN
 
     def times(self):
         """How many times less ours is; None unless both are known."""
         return self.paper / self.ours if self.paper and self.ours else None
+
+    def is_below(self):
+        """Whether ours is more than the paper's, in the digits that are shown."""
+        times = self.times()
+        return bool(times) and not self.whole and times < 0.995
 
     def shown(self):
         """Both figures as text."""
@@ -44,6 +55,17 @@ class Pair:
         return f"{paper} / {ours}" + (f" ({ratio(times)})" if times else "")
 
 
+@dataclasses.dataclass(frozen=True)
+class Claim(Pair):
+    """A cell: how many times slower the paper says that another protocol is, at least, and how many it is here. More
+    confirms it."""
+
+    kind: str = UNLIKE
+
+    def times(self):
+        return self.ours / self.paper if self.paper and self.ours else None
+
+
 def ratio(times):
     """How many times less, as text."""
     return f"{times:.1f}×" if times >= 1 else f"{times:.2g}×"
@@ -51,7 +73,7 @@ def ratio(times):
 
 def beside(paper, ours):
     """A cell of two whole numbers of which neither is better."""
-    return f"= {paper:,}" if paper == ours else f"{paper:,} / {'–' if ours is None else f'{ours:,}'}"
+    return Pair(paper, ours, whole=True)
 
 
 def number(value):
@@ -68,6 +90,13 @@ def size_name(n):
     """A power of two, written as one."""
     log = n.bit_length() - 1
     return f"2^{log}" if n == 2**log else f"{n}"
+
+
+def markdown(header, rows, right=True):
+    """The lines of a table of text; all columns but the first are to the `right`, as numbers."""
+    escaped = lambda row: [str(cell).replace("|", "\\|") for cell in row]
+    lines = [escaped(header), ["---", *["---:" if right else "---"] * (len(header) - 1)], *map(escaped, rows)]
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def print_table(title, header, rows):

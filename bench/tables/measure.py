@@ -8,12 +8,10 @@ import pathlib
 import subprocess
 
 import tables
+from tables import told
 from tables.layout import Failed, size_name
 from tables.report import Report
-from tables.store import PRIMITIVES, ROOT, VESICA, Store
-
-# What the papers print.
-FIGURES = ROOT / "bench" / "papers.json"
+from tables.store import PRIMITIVES, VESICA, Store
 
 PARTIES = ["sender", "receiver"]
 
@@ -30,8 +28,18 @@ ONE_WAY_DELAY_S = {
     "wan": 40e-3,
 }
 
+# Bits that each network moves in a second; the loopback has no limit.
+BITS_A_SECOND = {
+    "loopback": math.inf,
+    "lan": 10e9,
+    "gigabit": 1e9,
+    "fast-ethernet": 100e6,
+    "transatlantic": 400e6,
+    "wan": 50e6,
+}
+
 # A run that is likely to take longer runs only once.
-LONG_S = 30
+LONG_S = 60
 
 # A command ends after this many times as long as each of its runs may be expected to take.
 TIMES_AS_LONG = 3
@@ -90,7 +98,7 @@ class Cell:
 def measure(bench, paper, part, largest):
     """Measures a part of a paper and adds it to the report. Returns why it could not, or None; does not raise, so the
     other parts are measured."""
-    papers = json.loads(FIGURES.read_text())
+    papers = told.read()
     bench.report.begin(paper, part)
     try:
         tables.PAPERS[paper].parts[part].measure(bench, papers, largest)
@@ -129,6 +137,7 @@ class Bench:
         self.with_helper = []
         self.failed_parts = []
         self.report = Report()
+        self.report.machine = self.store.machine
 
     def measure(self, protocol, sender, receiver, bits, network, threads=1, **question):
         """The medians of one cell, None if it is skipped, or why it `Failed`, so that the other cells are
@@ -137,13 +146,17 @@ class Bench:
         if cell not in self.cells:
             expected_s = self.expected_s(cell)
             self.cells[cell] = None if expected_s is None else self.run(cell, expected_s)
+        elif found := self.cells[cell]:
+            self.report.measured_on(found["machine"])
         return self.cells[cell]
 
     def expected_s(self, cell):
-        """An estimate from smaller cells of the same kind, as cells are in ascending order; None if it is too
-        long."""
+        """An estimate from smaller cells of the same kind, as cells are in ascending order, or from the same cell over
+        another network; None if it is too long."""
         if cell.protocol not in self.known:
             raise ValueError(f"no protocol is called {cell.protocol}")
+        if (elsewhere_s := self.expected_from_other_network_s(cell)) is not None:
+            return elsewhere_s if elsewhere_s <= self.limit_s else None
         smaller = [other for other in self.cells if other.kind() == cell.kind() and other.work() < cell.work()]
         if any(self.cells[other] is None and other.is_equal() == cell.is_equal() for other in smaller):
             return None
@@ -166,8 +179,23 @@ class Bench:
             return None
         return expected_s
 
+    def expected_from_other_network_s(self, cell):
+        """The same computation, messages and bytes take as long again; only the way differs. None if no network is known."""
+        found = [
+            (other.network, known)
+            for other, known in self.cells.items()
+            if known and dataclasses.replace(other, network=cell.network) == cell
+        ]
+        on_way_s = lambda network, one: (
+            (one["flights"] or 0) * ONE_WAY_DELAY_S[network] + 8 * one["bytes_total"] / BITS_A_SECOND[network]
+        )
+        estimates = [
+            one["wall_s"] + max(0, on_way_s(cell.network, one) - on_way_s(network, one)) for network, one in found
+        ]
+        return min(estimates, default=None)
+
     def run(self, cell, expected_s):
-        once = max(cell.sender, cell.receiver) >= 2**22 or expected_s > LONG_S
+        once = expected_s > LONG_S
         command = [VESICA, "bench", cell.protocol, *cell.options()]
         command += ["--runs", 1 if once else self.runs, "--json"]
         result = self.result(command, TIMES_AS_LONG * self.limit_s * self.runs)
@@ -176,12 +204,20 @@ class Bench:
         found = result["median"]
         # With a helper both parties are alike, and the figures are those of the party with more.
         peaks = {f"peak_rss_bytes_{party}": found["peak_rss_bytes"] for party in PARTIES}
-        return {**peaks, **found, "flights": result.get("flights"), "bytes_of_all": bytes_of_all(result)}
+        more = {"flights": result.get("flights"), "bytes_of_all": bytes_of_all(result), "machine": result["machine"]}
+        return {**peaks, **found, **more}
+
+    def ask(self, command, limit_s=None, turn=0):
+        """As `Store.run`; the report names the machine."""
+        status, output = self.store.run(command, limit_s, turn)
+        if status == 0:
+            self.report.measured_on(self.store.last_machine)
+        return status, output
 
     def result(self, command, limit_s, turn=0):
         """What `vesica bench` reports; None if it is left out, or why it `Failed`."""
         for _ in range(TRIES.get(command[2], 1)):
-            status, output = self.store.run(command, limit_s, turn)
+            status, output = self.ask(command, limit_s, turn)
             if not status:
                 break
         if status is None:
@@ -190,7 +226,7 @@ class Bench:
         if status == 0:
             result = json.loads(output)
             if result["result_ok"] and bytes_are_right(result):
-                return result
+                return {**result, "machine": self.store.last_machine}
             why = "other bytes than the formula says" if result["result_ok"] else "a wrong result"
             self.store.forget(command, turn)
         return Failed(why)
@@ -208,7 +244,7 @@ class Bench:
 
     def output(self, command):
         """What a command prints that takes no time worth a limit."""
-        status, output = self.store.run(command)
+        status, output = self.ask(command)
         if status != 0:
             shown = [pathlib.Path(command[0]).name, *command[1:]]
             raise Unmeasured(" ".join(str(part) for part in shown), failed=status is not None)
@@ -227,7 +263,7 @@ class Bench:
         return json.loads(self.output(command))["figures"]
 
     def stashes(self, sizes, tables):
-        """What `tables` random cuckoo tables of each size needed."""
+        """What `tables` random cuckoo tables of each size needed, and what runs have."""
         command = [PRIMITIVES, "stashes", "--sizes", ",".join(str(n) for n in sizes)]
         command += ["--tables", tables, "--threads", os.cpu_count()]
         return json.loads(self.output(command))
@@ -243,7 +279,7 @@ class Bench:
         command = [PRIMITIVES, "phasing", "--functions", functions, "--bins-per-item", bins_per_item]
         command += ["--compared", compared, "--item-bits", bits, "--sizes", f"{sender},{receiver}"]
         command += ["--network", network, "--runs", self.runs]
-        status, output = self.store.run(command, TIMES_AS_LONG * self.limit_s * self.runs)
+        status, output = self.ask(command, TIMES_AS_LONG * self.limit_s * self.runs)
         if status == 0:
             return json.loads(output)
         if status is None:
