@@ -136,7 +136,7 @@ fn send_filter<S: Share>(
     params: &PsiParams,
     x: &[Item],
 ) -> Result<Output> {
-    let rows = &hashing.rows(ctx.pool(), plan, x);
+    let rows = &ctx.child("filter", |ctx| hashing.rows(ctx.pool(), plan, x));
     let garbling = &Garbling::new(ctx.rng(), plan, hashing, keys.delta());
     let blocks = plan.shape.blocks();
     let at_once = ctx.pool().len().min(blocks);
@@ -180,7 +180,7 @@ fn recv_filter<S: Share>(
     params: &PsiParams,
     y: &[Item],
 ) -> Result<Vec<usize>> {
-    let rows = &hashing.rows(ctx.pool(), plan, y);
+    let rows = &ctx.child("filter", |ctx| hashing.rows(ctx.pool(), plan, y));
     let at_once = ctx.pool().len().min(plan.shape.blocks()).min(GROUP_BLOCKS);
     let query = &Query { plan, hashing, rows, at_once };
     let (sums, take_sums) = ctx.handover(GROUPS_AHEAD);

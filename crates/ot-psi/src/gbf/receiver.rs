@@ -67,7 +67,9 @@ impl Query<'_> {
         for group in all.chunks(GROUP_BLOCKS) {
             let mut sums: GroupSums<S> = group.iter().map(|_| Sums::default()).collect();
             for (now, sums) in group.chunks(self.at_once).zip(sums.chunks_mut(self.at_once)) {
-                let built = ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]));
+                let built = ctx.child("filter", |ctx| {
+                    ctx.map(now, NonZeroUsize::MIN, |block| self.build::<S>(block[0]))
+                });
                 for (built, m) in built.iter().zip(m.chunks_mut(block_len)) {
                     choices.fill(ctx, &mut c, m)?;
                     let b = built.filter.words();
@@ -156,9 +158,11 @@ impl Query<'_> {
                 }
                 let strings = bytes.chunks(self.plan.strings_len());
                 let work: Vec<_> = now.iter().zip(strings).zip(sums).collect();
-                let found = ctx.map(&work, NonZeroUsize::MIN, |work| {
-                    let ((block, bytes), sums) = work[0];
-                    self.look_up_block(*block, bytes, sums)
+                let found = ctx.child("query", |ctx| {
+                    ctx.map(&work, NonZeroUsize::MIN, |work| {
+                        let ((block, bytes), sums) = work[0];
+                        self.look_up_block(*block, bytes, sums)
+                    })
                 });
                 let found = found.iter().flatten();
                 found.for_each(|(position, is)| is_common[*position as usize] = *is);

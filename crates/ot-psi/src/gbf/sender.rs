@@ -96,8 +96,10 @@ impl<'a> Garbling<'a> {
                 strings,
                 done,
             });
-            ctx.pool().for_each(work.collect(), |mut work| {
-                *work.done = self.garble::<S>(rows.bucket(work.block), &mut work);
+            ctx.child("filter", |ctx| {
+                ctx.pool().for_each(work.collect(), |mut work| {
+                    *work.done = self.garble::<S>(rows.bucket(work.block), &mut work);
+                });
             });
             for transfers in transfers {
                 // The last ones are not needed again.

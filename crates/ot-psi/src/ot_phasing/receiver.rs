@@ -52,7 +52,7 @@ pub(super) fn receiver_masks(
             firsts.push((bin * shape.rows()) as u32);
         });
         rows.clear();
-        transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
+        extend(ctx, &mut transfers, &choices, &mut rows)?;
         // 3. F_b(R, i) for y in bin b by function i
         made.resize(firsts.len(), 0);
         f.of_own(ctx.pool(), &rows, &firsts, &mut made);
@@ -68,7 +68,7 @@ pub(super) fn receiver_masks(
         choices.set(place, y[*position as usize].integer());
     }
     rows.clear();
-    transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))?;
+    extend(ctx, &mut transfers, &choices, &mut rows)?;
     for (place, position) in t_2.stash().iter().enumerate() {
         let f = Outputs::new(shape, session, place as u64 + 1);
         let mut mask = [0];
@@ -77,4 +77,16 @@ pub(super) fn receiver_masks(
     }
     ctx.finish()?;
     Ok(masks)
+}
+
+/// Step 2: adds the rows of the choices.
+fn extend(
+    ctx: &mut Context,
+    transfers: &mut kk13::Receiver,
+    choices: &Choices,
+    rows: &mut Vec<kk13::Row>,
+) -> Result<()> {
+    ctx.child("extension", |ctx| {
+        transfers.extend(ctx, choices.rows(), |_, tile| rows.extend_from_slice(tile))
+    })
 }

@@ -127,7 +127,10 @@ impl<'a> Masks<'a> {
     /// Adds the next `len` rows.
     fn extend(&mut self, ctx: &mut Context, len: usize) -> Result<()> {
         let rows = &mut self.rows;
-        self.transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))
+        let transfers = &mut self.transfers;
+        ctx.child("extension", |ctx| {
+            transfers.extend(ctx, len, |_, tile| rows.extend_from_slice(tile))
+        })
     }
 
     /// Makes the masks of the values, in rows counted from `first_row` on.
