@@ -276,7 +276,8 @@ PAPER = Paper(
             printed=("kmrs14/table_1",),
             reasons=(
                 Reason(
-                    "`wan` has 50 Mbit/s, on which the bytes of both parties alone take that long; the paper's network had more.",
+                    "`wan` has 50 Mbit/s, on which the bytes of both parties alone take that long; the paper's network"
+                    " had more.",
                     rows="wan",
                     columns="1,000,000",
                     down_to=0.5,
@@ -316,8 +317,9 @@ PAPER = Paper(
             printed=("kmrs14/table_3",),
             reasons=(
                 Reason(
-                    "The paper's figures cannot hold its own dummies: with c = 3 copies and t = 10^6 of them, as it says, a party sends"
-                    " 74 MB at 10^5 items, ten times what is printed. Ours takes as many copies and dummies as 2^-40 needs.",
+                    "The paper's figures cannot hold its own dummies: with c = 3 copies and t = 10^6 of them, as it"
+                    " says, a party sends 74 MB at 10^5 items, ten times what is printed. Ours takes as many copies"
+                    " and dummies as 2^-40 needs.",
                     rows="^MB: server_aided_size_hiding",
                     down_to=0.5,
                 ),
@@ -332,8 +334,8 @@ PAPER = Paper(
         "figure_5": Part(
             "Figure 5",
             figure_5,
-            "The paper has plots for 10^7 items, and a factor in its text (§4.1): up to 3 by more threads, on machines of 8 cores"
-            " each. Here three processes share the cores.",
+            "The paper has plots for 10^7 items, and a factor in its text (§4.1): up to 3 by more threads, on machines"
+            " of 8 cores each. Here three processes share the cores.",
         ),
         "fit": Part("extra: 10^9 items, estimated", fit),
     },

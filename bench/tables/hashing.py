@@ -5,7 +5,7 @@ import importlib.util
 import math
 import statistics
 
-from tables.layout import MB, NEWER, Pair, beside, number, size_name
+from tables.layout import MB, NEWER, Pair, number, pair_of_counts
 from tables.store import ROOT
 
 # Bins beyond those that a table of the measured utilisation has. At it, placing fails in half of the tables of that size;
@@ -59,8 +59,8 @@ def table_2(bench, papers, largest):
     logs = [12, 16, 20, 24]
     needed = {one["n"]: one for one in bench.stashes([2**log for log in logs], 0)}
     rows = [
-        ["Eq. (5)"] + [beside(told, equation_5(2**log)) for told, log in zip(paper["5"], logs)],
-        ["Eq. (6)"] + [beside(told, equation_6(2**log)) for told, log in zip(paper["6"], logs)],
+        ["Eq. (5)"] + [pair_of_counts(told, equation_5(2**log)) for told, log in zip(paper["5"], logs)],
+        ["Eq. (6)"] + [pair_of_counts(told, equation_6(2**log)) for told, log in zip(paper["6"], logs)],
         ["Circuit-Phasing here"] + [f"{needed[2**log]['max_load']}" for log in logs],
     ]
     header = ["Table 2"] + [f"n = 2^{log}" for log in logs]
@@ -130,7 +130,7 @@ def stashes(bench, papers, largest):
         for s in range(PLACES)
     }
     extended = {name: {**points, **extrapolated(points)} for name, points in theirs.items()}
-    title = "Figure 2: chance that s places are not enough; the paper's lines from 2^16 on extrapolated from its counts"
+    title = "Figure 2: chance that s places are not enough"
     bench.report.figure("phasing-figure-2", title, ours, extended, y_label="probability")
     table_4(bench, papers, exact, largest)
 
@@ -144,7 +144,7 @@ def table_4(bench, papers, exact, largest):
     smallest = [next(s for s in range(40) if fails(log, s) < LIMIT) for log in sizes]
     here = [one["stash"] for one in bench.stashes([2**log for log in sizes], 0)]
     rows = [
-        ["the paper / what suffices"] + [beside(told, s) for told, s in zip(table, smallest)],
+        ["the paper / what suffices"] + [pair_of_counts(told, s) for told, s in zip(table, smallest)],
         ["the paper's is too small once in"] + [once_in(fails(log, s)) for log, s in zip(sizes, table)],
         ["here"] + [str(s) for s in here],
         ["ours is too small once in"] + [once_in(fails(log, s)) for log, s in zip(sizes, here)],
@@ -159,8 +159,8 @@ def once_in(log):
 
 
 def beyond(exact, known, log, s):
-    """log2 of the chance at a size that would take minutes: a stash of s places fails where a component of a random graph has
-    s + 1 edges too many, and there are n^-(s + 1) of these."""
+    """log2 of the chance at a size that would take minutes: a stash of s places fails where a component of a random
+    graph has s + 1 edges too many, and the chance of these goes with n^-(s + 1)."""
     return exact.fails(2 ** known[-1], s) - (s + 1) * (log - known[-1])
 
 

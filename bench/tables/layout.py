@@ -24,8 +24,8 @@ OWN, OTHERS, NEWER, UNLIKE = "own", "others", "newer", "unlike"
 
 @dataclasses.dataclass(frozen=True)
 class Pair:
-    """A cell: the paper's figure and ours. Less is better. Either may be unknown. Summaries leave out whole numbers, which
-    are counts."""
+    """A cell: the paper's figure and ours. Less is better. Either may be unknown. Summaries leave out whole numbers,
+    which are counts."""
 
     paper: float | None
     ours: float | Failed | None
@@ -71,7 +71,7 @@ def ratio(times):
     return f"{times:.1f}×" if times >= 1 else f"{times:.2g}×"
 
 
-def beside(paper, ours):
+def pair_of_counts(paper, ours):
     """A cell of two whole numbers of which neither is better."""
     return Pair(paper, ours, whole=True)
 

@@ -10,8 +10,10 @@ import time
 # Cores that others may use before and during a measurement that counts as quiet.
 QUIET_CORES = 0.25
 
-# How long the load is measured before a cell, and how long to wait before it is measured again.
+# How long the load is measured before a cell, for one that does not wait, and how long to wait before it is measured
+# again.
 SAMPLE_S = 0.5
+QUICK_SAMPLE_S = 0.1
 PAUSE_S = 5
 
 STAT = pathlib.Path("/proc/stat")
@@ -36,8 +38,8 @@ def processor():
 
 
 def busy_s(stat=None):
-    """CPU seconds of all processes since the machine started; None where the system does not say. Interrupts are left out, as
-    those of our own traffic belong to no process."""
+    """CPU seconds of all processes since the machine started; None where the system does not say. Interrupts are left
+    out, as those of our own traffic belong to no process."""
     try:
         first = (stat or STAT.read_text()).splitlines()[0].split()
     except OSError:
@@ -89,10 +91,10 @@ class Watch:
         return round(max(0.0, of_others / max(time.monotonic() - started, 1e-9)), 3)
 
 
-def load(processes=()):
+def load(processes=(), sample_s=SAMPLE_S):
     """How many cores others use now."""
     watch = Watch(processes)
-    time.sleep(SAMPLE_S)
+    time.sleep(sample_s)
     return watch.cores()
 
 
@@ -100,7 +102,7 @@ def wait_until_quiet(wait_s, processes=(), measure=load, sleep=time.sleep):
     """Waits up to `wait_s` until others leave the machine alone. How many cores they use then."""
     until = time.monotonic() + wait_s
     while True:
-        cores = measure(processes)
+        cores = measure(processes, SAMPLE_S if wait_s else QUICK_SAMPLE_S)
         if cores is None or cores <= QUIET_CORES or time.monotonic() >= until:
             return cores
         sleep(min(PAUSE_S, max(0.0, until - time.monotonic())))

@@ -180,7 +180,7 @@ class Bench:
         return expected_s
 
     def expected_from_other_network_s(self, cell):
-        """The same computation, messages and bytes take as long again; only the way differs. None if no network is known."""
+        """Computing takes as long again; messages and bytes have another way. None if no other network is known."""
         found = [
             (other.network, known)
             for other, known in self.cells.items()

@@ -1,4 +1,4 @@
-"""The report on the papers as Markdown: a first page with a line for each table, and a page of tables for each paper."""
+"""The report on the papers as Markdown: a first page with a line for each table, and a page for each paper."""
 
 import re
 
@@ -7,9 +7,9 @@ from tables.layout import Pair, markdown
 from tables.report import Figure, Table
 
 HOW_TO_READ = (
-    "Cells have the paper's figure, ours, and how many times less ours is. A dash is a figure that the paper does not print,"
-    " or that was not measured. A letter leads to the reason below a table why ours is more. The states count what is compared"
-    " against all that the paper prints in the table."
+    "Cells have the paper's figure, ours, and how many times less ours is. A dash is a figure that the paper does not"
+    " print, or that was not measured. A letter leads to the reason below a table why ours is more. The states count"
+    " what is compared against all that the paper prints in the table."
 )
 
 
@@ -23,8 +23,8 @@ def first_page(report, facts):
     lines = ["# Five papers, measured again", ""]
     lines += [f"* {name}: {value}" for name, value in facts.items()]
     lines += ["", HOW_TO_READ, "", *unexplained(below), "## The papers", ""]
-    links = [f"[{paper.title}]({name}.md)" for name, paper in PAPERS.items()]
-    lines += markdown(["paper", "result"], [[link, states.summary(report, name)[0]] for name, link in zip(PAPERS, links)], right=False)
+    results = [[f"[{paper.title}]({name}.md)", states.summary(report, name)[0]] for name, paper in PAPERS.items()]
+    lines += markdown(["paper", "result"], results, right=False)
     lines += ["", "## The tables and figures", ""]
     lines += markdown(["of", "table or figure", "state", "cells below 1×"], index(report, below), right=False)
     lines += ["", "## All cells below 1×", ""]
@@ -81,7 +81,8 @@ def page(report, name):
     paper = PAPERS[name]
     lines = [f"# {paper.title}", "", states.summary(report, name)[0], "", HOW_TO_READ]
     for part, described in paper.parts.items():
-        lines += ["", f"## {described.of}", "", f"{sentence(states.state(report, name, part))} {described.about}".strip()]
+        state = sentence(states.state(report, name, part))
+        lines += ["", f"## {described.of}", "", f"{state} {described.about}".strip()]
         if machines := other_machines(report, (name, part)):
             lines += ["", machines]
         marks = Marks(name, part)

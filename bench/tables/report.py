@@ -10,8 +10,8 @@ from tables.layout import Failed, Pair, print_table
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """Why ours is more than the paper's in some cells. The patterns are searched in the title of the table and its first
-    head, in the first cell of the row, and in the head of the column."""
+    """Why ours is more than the paper's in some cells. The patterns are searched in the title of the table and its
+    first head, in the first cell of the row, and in the head of the column."""
 
     text: str
     tables: str = ""
@@ -38,6 +38,8 @@ class Part:
     printed: tuple[str, ...] = ()
     # Our figures that have the lines of the paper's plot, by their start: the places on the x axis of the paper's.
     plotted: dict[str, tuple[int, ...]] = dataclasses.field(default_factory=dict)
+    # Whether another paper prints it.
+    of_another_paper: bool = False
     # Why cells are below 1×.
     reasons: tuple[Reason, ...] = ()
 
@@ -98,7 +100,7 @@ class Report:
         self.parts = {}
         # Why parts are not whole.
         self.reasons = {}
-        # The places of printed figures that stand beside ours as text.
+        # The places of printed figures that stand next to ours as text.
         self.shown = {}
         # What could not be done at these sizes.
         self.notes = {}
@@ -121,7 +123,7 @@ class Report:
         self.machines.setdefault(self.of, set()).add(machine)
 
     def shows(self, *values):
-        """These figures of the paper stand beside ours in text."""
+        """These figures of the paper stand next to ours in text."""
         self.shown.setdefault(self.of, set()).update(filter(None, map(told.place, values)))
 
     def note(self, text):
@@ -143,9 +145,10 @@ class Report:
         return [one for one in self.parts.get(of, []) if isinstance(one, Table)]
 
     def compared(self, of):
-        """The places of the paper's figures that have one of ours beside them."""
+        """The places of the paper's figures that have one of ours next to them."""
         pairs = [cell for table in self.tables(of) for cell in table.pairs()]
-        found = {told.place(cell.paper) for cell in pairs if cell.ours is not None and not isinstance(cell.ours, Failed)}
+        measured = [cell for cell in pairs if cell.ours is not None and not isinstance(cell.ours, Failed)]
+        found = {told.place(cell.paper) for cell in measured}
         return {one for one in found | self.shown.get(of, set()) if one}
 
 

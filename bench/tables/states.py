@@ -16,8 +16,8 @@ def described(paper, part):
 
 
 def state(report, paper, part, figures=PAPERS_FIGURES):
-    """What there is of a part: how many figures of the paper's whole table have one of ours beside them, and how many points
-    of its plots."""
+    """What there is of a part: how many figures of the paper's whole table have one of ours next to them, and how many
+    points of its plots."""
     of = (paper, part)
     if why := report.reasons.get(of):
         return f"not whole: {why}"
@@ -33,12 +33,13 @@ def state(report, paper, part, figures=PAPERS_FIGURES):
     hows = sorted({table.how for table in report.tables(of)}) or ["measured"]
     claims = [*compared(report, of, figures), *points(report, of)]
     if not claims:
-        claims = ["the paper prints no figures of it"]
+        is_extra = described(paper, part).of.startswith("extra")
+        claims = ["no table of the paper" if is_extra else "the paper prints no figures of it"]
     return f"{' and '.join(hows)}: {'; '.join(claims)}"
 
 
 def compared(report, of, figures):
-    """How much of what the paper prints stands beside ours."""
+    """How much of what the paper prints stands next to ours."""
     printed = told.printed(figures, described(*of).printed)
     if not printed:
         return []
@@ -99,7 +100,7 @@ def reason(paper, part, table, row, column, cell):
 KINDS = [
     (OWN, "The paper's own protocols"),
     (OTHERS, "Protocols that it measures for comparison"),
-    (NEWER, "Other protocols of Vesica beside its figures"),
+    (NEWER, "Other protocols of Vesica next to its figures"),
 ]
 
 
@@ -114,7 +115,8 @@ def summary(report, name):
         if not cell.whole
     ]
     failed = sum(isinstance(cell.ours, Failed) for _, cell in pairs)
-    printed = told.printed(PAPERS_FIGURES, [path for part in PAPERS[name].parts.values() for path in part.printed])
+    parts = [part for part in PAPERS[name].parts.values() if not part.of_another_paper]
+    printed = told.printed(PAPERS_FIGURES, [path for part in parts for path in part.printed])
     have = {place for of in report.parts if of[0] == name for place in report.compared(of)} & printed
     lines = [f"{len(have)} of the {len(printed)} figures that the paper prints are compared."]
     for kind, words in KINDS:

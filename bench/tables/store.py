@@ -28,8 +28,8 @@ SOURCES = ["Cargo.toml", "Cargo.lock", "crates", "bench/primitives"]
 
 class Store:
     """Runs commands, and remembers their output in a file if it has one, so that an interrupted measurement can
-    continue. Another build of the programs measures everything again, unless another machine built it of the same source
-    text: then its measurements stay, with that machine's name."""
+    continue. Another build of the programs measures everything again, unless another machine built it of the same
+    source text: then its measurements stay, with that machine's name."""
 
     def __init__(self, path=None, until=None, wait_s=0, only_quiet=False):
         """After `until`, of `time.monotonic`, commands that are not remembered do not start, and those that run end. A
@@ -118,8 +118,8 @@ class Store:
 
 
 def is_quiet(one):
-    """Whether others left the machine alone while this was measured. What counts or fills tables may be measured at any
-    time, as its output does not depend on it."""
+    """Whether others left the machine alone while this was measured. What counts or fills tables may be measured at
+    any time, as its output does not depend on it."""
     if one.get("command", [""])[0] == "vesica-bench" and one["command"][1] in ["circuits", "loads", "stashes"]:
         return True
     return machine.Load(one.get("others_before"), one.get("others_during")).is_quiet()

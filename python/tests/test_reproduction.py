@@ -9,6 +9,7 @@ import importlib
 import importlib.machinery
 import importlib.util
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -182,10 +183,10 @@ def test_summaries_keep_competitors_and_newer_protocols_apart() -> None:
     ]
     line, failed = states.summary(report("switching", "table_3", *rows), "switching")
     assert not failed
-    assert line.startswith("2 of the 79 figures that the paper prints are compared.")
+    assert line.startswith("2 of the 78 figures that the paper prints are compared.")
     assert "own protocols: Vesica needs no more in 1 of 2 cells" in line
     assert "for comparison: Vesica needs no more in 1 of 1 cells" in line
-    assert "Other protocols of Vesica beside its figures: Vesica needs no more in 1 of 1" in line
+    assert "Other protocols of Vesica next to its figures: Vesica needs no more in 1 of 1" in line
 
 
 def test_each_row_of_other_authors_is_marked_as_theirs() -> None:
@@ -258,7 +259,9 @@ def test_a_cell_below_the_papers_has_its_reason_or_is_listed_as_unexplained() ->
     shown = html.page(made, {}, {})
     assert "Unexplained</h2>" in shown and "<sup>a</sup>" in shown
     refused = reproduce().why_not_published(Store(), below, [])
-    assert refused == ["1 cells below 1× have no reason; add one beside the table, in bench/tables"]
+    assert refused == [
+        "1 cells below 1× have no reason; add one next to the table, in bench/tables"
+    ]
 
 
 def test_the_first_page_has_a_line_for_each_table_that_leads_to_it() -> None:
@@ -296,24 +299,29 @@ def test_a_busy_run_is_not_published() -> None:
     assert len(refusals(left_out, [], ["a cell failed"])) == 2
 
 
-def test_single_runs_and_single_papers_are_not_published(tmp_path: pathlib.Path) -> None:
-    for options, why in [
-        (["--quick"], "3 runs of a cell"),
-        (["--papers", "bloom"], "all papers"),
+def test_single_runs_single_papers_and_other_builds_are_not_published(
+    tmp_path: pathlib.Path,
+) -> None:
+    for options, program, why in [
+        (["--quick"], "target/dist/vesica", "3 runs of a cell"),
+        (["--papers", "bloom"], "target/dist/vesica", "all papers"),
+        ([], "target/release/vesica", "the build of `make dist`"),
+        (["--out", str(BENCH.parent / "docs/reproduction")], "target/dist/vesica", "--publish"),
     ]:
-        command = [sys.executable, str(BENCH / "reproduce"), *options, "--publish", str(tmp_path)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        command = [sys.executable, str(BENCH / "reproduce"), "--publish", str(tmp_path), *options]
+        env = {**os.environ, "VESICA": program}
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
         assert done.returncode == 2 and why in done.stderr, done.stderr
     assert not list(tmp_path.iterdir())
 
 
 def test_a_cell_waits_until_others_leave_the_machine() -> None:
     loads, slept = [1.5, 0.9, 0.1, 3.0], []
-    found = machine.wait_until_quiet(600, (), lambda _: loads.pop(0), slept.append)
+    found = machine.wait_until_quiet(600, (), lambda *_: loads.pop(0), slept.append)
     assert (found, loads, len(slept)) == (0.1, [3.0], 2)
     # Without time to wait it says how busy the machine is; an unknown load is not waited for.
-    assert machine.wait_until_quiet(0, (), lambda _: 1.5, slept.append) == 1.5
-    assert machine.wait_until_quiet(600, (), lambda _: None, slept.append) is None
+    assert machine.wait_until_quiet(0, (), lambda *_: 1.5, slept.append) == 1.5
+    assert machine.wait_until_quiet(600, (), lambda *_: None, slept.append) is None
     assert len(slept) == 2
 
 
@@ -484,3 +492,53 @@ def test_stashes_are_calculated_and_show_what_the_paper_counts_too_many() -> Non
     assert all(len(points) == 5 for points in figure.ours.values())
     assert 2**24 in figure.paper["paper, s = 3"]
     assert max(figure.paper["paper, s = 4"]) == 2**12
+
+
+def test_the_steps_of_figure_4b_are_the_papers() -> None:
+    def phases(*found: tuple[str, float]) -> list[dict[str, object]]:
+        return [{"name": name, "wall_s": wall_s} for name, wall_s in found]
+
+    receiver = [("filter", 0.1), ("choices/filter", 0.2), ("strings", 0.9), ("strings/query", 0.3)]
+    found = {
+        "wall_s": 2.0,
+        "phases_sender": phases(("filter", 0.1), ("strings/filter", 0.5), ("setup", 0.2)),
+        "phases_receiver": phases(*receiver),
+    }
+    steps = module("tables.bloom").steps(found)
+    rounded = {
+        name: tuple(time and round(time, 6) for time in times) for name, times in steps.items()
+    }
+    assert rounded == {
+        "building the Bloom filter": (None, 300),
+        "building the garbled Bloom filter, with its pads": (600, None),
+        "transfers, and waiting": (1400, 1400),
+        "query": (None, 300),
+        "total": (2000, 2000),
+    }
+
+
+def test_table_12_has_the_papers_phases() -> None:
+    phasing = module("tables.phasing")
+
+    class Measured(Bench):
+        def measure(self, *_cell: Any) -> Any:
+            spans = {"hashing": 1, "setup": 2, "masks": 9, "masks/extension": 4, "tags": 3}
+            phases = [{"name": name, "wall_s": wall_s} for name, wall_s in spans.items()]
+            return {"wall_s": 20, "phases_sender": phases, "phases_receiver": phases}
+
+    bench = Measured()
+    bench.report.begin("phasing", "table_12")
+    phasing.table_12(bench, PRINTED, 24)
+    assert states.state(bench.report, "phasing", "table_12") == (
+        "measured: all 39 figures of the paper"
+    )
+    (table,) = bench.report.tables(("phasing", "table_12"))
+    receiver = next(row for row in table.rows if row[0] == "receiver, 32 bit")
+    ours = [cell.ours for cell in receiver[1:]]
+    assert ours == [1000, 2000, 4000, 5000, 3000, 20000]
+    assert [cell.paper for cell in receiver[1:]] == [5580, 123, 23133, 585, 4762 + 7886, 46645]
+    # At other sizes there is nothing to compare with.
+    bench = Measured()
+    bench.report.begin("phasing", "table_12")
+    phasing.table_12(bench, PRINTED, 8)
+    assert "none of the paper's 39" in states.state(bench.report, "phasing", "table_12")
