@@ -1,6 +1,7 @@
 use crate::two_parties::{BothRun, Runner};
 use vesica_net::Context;
 use vesica_party::{Output, Party};
+use vesica_simd::ristretto::remember_repeated_calls;
 
 /// What both parties of a protocol's run ended with.
 pub type Outcomes = BothRun<Output, Output>;
@@ -11,7 +12,8 @@ pub fn run(sender: Box<dyn Party>, receiver: Box<dyn Party>) -> Outcomes {
 }
 
 impl Runner {
-    /// Runs `sender` and `receiver`, each on its own thread.
+    /// Runs `sender` and `receiver`, each on its own thread. Laws run protocols many times from the
+    /// same seeds, so group operations that they repeat are computed once.
     ///
     /// # Panics
     /// When a party panics: that is what the test is for.
@@ -21,6 +23,7 @@ impl Runner {
             ctx.finish()?;
             output.checked()
         };
+        remember_repeated_calls();
         self.run_both(|ctx| end(ctx, sender), |ctx| end(ctx, receiver))
     }
 }

@@ -338,6 +338,19 @@ fn memory_that_may_be_missing_is_reserved_within_may_fail() {
     }
 }
 
+/// The feature keeps scalars in memory. A crate that people build depends on no crate of tests.
+#[test]
+fn only_crates_of_tests_compute_repeated_group_operations_once() {
+    for member in built() {
+        let manifest = fs::read_to_string(member.directory.join("Cargo.toml")).unwrap();
+        let enables = manifest.contains("\"repeated\"");
+        assert_eq!(enables, member.name == "testkit", "{}", member.name);
+        let is_of_tests = TEST_CRATES.contains(&&*member.name);
+        let depends = member.depends.iter().any(|name| TEST_CRATES.contains(&&**name));
+        assert!(is_of_tests || !depends, "{}", member.name);
+    }
+}
+
 #[test]
 fn every_library_names_its_modules() {
     for member in built() {
