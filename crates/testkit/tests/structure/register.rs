@@ -14,7 +14,7 @@ const PHRASES: [(&str, usize); 33] = [
     ("apart", 7),
     ("are over", 1),
     ("begun", 7),
-    ("beside", 20),
+    ("beside", 17),
     ("comes to a result", 0),
     ("elsewhere", 19),
     ("for good", 0),
