@@ -126,8 +126,12 @@ impl Asked {
         }
     }
 
-    /// Each key once, with an amount where amounts are summed.
+    /// Each key once, with an amount where amounts are summed. Of an intersection, the file of
+    /// party `two` has keys in several rows.
     fn text(self, party: usize) -> String {
+        if matches!(self, Asked::Rows | Asked::RowsInSteps) && party == 1 {
+            return text(party);
+        }
         let mut text = "email".to_owned();
         let with_amounts = self == Asked::Sum && party == 1;
         text += if with_amounts { ",amount\n" } else { "\n" };
@@ -146,7 +150,7 @@ impl Asked {
         let same = |text: String| [text.clone(), text];
         match self {
             Asked::Rows | Asked::RowsInSteps => [0, 1].map(|party| {
-                let text = text(party);
+                let text = self.text(party);
                 let is_common = |row: u64| common.contains(&key(party, row));
                 let rows = (0..ROWS).zip(text.lines().skip(1)).filter(|(row, _)| is_common(*row));
                 rows.fold("email\n".to_owned(), |text, (_, line)| text + line + "\n")
@@ -201,9 +205,9 @@ impl Scene {
             let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
             let key = format!("[[key]]\nname = \"email\"\nprofile = \"email\"\n{tables}");
             agreement = place.agreement_of(&head, &key, ["max_rows = 6000000"; 2]);
-            for (party, name) in NAMES.iter().enumerate() {
-                fs::write(place.path(&format!("{name}.csv")), asked.text(party)).unwrap();
-            }
+        }
+        for (party, name) in NAMES.iter().enumerate() {
+            fs::write(place.path(&format!("{name}.csv")), asked.text(party)).unwrap();
         }
         // With this `max_rows`, items are grouped into as many buckets as files of that size may
         // need.
