@@ -151,7 +151,7 @@ fn damaged(
         // After a damaged length, the announced bytes never arrive; after a damaged greeting, its
         // side may wait for another while the first peer has finished. A run that should succeed
         // gets more time.
-        let (wait, idle) = if place.1 == u64::MAX { (120, 30) } else { (20, 3) };
+        let (wait, idle) = if place.1 == u64::MAX { (120, 30) } else { (8, 3) };
         job.link.wait = Duration::from_secs(wait);
         job.link.idle = Duration::from_secs(idle);
         job.allow_insecure = true;
