@@ -35,7 +35,7 @@ pub fn decode_mul(
     decode_mul_with(Backend::active(), points, k, out)
 }
 
-/// [`hash_mul`] on the given backend.
+/// [`hash_mul`](super::hash_mul) on the given backend.
 ///
 /// # Panics
 /// If the two slices differ in length, or the processor cannot run the backend.
@@ -51,10 +51,10 @@ pub fn hash_mul_with(backend: Backend, uniform: &[[u8; 64]], k: &Scalar, out: &m
     }
 }
 
-/// [`decode_mul`] on the given backend.
+/// [`decode_mul`](super::decode_mul) on the given backend.
 ///
 /// # Errors
-/// As [`decode_mul`], the same index on every backend.
+/// As [`decode_mul`](super::decode_mul), the same index on every backend.
 ///
 /// # Panics
 /// If the two slices differ in length, or the processor cannot run the backend.

@@ -77,7 +77,7 @@ fn once_without_errors(
     once(name, arguments, scalars, out, compute).expect("no point is decoded");
 }
 
-/// [`intersection::hash_mul`].
+/// `intersection::hash_mul`, computed once for the same arguments.
 pub fn hash_mul(uniform: &[[u8; 64]], k: &Scalar, out: &mut [Point]) {
     let arguments = [uniform.as_flattened()];
     once_without_errors("hash_mul", &arguments, slice::from_ref(k), out, |out| {
@@ -85,7 +85,7 @@ pub fn hash_mul(uniform: &[[u8; 64]], k: &Scalar, out: &mut [Point]) {
     });
 }
 
-/// [`intersection::decode_mul`].
+/// `intersection::decode_mul`, computed once for the same arguments.
 ///
 /// # Errors
 /// Its errors.
@@ -96,19 +96,19 @@ pub fn decode_mul(points: &[Point], k: &Scalar, out: &mut [Point]) -> Result<(),
     })
 }
 
-/// [`oblivious::base_mul`].
+/// `oblivious::base_mul`, computed once for the same arguments.
 pub fn base_mul(ks: &[Scalar], out: &mut [Point]) {
     once_without_errors("base_mul", &[], ks, out, |out| oblivious::base_mul(ks, out));
 }
 
-/// [`oblivious::base_mul_sub_hash`].
+/// `oblivious::base_mul_sub_hash`, computed once for the same arguments.
 pub fn base_mul_sub_hash(ks: &[Scalar], uniform: &[[u8; 64]], out: &mut [Point]) {
     once_without_errors("base_mul_sub_hash", &[uniform.as_flattened()], ks, out, |out| {
         oblivious::base_mul_sub_hash(ks, uniform, out);
     });
 }
 
-/// [`oblivious::point_mul`].
+/// `oblivious::point_mul`, computed once for the same arguments.
 ///
 /// # Errors
 /// Its errors.
@@ -116,7 +116,7 @@ pub fn point_mul(point: &Point, ks: &[Scalar], out: &mut [Point]) -> Result<(), 
     once("point_mul", &[point], ks, out, |out| oblivious::point_mul(point, ks, out))
 }
 
-/// [`oblivious::decode_add_hash_mul`].
+/// `oblivious::decode_add_hash_mul`, computed once for the same arguments.
 ///
 /// # Errors
 /// Its errors.
