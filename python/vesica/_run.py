@@ -156,12 +156,13 @@ class Started:
         self.mark = None if options.mark is None else column_name(options.mark, self.frame)
         if options.refused is not None and self.frame.is_cluster:
             raise SettingsError(
-                "refused is not for a cluster, whose rows have no numbers", "leave refused out"
+                "refused= is not for a frame of a cluster, whose rows have no numbers",
+                "leave refused= out",
             )
         if options.output is not None and self.agreement.operation == "intersection":
             if not isinstance(self.frame, File):
                 raise SettingsError(
-                    "output is for the rows of a file", "use the rows() of the result"
+                    "output= is for rows that come from a file", "use the rows() of the result"
                 )
         exchange = options.exchange
         try:

@@ -148,8 +148,8 @@ impl Part {
         if self.all > most { Err(Misbehaviour::BrokenFraming.into()) } else { Ok(()) }
     }
 
-    /// Names the bytes that the workers have not stored yet, and adds them to `kept`, which the
-    /// workers will store under these names.
+    /// Gives a file name to the received bytes that no worker has stored yet, and adds both to
+    /// `kept`. The workers will store the bytes under that name.
     fn keep(&mut self, kept: &mut Vec<(String, Vec<u8>)>) {
         if self.fresh.is_empty() {
             return;

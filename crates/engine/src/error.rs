@@ -255,7 +255,7 @@ pub enum ConfigFault {
     ScratchTooSmall {
         /// The folder for it.
         folder: PathBuf,
-        /// About how many bytes the run needs.
+        /// About how many bytes of disk space the run needs for intermediate data.
         needed: u64,
         /// Bytes that are free.
         free: u64,

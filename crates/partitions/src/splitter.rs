@@ -17,9 +17,10 @@ const BATCH: usize = 1 << 10;
 /// A pseudorandom function from items to partitions: AES-128 under a secret of the session.
 ///
 /// The secret is exported from the connection and contains both sides' randomness, so no party can
-/// look beforehand for items that share a partition. If the key came from the agreement alone, an
-/// attacker could search offline without a time limit, and then fill one partition of an honest
-/// party whose items come from another source. A peer that deviates knows the secret once the
+/// look beforehand for items that share a partition. If the secret followed from the agreement
+/// alone, an attacker could search offline, without a time limit, for items of one partition, and
+/// then overfill that partition of an honest party to whose list it can add rows, as a customer
+/// can. A peer that deviates knows the secret once the
 /// parties have met. It can then choose which of its own items go into which partition, but gains
 /// nothing: in each partition, a protocol takes at most as many items as the padded length, plus
 /// what its slack leaves.

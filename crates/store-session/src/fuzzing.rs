@@ -60,10 +60,11 @@ pub fn read_object(body: &[u8]) {
     hear_all(&opened);
 }
 
-/// Reads the keys that a party's detached programs get.
+/// Decodes the secret keys with which a party's detached programs open and seal objects, and
+/// encodes them again.
 ///
 /// # Panics
-/// If they are written differently than they were read.
+/// If the encoding differs from `bytes`.
 pub fn read_desk(bytes: &[u8]) {
     if let Some(desk) = DetachedKeys::from_bytes(bytes) {
         assert_eq!(desk.to_bytes(), bytes, "a party's keys have one form");

@@ -43,11 +43,11 @@ pub(crate) struct Objects {
     pub(crate) points: BTreeMap<StreamId, VecDeque<Point>>,
     /// The digests of the peer's objects.
     pub(crate) seen: Vec<[u8; DIGEST_LEN]>,
-    /// The digests of the results of finished parts.
+    /// For each finished partition, by its number, the digest of its result.
     pub(crate) parts: BTreeMap<u64, [u8; DIGEST_LEN]>,
-    /// The detached objects of parts, in order.
+    /// The detached objects of partitions, in order.
     pub(crate) detached: Vec<DetachedEntry>,
-    /// The streams of the finished parts.
+    /// The streams of the finished partitions.
     pub(crate) closed: HashSet<StreamId>,
 }
 

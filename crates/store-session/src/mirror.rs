@@ -368,7 +368,7 @@ impl Core {
         line.leaves && line.has_left
     }
 
-    /// Records that nothing more will come.
+    /// Records why the link to the peer failed: no more objects arrive, and waiting for one ends.
     fn fail(&self, kind: io::ErrorKind) {
         self.line().failed.get_or_insert(kind);
         self.changed.notify_all();

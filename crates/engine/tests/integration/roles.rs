@@ -1,5 +1,5 @@
-//! Where both parties receive and neither has values, sizes decide which one is the receiver, not
-//! names.
+//! Where both parties receive the result and neither has values, the sizes of their sets decide
+//! which party has the protocol's role of receiver, not the names of the parties.
 
 use crate::support::Pair;
 use std::fs;

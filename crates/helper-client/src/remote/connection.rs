@@ -132,7 +132,8 @@ impl Connections {
             if state.instance == NO_INSTANCE {
                 state.instance = welcome.instance;
             } else if state.instance != welcome.instance {
-                // Two lanes connected for the first time, and the helper forgot the run in between.
+                // Two connections of this party were its first, and between them the run expired at
+                // the helper. In any other case the helper deviates.
                 let is_forgotten = known == NO_INSTANCE;
                 return Err(if is_forgotten {
                     Refusal::Expired.into()

@@ -34,7 +34,7 @@ pub(super) struct Lane {
     connection: Option<Connection>,
     /// Puts since the last sync that was sent.
     unsynced: Batch,
-    /// The puts of each sync that the helper has not replied to, oldest first.
+    /// Puts that the helper's next replies confirm as stored: a batch for each reply, oldest first.
     syncing: VecDeque<Batch>,
     outage: Option<Outage>,
 }

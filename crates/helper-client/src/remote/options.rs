@@ -72,9 +72,9 @@ pub enum RemoteEvent {
     Resumed,
     /// Bytes of slots sent to the helper and received from it so far, on all connections.
     Moved {
-        /// Sent.
+        /// Bytes sent to the helper so far.
         sent_bytes: u64,
-        /// Received.
+        /// Bytes received from the helper so far.
         received_bytes: u64,
     },
 }

@@ -236,7 +236,7 @@ impl CheckedSet {
         self.items.is_empty()
     }
 
-    /// How many of the items are keys.
+    /// How many of the items are of this party's keys; the others are self-check items and padding.
     pub fn own_len(&self) -> usize {
         self.own_len
     }

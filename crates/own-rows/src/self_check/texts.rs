@@ -37,7 +37,8 @@ impl Mark {
     }
 }
 
-/// Appends the text of `key`, which is short enough, in `len` bytes.
+/// Appends the text of `key` to `texts`: its length in two bytes, the key, and zeros up to `len`
+/// bytes, into which the key fits.
 pub fn push_key(texts: &mut Vec<u8>, key: &[u8], len: usize) {
     let end = texts.len() + len;
     texts.extend_from_slice(&(key.len() as u16).to_le_bytes());

@@ -61,7 +61,7 @@ fn plan([one, other]: [u64; 2]) -> Value {
     json!({ "sizes": [one, other], "partitions": plan.partitions(), "padded": bounds })
 }
 
-/// With the agreed partition length.
+/// The plan for sets of these sizes, where `rows` is the agreed length of a partition.
 fn smaller(([one, other], rows): ([u64; 2], u64)) -> Value {
     let plan = Plan::new(one, other, rows);
     let bounds = [plan.bound(one), plan.bound(other)];

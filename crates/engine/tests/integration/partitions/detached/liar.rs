@@ -19,7 +19,7 @@ use vesica_store_session::{DetachedKeys, ExchangeError};
 /// How a deviating party changes the outcome of one of its tasks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Lie {
-    /// It names an object that does not exist.
+    /// The party names an object that is not in the store.
     Missing,
     /// It names the object of another partition.
     OfAnother,
