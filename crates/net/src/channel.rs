@@ -158,7 +158,7 @@ impl Channel {
             let mut replies = reply.chunks_mut(EXCHANGED_AT_ONCE);
             channel.note(Run::Exchanged);
             // Send some messages before the first of the peer's is read, so that the link is never
-            // idle; no more, as the peer does the same.
+            // idle. The peer sends as many ahead, and they are all in memory here.
             for part in parts.by_ref().take(EXCHANGED_AHEAD) {
                 channel.push_message(part)?;
             }
