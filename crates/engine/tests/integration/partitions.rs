@@ -12,11 +12,20 @@ use vesica_core::params::WHOLE_SET_LEN;
 use vesica_engine::{ConfigFault, Error, Finished, RowSet, RunResult};
 use vesica_link::Endpoint;
 
-/// Keys of the larger file: two partitions.
-const KEYS: u64 = 2_400_000;
+/// Keys of a large file: two partitions of the default size.
+const MANY_KEYS: u64 = 2_400_000;
 
-/// The minimum memory limit; the keys exceed a quarter of it.
+/// The minimum memory limit; [`MANY_KEYS`] exceed a quarter of it.
 const LITTLE: u64 = 150 << 20;
+
+/// Memory that holds all sets of these tests.
+const ENOUGH: u64 = 1 << 30;
+
+/// The agreed size of a partition where the default one would only take longer.
+const PARTITION_ROWS: u64 = 20_000;
+
+/// Keys of the larger file: two such partitions.
+const KEYS: u64 = 30_000;
 
 /// The keys with these numbers, a row each, and a row without a key for every `empty`-th.
 fn rows(path: &std::path::Path, numbers: impl Iterator<Item = u64>, empty: u64) {
@@ -30,12 +39,15 @@ fn rows(path: &std::path::Path, numbers: impl Iterator<Item = u64>, empty: u64) 
     fs::write(path, text).unwrap();
 }
 
+/// Partitions of [`PARTITION_ROWS`].
 fn agreement(pair: &Pair, protocol: &str, receives: &str, more: &str) -> Agreement {
-    agreement_up_to(2 * WHOLE_SET_LEN, pair, protocol, receives, more)
+    agreement_of(2, PARTITION_ROWS, pair, protocol, receives, more)
 }
 
-fn agreement_up_to(
-    max_rows: u64,
+/// At most `partitions` of `partition_rows` on average.
+fn agreement_of(
+    partitions: u64,
+    partition_rows: u64,
     pair: &Pair,
     protocol: &str,
     receives: &str,
@@ -43,8 +55,9 @@ fn agreement_up_to(
 ) -> Agreement {
     let head = format!(
         "operation = \"intersection\"\nreceives = \"{receives}\"\nsecurity = \"semi-honest\"\n\
-         protocol = \"{protocol}\"\n{more}"
+         protocol = \"{protocol}\"\npartition_rows = {partition_rows}\n{more}"
     );
+    let max_rows = partitions * partition_rows;
     let key = "[[key]]\nname = \"email\"\nprofile = \"email\"";
     let limits = format!("max_rows = {max_rows}");
     pair.agreement_of(&head, key, [&limits, &limits])
@@ -80,22 +93,20 @@ fn assert_rows(
     assert_eq!(rows.len(), row);
 }
 
-/// One party's numbers ascend, the other's repeat and descend, and files of both exceed the memory.
-#[test]
-fn two_large_files_have_the_rows_of_a_plain_join() {
+/// One party's numbers ascend, the other's repeat and descend. Checks the results of each of
+/// `runs`: a protocol, who receives, and the memory limit.
+fn join(keys: u64, partition_rows: u64, runs: &[(&str, &str, u64)]) {
     let pair = Pair::new();
-    let (one, two) = (|| 0..KEYS, || (KEYS / 2..KEYS / 2 + KEYS).rev().chain(KEYS..KEYS + 999));
+    let (one, two) = (|| 0..keys, || (keys / 2..keys / 2 + keys).rev().chain(keys..keys + 999));
     rows(&pair.path("one.csv"), one(), 1000);
     rows(&pair.path("two.csv"), two(), 777);
-    for (protocol, receives, memory) in
-        [("rr22", "all", 1 << 30), ("rr22_malicious", "all", LITTLE), ("rr22", "two", LITTLE)]
-    {
-        let agreement = agreement(&pair, protocol, receives, "");
+    for &(protocol, receives, memory) in runs {
+        let agreement = agreement_of(2, partition_rows, &pair, protocol, receives, "");
         let done = run(&pair, &agreement, memory).map(|finished| finished.unwrap());
-        let common = KEYS - KEYS / 2;
+        let common = keys - keys / 2;
         for (party, finished) in done.iter().enumerate() {
             let report = &finished.report;
-            assert_eq!((report.parties[0].keys, report.parties[1].keys), (KEYS, KEYS));
+            assert_eq!((report.parties[0].keys, report.parties[1].keys), (keys, keys));
             assert_eq!(report.input.duplicates, [0, 999][party]);
             assert_eq!(report.result.self_check, "passed");
             let on_disk = report.resources.peak_scratch_bytes;
@@ -105,16 +116,33 @@ fn two_large_files_have_the_rows_of_a_plain_join() {
         match (receives, done[0].output.rows()) {
             ("all", Some(rows)) => {
                 assert_eq!(rows.keys(), common);
-                assert_rows(rows, one(), 1000, |number| number >= KEYS / 2);
+                assert_rows(rows, one(), 1000, |number| number >= keys / 2);
             }
             ("two", None) => {}
             (_, rows) => panic!("{receives}: {rows:?}"),
         }
         let rows = done[1].output.rows().unwrap();
         assert_eq!(rows.keys(), common);
-        assert_rows(rows, two(), 777, |number| number < KEYS);
+        assert_rows(rows, two(), 777, |number| number < keys);
         assert_eq!(fs::read_dir(pair.path("scratch")).map_or(0, Iterator::count), 0);
     }
+}
+
+/// Files of both exceed the memory.
+#[test]
+fn two_large_files_have_the_rows_of_a_plain_join() {
+    join(MANY_KEYS, WHOLE_SET_LEN, &[("rr22_malicious", "all", LITTLE)]);
+}
+
+#[test]
+#[ignore = "slow: a minute"]
+fn two_large_files_do_by_any_protocol_and_memory() {
+    join(MANY_KEYS, WHOLE_SET_LEN, &[("rr22", "all", ENOUGH), ("rr22", "two", LITTLE)]);
+}
+
+#[test]
+fn two_files_in_memory_have_the_rows_of_a_plain_join() {
+    join(KEYS, PARTITION_ROWS, &[("rr22", "all", ENOUGH), ("rr22_malicious", "two", ENOUGH)]);
 }
 
 /// The smaller set does not fill the partitions, or has no common items.
@@ -127,7 +155,7 @@ fn a_small_file_is_split_as_the_larger_one() {
     {
         rows(&pair.path("two.csv"), numbers.into_iter(), u64::MAX);
         let agreement = agreement(&pair, protocol, receives, "");
-        let [one, two] = run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap());
+        let [one, two] = run(&pair, &agreement, ENOUGH).map(|finished| finished.unwrap());
         let expected: Vec<u64> = numbers[..2].iter().copied().filter(|n| *n < KEYS).collect();
         let rows = one.output.rows().unwrap();
         assert_eq!(rows.keys(), expected.len() as u64);
@@ -147,9 +175,9 @@ fn hidden_sizes_are_split_by_the_agreed_ones() {
     rows(&pair.path("one.csv"), 0..1000, 100);
     rows(&pair.path("two.csv"), 500..2500, 100);
     let agreement = agreement(&pair, "rr22", "all", "hide_sizes = true");
-    let done = run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap());
+    let done = run(&pair, &agreement, ENOUGH).map(|finished| finished.unwrap());
     for finished in &done {
-        assert_eq!(finished.report.parties[0].keys, 2 * WHOLE_SET_LEN);
+        assert_eq!(finished.report.parties[0].keys, 2 * PARTITION_ROWS);
         assert_eq!(finished.output.rows().unwrap().keys(), 500);
     }
     assert_rows(done[0].output.rows().unwrap(), 0..1000, 100, |number| number >= 500);
@@ -171,9 +199,9 @@ fn a_folder_for_intermediate_data_that_cannot_be_written_ends_the_run() {
 #[test]
 fn too_little_memory_is_refused_with_the_least_that_works() {
     let pair = Pair::new();
-    rows(&pair.path("one.csv"), 0..KEYS, 1000);
+    rows(&pair.path("one.csv"), 0..MANY_KEYS, 1000);
     rows(&pair.path("two.csv"), 0..9, 1000);
-    let agreement = agreement(&pair, "rr22", "all", "");
+    let agreement = agreement_of(2, WHOLE_SET_LEN, &pair, "rr22", "all", "");
     // Both have too little. The other side of the first one to detect it is told that the run has
     // stopped.
     let ended = run(&pair, &agreement, 64 << 20);
@@ -188,27 +216,30 @@ fn too_little_memory_is_refused_with_the_least_that_works() {
 
 /// An agreement on a count or sum, with values of `two`'s for a sum.
 fn of_number(pair: &Pair, head: &str, sums: bool) -> Agreement {
-    let head = format!("receives = \"all\"\nsecurity = \"semi-honest\"\n{head}");
+    let head = format!(
+        "receives = \"all\"\nsecurity = \"semi-honest\"\n\
+         partition_rows = {PARTITION_ROWS}\n{head}"
+    );
     let mut tables = "[[key]]\nname = \"email\"\nprofile = \"email\"\n".to_owned();
     if sums {
         tables += "[sum]\nof = \"two\"\ncolumn = \"amount\"\nbits = 16\n";
     }
-    let limits = format!("max_rows = {}", 2 * WHOLE_SET_LEN);
+    let limits = format!("max_rows = {}", 2 * PARTITION_ROWS);
     pair.agreement_of(&head, &tables, [&limits, &limits])
 }
 
 /// Only the total is opened, of shares from each partition.
 #[test]
-fn numbers_about_large_sets_are_opened_once() {
+fn numbers_about_sets_in_partitions_are_opened_once() {
     let pair = Pair::new();
-    let keys = WHOLE_SET_LEN + 1000;
+    let keys = PARTITION_ROWS + 1000;
     rows(&pair.path("one.csv"), 0..keys, 1000);
     let small = [1, 2, 3, keys - 1, keys, keys + 5];
     let text: String = small.iter().map(|n| format!("{n}@a.org,{}\n", n % 100)).collect();
     fs::write(pair.path("two.csv"), format!("email,amount\n{text}")).unwrap();
     let outputs = |head: &str, sums| {
         let agreement = of_number(&pair, head, sums);
-        run(&pair, &agreement, 1 << 30).map(|finished| finished.unwrap().output)
+        run(&pair, &agreement, ENOUGH).map(|finished| finished.unwrap().output)
     };
     for (bounds, count) in [("", Some(4)), ("min_matches = 5\n", None)] {
         let head = format!("operation = \"cardinality\"\nprotocol = \"psty19\"\n{bounds}");
@@ -227,16 +258,18 @@ fn numbers_about_large_sets_are_opened_once() {
 #[test]
 fn one_key_in_half_of_the_rows_is_one_key() {
     let pair = Pair::new();
-    for keys in [900_000, WHOLE_SET_LEN + 100_000] {
+    let few = 900_000;
+    let many = WHOLE_SET_LEN + 100_000;
+    for (keys, others, common) in
+        [(few, [3, few], vec![3]), (many, [7, many - 1], vec![7, many - 1])]
+    {
         let numbers = || (0..keys).flat_map(|number| [number, 7]);
         rows(&pair.path("one.csv"), numbers(), u64::MAX);
-        for (others, is_common) in [([3, keys], [3, 3]), ([7, keys - 1], [7, keys - 1])] {
-            rows(&pair.path("two.csv"), others.into_iter(), u64::MAX);
-            let agreement = agreement_up_to(3 * WHOLE_SET_LEN, &pair, "rr22", "one", "");
-            let [one, _] = run(&pair, &agreement, LITTLE).map(|finished| finished.unwrap());
-            assert_eq!((one.report.input.distinct, one.report.input.duplicates), (keys, keys));
-            let rows = one.output.rows().unwrap();
-            assert_rows(rows, numbers(), u64::MAX, |number| is_common.contains(&number));
-        }
+        rows(&pair.path("two.csv"), others.into_iter(), u64::MAX);
+        let agreement = agreement_of(3, WHOLE_SET_LEN, &pair, "rr22", "one", "");
+        let [one, _] = run(&pair, &agreement, LITTLE).map(|finished| finished.unwrap());
+        assert_eq!((one.report.input.distinct, one.report.input.duplicates), (keys, keys));
+        let rows = one.output.rows().unwrap();
+        assert_rows(rows, numbers(), u64::MAX, |number| common.contains(&number));
     }
 }

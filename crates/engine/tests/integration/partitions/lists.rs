@@ -1,23 +1,22 @@
-//! Unions and private ids of large sets: in partitions if the agreement allows revealing how many
-//! keys of each are common.
+//! Unions and private ids of sets in partitions, which the agreement must allow: they reveal how
+//! many keys of each partition are common.
 
-use super::{rows, run};
+use super::{ENOUGH, PARTITION_ROWS, rows, run};
 use crate::support::Pair;
 use std::collections::{BTreeMap, BTreeSet};
 use vesica_agreement::Agreement;
-use vesica_core::params::WHOLE_SET_LEN;
 use vesica_engine::{Ids, RunResult};
 
 /// Keys of the larger file: two partitions.
-const KEYS: u64 = WHOLE_SET_LEN + 1000;
+const KEYS: u64 = PARTITION_ROWS + 1000;
 
 /// Keys that `one` lacks, and keys that it has.
 const SMALL: [u64; 6] = [KEYS + 5, 1, 2, KEYS - 1, KEYS, 3];
 
 fn agreement(pair: &Pair, head: &str) -> Agreement {
     let key = "[[key]]\nname = \"email\"\nprofile = \"email\"";
-    let limits = format!("max_rows = {}", 2 * WHOLE_SET_LEN);
-    let head = format!("security = \"semi-honest\"\n{head}");
+    let limits = format!("max_rows = {}", 2 * PARTITION_ROWS);
+    let head = format!("security = \"semi-honest\"\npartition_rows = {PARTITION_ROWS}\n{head}");
     pair.agreement_of(&head, key, [&limits, &limits])
 }
 
@@ -35,14 +34,11 @@ fn name(number: u64) -> String {
 
 #[test]
 fn the_union_of_all_partitions_is_the_union() {
-    unions(&[("gmrss21_union", "all"), ("gmrss21_union", "one")]);
-}
-
-#[test]
-#[ignore = "slow: a minute"]
-fn the_same_with_little_communication() {
-    unions(&[("union_low_communication", "all")]);
-    private_ids("private_id_low_communication");
+    unions(&[
+        ("gmrss21_union", "all"),
+        ("gmrss21_union", "one"),
+        ("union_low_communication", "all"),
+    ]);
 }
 
 fn unions(rows: &[(&str, &str)]) {
@@ -52,7 +48,7 @@ fn unions(rows: &[(&str, &str)]) {
             "operation = \"union\"\nprotocol = \"{protocol}\"\nreceives = \"{receives}\"\n\
              partition_counts = true"
         );
-        let done = run(&pair, &agreement(&pair, &head), 1 << 30).map(|done| done.unwrap());
+        let done = run(&pair, &agreement(&pair, &head), ENOUGH).map(|done| done.unwrap());
         let all: BTreeSet<String> = (0..KEYS).chain([KEYS, KEYS + 5]).map(name).collect();
         for (party, finished) in done.into_iter().enumerate() {
             assert_eq!(finished.report.result.self_check, "passed");
@@ -79,6 +75,7 @@ pub(super) fn named(ids: &Ids) -> BTreeMap<String, [u8; 16]> {
 #[test]
 fn private_ids_of_all_partitions_are_sorted_and_padding_has_none() {
     private_ids("private_id_oprf");
+    private_ids("private_id_low_communication");
 }
 
 fn private_ids(protocol: &str) {
@@ -87,7 +84,7 @@ fn private_ids(protocol: &str) {
         "operation = \"private-id\"\nprotocol = \"{protocol}\"\nreceives = \"all\"\n\
          partition_counts = true"
     );
-    let done = run(&pair, &agreement(&pair, &head), 1 << 30).map(|done| done.unwrap());
+    let done = run(&pair, &agreement(&pair, &head), ENOUGH).map(|done| done.unwrap());
     let ids = done.map(|finished| match finished.output {
         RunResult::Ids(ids) => ids,
         other => panic!("{other:?}"),
