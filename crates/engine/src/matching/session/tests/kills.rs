@@ -89,8 +89,8 @@ fn a_party() {
         memory_bytes: 64 << 20,
         whole_set_len: 1_000,
         plan: |_, params| match params.query().operation() {
-            Operation::Intersection => Plan::new(64 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
-            _ => Plan::new(8 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
+            Operation::Intersection => Plan::new(32 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
+            _ => Plan::new(4 * WHOLE_SET_LEN, 1, WHOLE_SET_LEN),
         },
     };
     follow(&run, way, ControlFlow::Continue).unwrap();
