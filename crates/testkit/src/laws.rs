@@ -280,19 +280,20 @@ pub(crate) fn growing(protocol: &Protocol) -> impl Iterator<Item = Sizes> {
     })
 }
 
-/// A run has the flights that the row gives, for small and larger sets and all learners.
-pub fn flights_follow_the_sizes(protocol: &Protocol) {
+/// A run has the flights that the row gives, for small and larger sets and the learners that
+/// `cases` tries with them.
+pub fn flights_follow_the_sizes(protocol: &Protocol, cases: Cases) {
     let bits = law_bits(protocol);
-    for (n_x, n_y, common) in growing(protocol) {
+    let (sizes, learners) = (growing(protocol).collect::<Vec<_>>(), learners(protocol));
+    for [size, learns] in cases.of([sizes.len(), learners.len()]) {
+        let ((n_x, n_y, common), learns) = (sizes[size], learners[learns]);
         let (x, y) = overlapping_for(protocol, (n_x, n_y, common));
-        for learns in learners(protocol) {
-            let run = run_with_bits(protocol, &Runner::default(), *learns, bits, &x, &y);
-            let params = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, *learns)
-                .and_then(|params| params.with_item_bits(bits))
-                .expect("test sets are small");
-            let case = format!("{} n_x={n_x} n_y={n_y} {learns:?}", protocol.id);
-            flights_are_those_of_the_row(protocol, &params, &run, true, &case);
-        }
+        let run = run_with_bits(protocol, &Runner::default(), learns, bits, &x, &y);
+        let params = PsiParams::new(SessionId::from_bytes([1; 32]), n_x, n_y, learns)
+            .and_then(|params| params.with_item_bits(bits))
+            .expect("test sets are small");
+        let case = format!("{} n_x={n_x} n_y={n_y} {learns:?}", protocol.id);
+        flights_are_those_of_the_row(protocol, &params, &run, true, &case);
     }
 }
 
