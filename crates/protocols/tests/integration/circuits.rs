@@ -111,7 +111,7 @@ fn counting_what_a_circuit_costs_takes_little_time() {
     let circuits = catalogue().iter().filter(|row| row.bounds.are_kept());
     assert!(circuits.clone().count() >= 12);
     for row in circuits {
-        let n = if row.id.starts_with("pwc") { 1 << 14 } else { 1 << 20 };
+        let n = if row.id.starts_with("pwc") { 1 << 13 } else { 1 << 18 };
         let bits = (*row.item_bits.end()).min(64);
         let start = Instant::now();
         for learns in [Learns::Receiver, Learns::Both] {
