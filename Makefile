@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build dist wheel release test test-thorough test-spark test-slow fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
+.PHONY: help demo build dist wheel release test test-thorough test-spark test-slow miri fuzz fuzz-short bench reproduce bench-phasing bench-bloom bench-circuits bench-switching bench-helper bench-scale bench-spark check fmt titles clippy layering docs deny parameters clean
 
 CARGO ?= cargo
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
@@ -35,7 +35,8 @@ release: ## Make all that a release consists of, in `dist`: static command, arch
 # would build too: they measure, and `make clippy` sees that they compile.
 test: ## Run all tests but the thorough and the slow ones.
 	@scripts/need objcopy
-	@words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
+	@export TMPDIR; TMPDIR="$$(scripts/test-folder)"; \
+	words="$$(scripts/word-lists)"; databases="$$(scripts/databases)"; failed=0; set -x; \
 	VESICA_WORD_LISTS="$$words" VESICA_DATABASES="$$databases" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
 		$(CARGO) test --workspace --locked --no-fail-fast --lib --bins --tests || failed=1; \
 	$(CARGO) test --workspace --locked --no-fail-fast --doc || failed=1; \
@@ -43,11 +44,14 @@ test: ## Run all tests but the thorough and the slow ones.
 	scripts/spark-tests -m smoke || failed=1; \
 	exit $$failed
 
+# At the same time, since both wait much: for networks that are slowed down, and for clusters that lost a worker.
 test-thorough: ## Run what continuous integration adds: all measurements of papers, all tests with Apache Spark.
-	@failed=0; set -x; \
-	scripts/python-tests -m thorough || failed=1; \
+	@export TMPDIR; TMPDIR="$$(scripts/test-folder)"; \
+	failed=0; out=$$(mktemp); export VESICA_WHEEL; VESICA_WHEEL=$$(scripts/python-wheel); set -x; \
+	scripts/python-tests -m thorough >"$$out" 2>&1 & papers=$$!; \
 	scripts/spark-tests -m "not smoke" || failed=1; \
-	exit $$failed
+	wait $$papers || failed=1; \
+	cat "$$out"; rm "$$out"; exit $$failed
 
 test-spark: ## Run all tests of the Python package with Apache Spark. `make test` has three of them.
 	@scripts/spark-tests
@@ -57,11 +61,18 @@ test-slow: ## Run the slow tests: large files, long waits, many seeds, older ver
 	scripts/python-tests -m slow
 	scripts/spark-versions
 
+# Some of the code that the portable kernels share with the vector kernels is unsafe.
+miri: ## Run the portable kernels under Miri, which detects undefined behaviour. Needs rustup; takes two minutes.
+	@$(CARGO) +nightly miri --version >/dev/null 2>&1 \
+		|| rustup toolchain install nightly --profile minimal --component miri --component rust-src
+	$(CARGO) +nightly miri test --package vesica-simd --test portable --target-dir $(TARGET_DIR)/miri
+
 fuzz: ## Search for inputs that break a decoder, guided by coverage, SECONDS=60 for each of TARGETS (all). Needs C++.
 	@scripts/fuzz $(or $(SECONDS),60) $(TARGETS)
 
+# The build of `make test`, which has the command: with fewer targets, crates would be built again with other features.
 fuzz-short: ## Run every fuzz target for three seconds, without coverage; what continuous integration does.
-	$(CARGO) test --workspace --locked --test fuzz_targets
+	$(CARGO) test --workspace --locked --lib --bins --tests --no-run
 	$(TARGET_DIR)/debug/vesica-fuzz --seconds 3 --at-once 4
 
 bench: dist ## Measure, print the tables, draw the figures (BENCH=--quick is short); all goes to target/bench.
