@@ -22,9 +22,13 @@
 //!
 //! A party's private input is its share, and the other party's share is zero. Inputs cost no
 //! message, because every gate masks its inputs.
+//!
+//! [`iknp`] has the triples as they were published, from IKNP.
 
 mod bins;
+pub mod iknp;
 mod known;
+mod messages;
 mod sizes;
 mod transfers;
 mod triples;
@@ -73,14 +77,7 @@ pub fn transfers(cost: &Cost) -> u64 {
 pub fn bytes(cost: &Cost, ot_receiver: Role) -> Traffic {
     let transfers = transfers::bytes(transfers(cost));
     let transfers = if ot_receiver == Role::Receiver { transfers } else { transfers.reversed() };
-    let open = 16 * cost.count.words;
-    let gates = Traffic {
-        sender_to_receiver: open + 16 * cost.count.known_blocks,
-        receiver_to_sender: open + 16 * cost.count.known_words,
-    };
-    let bins = cost.bins.iter().map(sizes::bytes);
-    let results = cost.results.iter().map(|(bits, to)| reveal_bytes(*bits, *to));
-    bins.chain(results).fold(transfers + gates, |sum, bytes| sum + bytes)
+    transfers + messages::circuit_bytes(cost)
 }
 
 /// Flights of a computation; `ot_receiver` is as in [`Gmw::new`]. If comparisons in bins take more
@@ -113,14 +110,6 @@ pub fn flights(cost: &Cost, ot_receiver: Role) -> u64 {
         - joined
 }
 
-fn reveal_bytes(bits: u64, to: Reveal) -> Traffic {
-    let bytes = bits.div_ceil(64) * 8;
-    Traffic {
-        sender_to_receiver: if to.includes(Role::Receiver) { bytes } else { 0 },
-        receiver_to_sender: if to.includes(Role::Sender) { bytes } else { 0 },
-    }
-}
-
 impl<'c> Gmw<'c> {
     /// Sets up for a computation that costs at most `cost`.
     ///
@@ -150,6 +139,36 @@ impl<'c> Gmw<'c> {
             known: known::Source::default(),
             words: [0, cost.count.words],
         })
+    }
+
+    /// Sets up for a computation that costs at most `cost`, with triples from IKNP, as published:
+    /// all of them are made before the circuit and kept, three bits a gate. There are no
+    /// comparisons in bins but by gates. [`iknp::bytes`], [`iknp::flights`].
+    ///
+    /// # Errors
+    /// Connection errors; [`vesica_core::Misbehaviour`] in the OTs.
+    pub fn over_iknp(
+        ctx: &'c mut Context,
+        session: &SessionId,
+        role: Role,
+        cost: &Cost,
+    ) -> Result<Self> {
+        let (triples, known) =
+            ctx.child("transfers", |ctx| iknp::make(ctx, session, role, &cost.count))?;
+        Ok(Self {
+            ctx,
+            role,
+            ot_receiver: iknp::CHOOSER,
+            transfers: Transfers::made(session),
+            triples,
+            known,
+            words: [0, cost.count.words],
+        })
+    }
+
+    /// Whether this party is the sender of the OTs of one-sided gates.
+    fn is_ot_sender(&self) -> bool {
+        self.role != self.ot_receiver
     }
 
     /// Exchanges shares: sends `mine`, and returns as many words from the other party.
@@ -240,7 +259,7 @@ impl Gates for Gmw<'_> {
                 }
             }
         }
-        let theirs = if self.transfers.is_sender() { to_evaluator } else { to_generator };
+        let theirs = if self.is_ot_sender() { to_evaluator } else { to_generator };
         reply.resize(theirs, Block::ZERO);
         self.ctx.peer()?.exchange(Block::as_bytes(&mine), Block::as_bytes_mut(&mut reply))?;
 
@@ -249,7 +268,7 @@ impl Gates for Gmw<'_> {
         let mut reply = reply.iter();
         let missing = Error::Bug("a counted block of the reply is missing");
         for (i, first, part, block, lanes) in &work {
-            let difference = if self.transfers.is_sender() {
+            let difference = if self.is_ot_sender() {
                 *reply.next().ok_or(missing.clone())?
             } else {
                 known_block(&lists[*i].0, *block)?

@@ -10,7 +10,7 @@ use vesica_circuit::gadgets::{
 };
 use vesica_circuit::gmw::{self, Gmw};
 use vesica_circuit::{
-    Bins, BitLanes, Clear, Computation, Cost, Gates, InBins, Known, Lanes, Reveal, word,
+    Bins, BitLanes, Clear, Computation, Cost, Count, Gates, InBins, Known, Lanes, Reveal, word,
 };
 use vesica_core::{Error, Result, Role};
 use vesica_ot::Bits;
@@ -72,7 +72,19 @@ fn in_clear() -> Vec<Bits> {
 }
 
 fn party(ctx: &mut vesica_net::Context, role: Role, to: Reveal) -> Result<Option<Vec<Bits>>> {
-    let mut g = Gmw::new(ctx, &SESSION, role, Role::Sender, &cost(to))?;
+    evaluated(Gmw::new(ctx, &SESSION, role, Role::Sender, &cost(to))?, to)
+}
+
+fn party_over_iknp(
+    ctx: &mut vesica_net::Context,
+    role: Role,
+    to: Reveal,
+) -> Result<Option<Vec<Bits>>> {
+    evaluated(Gmw::over_iknp(ctx, &SESSION, role, &cost(to))?, to)
+}
+
+fn evaluated(mut g: Gmw<'_>, to: Reveal) -> Result<Option<Vec<Bits>>> {
+    let role = g.role();
     let own =
         |of: Role, seed| (of == role).then(|| word::bits_of(numbers(seed).into_iter(), WIDTH));
     let x = g.input(Role::Sender, own(Role::Sender, 1).as_deref(), WIDTH, LEN)?;
@@ -98,6 +110,45 @@ fn shares_compute_the_same_values_as_in_the_clear() {
         assert_eq!(traffic, gmw::bytes(&cost(to), Role::Sender));
         assert_eq!(flights, gmw::flights(&cost(to), Role::Sender));
     }
+}
+
+#[test]
+fn shares_over_iknp_compute_the_same_values_as_in_the_clear() {
+    let expected = in_clear();
+    for to in [Reveal::Receiver, Reveal::Sender, Reveal::Both] {
+        let run = run(
+            |ctx| party_over_iknp(ctx, Role::Sender, to),
+            |ctx| party_over_iknp(ctx, Role::Receiver, to),
+        );
+        let of = |role| to.includes(role).then(|| expected.clone());
+        assert!(run.sender == Ok(of(Role::Sender)), "{to:?}");
+        assert!(run.receiver == Ok(of(Role::Receiver)), "{to:?}");
+        assert_eq!(run.traffic, gmw::iknp::bytes(&cost(to)));
+        assert_eq!(run.flights, gmw::iknp::flights(&cost(to)));
+    }
+}
+
+/// As "Phasing" counts: κ bits and two more of each party for a gate, with 127 for κ here.
+#[test]
+fn a_gate_over_iknp_takes_129_bits_of_each_party() {
+    let of_words = |words| Cost { count: Count { words, ..Count::default() }, ..Cost::default() };
+    let (none, some) = (gmw::iknp::bytes(&of_words(0)), gmw::iknp::bytes(&of_words(1000)));
+    let more = 1000 * 64 * 129 / 8;
+    assert_eq!(some.sender_to_receiver - none.sender_to_receiver, more);
+    assert_eq!(some.receiver_to_sender - none.receiver_to_sender, more);
+}
+
+#[test]
+fn a_wrong_length_over_iknp_is_an_error() {
+    let cost = Cost { count: Count { words: 1, ..Count::default() }, ..Cost::default() };
+    let party = |ctx: &mut vesica_net::Context, role| {
+        let mut g = Gmw::over_iknp(ctx, &SESSION, role, &cost)?;
+        let wire = BitLanes::constant(true, 64);
+        g.and(&[(&wire, &wire)])
+    };
+    support::wrong_lengths_are_errors(|setting| {
+        setting.run(|ctx| party(ctx, Role::Sender), |ctx| party(ctx, Role::Receiver))
+    });
 }
 
 /// Values of bins and their candidates: bin i holds i, 3·i, …, and some bins contain the receiver's
@@ -159,9 +210,18 @@ fn a_computation_that_uses_more_transfers_than_announced_fails() {
             let word = vec![BitLanes::constant(true, 1 << 16); WIDTH];
             equal(&mut g, &word, &word)
         };
-        let run = run(|ctx| party(ctx, Role::Sender), |ctx| party(ctx, Role::Receiver));
-        assert!(matches!(run.sender, Err(Error::Bug(_))), "{:?}", run.sender);
-        assert!(run.receiver.is_err());
+        let over_iknp = |ctx: &mut vesica_net::Context, role| {
+            let mut g = Gmw::over_iknp(ctx, &SESSION, role, &announced)?;
+            let word = vec![BitLanes::constant(true, 1 << 16); WIDTH];
+            equal(&mut g, &word, &word)
+        };
+        for run in [
+            run(|ctx| party(ctx, Role::Sender), |ctx| party(ctx, Role::Receiver)),
+            run(|ctx| over_iknp(ctx, Role::Sender), |ctx| over_iknp(ctx, Role::Receiver)),
+        ] {
+            assert!(matches!(run.sender, Err(Error::Bug(_))), "{:?}", run.sender);
+            assert!(run.receiver.is_err());
+        }
     }
 }
 

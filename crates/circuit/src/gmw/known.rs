@@ -4,9 +4,9 @@
 //! the OT sender. The difference of the known bit and r is public.
 
 use super::transfers::{PIECE, Piece, Transfers};
+use std::collections::VecDeque;
 use vesica_core::{Block, Result};
 use vesica_net::Context;
-use vesica_simd::low_bits::low_bits;
 use vesica_simd::transpose::transpose_128;
 use zeroize::Zeroize;
 
@@ -41,9 +41,16 @@ impl Drop for LaneBlock {
 pub(super) struct Source {
     piece: Option<Piece>,
     taken: usize,
+    /// OTs that were made before the circuit.
+    made: VecDeque<Piece>,
 }
 
 impl Source {
+    /// The blocks of OTs that were made before the circuit, whole blocks of them.
+    pub(super) fn made(made: VecDeque<Piece>) -> Self {
+        Self { made, ..Self::default() }
+    }
+
     /// The next 128 lanes.
     pub(super) fn take(
         &mut self,
@@ -51,10 +58,10 @@ impl Source {
         transfers: &mut Transfers,
     ) -> Result<LaneBlock> {
         let piece = match self.piece.take() {
-            Some(piece) if self.taken < BLOCKS_PER_PIECE => piece,
+            Some(piece) if self.taken < piece.len() / LANES => piece,
             _ => {
                 self.taken = 0;
-                transfers.random(ctx)?
+                self.made.pop_front().map_or_else(|| transfers.random(ctx), Ok)?
             }
         };
         let lanes = self.taken * LANES..(self.taken + 1) * LANES;
@@ -72,9 +79,8 @@ impl Source {
                 LaneBlock::Sender { pads, sums }
             }
             Piece::Receiver { choices, messages } => {
-                let mut bits = [0; 2];
-                low_bits(&choices[lanes.clone()], &mut bits);
-                let choices = Block::new(u128::from(bits[0]) | u128::from(bits[1]) << 64);
+                let word = |i: usize| u128::from(choices[lanes.start / u64::BITS as usize + i]);
+                let choices = Block::new(word(0) | word(1) << 64);
                 LaneBlock::Receiver { choices, pads: transposed(&messages[lanes]) }
             }
         };

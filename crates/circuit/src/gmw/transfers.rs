@@ -6,6 +6,7 @@ use vesica_ot::Traffic;
 use vesica_ot::silent::cot;
 use vesica_ot::silent::pieces::{Extensions, Hashes};
 use vesica_simd::aes::Aes128;
+use vesica_simd::low_bits::low_bits;
 use vesica_simd::xor::xor;
 use zeroize::Zeroize;
 
@@ -19,15 +20,24 @@ const PER_EXTENSION: u64 = Extensions::LONGEST;
 #[cfg(test)]
 const PER_EXTENSION: u64 = 1 << 18;
 
+const TOO_MANY: Error = Error::Bug("a computation uses more OTs than announced");
+
 /// Number of OTs that are expanded together and hashed under one key.
 pub(super) const PIECE: usize = 1 << 14;
 
 /// One party's side of the random OTs.
-pub(super) enum Transfers {
+pub(super) struct Transfers {
+    side: Side,
+    hashes: Hashes,
+}
+
+enum Side {
     /// Holds both messages of each OT.
     Sender(Source<cot::Sender<SemiHonest>, cot::SenderStream>),
     /// Holds a random choice and the chosen message.
     Receiver(Source<cot::Receiver<SemiHonest>, cot::ReceiverStream>),
+    /// All OTs were made before the circuit, by another extension.
+    Made,
 }
 
 /// OTs on demand: one setup, and a new extension when the last one is used up.
@@ -36,7 +46,6 @@ pub(super) struct Source<P, S> {
     stream: Option<S>,
     /// OTs of extensions that have not run yet.
     left: u64,
-    hashes: Hashes,
 }
 
 /// The sender's two messages of each OT, or the receiver's choice and chosen message.
@@ -45,19 +54,51 @@ pub(super) enum Piece {
         zeros: Vec<Block>,
         ones: Vec<Block>,
     },
-    /// The choice is the lowest bit of `choices[i]`.
+    /// The choices are 64 to a word.
     Receiver {
-        choices: Vec<Block>,
+        choices: Vec<u64>,
         messages: Vec<Block>,
     },
+}
+
+impl Piece {
+    /// From correlated OTs, at their sender: K.
+    pub(super) fn of_sender(keys: Vec<Block>, delta: &Secret<Block>, hash: &Aes128) -> Self {
+        let mut ones = vec![*delta.expose(); keys.len()];
+        xor(&mut ones, &keys);
+        let mut zeros = keys;
+        hash.mmo(&mut zeros);
+        hash.mmo(&mut ones);
+        Self::Sender { zeros, ones }
+    }
+
+    /// From correlated OTs, at their receiver: the choices, and M.
+    pub(super) fn of_receiver(choices: Vec<u64>, blocks: Vec<Block>, hash: &Aes128) -> Self {
+        let mut messages = blocks;
+        hash.mmo(&mut messages);
+        Self::Receiver { choices, messages }
+    }
+
+    /// Number of OTs.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Sender { zeros: blocks, .. } | Self::Receiver { messages: blocks, .. } => {
+                blocks.len()
+            }
+        }
+    }
 }
 
 impl Drop for Piece {
     fn drop(&mut self) {
         match self {
-            Piece::Sender { zeros: a, ones: b } | Piece::Receiver { choices: a, messages: b } => {
-                a.zeroize();
-                b.zeroize();
+            Piece::Sender { zeros, ones } => {
+                zeros.zeroize();
+                ones.zeroize();
+            }
+            Piece::Receiver { choices, messages } => {
+                choices.zeroize();
+                messages.zeroize();
             }
         }
     }
@@ -74,37 +115,39 @@ impl Transfers {
         len: u64,
     ) -> Result<Self> {
         let left = rounded(len);
-        let hashes = Hashes::new(HASH_KEY, session);
-        Ok(if role == ot_receiver {
+        let side = if role == ot_receiver {
             let party = cot::Receiver::setup(ctx, session)?;
-            Self::Receiver(Source { party, stream: None, left, hashes })
+            Side::Receiver(Source { party, stream: None, left })
         } else {
             let party = cot::Sender::setup(ctx, session)?;
-            Self::Sender(Source { party, stream: None, left, hashes })
-        })
+            Side::Sender(Source { party, stream: None, left })
+        };
+        Ok(Self { side, hashes: Hashes::new(HASH_KEY, session) })
+    }
+
+    /// No OTs besides those that were made before the circuit.
+    pub(super) fn made(session: &SessionId) -> Self {
+        Self { side: Side::Made, hashes: Hashes::new(HASH_KEY, session) }
     }
 
     /// Runs the next extension; called at the start so that the first does not interrupt the
     /// circuit.
     pub(super) fn prepare(&mut self, ctx: &mut Context) -> Result<()> {
-        match self {
-            Self::Sender(source) => source.prepare(ctx, cot::Sender::extend),
-            Self::Receiver(source) => source.prepare(ctx, cot::Receiver::extend),
+        match &mut self.side {
+            Side::Sender(source) => source.prepare(ctx, cot::Sender::extend),
+            Side::Receiver(source) => source.prepare(ctx, cot::Receiver::extend),
+            Side::Made => Ok(()),
         }
     }
 
     /// Whether the next OTs need an extension, which takes interaction.
     pub(super) fn is_used_up(&self) -> bool {
-        let left = match self {
-            Self::Sender(source) => source.stream.as_ref().map(cot::SenderStream::left),
-            Self::Receiver(source) => source.stream.as_ref().map(cot::ReceiverStream::left),
+        let left = match &self.side {
+            Side::Sender(source) => source.stream.as_ref().map(cot::SenderStream::left),
+            Side::Receiver(source) => source.stream.as_ref().map(cot::ReceiverStream::left),
+            Side::Made => None,
         };
         left.is_none_or(|left| left == 0)
-    }
-
-    /// Whether this party is the sender of the OTs.
-    pub(super) fn is_sender(&self) -> bool {
-        matches!(self, Self::Sender(_))
     }
 
     /// The next [`PIECE`] OTs as correlated OTs: K, or M with the choice in the lowest bit.
@@ -113,27 +156,25 @@ impl Transfers {
             self.prepare(ctx)?;
         }
         let mut blocks = vec![Block::ZERO; PIECE];
-        match self {
-            Self::Sender(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
-            Self::Receiver(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+        match &mut self.side {
+            Side::Sender(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+            Side::Receiver(source) => source.stream()?.fill(ctx.pool(), &mut blocks)?,
+            Side::Made => return Err(TOO_MANY),
         }
         Ok(blocks)
     }
 
     /// Δ, at the sender.
     pub(super) fn delta(&self) -> Option<Secret<Block>> {
-        match self {
-            Self::Sender(source) => Some(source.party.delta()),
-            Self::Receiver(_) => None,
+        match &self.side {
+            Side::Sender(source) => Some(source.party.delta()),
+            Side::Receiver(_) | Side::Made => None,
         }
     }
 
     /// The hash for the next piece, under a fresh key.
     pub(super) fn hash(&mut self) -> Aes128 {
-        match self {
-            Self::Sender(source) => source.hashes.next_piece(),
-            Self::Receiver(source) => source.hashes.next_piece(),
-        }
+        self.hashes.next_piece()
     }
 
     /// The next [`PIECE`] random OTs.
@@ -141,18 +182,11 @@ impl Transfers {
         let blocks = self.correlated(ctx)?;
         let hash = self.hash();
         Ok(match self.delta() {
-            Some(delta) => {
-                let mut ones = vec![*delta.expose(); blocks.len()];
-                xor(&mut ones, &blocks);
-                let mut zeros = blocks;
-                hash.mmo(&mut zeros);
-                hash.mmo(&mut ones);
-                Piece::Sender { zeros, ones }
-            }
+            Some(delta) => Piece::of_sender(blocks, &delta, &hash),
             None => {
-                let mut messages = blocks.clone();
-                hash.mmo(&mut messages);
-                Piece::Receiver { choices: blocks, messages }
+                let mut choices = vec![0; PIECE / u64::BITS as usize];
+                low_bits(&blocks, &mut choices);
+                Piece::of_receiver(choices, blocks, &hash)
             }
         })
     }
@@ -161,7 +195,7 @@ impl Transfers {
 impl<P, S> Source<P, S> {
     /// The OTs of the current extension.
     fn stream(&mut self) -> Result<&mut S> {
-        self.stream.as_mut().ok_or(Error::Bug("a computation uses more OTs than announced"))
+        self.stream.as_mut().ok_or(TOO_MANY)
     }
 
     fn prepare(

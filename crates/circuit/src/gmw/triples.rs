@@ -41,6 +41,11 @@ pub(super) struct Source {
 }
 
 impl Source {
+    /// Triples that were made before the circuit.
+    pub(super) fn made(ready: Triples) -> Self {
+        Self { ready, taken: 0 }
+    }
+
     /// The next `words` words of triples.
     pub(super) fn take(
         &mut self,
@@ -85,11 +90,10 @@ fn of_piece(piece: &Piece) -> Triples {
             }
         }
         Piece::Receiver { choices, messages } => {
-            low_bits(choices, &mut bits[0]);
             low_bits(messages, &mut bits[1]);
             for i in 0..WORDS_PER_PIECE {
                 let j = i + WORDS_PER_PIECE;
-                let (a, b) = (bits[0][j], bits[0][i]);
+                let (a, b) = (choices[j], choices[i]);
                 triples.push(a, b, a & b ^ bits[1][i] ^ bits[1][j]);
             }
         }
