@@ -7,10 +7,11 @@
 //! | | |
 //! |---|---|
 //! | security | semi-honest |
-//! | assumption | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `circuit_phasing`, `circuit_phasing_paper`, `circuit_phasing_yao` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `circuit_phasing_iknp` | gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
 //! | sender learns | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
-//! | flights | 17 (`circuit_phasing`, `circuit_phasing_paper`), 7 (`circuit_phasing_yao`), for 2^16 items each |
+//! | flights | 17 (`circuit_phasing`, `circuit_phasing_paper`), 16 (`circuit_phasing_iknp`), 7 (`circuit_phasing_yao`), for 2^16 items each |
 //! | engine | [`vesica_circuit::gmw`] or [`vesica_circuit::yao`] |
 //! | comparisons | β·max_β of σ' bits and s·n_x of σ bits; a comparison of w bits is w − 1 gates |
 //! | depth | ⌈log σ⌉; on shares the first layers are transfers of tables |
@@ -41,7 +42,7 @@
 //! * On shares, the receiver's value is the same for all slots of a bin, and both inputs are
 //!   private: so the first two layers of the comparison are transfers of tables (see
 //!   [`vesica_circuit::gmw`]), which leaves a quarter of the gates at 2^20. `circuit_phasing_paper`
-//!   compares by gates alone.
+//!   compares by gates alone, and `circuit_phasing_iknp` has the paper's transfers too.
 //! * The item 0 is reserved: it fills places of the stash that are not used.
 
 mod bins;
@@ -49,7 +50,7 @@ mod catalogue;
 
 use crate::computed::{self, Circuit, sums_of_groups, value_bits};
 use bins::{Own, Plan};
-pub use catalogue::{PAPER_ROW, ROW, YAO_ROW};
+pub use catalogue::{IKNP_ROW, PAPER_ROW, ROW, YAO_ROW};
 use vesica_circuit::gadgets::mask;
 use vesica_circuit::{Bins, Computation, EachBins, InBins, Lanes, Reveal, word};
 use vesica_core::{Item, ParameterError, PsiParams, Query, Result, Role, Values};

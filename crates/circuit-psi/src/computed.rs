@@ -48,7 +48,7 @@ pub(crate) use audit::{
 };
 pub(crate) use circuit::{Circuit, check_set};
 pub(crate) use cost::{bytes, flights, gates, least_flights};
-pub(crate) use engine::{Engine, Gmw, GuardedYao, Yao};
+pub(crate) use engine::{Engine, Gmw, GmwIknp, GuardedYao, IKNP_TRANSFERS, Yao};
 pub(crate) use part::{Matches, Matching, addend_runs};
 pub(crate) use query::{answer, reveal_to, send_common, send_common_bytes, send_common_flights};
 

@@ -6,15 +6,16 @@
 //!
 //! | | |
 //! |---|---|
-//! | security, `scs_wn`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | semi-honest |
+//! | security, `scs_wn`, `scs_wn_gmw`, `scs_wn_gmw_iknp`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | semi-honest |
 //! | security, `scs_wn_one_sided` | one-sided |
 //! | assumption, `scs_wn`, `scs_wn_one_sided`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `scs_wn_gmw_iknp` | gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he`, `scs_he_gmw` | regular learning parity with noise over GF(2); decisional composite residuosity for 2048 bits, of 112-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he_3072` | regular learning parity with noise over GF(2); decisional composite residuosity for 3072 bits, of 128-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
-//! | sender learns, `scs_wn`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
+//! | sender learns, `scs_wn`, `scs_wn_gmw`, `scs_wn_gmw_iknp`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
 //! | sender learns, `scs_wn_one_sided` | the size of the receiver's set |
-//! | flights | 5 (`scs_wn`, `scs_sort`), 7 (`scs_wn_one_sided`), 206 (`scs_wn_gmw`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
+//! | flights | 5 (`scs_wn`, `scs_sort`), 7 (`scs_wn_one_sided`), 206 (`scs_wn_gmw`), 203 (`scs_wn_gmw_iknp`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
 //! | engine | [`vesica_circuit::yao`] or [`vesica_circuit::gmw`]; Paillier's encryption for `scs_he` |
 //! | gates | merge 2σ·n·log(2n), filter (3n − 1)·σ − n, for n items each, n a power of two; on shares a comparison takes 3σ − 2 − log σ gates in place of σ |
 //! | shuffle | `scs_wn`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
@@ -73,7 +74,7 @@ use self::held::{Own, Scs, Secrets};
 use self::shuffle::Shuffle;
 use crate::computed::{self, Audit, Circuit};
 pub use catalogue::{
-    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_ROW,
+    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_IKNP_ROW, WAKSMAN_GMW_ROW,
     WAKSMAN_ONE_SIDED_ROW, WAKSMAN_ROW,
 };
 use std::marker::PhantomData;

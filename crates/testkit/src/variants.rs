@@ -3,10 +3,11 @@ use vesica_party::Protocol;
 /// The rows that run another row's protocol with one part exchanged, each with that row. The parts
 /// are how a circuit is evaluated, how an output is shuffled, the length of a key, and the
 /// components of a paper in place of newer ones.
-pub const VARIANTS: [(&str, &str); 25] = [
+pub const VARIANTS: [(&str, &str); 27] = [
     ("bwa_gmw", "bwa"),
     ("pwc_gmw", "pwc"),
     ("scs_wn_gmw", "scs_wn"),
+    ("scs_wn_gmw_iknp", "scs_wn_gmw"),
     ("scs_wn_one_sided", "scs_wn"),
     ("scs_sort", "scs_wn"),
     ("scs_sort_gmw", "scs_sort"),
@@ -14,6 +15,7 @@ pub const VARIANTS: [(&str, &str); 25] = [
     ("scs_he_3072", "scs_he"),
     ("scs_he_gmw", "scs_he"),
     ("circuit_phasing_paper", "circuit_phasing"),
+    ("circuit_phasing_iknp", "circuit_phasing"),
     ("circuit_phasing_yao", "circuit_phasing"),
     ("gbf_iknp", "gbf"),
     ("gbf_paper", "gbf"),

@@ -1,7 +1,7 @@
 //! The rows of the catalogue.
 
 use super::Phasing;
-use crate::computed::{self, Gmw, Yao};
+use crate::computed::{self, Gmw, GmwIknp, Yao};
 use vesica_hashing::ShortItems;
 use vesica_party::{
     Auto, BoundsKept, Compared, Fact, Learners, Operation, Pairwise, Parameter, Partitions,
@@ -58,6 +58,24 @@ pub const PAPER_ROW: Protocol = Protocol {
     ..ROW
 };
 
+/// The row of `circuit_phasing_iknp`.
+pub const IKNP_ROW: Protocol = Protocol {
+    id: "circuit_phasing_iknp",
+    name: "Circuit-Phasing, on shares, by gates alone, with IKNP transfers",
+    source: "Pinkas, Schneider, Segev, Zohner, USENIX Security 2015, section 5; Asharov, Lindell, \
+             Schneider, Zohner, ACM CCS 2013",
+    assumption: assumptions::TRANSFERS,
+    flights: computed::flights::<Phasing<true>, GmwIknp>,
+    bytes_formula: "258 bits, of which 254 are IKNP transfers, for each of beta * max_beta * \
+                    (sigma' - 1) + s * n_x * (sigma - 1) gates; two setups of IKNP besides",
+    bytes: computed::bytes::<Phasing<true>, GmwIknp>,
+    seconds: |params| 0.06 + 9.0e-8 * computed::gates::<Phasing, Yao>(params),
+    parameters: IKNP_PARAMETERS,
+    sender: computed::sender::<Phasing<true>, GmwIknp>,
+    receiver: computed::receiver::<Phasing<true>, GmwIknp>,
+    ..PAPER_ROW
+};
+
 /// The row of `circuit_phasing_yao`.
 pub const YAO_ROW: Protocol = Protocol {
     id: "circuit_phasing_yao",
@@ -90,3 +108,6 @@ const PARAMETERS: &[Parameter] = &[
         source: "computed; Phasing, section 7.1",
     },
 ];
+
+const IKNP_PARAMETERS: &[Parameter] =
+    &[PARAMETERS[0], PARAMETERS[1], PARAMETERS[2], computed::IKNP_TRANSFERS];

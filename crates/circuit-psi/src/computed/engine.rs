@@ -1,4 +1,4 @@
-//! The two engines: garbled circuits, and shares.
+//! The engines: garbled circuits, and shares with either transfers.
 
 use super::circuit::Circuit;
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use vesica_circuit::yao::{self, Evaluator, Garbler};
 use vesica_circuit::{Cost, Counting, gmw};
 use vesica_core::{Malicious, Result, Role, Security, SemiHonest, SessionId};
 use vesica_net::Context;
-use vesica_party::Output;
+use vesica_party::{Output, Parameter};
 
 /// How a circuit is evaluated. A type, as rows of the catalogue hold plain functions.
 pub(crate) trait Engine: Send + 'static {
@@ -37,6 +37,17 @@ pub(crate) type GuardedYao = YaoOver<Malicious>;
 
 /// On shares.
 pub(crate) struct Gmw;
+
+/// On shares, with triples from IKNP as published.
+pub(crate) struct GmwIknp;
+
+/// What rows over [`GmwIknp`] state of their transfers.
+pub(crate) const IKNP_TRANSFERS: Parameter = Parameter {
+    name: "transfers",
+    value: "IKNP in both directions: SoftSpoken with one bit, 128 base transfers each; two for a \
+            gate, all before the circuit",
+    source: "Asharov, Lindell, Schneider, Zohner, ACM CCS 2013; Roy, CRYPTO 2022",
+};
 
 impl<S: Security> Engine for YaoOver<S> {
     fn counting() -> Counting {
@@ -86,5 +97,29 @@ impl Engine for Gmw {
         circuit: &P,
     ) -> Result<Output> {
         circuit.evaluate(&mut gmw::Gmw::new(ctx, session, role, P::CHOOSER, cost)?)
+    }
+}
+
+impl Engine for GmwIknp {
+    fn counting() -> Counting {
+        gmw::counting()
+    }
+
+    fn bytes(cost: &Cost, _: Role) -> vesica_ot::Traffic {
+        gmw::iknp::bytes(cost)
+    }
+
+    fn flights(cost: &Cost, _: Role) -> u64 {
+        gmw::iknp::flights(cost)
+    }
+
+    fn evaluate<P: Circuit>(
+        ctx: &mut Context,
+        session: &SessionId,
+        role: Role,
+        cost: &Cost,
+        circuit: &P,
+    ) -> Result<Output> {
+        circuit.evaluate(&mut gmw::Gmw::over_iknp(ctx, session, role, cost)?)
     }
 }

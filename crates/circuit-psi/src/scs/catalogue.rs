@@ -2,7 +2,7 @@
 
 use super::Scs;
 use super::shuffle::{Homomorphic, Sorted, Waksman};
-use crate::computed::{self, Audited, Circuit, Gmw, GuardedYao, Yao};
+use crate::computed::{self, Audited, Circuit, Gmw, GmwIknp, GuardedYao, Yao};
 use vesica_core::PsiParams;
 use vesica_hashing::ShortItems;
 use vesica_party::{
@@ -88,6 +88,25 @@ pub const WAKSMAN_GMW_ROW: Protocol = Protocol {
     receiver: computed::receiver::<Scs<Waksman>, Gmw>,
     auto: Auto::Never,
     ..WAKSMAN_ROW
+};
+
+/// The row of `scs_wn_gmw_iknp`.
+pub const WAKSMAN_GMW_IKNP_ROW: Protocol = Protocol {
+    id: "scs_wn_gmw_iknp",
+    name: "SCS: sort, compare, shuffle by a Waksman network, on shares with IKNP transfers",
+    source: "Pinkas, Schneider, Zohner, USENIX Security 2014; Huang, Evans, Katz, NDSS 2012, \
+             section 5; Asharov, Lindell, Schneider, Zohner, ACM CCS 2013",
+    assumption: assumptions::TRANSFERS,
+    flights: computed::flights::<Scs<Waksman>, GmwIknp>,
+    bytes_formula: "258 bits, of which 254 are IKNP transfers, for each gate of the circuit of \
+                    least depth, 1 bit for each one-sided gate and 128 for each lane of them; two \
+                    setups of IKNP besides",
+    bytes: computed::bytes::<Scs<Waksman>, GmwIknp>,
+    seconds: |params| 0.03 + 9.0e-8 * computed::gates::<Scs<Waksman>, GmwIknp>(params),
+    parameters: IKNP_PARAMETERS,
+    sender: computed::sender::<Scs<Waksman>, GmwIknp>,
+    receiver: computed::receiver::<Scs<Waksman>, GmwIknp>,
+    ..WAKSMAN_GMW_ROW
 };
 
 /// The row of `scs_sort`.
@@ -190,6 +209,8 @@ const ITEMS: Parameter = Parameter {
 };
 
 const PARAMETERS: &[Parameter] = &[LENGTH, ITEMS];
+
+const IKNP_PARAMETERS: &[Parameter] = &[LENGTH, ITEMS, computed::IKNP_TRANSFERS];
 
 const ONE_SIDED_PARAMETERS: &[Parameter] = &[
     Parameter {
