@@ -218,6 +218,8 @@ def test_the_cells_that_a_reader_found_below_the_papers_have_reasons() -> None:
         ("phasing", "table_8", "Table 8", "32 bit: OT-Phasing", "n = 2^16", 0.93),
         ("phasing", "table_7", "Table 7, LAN", "Server-aided", "n = 2^12", 0.045),
         ("phasing", "table_6", "Table 6: MB", "Yao: Circuit-Phasing", "n = 2^8", 0.93),
+        ("phasing", "table_6", "Table 6: MB", "GMW: Circuit-Phasing", "n = 2^8", 0.92),
+        ("phasing", "table_6", "Table 6: MB", "GMW: SCS", "n = 2^8", 0.75),
         ("helper", "table_3", "Table 3", "MB: server_aided_size_hiding", "100,000", 0.55),
         ("switching", "table_3", "MB", "the paper's / gmrss21_cardinality_paper", "n", 0.74),
         ("switching", "table_4", "MB", "the paper's / gmrss21_private_id_paper", "n", 0.78),
@@ -230,6 +232,7 @@ def test_the_cells_that_a_reader_found_below_the_papers_have_reasons() -> None:
         # Worse than what the reason says, another row, another size.
         ("phasing", "table_8", "Table 8", "32 bit: OT-Phasing", "n = 2^8", 0.4),
         ("phasing", "table_8", "Table 8", "DH-based ECC", "n = 2^8", 0.61),
+        ("phasing", "table_6", "Table 6: MB", "GMW: SCS, silent transfers", "n = 2^8", 0.75),
         ("phasing", "table_8", "Table 8", "32 bit: OT-Phasing", "n = 2^12", 0.95),
         ("switching", "table_3", "Seconds", "the paper's / gmrss21_cardinality_paper", "n", 0.8),
         ("switching", "table_3", "MB", "the paper's / gmrss21_cardinality", "n", 0.8),
