@@ -5,8 +5,9 @@ use crate::measure::BenchError;
 use serde::Serialize;
 use vesica_circuit::gadgets::{
     add, equal, hamming_weight, match_neighbours, merge_bitonic, permute, select_matches, sort,
+    sort_largest,
 };
-use vesica_circuit::{Bins, Computation, Counted, Counting, Gates, Known, gmw, word, yao};
+use vesica_circuit::{Bins, Computation, Counted, Counting, Gates, Known, gmw, yao};
 use vesica_core::{Result, Runs};
 use vesica_hashing::{Locations, Table, max_load};
 use vesica_modular::paillier::shuffle::mask_bits;
@@ -169,7 +170,7 @@ pub(crate) fn to_json(
                 ("scs_wn", Shuffle::Waksman),
                 ("scs_sort", Shuffle::Sort),
                 ("scs_he", Shuffle::Add),
-                // No row of the catalogue.
+                // What `scs_by_count` does with as few matches.
                 ("scs_sort_blocks", Shuffle::SortBlocks),
             ] {
                 if wants(name) {
@@ -232,7 +233,7 @@ fn scs(
         Shuffle::Waksman => permute(c, &Network::waksman(n), None, items).map(drop),
         Shuffle::Sort => sort(c, width, &mut items),
         Shuffle::SortBlocks => {
-            sort_blocks(c, width, &items, (n / WINDOWS_PER_MATCH).max(1)).map(drop)
+            sort_largest(c, width, &items, (n / WINDOWS_PER_MATCH).max(1)).map(drop)
         }
         Shuffle::Add => {
             let masks = mask_bits(item_bits, n) as usize;
@@ -241,26 +242,6 @@ fn scs(
         }
     })?;
     parts.whole(name, engine, item_bits, n, n)
-}
-
-/// The largest `most` lanes, ascending, by sorters of twice that number (§5.3.1): each takes the
-/// largest so far and the next lanes. So all matches are among the result if there are at most
-/// `most`, fewer than there are lanes.
-fn sort_blocks<G: Gates>(
-    g: &mut G,
-    key: usize,
-    items: &[G::Wires],
-    most: usize,
-) -> Result<Vec<G::Wires>> {
-    let all = word::lanes(items);
-    let mut largest = word::slice(items, 0, most.min(all));
-    for first in (most..all).step_by(most) {
-        let mut block = word::concat(&[largest, word::slice(items, first, most.min(all - first))]);
-        sort(g, key, &mut block)?;
-        let kept = word::lanes(&block).min(most);
-        largest = word::slice(&block, word::lanes(&block) - kept, kept);
-    }
-    Ok(largest)
 }
 
 /// A comparison for each slot of each bin, and for each item with each place of the stash.
@@ -277,8 +258,6 @@ fn circuit_phasing(engine: Engine, item_bits: u32, n: usize) -> Result<CircuitCo
 #[cfg(test)]
 mod tests {
     use super::*;
-    use vesica_circuit::{BitLanes, Clear};
-    use vesica_ot::Bits;
 
     const SIGMA: u64 = 32;
 
@@ -295,30 +274,6 @@ mod tests {
         }
         let count = scs("scs_wn", Shuffle::Waksman, Engine::Yao, 32, 1 << 12).unwrap();
         assert_eq!(count.ands + count.one_sided, 5_238_784, "Phasing, Table 6");
-    }
-
-    #[test]
-    fn blocks_of_twice_the_matches_hold_all_matches() {
-        for (n, most) in [(64, 4), (64, 1), (50, 7), (9, 8)] {
-            // Zeros, and matches wherever they are.
-            for first in 0..n {
-                let value = |i: usize| {
-                    if ((i + n - first) % n).is_multiple_of(5) && i / 5 < most {
-                        (i * 37 % 251 + 1) as u128
-                    } else {
-                        0
-                    }
-                };
-                let numbers: Vec<u128> = (0..n).map(value).collect();
-                let items: Vec<BitLanes> =
-                    word::bits_of(numbers.iter().copied(), 8).iter().map(BitLanes::from).collect();
-                let found = sort_blocks(&mut Clear::default(), 8, &items, most).unwrap();
-                let found: Vec<Bits> = found.iter().map(Bits::from).collect();
-                let mut expected = numbers;
-                expected.sort_unstable();
-                assert_eq!(word::numbers(&found), expected[n - most..], "{n}, {most}, {first}");
-            }
-        }
     }
 
     #[test]

@@ -14,4 +14,4 @@ pub use compare::{all, and, at_least, equal, greater, mask, multiplex, or, sort_
 pub use duplicates::{Windows, match_neighbours, select_matches};
 pub use merge::{merge_bitonic, merge_comparators, merge_odd_even, odd_even_comparators};
 pub use shuffle::permute;
-pub use sort::{sort, sort_comparators};
+pub use sort::{sort, sort_comparators, sort_largest, sort_largest_comparators};

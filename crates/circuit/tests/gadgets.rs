@@ -3,7 +3,7 @@
 use vesica_circuit::gadgets::{
     add, at_least, equal, greater, hamming_weight, match_neighbours, merge_bitonic,
     merge_comparators, merge_odd_even, multiplex, odd_even_comparators, permute, select_matches,
-    sort, sort_2, sort_comparators, sum_of_lanes, swap_if,
+    sort, sort_2, sort_comparators, sort_largest, sort_largest_comparators, sum_of_lanes, swap_if,
 };
 use vesica_circuit::{BitLanes, Clear, Count, Counted, Counting, Lanes, word};
 use vesica_switching::{Network, Permutation, Routing};
@@ -201,6 +201,27 @@ fn lists_are_sorted_at_any_size() {
             all.sort_unstable();
             assert_eq!(numbers(&word), all, "{n}");
         }
+    }
+}
+
+#[test]
+fn blocks_of_twice_the_matches_hold_all_matches() {
+    let mut g = Clear::default();
+    for (n, most) in [(64, 4), (64, 1), (50, 7), (9, 8), (9, 9), (5, 20), (6, 0)] {
+        // Zeros, and matches wherever they are.
+        for first in 0..n {
+            let value = |i: usize| {
+                let is_match = ((i + n - first) % n).is_multiple_of(5) && i / 5 < most;
+                if is_match { (i * 37 % 251 + 1) as u128 } else { 0 }
+            };
+            let mut all: Vec<u128> = (0..n).map(value).collect();
+            let found = sort_largest(&mut g, 8, &words(&all, 8), most).unwrap();
+            all.sort_unstable();
+            assert_eq!(numbers(&found), all[n - most.min(n)..], "{n}, {most}, {first}");
+        }
+        let mut g = Counting::new(usize::MAX, false);
+        sort_largest(&mut g, 8, &Counted::inputs(8, n), most).unwrap();
+        assert_eq!(g.count().ands, 16 * sort_largest_comparators(n, most), "{n}, {most}");
     }
 }
 

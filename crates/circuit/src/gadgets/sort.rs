@@ -31,6 +31,47 @@ pub fn sort<G: Gates>(g: &mut G, key: usize, word: &mut [G::Wires]) -> Result<()
     Ok(())
 }
 
+/// The largest `most` lanes by their lowest `key` bits, ascending, or all lanes where there are
+/// fewer. By sorters of twice that number, each of the largest so far and of the next lanes (Huang,
+/// Evans, Katz, NDSS 2012, §5.3.1).
+///
+/// # Errors
+/// Connection errors.
+pub fn sort_largest<G: Gates>(
+    g: &mut G,
+    key: usize,
+    word: &[G::Wires],
+    most: usize,
+) -> Result<Vec<G::Wires>> {
+    let len = word::lanes(word);
+    let mut largest = word::slice(word, 0, most.min(len));
+    if most >= len {
+        sort(g, key, &mut largest)?;
+        return Ok(largest);
+    }
+    for first in blocks(len, most) {
+        let next = word::slice(word, first, most.min(len - first));
+        let mut block = word::concat(&[largest, next]);
+        sort(g, key, &mut block)?;
+        largest = word::slice(&block, word::lanes(&block) - most, most);
+    }
+    Ok(largest)
+}
+
+/// Number of comparators of [`sort_largest`] on `len` lanes.
+pub fn sort_largest_comparators(len: usize, most: usize) -> u64 {
+    if most >= len {
+        return sort_comparators(len);
+    }
+    blocks(len, most).map(|first| sort_comparators(most + most.min(len - first))).sum()
+}
+
+/// Where the blocks after the first begin.
+fn blocks(len: usize, most: usize) -> impl Iterator<Item = usize> {
+    let len = if most == 0 { 0 } else { len };
+    (most..len).step_by(most.max(1))
+}
+
 /// Number of comparators of [`sort`] on `len` lanes.
 pub fn sort_comparators(len: usize) -> u64 {
     layers(len).map(|(p, k)| count(len, p, k) as u64).sum()
