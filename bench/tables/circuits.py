@@ -56,7 +56,7 @@ def counts(bench, papers, largest):
         ("filter: (3n − 1)·σ − n", filter_, part("scs_wn", "filter", "ands")),
         ("WN: σ·(n·log n − n + 1), one-sided", switches, part("scs_wn", "shuffle", "one_sided")),
         ("SORT: 2σ·n·log² 2n̂, n̂ = n", sorting, part("scs_sort", "shuffle", "ands")),
-        ("SORT in blocks of 2n̂, n̂ = n/16; no row has it", blocks, part("scs_sort_blocks", "shuffle", "ands")),
+        ("SORT in blocks of 2n̂, n̂ = n/16", blocks, part("scs_sort_blocks", "shuffle", "ands")),
         ("HE: (σ + 32)·n; ours (σ + 40 + log n)·n", lambda n: (SIGMA + 32) * n, part("scs_he", "shuffle", "ands")),
         (
             "SCS-WN, a one-sided gate as ⅓, its ciphertexts then",
@@ -70,7 +70,7 @@ def counts(bench, papers, largest):
         ),
         ("SCS-SORT", lambda n: merge(n) + filter_(n) + sorting(n), whole("scs_sort", 1)),
         (
-            "SCS-SORT in blocks of 2n̂, n̂ = n/16; no row has it",
+            "SCS-SORT in blocks of 2n̂, n̂ = n/16",
             lambda n: merge(n) + filter_(n) + blocks(n),
             whole("scs_sort_blocks", 1),
         ),

@@ -6,19 +6,20 @@
 //!
 //! | | |
 //! |---|---|
-//! | security, `scs_wn`, `scs_wn_gmw`, `scs_wn_gmw_iknp`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | semi-honest |
+//! | security, `scs_wn`, `scs_wn_gmw`, `scs_wn_gmw_iknp`, `scs_by_count`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | semi-honest |
 //! | security, `scs_wn_one_sided` | one-sided |
-//! | assumption, `scs_wn`, `scs_wn_one_sided`, `scs_wn_gmw`, `scs_sort`, `scs_sort_gmw` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
+//! | assumption, `scs_wn`, `scs_wn_one_sided`, `scs_wn_gmw`, `scs_by_count`, `scs_sort`, `scs_sort_gmw` | regular learning parity with noise over GF(2); gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_wn_gmw_iknp` | gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he`, `scs_he_gmw` | regular learning parity with noise over GF(2); decisional composite residuosity for 2048 bits, of 112-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | assumption, `scs_he_3072` | regular learning parity with noise over GF(2); decisional composite residuosity for 3072 bits, of 128-bit security; gap Diffie–Hellman in Ristretto255; random oracle, ideal cipher |
 //! | receiver learns | the common items, or the answer to the query; the size of the sender's set |
 //! | sender learns, `scs_wn`, `scs_wn_gmw`, `scs_wn_gmw_iknp`, `scs_sort`, `scs_sort_gmw`, `scs_he`, `scs_he_3072`, `scs_he_gmw` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also the answer |
 //! | sender learns, `scs_wn_one_sided` | the size of the receiver's set |
-//! | flights | 5 (`scs_wn`, `scs_sort`), 7 (`scs_wn_one_sided`), 206 (`scs_wn_gmw`), 203 (`scs_wn_gmw_iknp`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
+//! | sender learns, `scs_by_count` | the size of the receiver's set; with bounds, whether the number of common items is inside; when both learn, also which of its own items the receiver has |
+//! | flights | 5 (`scs_wn`, `scs_by_count`, `scs_sort`), 7 (`scs_wn_one_sided`), 206 (`scs_wn_gmw`), 203 (`scs_wn_gmw_iknp`), 1407 (`scs_sort_gmw`), 9 (`scs_he`, `scs_he_3072`), 304 (`scs_he_gmw`), for 2^16 items each |
 //! | engine | [`vesica_circuit::yao`] or [`vesica_circuit::gmw`]; Paillier's encryption for `scs_he` |
 //! | gates | merge 2σ·n·log(2n), filter (3n − 1)·σ − n, for n items each, n a power of two; on shares a comparison takes 3σ − 2 − log σ gates in place of σ |
-//! | shuffle | `scs_wn`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
+//! | shuffle | `scs_wn`, `scs_by_count`: σ·(n·log n − n + 1) one-sided gates; `scs_sort`: 2σ gates for each comparator of Batcher's sort; `scs_he`: a ciphertext an item |
 //!
 //! ```text
 //!   sender: X                                        receiver: Y
@@ -31,12 +32,13 @@
 //!   3. filter   m = of three neighbours, the middle one if it is equal to another, else 0
 //!   4. audit    count what the filter found, check the bounds; answer other queries
 //!   5. shuffle  wn: a Waksman network that the sender sets     sort: Batcher's odd-even merge sort
+//!               by_count, if both learn: n̂ rounded up, to both; then blocks are sorted, or as wn
 //!               he: r' = m + r for the sender, r being masks of the receiver; it permutes [r' − r] below
 //!   6. reveal                                        the m found, in an order that reveals nothing
 //!
 //!   [he] key, [r]            ◀──────────────
 //!        π([r' − r])         ──────────────▶         6. m
-//!   7. [both, wn and he] which of X are common  ◀── tags ──
+//!   7. [both, not sort] which of X are common  ◀── tags ──
 //! ```
 //!
 //! # Sizes
@@ -54,8 +56,8 @@
 //! * The item 0 is reserved, as in the paper: it means no match.
 //! * The shuffle's network is Waksman's for any size; its permutation is drawn uniformly and
 //!   routed.
-//! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known; here all is
-//!   sorted at once.
+//! * §5.3.1 sorts blocks of 2·n̂ items where the intersection's size n̂ is known, and proposes to
+//!   compute n̂ first: `scs_by_count`, with n̂ rounded up to 2^k − 1. `scs_sort` sorts all at once.
 //! * `scs_wn_one_sided`: both lists are audited, so that their order shows nothing of the other's,
 //!   and items are not hashed to fewer bits, of which a party could bring one for several of its
 //!   guesses.
@@ -74,8 +76,8 @@ use self::held::{Own, Scs, Secrets};
 use self::shuffle::Shuffle;
 use crate::computed::{self, Audit, Circuit};
 pub use catalogue::{
-    HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_IKNP_ROW, WAKSMAN_GMW_ROW,
-    WAKSMAN_ONE_SIDED_ROW, WAKSMAN_ROW,
+    BY_COUNT_ROW, HE_3072_ROW, HE_GMW_ROW, HE_ROW, SORT_GMW_ROW, SORT_ROW, WAKSMAN_GMW_IKNP_ROW,
+    WAKSMAN_GMW_ROW, WAKSMAN_ONE_SIDED_ROW, WAKSMAN_ROW,
 };
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -144,7 +146,7 @@ impl<S: Shuffle> Circuit for Scs<S> {
             return Ok(output);
         }
         let output = S::finish(ctx, &self, output)?;
-        // 7. [both, wn and he] Which of X are common.
+        // 7. [both, not sort] Which of X are common.
         if !S::ORDER_HIDES_FROM_BOTH {
             let items = self.own.as_ref().map_or(&[][..], |own| &own.items);
             return computed::send_common(ctx, &self.params, role, items, output);
@@ -232,7 +234,7 @@ impl<S: Shuffle> Scs<S> {
             1 => found.items.iter().map(|wires| sum(c, wires)).collect(),
             _ => found.items,
         };
-        S::shuffle(c, self, self.items.bits() as usize, items)
+        S::shuffle(c, self, self.items.bits() as usize, &found.is_match, items)
     }
 
     /// Step 2: both lists, merged; above each item its value, where values are summed. With an

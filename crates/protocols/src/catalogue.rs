@@ -38,6 +38,7 @@ static CATALOGUE: &[Protocol] = &[
     scs::WAKSMAN_ONE_SIDED_ROW,
     scs::WAKSMAN_GMW_ROW,
     scs::WAKSMAN_GMW_IKNP_ROW,
+    scs::BY_COUNT_ROW,
     scs::SORT_ROW,
     scs::SORT_GMW_ROW,
     scs::HE_ROW,

@@ -3,12 +3,13 @@ use vesica_party::Protocol;
 /// The rows that run another row's protocol with one part exchanged, each with that row. The parts
 /// are how a circuit is evaluated, how an output is shuffled, the length of a key, and the
 /// components of a paper in place of newer ones.
-pub const VARIANTS: [(&str, &str); 27] = [
+pub const VARIANTS: [(&str, &str); 28] = [
     ("bwa_gmw", "bwa"),
     ("pwc_gmw", "pwc"),
     ("scs_wn_gmw", "scs_wn"),
     ("scs_wn_gmw_iknp", "scs_wn_gmw"),
     ("scs_wn_one_sided", "scs_wn"),
+    ("scs_by_count", "scs_wn"),
     ("scs_sort", "scs_wn"),
     ("scs_sort_gmw", "scs_sort"),
     ("scs_he", "scs_wn"),

@@ -1,7 +1,7 @@
 //! The rows of the catalogue.
 
 use super::Scs;
-use super::shuffle::{Homomorphic, Sorted, Waksman};
+use super::shuffle::{ByCount, Homomorphic, Sorted, Waksman};
 use crate::computed::{self, Audited, Circuit, Gmw, GmwIknp, GuardedYao, Yao};
 use vesica_core::PsiParams;
 use vesica_hashing::ShortItems;
@@ -107,6 +107,25 @@ pub const WAKSMAN_GMW_IKNP_ROW: Protocol = Protocol {
     sender: computed::sender::<Scs<Waksman>, GmwIknp>,
     receiver: computed::receiver::<Scs<Waksman>, GmwIknp>,
     ..WAKSMAN_GMW_ROW
+};
+
+/// The row of `scs_by_count`.
+pub const BY_COUNT_ROW: Protocol = Protocol {
+    id: "scs_by_count",
+    name: "SCS: sort, compare, shuffle as the number of matches allows, garbled",
+    source: "Huang, Evans, Katz, NDSS 2012, sections 5.3.1, 5.3.3 and 6",
+    operations: &[Operation::Intersection],
+    flights: computed::flights::<Scs<ByCount>, Yao>,
+    bytes_formula: "as scs_wn; when both learn 32 for each of n + 2*log n gates more, and fewer \
+                    for few matches: 64*sigma for each comparator of n/m - 1 sorters of 2*m \
+                    items in place of the network",
+    bytes: computed::bytes::<Scs<ByCount>, Yao>,
+    seconds: |params| 0.02 + 2.0e-8 * computed::gates::<Scs<ByCount>, Yao>(params),
+    bytes_depend_on_result: true,
+    sender: computed::sender::<Scs<ByCount>, Yao>,
+    receiver: computed::receiver::<Scs<ByCount>, Yao>,
+    auto: Auto::Never,
+    ..WAKSMAN_ROW
 };
 
 /// The row of `scs_sort`.

@@ -1,4 +1,4 @@
-//! Steps 5 and 6: three ways to reveal the matches in an order that reveals nothing.
+//! Steps 5 and 6: the ways to reveal the matches in an order that reveals nothing.
 
 use super::held::{Scs, Secrets};
 use crate::computed::{Audit, Unaudited};
@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::num::NonZeroUsize;
 use std::slice::from_ref;
 use std::sync::{Mutex, PoisonError};
-use vesica_circuit::gadgets::{add, permute, sort};
+use vesica_circuit::gadgets::{
+    add, hamming_weight, or, permute, sort, sort_largest, sort_largest_comparators,
+};
 use vesica_circuit::{Computation, Reveal, word};
 use vesica_core::{Error, Learns, Misbehaviour, Result, Role};
 use vesica_modular::paillier::shuffle::{
@@ -42,11 +44,12 @@ pub(super) trait Shuffle: Sized + Send + 'static {
     /// The random choices of the party in `role`, for `rows` items of `width` bits.
     fn draw(ctx: &mut Context, role: Role, width: u32, rows: usize) -> Secrets;
 
-    /// Steps 5 and 6: shuffles and reveals.
+    /// Steps 5 and 6: shuffles and reveals. `is_match` has a lane for each window.
     fn shuffle<C: Computation>(
         c: &mut C,
         scs: &Scs<Self>,
         width: usize,
+        is_match: &C::Wires,
         items: Vec<C::Wires>,
     ) -> Result<Output>;
 
@@ -66,6 +69,10 @@ pub(super) struct Waksman<A = Unaudited>(PhantomData<fn() -> A>);
 
 /// Sorting (§5.3.1).
 pub(super) struct Sorted;
+
+/// Where both learn, the number of matches decides between sorting in blocks (§5.3.1) and the
+/// network.
+pub(super) struct ByCount;
 
 /// Homomorphic encryption (§5.3.2) under a modulus of 2048 bits, or where `IS_LONG` of 3072.
 pub(super) struct Homomorphic<const IS_LONG: bool>;
@@ -93,17 +100,76 @@ impl<A: Audit> Shuffle for Waksman<A> {
         c: &mut C,
         scs: &Scs<Self>,
         _: usize,
+        _: &C::Wires,
         items: Vec<C::Wires>,
     ) -> Result<Output> {
-        let network = Network::waksman(scs.rows());
-        let routing = scs.own.as_ref().and_then(|own| match &own.secret {
-            Secrets::Routing(routing) => Some(routing),
-            _ => None,
-        });
-        let items = permute(c, &network, routing, items)?;
-        let revealed = c.reveal(&items, Reveal::Receiver)?;
-        positions(scs, revealed)
+        by_network(c, scs, items)
     }
+}
+
+/// Shuffles by the network that the sender set.
+fn by_network<S: Shuffle, C: Computation>(
+    c: &mut C,
+    scs: &Scs<S>,
+    items: Vec<C::Wires>,
+) -> Result<Output> {
+    let network = Network::waksman(scs.rows());
+    let routing = scs.own.as_ref().and_then(|own| match &own.secret {
+        Secrets::Routing(routing) => Some(routing),
+        _ => None,
+    });
+    let items = permute(c, &network, routing, items)?;
+    let revealed = c.reveal(&items, Reveal::Receiver)?;
+    positions(scs, revealed)
+}
+
+impl Shuffle for ByCount {
+    const ORDER_HIDES_FROM_BOTH: bool = false;
+
+    type Audit = Unaudited;
+
+    fn draw(ctx: &mut Context, role: Role, width: u32, rows: usize) -> Secrets {
+        <Waksman>::draw(ctx, role, width, rows)
+    }
+
+    fn shuffle<C: Computation>(
+        c: &mut C,
+        scs: &Scs<Self>,
+        width: usize,
+        is_match: &C::Wires,
+        items: Vec<C::Wires>,
+    ) -> Result<Output> {
+        // Where the receiver alone learns, n̂ would be more than the sender may know.
+        if scs.params.learns() == Learns::Both && scs.rows() > 1 {
+            let most = most_matches(c, is_match)?;
+            if is_sorted_for_less(scs.rows(), most) {
+                let items = sort_largest(c, width, &items, most)?;
+                let revealed = c.reveal(&items, Reveal::Receiver)?;
+                return positions(scs, revealed);
+            }
+        }
+        by_network(c, scs, items)
+    }
+}
+
+/// The least 2^k − 1 that is n̂, the number of matches, or more, and not zero; to both parties.
+fn most_matches<C: Computation>(c: &mut C, is_match: &C::Wires) -> Result<usize> {
+    let mut bits = hamming_weight(c, is_match)?;
+    // Whether n̂ has this bit or a higher one.
+    for i in (1..bits.len()).rev() {
+        bits[i - 1] = or(c, &bits[i - 1], &bits[i])?;
+    }
+    let shown = c.reveal_checked(&bits)?;
+    let most = word::numbers(&shown).first().copied().unwrap_or(0);
+    Ok(usize::try_from(most).unwrap_or(usize::MAX).max(1))
+}
+
+/// Whether sorting `rows` windows with at most `most` matches takes fewer bytes than the network: a
+/// comparator has two gates for each bit of an item, of two ciphertexts each, and a switch a
+/// one-sided gate, of one ciphertext.
+fn is_sorted_for_less(rows: usize, most: usize) -> bool {
+    let switches = Network::waksman(rows).switch_count() as u64;
+    most < rows && 4 * sort_largest_comparators(rows, most) <= switches
 }
 
 impl Shuffle for Sorted {
@@ -119,6 +185,7 @@ impl Shuffle for Sorted {
         c: &mut C,
         scs: &Scs<Self>,
         width: usize,
+        _: &C::Wires,
         mut items: Vec<C::Wires>,
     ) -> Result<Output> {
         sort(c, width, &mut items)?;
@@ -155,6 +222,7 @@ impl<const IS_LONG: bool> Shuffle for Homomorphic<IS_LONG> {
         c: &mut C,
         scs: &Scs<Self>,
         width: usize,
+        _: &C::Wires,
         mut items: Vec<C::Wires>,
     ) -> Result<Output> {
         let rows = scs.rows();

@@ -94,6 +94,38 @@ fn early_reveal_saves_comparisons_of_what_is_matched() {
 }
 
 #[test]
+fn few_matches_are_sorted_in_blocks_for_fewer_bytes_if_both_learn() {
+    let protocol = find("scs_by_count").unwrap();
+    let n = 1024;
+    for learns in [Learns::Receiver, Learns::Both] {
+        let params = params(n, 32, learns);
+        let sent = |common: u64| {
+            let x = integers(32, 0..n);
+            let y = [integers(32, 0..common), integers(32, n..2 * n - common)].concat();
+            let run = run(protocol, params, x, y);
+            let expected = Output::Positions((0..common as usize).collect());
+            assert_eq!(run.receiver.output, Ok(expected.clone()));
+            if learns == Learns::Both {
+                assert_eq!(run.sender.output, Ok(expected));
+            }
+            assert_eq!(run.flights(), (protocol.flights)(&params));
+            run.sender_bytes()
+        };
+        let most = (protocol.bytes)(&params).sender_to_receiver;
+        assert_eq!([sent(2), sent(700)], [most; 2], "{learns:?}");
+        match learns {
+            // Up to one match 1,023 comparators, of 64 gates, replace 9,217 switches of 32 bits.
+            Learns::Both => {
+                let less = 16 * 32 * 9217 - 32 * 64 * 1023;
+                // The colours of one item in place of those of 1,024.
+                assert_eq!([sent(0), sent(1)], [most - less - 32 * 1024 / 8 + 4; 2]);
+            }
+            Learns::Receiver => assert_eq!([sent(0), sent(1)], [most; 2]),
+        }
+    }
+}
+
+#[test]
 fn sets_whose_circuit_is_too_large_are_refused_at_once() {
     for (id, n) in [("pwc", 1 << 17), ("scs_wn", 1 << 25), ("circuit_phasing", 1 << 25)] {
         let protocol = find(id).unwrap();
